@@ -223,6 +223,38 @@
 //! assert_eq!(Dense::<Const<3>, Const<2>>::zeros().w.dims(), Dense::zeros_with(3, 2).w.dims());
 //! ```
 //!
+//! In an expression only Rust knows which struct a variable is. So the struct is imported, and told where the variable is first
+//! named as a whole: `(net: Net)`, or `let p: Net = net;`. Its dimensions are those of the Rust type and may be left out. From
+//! there on the variable is that struct: arithmetic, functions and calls of templates go field by field, a gradient by it is
+//! such a struct, and so are results. `Net { w: net.w - rate * g.w, ..net }` makes one. Fields alone, `net.w`, need nothing.
+//!
+//! ```
+//! mod nets {
+//!     mind::mind! {
+//!         #[derive(Debug, PartialEq)]
+//!         pub struct Net<I, O> { pub w: f32[I, O], pub b: f32[O] }
+//!         pub fn output(x, p) { x @ p.w + p.b }
+//!     }
+//! }
+//! # fn main() {
+//! use mind::{Const, Tensor, mind};
+//! let x: Tensor![f32; 2, 3] = Tensor::from([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]);
+//! let net = nets::Net::<Const<3>, Const<1>>::zeros();
+//! let (loss, g) = mind!(
+//!     use self::nets::{Net, output};
+//!     let miss = output(x, (net: Net)) - 1.0;
+//!     value_and_grad(sum(miss * miss), wrt = net)
+//! );
+//! let next = mind!(use self::nets::Net; (net: Net) - 0.5 * (g: Net));
+//! assert_eq!((loss, next.b.as_slice()), (2.0, [2.0].as_slice()));
+//! assert_eq!(next, mind!(use self::nets::Net; optim::sgd((net: Net), (g: Net), 0.5)));
+//! assert_eq!(next, mind! { use self::nets::Net; Net { w: net.w - 0.5 * g.w, b: net.b - 0.5 * g.b } });
+//! # }
+//! ```
+//!
+//! Where no field tells an extent to Rust, as of `Net { w: x.T @ y, b: sum(y, axis = 0) }`, the type of the result is written, in
+//! Rust or behind the expression: `… : Net<3, 2>`.
+//!
 //! Beside `zeros` there are the initialisers of [`Initialiser`] (`glorot_uniform`, `he_normal`, …), which take any
 //! [`Rng`]; with symbolic dimensions also forms that take these (`zeros_with`). [`Parameters`] visits every field with its
 //! name, type, extents and data: saving, loading and optimisers need no more.
@@ -349,7 +381,7 @@
 //! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`, to which `cast(i, T)` converts, and of which `one_hot(i, 3, dtype = T)` is; `..` stands for any leading axes |
 //! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written; both stand in lists of shapes too: `reshape(x, [..B, 2, N / 2])` |
 //! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known where it is called |
-//! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written |
+//! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written; in an expression one that is told, `(net: Net)` |
 //! | `x` | anything, a tuple or a struct too |
 //!
 //! The library of the language is made of templates: activations, softmax, norms, attention, cells and losses (`nn::`), numerics
@@ -362,7 +394,7 @@
 //! What a template writes is a contract: an argument that breaks it is an error at the argument, and so is an axis that a call
 //! has not. Names in a template mean what they mean where it stands. A template may not call itself, and updates nothing.
 //!
-//! In functions a struct that is given for a tensor is taken field by field, and so are results: a step of an optimiser that
+//! A struct that is given for a tensor is taken field by field, and so are results: a step of an optimiser that
 //! is written for one tensor updates any struct of parameters. Functions of elements do the same, and `sum(p * p)` is that
 //! of all fields.
 //!

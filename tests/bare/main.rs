@@ -7,6 +7,7 @@ mod leaves;
 mod operations;
 mod results;
 mod rows;
+mod structs;
 mod support;
 mod templates;
 mod truths;

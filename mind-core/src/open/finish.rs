@@ -5,6 +5,7 @@ use super::graph::{Graph, RawNode};
 use super::{Annotation, Check, CheckKind, Leaf, LeafId, Node, NodeId, Op, Program, ShapeId, Structure};
 use crate::diag::Site;
 use crate::map::Map;
+use crate::surface::lower::Seen;
 
 /// What a program is made of.
 pub(super) struct Parts {
@@ -13,12 +14,13 @@ pub(super) struct Parts {
     pub(super) checks: Vec<Check>,
     pub(super) result: Structure,
     pub(super) annotation: Option<Annotation>,
+    pub(super) seen: Vec<Seen>,
 }
 
 impl Parts {
     /// The program.
     pub(super) fn finish(self, late: bool, site: Site) -> Program {
-        let Self { leaves, mut graph, mut checks, mut result, annotation } = self;
+        let Self { leaves, mut graph, mut checks, mut result, annotation, seen } = self;
         for node in std::mem::take(&mut graph.silent) {
             graph.nodes[node.index()].op = Op::Map(Map::COPY);
         }
@@ -90,6 +92,7 @@ impl Parts {
             result: renumbered(&result, &new),
             broadcast,
             annotation,
+            seen,
             late,
             site,
         }
@@ -150,5 +153,9 @@ fn renumbered(structure: &Structure, new: &impl Fn(NodeId) -> NodeId) -> Structu
         Structure::Tuple(elements) => {
             Structure::Tuple(elements.iter().map(|element| renumbered(element, new)).collect())
         }
+        Structure::Struct { name, parts } => Structure::Struct {
+            name: name.clone(),
+            parts: parts.iter().map(|(node, field)| (new(*node), *field)).collect(),
+        },
     }
 }

@@ -1,7 +1,7 @@
 //! The open program: leaves, nodes, element-type classes, checks.
 
 use mind_shape::rules;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 
 use super::{LeafId, Op, ShapeId};
 use crate::{
@@ -39,6 +39,8 @@ pub struct Program {
     pub broadcast: Vec<Vec<LeafId>>,
     /// The type that is written behind the expression.
     pub annotation: Option<Annotation>,
+    /// The private fields of structs that it names, of which Rust is to say whether it may.
+    pub seen: Vec<lower::Seen>,
     /// Whether it begins with `late:`: types depend on generic parameters of the caller.
     pub late: bool,
     /// The whole expression.
@@ -124,6 +126,24 @@ pub enum Structure {
     Node(NodeId),
     /// A tuple.
     Tuple(Vec<Structure>),
+    /// A struct.
+    Struct {
+        /// What it is called in Rust.
+        name: Ident,
+        /// Its tensors and numbers, those of structs in it too.
+        parts: Vec<(NodeId, Field)>,
+    },
+}
+
+/// What a tensor or number in a struct is in Rust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// A number.
+    Number,
+    /// A tensor whose type decides all extents.
+    Decided,
+    /// A tensor of which run time knows some extents.
+    Open,
 }
 
 impl Structure {
@@ -134,6 +154,7 @@ impl Structure {
             match structure {
                 Self::Node(node) => nodes.push(*node),
                 Self::Tuple(elements) => rest.extend(elements.iter().rev()),
+                Self::Struct { parts, .. } => nodes.extend(parts.iter().map(|(node, _)| *node)),
             }
         }
         nodes

@@ -27,8 +27,8 @@ mod typing;
 pub use by_row::ByRow;
 pub use instantiate::instantiate;
 pub use ir::{
-    Annotation, Check, CheckKind, Class, ClassId, Contract, Demand, Leaf, Node, NodeId, Operand, Program,
-    Spot, Structure,
+    Annotation, Check, CheckKind, Class, ClassId, Contract, Demand, Field, Leaf, Node, NodeId, Operand,
+    Program, Spot, Structure,
 };
 pub use lower::{lower, lower_with};
 pub use plan::{Fused, Place, Plan, Step, plan, plan_watching};

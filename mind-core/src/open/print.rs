@@ -49,6 +49,13 @@ impl fmt::Display for Structure {
                 }
                 f.write_str(if elements.len() == 1 { ",)" } else { ")" })
             }
+            Self::Struct { name, parts } => {
+                write!(f, "{name} {{")?;
+                for (i, (node, _)) in parts.iter().enumerate() {
+                    write!(f, "{}{node}", if i == 0 { " " } else { ", " })?;
+                }
+                f.write_str(" }")
+            }
         }
     }
 }

@@ -29,6 +29,7 @@ const LOWERING: [&str; 41] = [
     "expressions",
     "arithmetic",
     "attributes",
+    "by_field",
     "builtins",
     "foreign",
     "arguments",
@@ -58,13 +59,14 @@ const LOWERING: [&str; 41] = [
 ];
 
 /// The files of `open/lower`, from the bottom up.
-const OF_EXPRESSIONS: [&str; 10] = [
+const OF_EXPRESSIONS: [&str; 11] = [
     "roles",
     "lowering",
     "spots",
     "constants",
     "derivatives",
     "places",
+    "records",
     "templates",
     "pullbacks",
     "calls",

@@ -50,13 +50,13 @@ mod values;
 
 use mind_core::{
     diag::{Diag, Diags, Site},
-    open::{self, Plan, Program, Structure},
+    open::{self, Field, Plan, Program, Structure},
     surface::{ast::Expression, lower::Library},
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-use crate::emit::{Root, parse};
+use crate::emit::{Root, parse, structs};
 use crate::watch;
 use axes::Bindings;
 use values::{ResultType, Results, Values};
@@ -123,6 +123,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let result = result(program, &program.result, &mut 0, &values.results, &bindings);
     let axes = &bindings.statements;
     let shapes = shapes(program, &values.results, &bindings);
+    let seen = structs::seen(root, &program.seen);
     quote! {
         match (#(#viewed,)*) {
             (#(#leaves,)*) => {
@@ -132,6 +133,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
                 #(let (#reads, #owners) = (#read, rt::leaf(#leaves));)*
                 #(let #views = #reads.view();)*
                 #items
+                #seen
                 let __here = tie(#(#views),*);
                 #check
                 #form
@@ -204,7 +206,7 @@ fn shapes(program: &Program, results: &Results, bindings: &Bindings) -> TokenStr
     quote! {
         #[allow(unused_imports)]
         use rt::{
-            Equal as _, First as _, Neither as _, OrInferred as _, OrNumber as _, OrShape as _, Second as _,
+            OfDecided as _, OfInferred as _, Equal as _, First as _, Neither as _, OrInferred as _, OrNumber as _, OrShape as _, Second as _,
         };
         let __shapes = (#(#shapes,)*);
     }
@@ -342,6 +344,27 @@ fn result(
             let parts: Vec<_> =
                 parts.iter().map(|part| result(program, part, position, results, bindings)).collect();
             quote! { (#(#parts,)*) }
+        }
+        Structure::Struct { name, parts } => {
+            let parts = parts.iter().map(|(_, field)| {
+                let kind = results.kind(*position);
+                let index = Literal::usize_unsuffixed(*position);
+                let shape = results.shape(*position).map(Literal::usize_unsuffixed);
+                *position += 1;
+                let is_number = match kind {
+                    ResultType::Number => true,
+                    ResultType::Written(ty) => ty.rank() == 0,
+                    ResultType::Like(_) | ResultType::Inferred(_) | ResultType::Broadcast(..) => false,
+                };
+                match (field, shape) {
+                    (Field::Number, _) if is_number => quote! { __results.#index },
+                    (Field::Number, _) => quote! { rt::number_field(__results.#index) },
+                    (Field::Decided, Some(shape)) => quote! { (&__shapes.#shape).__field(__results.#index) },
+                    (Field::Decided, None) => quote! { __results.#index },
+                    (Field::Open, _) => quote! { rt::open_field(__results.#index) },
+                }
+            });
+            quote! { #name::__mind_whole(#(#parts),*) }
         }
     }
 }

@@ -38,6 +38,13 @@ impl Results {
         &self.0[position]
     }
 
+    /// Which of the shapes that are asked is that of a result, if it is one of these.
+    pub(super) fn shape(&self, position: usize) -> Option<usize> {
+        let is_asked =
+            |kind: &ResultType| matches!(kind, ResultType::Inferred(_) | ResultType::Broadcast(..));
+        is_asked(self.kind(position)).then(|| self.0[..position].iter().filter(|kind| is_asked(kind)).count())
+    }
+
     /// The nodes of those whose rank only the leaves tell.
     pub(super) fn asked(&self, program: &Program) -> Vec<NodeId> {
         let nodes = program.result.nodes().into_iter().zip(&self.0);

@@ -21,7 +21,8 @@ use crate::{
     message = "`{Self}` cannot stand in a tensor expression",
     label = "neither a tensor nor a number of the language",
     note = "an expression in `mind!` reads numbers of `f32`, `f64`, `i32` and `i64`, truth values, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
-    note = "Rust in braces converts: `{{n as f32}}` a number, `{{x?}}` or `{{x.unwrap()}}` an `Option` or a `Result`, `{{x.mapv(f32::from)}}` an array, `{{x.into_dimensionality::<ndarray::Ix2>()?}}` an `ArrayD`; `Tensor::from_vec((rows, columns), x.concat())` makes a matrix of a `Vec` of rows"
+    note = "Rust in braces converts: `{{n as f32}}` a number, `{{x?}}` or `{{x.unwrap()}}` an `Option` or a `Result`, `{{x.mapv(f32::from)}}` an array, `{{x.into_dimensionality::<ndarray::Ix2>()?}}` an `ArrayD`; `Tensor::from_vec((rows, columns), x.concat())` makes a matrix of a `Vec` of rows",
+    note = "a variable that is a struct of `mind!` is told so where it is named first, `(net: Net)`, behind `use crate::nets::Net;`"
 )]
 pub trait Leaf {
     /// The type of the elements.

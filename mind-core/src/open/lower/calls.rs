@@ -30,6 +30,12 @@ impl Lowering<'_> {
         operator: Site,
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
+        let fields = self.by_field(map.row().label, &[operand], &mut |lowering| {
+            lowering.prefix(map, operand, operator, expr)
+        })?;
+        if let Some(fields) = fields {
+            return Ok(self.assembled_by_field(fields));
+        }
         if let Value::Literal(id) = *self.value(operand)
             && let Some(literal) = self.literals.prefixed(map, id, expr)
         {
@@ -52,6 +58,9 @@ impl Lowering<'_> {
         rhs: ExprId,
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
+        if let Some(fields) = self.fieldwise(op, operator, (lhs, rhs), expr)? {
+            return Ok(fields);
+        }
         if let Value::Literal(by) = *self.value(rhs) {
             self.check_written(op, lhs, (by, rhs))?;
         }
@@ -122,11 +131,19 @@ impl Lowering<'_> {
             return Err(self.undefined_function(callee, (arguments, method), expr));
         };
         let (call, given) = self.read_call(builtin, arguments, expr)?;
+        match self.over_fields(&call, &given)? {
+            Some(value) => Ok(value),
+            None => self.call_of(call, &given),
+        }
+    }
+
+    pub(super) fn call_of(&mut self, call: Call, given: &Given) -> Lowered<Value<NodeId>> {
+        let expr = given.expr;
         match call {
-            Call::Operation(op, operands) => self.operation(&given, op, &operands),
+            Call::Operation(op, operands) => self.operation(given, op, &operands),
             Call::Map(map, operands) => match self.applied(map, &operands, expr) {
                 Some(literal) => Ok(Value::Literal(literal)),
-                None => self.operation(&given, Op::Map(map), &operands),
+                None => self.operation(given, Op::Map(map), &operands),
             },
             Call::Extent { x, axis } => {
                 let node = self.tensor(x)?;
@@ -138,7 +155,7 @@ impl Lowering<'_> {
                 Ok(Value::Literal(self.literals.dim(extent, expr)))
             }
             Call::Composite(steps, operands) => {
-                let spot = self.spot_of_call(&given, &operands[..1]);
+                let spot = self.spot_of_call(given, &operands[..1]);
                 let mut values =
                     operands.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
                 for Step { op, operands } in steps {
@@ -156,7 +173,7 @@ impl Lowering<'_> {
                 {
                     return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
                 }
-                self.operation(&given, spread(shape), &[value])
+                self.operation(given, spread(shape), &[value])
             }
         }
     }
@@ -189,7 +206,7 @@ impl Lowering<'_> {
         Ok(Value::Tensor(self.emit(op, &values, spot)))
     }
 
-    fn spot_of_call(&self, given: &Given, operands: &[ExprId]) -> Spot {
+    pub(super) fn spot_of_call(&self, given: &Given, operands: &[ExprId]) -> Spot {
         let spot = self.spot(given.name, given.expr, operands);
         given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
     }

@@ -6,6 +6,7 @@ use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
+use crate::surface::lower::Structure;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::names::nearest;
 use crate::surface::lower::values::{Lowered, Value};
@@ -15,15 +16,17 @@ impl Lowering<'_> {
         let Derivative { kind, value, wrt, tuple, wrt_site, cotangent, site } = derivative;
         let label = kind.name();
         let outputs = self.outputs(derivative)?;
-        let targets = wrt.iter().map(|target| self.target(target)).collect::<Result<Vec<_>, _>>()?;
-        for (position, target) in targets.iter().enumerate() {
-            if let Some(first) = targets[..position].iter().position(|first| first == target) {
+        let places = wrt.iter().map(|target| self.target(target)).collect::<Result<Vec<_>, _>>()?;
+        for (position, place) in places.iter().enumerate() {
+            let is_same = |first: &Vec<NodeId>| first.iter().any(|node| place.contains(node));
+            if let Some(first) = places[..position].iter().position(is_same) {
                 let place = wrt[position].place;
                 let message = format!("{} is differentiated by twice", self.text(place));
                 let diag = Diag::new(Code::E2008, self.site(place), message);
                 return Err(diag.note_at(self.site(wrt[first].place), "it is listed first").into());
             }
         }
+        let targets = places.concat();
         let seeds = match cotangent {
             Some(cotangent) => self.seeds(&outputs, *value, *cotangent)?,
             None => {
@@ -39,28 +42,40 @@ impl Lowering<'_> {
         let found = found.map_err(|fault| match fault {
             Fault::TooLarge => self.check_size(expr).expect_err("the graph is beyond the limit"),
         })?;
-        let mut gradients = Vec::new();
-        for ((target, node), gradient) in wrt.iter().zip(&targets).zip(found) {
-            let (text, place) = (self.text(target.place), self.site(target.place));
-            let check = Check { kind: CheckKind::Differentiable, node: *node, text, site: place };
-            self.checks.push(check);
-            gradients.push(match gradient {
-                Some(gradient) => gradient,
-                None if target.zero_ok || is_flat(&self.graph, *node, &outputs) => {
-                    self.graph.derive(Op::Own(Own::FilledLike { one: false }), &[*node])
-                }
-                None => {
-                    let message = format!("`{label}`: {}", self.unreached(*node, target, &outputs));
-                    let diag = Diag::new(Code::E5005, *wrt_site, message);
-                    return Err(self.help_unreached(diag, *node, target).into());
-                }
+        let (mut gradients, mut found) = (Vec::new(), found.into_iter());
+        for (target, nodes) in wrt.iter().zip(&places) {
+            let flows: Vec<_> = found.by_ref().take(nodes.len()).collect();
+            // A struct is reached where one of its fields is.
+            let reached = flows.iter().any(Option::is_some);
+            let mut parts = Vec::new();
+            for (node, gradient) in nodes.iter().zip(flows) {
+                let leaf = self.graph.node(*node).op.input_name().expect("a target is a leaf");
+                let (text, place) = (self.leaves[leaf.index()].text.clone(), self.site(target.place));
+                let check = Check { kind: CheckKind::Differentiable, node: *node, text, site: place };
+                self.checks.push(check);
+                parts.push(match gradient {
+                    Some(gradient) => gradient,
+                    None if reached || target.zero_ok || is_flat(&self.graph, *node, &outputs) => {
+                        self.graph.derive(Op::Own(Own::FilledLike { one: false }), &[*node])
+                    }
+                    None => {
+                        let message = format!("`{label}`: {}", self.unreached(*node, target, &outputs));
+                        let diag = Diag::new(Code::E5005, *wrt_site, message);
+                        return Err(self.help_unreached(diag, *node, target).into());
+                    }
+                });
+            }
+            gradients.push(if let Value::Struct(record) = self.value(target.place) {
+                let structure = Structure::Struct((*record.ty).clone());
+                Value::rebuilt(&structure, &mut parts.into_iter())
+            } else {
+                Value::Tensor(parts[0])
             });
         }
         self.check_size(expr)?;
-        let gradient = if *tuple || gradients.len() > 1 {
-            self.tuple(gradients.into_iter().map(Value::Tensor).collect(), expr)?
-        } else {
-            Value::Tensor(gradients[0])
+        let gradient = match *tuple || gradients.len() > 1 {
+            true => self.tuple(gradients, expr)?,
+            false => gradients.swap_remove(0),
         };
         match kind {
             TransformKind::ValueAndGrad => {
@@ -100,11 +115,15 @@ impl Lowering<'_> {
         }
     }
 
-    /// The leaf that a place is.
-    fn target(&mut self, target: &WrtPlace) -> Lowered<NodeId> {
-        let node = self.tensor(target.place)?;
-        if self.graph.node(node).op.is_input() {
-            return Ok(node);
+    /// The leaf that a place is, or those of a struct.
+    fn target(&mut self, target: &WrtPlace) -> Lowered<Vec<NodeId>> {
+        let nodes = if let Value::Struct(record) = self.value(target.place) {
+            record.sound()?.leaves()
+        } else {
+            vec![self.tensor(target.place)?]
+        };
+        if nodes.iter().all(|node| self.graph.node(*node).op.is_input()) {
+            return Ok(nodes);
         }
         let text = self.text(target.place);
         let message =

@@ -10,12 +10,14 @@ use crate::dim::{Bindings, Dim, Symbol};
 use crate::open::graph::Graph;
 use crate::open::{Check, Leaf, NodeId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind};
+use crate::surface::lower::Seen;
+use crate::surface::lower::by_field::Fields;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::{self, Foreign};
 use crate::surface::lower::literals::Literals;
 use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
-use crate::surface::lower::values::{Lowered, Names, Stop, Value, Word};
+use crate::surface::lower::values::{Lowered, Names, Record, Stop, Value, Word};
 use crate::written::{self, Lent};
 
 /// An expression on its way to an open program.
@@ -36,6 +38,10 @@ pub(super) struct Lowering<'a> {
     pub(super) leaves: Vec<Leaf>,
     /// The leaf of each place.
     pub(super) leaf_of: BTreeMap<String, NodeId>,
+    /// The struct at each place of which that is told.
+    pub(super) records: BTreeMap<String, Record<NodeId>>,
+    /// The fields of structs that are named, of which Rust is to say whether they may be.
+    pub(super) seen: Vec<Seen>,
     /// The templates whose bodies are being lowered, innermost last.
     pub(super) frames: Vec<Frame>,
     /// The pullbacks whose bodies are being lowered, innermost last.
@@ -60,7 +66,7 @@ pub(super) struct OpenPullback {
     /// The results as they are passed on, and what stands for their cotangents; nothing where a mistake hides them.
     pub(super) passed: Option<(Value<NodeId>, Vec<NodeId>, Vec<NodeId>)>,
     /// The parameters that something flows back to, in order; without a node of a number that is known here.
-    pub(super) wanted: Vec<(String, Option<NodeId>)>,
+    pub(super) wanted: Vec<(String, Option<Value<NodeId>>)>,
     /// Where its nodes begin.
     pub(super) start: usize,
 }
@@ -78,6 +84,10 @@ pub(super) struct Frame {
     pub(super) dims: DimNames,
     /// The element types that variables of the template stand for.
     pub(super) elements: BTreeMap<String, Word>,
+    /// What is done field by field.
+    pub(super) fields: Option<Fields<NodeId>>,
+    /// The arguments that are passed on as places, by their positions among the parameters.
+    pub(super) places: BTreeMap<usize, usize>,
 }
 
 impl Expressions for Lowering<'_> {

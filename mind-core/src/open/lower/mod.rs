@@ -7,16 +7,18 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, MAX_NODES};
-use super::{Annotation, Check, CheckKind, NodeId, Program, Structure, finish};
+use super::{Annotation, Check, CheckKind, Field, NodeId, Program, Structure, finish};
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr};
+use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::Structure as TypeStructure;
 use crate::surface::lower::arithmetic::ReadLiterals;
 use crate::surface::lower::builtin_calls::ReadCalls;
 use crate::surface::lower::expressions::{Bound, Expressions};
 use crate::surface::lower::library::{Library, add_library};
 use crate::surface::lower::literals::Literals;
+use crate::surface::lower::privacy::fields_in;
 use crate::surface::lower::table::Table;
+use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{
     Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word,
 };
@@ -27,6 +29,7 @@ mod derivatives;
 mod lowering;
 mod places;
 mod pullbacks;
+mod records;
 mod roles;
 mod spots;
 mod templates;
@@ -73,20 +76,36 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         names: Names::default(),
         leaves: Vec::new(),
         leaf_of: BTreeMap::new(),
+        records: BTreeMap::new(),
+        seen: Vec::new(),
         frames: Vec::new(),
         pullbacks: Vec::new(),
         table: &table,
-        imported: library.names(&expression.imports),
+        imported: DimNames { may_be_open: true, ..library.names(&expression.imports) },
         extents: BTreeMap::new(),
         graph: Graph::default(),
         checks: Vec::new(),
         diags: mistakes,
         reported: BTreeSet::new(),
     };
-    for index in 0..body.nodes.len() {
-        let value = lowering.node(index);
+    let mut index = 0;
+    while let Some(node) = body.nodes.get(index) {
+        let value = match &node.kind {
+            NodeKind::Leave { tail, .. } => match lowering.leave_template(*tail, index) {
+                Ok(Some(value)) => Ok(value),
+                // The next field of a struct.
+                Ok(None) => {
+                    index = lowering.entered();
+                    lowering.values.truncate(index);
+                    continue;
+                }
+                Err(stop) => Err(stop),
+            },
+            _ => lowering.node(index),
+        };
         let value = lowering.value_or_poison(value);
         lowering.values.push(value);
+        index += 1;
     }
     let result = lowering.result(expression);
     let (structure, annotation) = match result {
@@ -96,11 +115,11 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
             return (None, lowering.diags);
         }
     };
-    let Lowering { leaves, graph, checks, diags, .. } = lowering;
+    let Lowering { leaves, graph, checks, diags, seen, .. } = lowering;
     if !diags.is_empty() {
         return (None, diags);
     }
-    let program = finish::Parts { leaves, graph, checks, result: structure, annotation };
+    let program = finish::Parts { leaves, graph, checks, result: structure, annotation, seen };
     (Some(program.finish(expression.late, expression.site)), diags)
 }
 
@@ -167,19 +186,11 @@ impl Lowering<'_> {
             }
             NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
             NodeKind::Enter { template, arguments } => {
-                self.enter_template(template, arguments, self.site(expr))?;
+                self.enter_template(template, arguments, expr)?;
                 Ok(Value::unit())
             }
-            NodeKind::Leave { tail, .. } => Ok(self.leave_template(*tail)),
-            NodeKind::Struct { fields, .. }
-                if fields.iter().any(|field| matches!(self.value(field.value), Value::Poison)) =>
-            {
-                Err(Stop::Poisoned)
-            }
-            NodeKind::Struct { name, .. } => {
-                let message = format!("found a `{name}`, which can be written in a `mind!` block only");
-                Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
-            }
+            NodeKind::Leave { .. } => unreachable!("the caller has seen the end of a template"),
+            NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
             NodeKind::Transformed { transforms, .. } => {
                 let message = "found a transform of a function, expected one of an expression";
                 let site = transforms.first().map_or(body.nodes[index].site, |transform| transform.site);
@@ -214,6 +225,11 @@ impl Lowering<'_> {
     }
 
     fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
+        if let Some(ty) = ty.filter(|ty| matches!(ty.kind, TypeKind::Struct { .. })) {
+            let value = self.of_struct(expr, ty);
+            let value = self.value_or_poison(value);
+            return self.bind(pattern, value, expr);
+        }
         if let Some(place) = self.places.remove(&expr) {
             let mut mistakes = Diags::new();
             self.bind_place(pattern, place, &mut mistakes);
@@ -229,6 +245,14 @@ impl Lowering<'_> {
             let declared = self.imported.structure(ty).map_err(places::without_symbols);
             let declared = declared.and_then(|declared| self.declared(&value, &declared, &text, expr));
             value = self.value_or_poison(declared);
+        }
+        self.bind(pattern, value, expr);
+    }
+
+    fn bind(&mut self, pattern: &Pattern, value: Value<NodeId>, expr: ExprId) {
+        for (ty, field) in fields_in(pattern, &value) {
+            let seen = self.sees(&ty, field);
+            seen.unwrap_or_else(|stop| self.report(stop));
         }
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
@@ -275,6 +299,7 @@ impl Lowering<'_> {
                 }
                 self.tuple(parts, expr)
             }
+            (TypeStructure::Struct(ty), Value::Struct(_)) => self.as_struct(value, ty, text, expr),
             (TypeStructure::Value(_) | TypeStructure::Tuple(_) | TypeStructure::Struct(_), _) => {
                 Err(self.mismatch(value, declared, text, expr).into())
             }
@@ -294,7 +319,9 @@ impl Lowering<'_> {
             let structure = self.structure(&value, tail)?;
             return Ok((structure, None));
         };
-        let structure = self.imported.structure(ty).map_err(places::without_symbols)?;
+        // What is written is the type of each part in Rust.
+        let closed = DimNames { may_be_open: false, ..self.imported.clone() };
+        let structure = closed.structure(ty).map_err(places::without_symbols)?;
         // The check is the macro's: the result has exactly this type.
         let checks = self.checks.len();
         let value = self.declared(&value, &structure, "the result", tail)?;
@@ -323,7 +350,19 @@ impl Lowering<'_> {
                 let structures = elements.iter().map(|element| self.structure(element, expr));
                 structures.collect::<Result<_, _>>().map(Structure::Tuple)
             }
-            Value::Struct(_) => self.expected("a tensor", expr),
+            Value::Struct(record) => {
+                record.sound()?;
+                let mut ty = TypeStructure::Struct((*record.ty).clone());
+                self.imported.give_aliases(&mut ty, self.site(expr))?;
+                let TypeStructure::Struct(of) = &ty else { unreachable!("it was made a struct just above") };
+                let fields = ty.named_leaves().into_iter().map(|leaf| match leaf.ty.rank() {
+                    0 => Field::Number,
+                    _ if leaf.axes.iter().all(|axis| axis.typed) => Field::Decided,
+                    _ => Field::Open,
+                });
+                let parts = value.leaves().into_iter().zip(fields).collect();
+                Ok(Structure::Struct { name: of.rust_name().clone(), parts })
+            }
             Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
     }
@@ -334,7 +373,8 @@ impl Lowering<'_> {
             Value::Poison => Err(Stop::Poisoned),
             Value::Tensor(node) => Ok(node),
             Value::Literal(id) => self.constant_of(id, self.literals.default_dtype(id)),
-            Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => self.expected("a tensor", expr),
+            Value::Struct(_) => self.current_field(expr).map_or_else(|| self.expected("a tensor", expr), Ok),
+            Value::Tuple(_) | Value::Word(_) => self.expected("a tensor", expr),
         }
     }
 }

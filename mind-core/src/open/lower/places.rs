@@ -6,7 +6,7 @@ use super::lowering::Lowering;
 use super::roles::{Place, Role, key};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
-use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr};
+use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr, TypeKind};
 use crate::surface::habits;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
@@ -72,12 +72,18 @@ impl Lowering<'_> {
 
     pub(super) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value<NodeId>> {
         let Some(mut place) = self.places.remove(&base) else {
+            if let Value::Struct(record) = self.value(base).clone() {
+                return self.field_of(&record, name);
+            }
             if matches!(self.value(base), Value::Poison) {
                 return Err(Stop::Poisoned);
             }
             let message = format!("only Rust variables have fields, found {}", self.describe(base));
             return Err(Diag::new(Code::E2001, Site::token(name.span()), message).into());
         };
+        if let Some(record) = self.records.get(&place.key).cloned() {
+            return self.field_of(&record, name);
+        }
         self.push_field(&mut place, name);
         self.place(place, expr)
     }
@@ -148,6 +154,9 @@ impl Lowering<'_> {
             return Ok(Value::Poison);
         }
         let Place { tokens, text, key } = place;
+        if let Some(record) = self.records.get(&key) {
+            return Ok(Value::Struct(record.clone()));
+        }
         if let Some(leaf) = self.leaf_of.get(&key) {
             return Ok(Value::Tensor(*leaf));
         }
@@ -167,7 +176,7 @@ impl Lowering<'_> {
         }))
     }
 
-    fn leaf(&mut self, leaf: Leaf) -> NodeId {
+    pub(super) fn leaf(&mut self, leaf: Leaf) -> NodeId {
         let id = LeafId::new(self.leaves.len());
         self.leaves.push(leaf);
         self.graph.derive(Op::input(id), &[])
@@ -175,6 +184,9 @@ impl Lowering<'_> {
 
     /// Gives a leaf its type.
     pub(super) fn typed(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
+        if let TypeKind::Struct { .. } = ty.kind {
+            return self.of_struct(operand, ty);
+        }
         let written = self.imported.tensor(ty).map_err(without_symbols)?;
         let Value::Tensor(node) = *self.value(operand) else {
             if matches!(self.value(operand), Value::Poison) {
@@ -182,27 +194,14 @@ impl Lowering<'_> {
             }
             return self.expected("a variable before `:`", operand);
         };
-        let Some(leaf) = self.graph.node(node).op.input_name() else {
+        if !self.graph.node(node).op.is_input() {
             let message =
                 format!("{} is bound by `let`, expected a Rust variable before `:`", self.text(operand));
             return Err(Diag::new(Code::E2001, self.site(operand), message)
                 .help("give the type in the `let`, as `let a: f32[2, 3] = …`")
                 .into());
-        };
-        let leaf = &mut self.leaves[leaf.index()];
-        match &leaf.annotation {
-            Some((first, site)) if *first != written => {
-                let message = format!("{} is declared {first}, found {written}", leaf.text);
-                let diag = Diag::new(Code::E2001, ty.site, message);
-                return Err(diag.note_at(*site, format!("{first} is declared first")).into());
-            }
-            Some(_) => {}
-            None => {
-                leaf.annotation = Some((written.clone(), ty.site));
-                let extents = written.shape.as_literals().expect("no symbol stands in an expression");
-                self.graph.set_shape(node, &extents);
-            }
         }
+        self.annotate(node, written, ty.site)?;
         Ok(Value::Tensor(node))
     }
 }

@@ -7,11 +7,11 @@ use super::lowering::{Lowering, OpenPullback};
 use super::roles::key;
 use crate::diag::{Code, Diag};
 use crate::open::pullbacks::Told;
-use crate::open::{Check, CheckKind, Contract, Demand, NodeId, Structure};
+use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::expressions::{Bound, Expressions};
 use crate::surface::lower::pullbacks::miscounted;
-use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value};
+use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value};
 use crate::ty::DType;
 
 impl Lowering<'_> {
@@ -31,7 +31,9 @@ impl Lowering<'_> {
                 {
                     wanted.push((name.to_string(), None));
                 }
-                Value::Tensor(node) if may_be_floats => wanted.push((name.to_string(), Some(*node))),
+                Value::Tensor(_) | Value::Struct(_) if may_be_floats => {
+                    wanted.push((name.to_string(), Some(value.clone())));
+                }
                 Value::Tensor(_)
                 | Value::Literal(_)
                 | Value::Tuple(_)
@@ -47,14 +49,13 @@ impl Lowering<'_> {
         };
         let passed = structure.map(|structure| {
             let (results, stand_ins) = self.graph.passed_on(&structure.nodes());
-            (rebuilt(&structure, &mut results.iter().copied()), structure, results, stand_ins)
+            (rebuilt(&value, &mut results.iter().copied()), value.clone(), results, stand_ins)
         });
         for (which, pattern) in names.into_iter().enumerate() {
-            let value =
-                passed.as_ref().map_or(Value::Poison, |(value, structure, _, stand_ins)| match which {
-                    0 => value.clone(),
-                    _ => rebuilt(structure, &mut stand_ins.iter().copied()),
-                });
+            let value = passed.as_ref().map_or(Value::Poison, |(value, before, _, stand_ins)| match which {
+                0 => value.clone(),
+                _ => rebuilt(before, &mut stand_ins.iter().copied()),
+            });
             let Bound { names, mistakes } = self.bound_by(pattern, value, of.unwrap_or(expr));
             mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
             for (name, value) in names {
@@ -87,7 +88,7 @@ impl Lowering<'_> {
         &mut self,
         tail: Option<ExprId>,
         expr: ExprId,
-        wanted: &[(String, Option<NodeId>)],
+        wanted: &[(String, Option<Value<NodeId>>)],
     ) -> Lowered<Vec<(NodeId, NodeId)>> {
         let at = tail.unwrap_or(expr);
         let value = tail.map_or_else(Value::unit, |tail| self.value(tail).clone());
@@ -107,39 +108,49 @@ impl Lowering<'_> {
         };
         let mut flows = Vec::new();
         for (part, (parameter, of)) in parts.into_iter().zip(wanted) {
-            let Some(of) = *of else { continue };
+            let Some(whole) = of else { continue };
             let site = self.site(at);
             let label = format!("what flows back to `{parameter}` of `{name}`");
-            let node = match part {
-                Value::Poison => return Err(Stop::Poisoned),
-                Value::Tensor(node) => node,
-                Value::Literal(id) => {
+            let nodes = match (part, whole) {
+                (Value::Poison, _) => return Err(Stop::Poisoned),
+                (Value::Struct(part), Value::Struct(whole)) if part.ty == whole.ty => part.sound()?.leaves(),
+                (Value::Tensor(node), Value::Tensor(_)) => vec![node],
+                (Value::Literal(id), Value::Tensor(of)) => {
                     let meeting =
-                        Meeting { other: of, other_expr: at, label: "pullback", site, is_operator: false };
-                    self.beside(id, meeting)?
+                        Meeting { other: *of, other_expr: at, label: "pullback", site, is_operator: false };
+                    vec![self.beside(id, meeting)?]
                 }
-                Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
-                    let message = format!("{label}: expected a tensor, found {}", self.type_text(&part));
+                (part, whole) => {
+                    let (needed, found) = (self.type_text(whole), self.type_text(&part));
+                    let message = format!("{label}: expected {needed}, found {found}");
                     return Err(Diag::new(Code::E2001, site, message).into());
                 }
             };
-            let others = vec![(of, parameter.clone())];
-            let contract = Contract { label, pattern: String::new(), demand: Demand::Type, others };
-            let (kind, text) = (CheckKind::Argument(Box::new(contract)), self.text(at));
-            self.checks.push(Check { kind, node, text, site });
-            flows.push((of, node));
+            for (of, node) in whole.leaves().into_iter().zip(nodes) {
+                let (label, others) = (label.clone(), vec![(of, parameter.clone())]);
+                let contract = Contract { label, pattern: String::new(), demand: Demand::Type, others };
+                let (kind, text) = (CheckKind::Argument(Box::new(contract)), self.text(at));
+                self.checks.push(Check { kind, node, text, site });
+                flows.push((of, node));
+            }
         }
         Ok(flows)
     }
 }
 
-/// A value of this structure, its nodes taken in order.
-fn rebuilt(structure: &Structure, nodes: &mut dyn Iterator<Item = NodeId>) -> Value<NodeId> {
-    match structure {
-        Structure::Node(_) => Value::Tensor(nodes.next().expect("there is a node for each of the structure")),
-        Structure::Tuple(elements) => {
-            let elements = elements.iter().map(|element| rebuilt(element, nodes)).collect();
+/// The same with other nodes, taken in order.
+fn rebuilt(value: &Value<NodeId>, nodes: &mut dyn Iterator<Item = NodeId>) -> Value<NodeId> {
+    match value {
+        Value::Tuple(tuple) => {
+            let elements = tuple.elements.iter().map(|element| rebuilt(element, nodes)).collect();
             Value::tuple(elements).expect("it was a tuple before")
+        }
+        Value::Struct(record) => {
+            let fields = record.fields.iter().map(|field| rebuilt(field, nodes)).collect();
+            Record::value((*record.ty).clone(), fields)
+        }
+        Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Word(_) => {
+            Value::Tensor(nodes.next().expect("there is a node for each of the value"))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
-use crate::surface::ast::{Body, Formal, NodeKind, Pattern};
+use crate::surface::ast::{Body, Formal, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::builtins;
 
 /// A Rust place on its way to being a leaf.
@@ -69,9 +69,10 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
                 open.filter_map(|(_, argument)| *argument)
                     .for_each(|argument| roles[argument.index()] = Role::Passed);
             }
-            NodeKind::Let { pattern: Pattern::Struct { .. }, ty: None, value } => {
-                roles[value.index()] = Role::Passed;
-            }
+            NodeKind::Let { pattern: Pattern::Struct { .. }, ty: None, value }
+            | NodeKind::Let { ty: Some(TypeExpr { kind: TypeKind::Struct { .. }, .. }), value, .. }
+            | NodeKind::Typed { operand: value, ty: TypeExpr { kind: TypeKind::Struct { .. }, .. } }
+            | NodeKind::Struct { base: Some(value), .. } => roles[value.index()] = Role::Passed,
             NodeKind::Unread
             | NodeKind::Number(_)
             | NodeKind::Bool(_)

@@ -8,18 +8,21 @@ use mind_shape::rules::{Elements, Takes};
 use super::constants::Meeting;
 use super::lowering::{Frame, Lowering};
 use super::roles::key;
-use crate::diag::{Code, Diag, Site};
+use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{
-    ElementClass, ElementPattern, ExprId, Formal, Home, Pack, Template, TemplateParameter, TensorPattern,
+    ElementClass, ElementPattern, ExprId, Formal, Home, NodeKind, Pack, Template, TemplateParameter,
+    TensorPattern,
 };
+use crate::surface::lower::Structure;
 use crate::surface::lower::attributes::Attributes;
+use crate::surface::lower::by_field::{Fields, ReadFields};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::templates::{declared, symbol, unread};
 use crate::surface::lower::types::DimNames;
-use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value, Word};
-use crate::ty::DType;
+use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value, Word};
+use crate::ty::{DType, Type};
 use crate::written::Lent;
 
 /// An argument and how many axes its pattern writes.
@@ -40,6 +43,7 @@ struct Told {
     elements: BTreeMap<String, Giver>,
     /// What literals are of by themselves, where no tensor tells.
     literals: BTreeMap<String, DType>,
+    params: BTreeMap<String, (Record<NodeId>, ExprId)>,
     /// The axes that are no names by themselves: what is written, of what, and which it is.
     computed: Vec<Computed>,
 }
@@ -56,24 +60,140 @@ impl Lowering<'_> {
         &mut self,
         template: &Template,
         arguments: &[Option<ExprId>],
-        site: Site,
+        enter: ExprId,
     ) -> Lowered<()> {
-        let (mut told, mut sound) = (Told::default(), true);
-        let mut values = vec![Value::Poison; template.parameters.len()];
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        for (position, argument) in arguments.iter().enumerate() {
+            if let Some(place) = argument.and_then(|argument| self.places.remove(&argument)) {
+                self.passed.push(place);
+                places.insert(position, self.passed.len() - 1);
+            }
+        }
+        let fields = self.fields(template, arguments, enter).map_err(|stop| self.report(stop));
+        let is_sound = fields.is_ok();
+        let mut frame = Frame {
+            name: template.full_name(),
+            parameters: Vec::new(),
+            site: self.site(enter),
+            outside: Names::default(),
+            dims: DimNames::default(),
+            elements: BTreeMap::new(),
+            fields: fields.ok().flatten(),
+            places,
+        };
+        let names = self.bound(template, arguments, &mut frame, is_sound);
+        frame.outside = std::mem::replace(&mut self.names, names);
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// The value of a call, or nothing where the body is to be lowered again, for the next field of a struct.
+    pub(super) fn leave_template(
+        &mut self,
+        tail: Option<ExprId>,
+        index: usize,
+    ) -> Lowered<Option<Value<NodeId>>> {
+        let value = tail.map_or_else(Value::unit, |tail| self.value(tail).clone());
+        let mut frame = self.frames.pop().expect("a body of a template is left once it was entered");
+        if let Some(fields) = &mut frame.fields {
+            let is_whole = !matches!(value, Value::Poison);
+            fields.results.push(value.clone());
+            if is_whole
+                && fields.results.len() < fields.names.len()
+                && let NodeKind::Enter { template, arguments } = &self.body[fields.enter].kind
+            {
+                self.names = self.bound(template, arguments, &mut frame, true);
+                self.frames.push(frame);
+                return Ok(None);
+            }
+        }
+        self.names = frame.outside;
+        match frame.fields {
+            None => Ok(Some(value)),
+            Some(fields) if fields.results.len() < fields.names.len() => Err(Stop::Poisoned),
+            Some(fields) => {
+                let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+                self.assembled(&frame.name, &fields, &fields.results, expr).map(Some)
+            }
+        }
+    }
+
+    /// The first node of the body of the template that is lowered again.
+    pub(super) fn entered(&self) -> usize {
+        let fields = self.frames.last().and_then(|frame| frame.fields.as_ref());
+        fields.expect("only what is done field by field is done again").enter.index() + 1
+    }
+
+    /// The field that is given this time for an argument of a template that is a struct.
+    pub(super) fn current_field(&self, argument: ExprId) -> Option<NodeId> {
+        let of_frame = |frame: &Frame| {
+            let fields = frame.fields.as_ref()?;
+            let NodeKind::Enter { arguments, .. } = &self.body[fields.enter].kind else { return None };
+            fields.tensor(arguments.iter().position(|given| *given == Some(argument))?)
+        };
+        self.frames.iter().rev().find_map(of_frame)
+    }
+
+    /// The structs that a call gives which was made field by field: one, or of a tuple one each.
+    fn assembled(
+        &mut self,
+        name: &str,
+        fields: &Fields<NodeId>,
+        results: &[Value<NodeId>],
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let tuple = |result: &Value<NodeId>| match result {
+            Value::Tuple(tuple) => Some(tuple.elements.clone()),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Word(_) => None,
+        };
+        if let Some(tuples) = results.iter().map(tuple).collect::<Option<Vec<_>>>() {
+            let count = tuples.iter().map(|tuple| tuple.len()).min().unwrap_or_default();
+            let element = |position: usize| -> Vec<Value<NodeId>> {
+                tuples.iter().map(|tuple| tuple[position].clone()).collect()
+            };
+            let elements = (0..count).map(|position| self.assembled(name, fields, &element(position), expr));
+            let elements = elements.collect::<Lowered<Vec<_>>>()?;
+            return self.tuple(elements, expr);
+        }
+        let like = fields.tensors.values().next().cloned().unwrap_or_default();
+        let types: Vec<Type> = fields.structure.leaves().into_iter().cloned().collect();
+        let mut nodes = Vec::new();
+        for (position, (result, ty)) in results.iter().zip(types).enumerate() {
+            let label = format!("result of `{name}` for field `{}`", fields.names[position]);
+            let value = self.given(result, &Structure::Value(ty), &label, expr)?;
+            let Value::Tensor(node) = value else { return Err(Stop::Poisoned) };
+            let others = vec![(like[position], format!("field `{}`", fields.names[position]))];
+            let contract = Contract { label, pattern: String::new(), demand: Demand::Type, others };
+            let (kind, text) = (CheckKind::Argument(contract.into()), self.text(expr));
+            self.checks.push(Check { kind, node, text, site: self.site(expr) });
+            nodes.push(node);
+        }
+        Ok(Value::rebuilt(&fields.structure, &mut nodes.into_iter()))
+    }
+
+    /// What the names in a template mean in a call. Where an argument is none that it takes, they stand for nothing.
+    fn bound(
+        &mut self,
+        template: &Template,
+        arguments: &[Option<ExprId>],
+        frame: &mut Frame,
+        mut sound: bool,
+    ) -> Names<NodeId> {
+        let mut told = Told::default();
+        let mut values = vec![Value::Poison; template.parameters.len()];
         let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
         let is_literal = |argument: ExprId| matches!(self.value(argument), Value::Literal(_));
         // Literals come last, with the element types that the others tell.
         let (last, first): (Vec<_>, Vec<_>) =
             given.enumerate().partition(|(_, argument)| is_literal(*argument));
         for (position, argument) in first.into_iter().chain(last) {
-            let parameter = &template.parameters[position];
-            if let Some(place) = self.places.remove(&argument) {
-                self.passed.push(place);
-                places.insert(position, self.passed.len() - 1);
+            if frame.places.contains_key(&position) {
                 continue;
             }
-            let value = self.passed(template, (position, parameter), argument, &mut told);
+            let field = frame.fields.as_ref().and_then(|fields| fields.tensor(position));
+            let value = field.map_or_else(|| self.value(argument).clone(), Value::Tensor);
+            let parameter = &template.parameters[position];
+            let value = self.passed(template, (position, parameter), (value, argument), &mut told);
             sound &= value.is_ok();
             values[position] = self.value_or_poison(value);
         }
@@ -91,7 +211,7 @@ impl Lowering<'_> {
         let (mut names, mut parameters) = (Names::default(), Vec::new());
         for (position, (parameter, value)) in template.parameters.iter().zip(values).enumerate() {
             let value = if sound { value } else { Value::Poison };
-            let binding = match places.get(&position) {
+            let binding = match frame.places.get(&position) {
                 Some(place) if sound => Binding::Parameter(*place),
                 Some(_) | None => Binding::Local(value.clone()),
             };
@@ -101,7 +221,7 @@ impl Lowering<'_> {
         let elements =
             told.elements.into_iter().map(|(name, giver)| (name, Word::ElementsOf(giver.argument)));
         let literals = told.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
-        let elements = literals.chain(elements).collect();
+        frame.elements = literals.chain(elements).collect();
         let mut packs: BTreeMap<_, _> = told.empty.into_iter().map(|name| (name, Some(Vec::new()))).collect();
         for (name, giver) in told.packs {
             let leading = self.lent(&name, giver.node, Lent::Leading(giver.last), giver.argument);
@@ -111,15 +231,8 @@ impl Lowering<'_> {
         if !sound {
             unread(&mut dims, template);
         }
-        let outside = std::mem::replace(&mut self.names, names);
-        self.frames.push(Frame { name: template.full_name(), parameters, site, outside, dims, elements });
-        Ok(())
-    }
-
-    pub(super) fn leave_template(&mut self, tail: Option<ExprId>) -> Value<NodeId> {
-        let frame = self.frames.pop().expect("a body of a template is left once it was entered");
-        self.names = frame.outside;
-        tail.map_or_else(Value::unit, |tail| self.value(tail).clone())
+        (frame.parameters, frame.dims) = (parameters, dims);
+        names
     }
 
     /// The value of an argument; what its parameter demands is checked.
@@ -127,10 +240,9 @@ impl Lowering<'_> {
         &mut self,
         template: &Template,
         (position, parameter): (usize, &TemplateParameter),
-        argument: ExprId,
+        (value, argument): (Value<NodeId>, ExprId),
         told: &mut Told,
     ) -> Lowered<Value<NodeId>> {
-        let value = self.value(argument).clone();
         match (&parameter.takes, &value) {
             (_, Value::Poison) => Err(Stop::Poisoned),
             (Formal::Any, _) => Ok(value),
@@ -179,6 +291,7 @@ impl Lowering<'_> {
                             None => self.tensor(argument)?,
                         }
                     }
+                    (Value::Tensor(node), _) => *node,
                     (
                         _,
                         ElementPattern::Fixed(_) | ElementPattern::Class(_) | ElementPattern::Variable(_),
@@ -188,14 +301,35 @@ impl Lowering<'_> {
                 self.demand(template, (position, parameter), pattern, giver, told);
                 Ok(Value::Tensor(node))
             }
+            (Formal::Params(class), Value::Struct(record)) => {
+                record.sound()?;
+                let class = class.to_string();
+                let (first, giver) =
+                    told.params.entry(class.clone()).or_insert_with(|| (record.clone(), argument)).clone();
+                if first.ty != record.ty {
+                    let message = format!(
+                        "{}: expected `{}`, found {}",
+                        label(template, parameter),
+                        first.ty,
+                        record.ty
+                    );
+                    let note = format!("`{class}` is `{}` because {} is", first.ty, self.text(giver));
+                    let diag = Diag::new(Code::E2001, self.site(argument), message);
+                    return Err(declared(diag, template, parameter).note(note).into());
+                }
+                self.check_same(&label(template, parameter), (&first, giver), (record, argument));
+                Ok(value)
+            }
             (Formal::Params(_) | Formal::State { .. }, _) => {
                 let message = format!(
                     "{}: expected a struct of tensors, found {}",
                     label(template, parameter),
                     self.describe(argument)
                 );
-                let help =
-                    "expressions among Rust variables have no structs: call it in a function of a block";
+                let text = self.short_text(argument);
+                let help = format!(
+                    "only Rust knows what a variable is: import its struct by `use`, and tell it where it is named first, as `({text}: Net)`"
+                );
                 Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into())
             }
             (Formal::Tensor(pattern), Value::Tuple(_) | Value::Struct(_) | Value::Word(_)) => {
@@ -272,6 +406,21 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// An argument as messages name it, or the field of it that is given.
+    fn giver_text(&self, giver: Giver) -> String {
+        match self.field_text(giver) {
+            Some(field) => format!("{}.{field}", self.short_text(giver.argument)),
+            None => self.text(giver.argument),
+        }
+    }
+
+    /// The field that is given, if the argument is a struct.
+    fn field_text(&self, giver: Giver) -> Option<String> {
+        let value @ Value::Struct(record) = self.value(giver.argument) else { return None };
+        let position = value.leaves().iter().position(|leaf| *leaf == giver.node)?;
+        Some(Structure::Struct((*record.ty).clone()).named_leaves()[position].text())
+    }
+
     fn check(
         &mut self,
         template: &Template,
@@ -281,9 +430,13 @@ impl Lowering<'_> {
         others: Vec<Giver>,
     ) {
         let pattern = parameter.takes.pattern().map(ToString::to_string).unwrap_or_default();
-        let others = others.iter().map(|other| (other.node, self.text(other.argument))).collect();
-        let contract = Contract { label: label(template, parameter), pattern, demand, others };
-        let (text, site) = (self.text(giver.argument), self.site(giver.argument));
+        let others = others.iter().map(|other| (other.node, self.giver_text(*other))).collect();
+        let label = match self.field_text(giver) {
+            Some(field) => format!("{} for field `{field}`", label(template, parameter)),
+            None => label(template, parameter),
+        };
+        let contract = Contract { label, pattern, demand, others };
+        let (text, site) = (self.giver_text(giver), self.site(giver.argument));
         let kind = CheckKind::Argument(Box::new(contract));
         self.checks.push(Check { kind, node: giver.node, text, site });
     }

@@ -152,7 +152,7 @@ impl BodyLowering<'_> {
         }
         let mut values = values.into_iter();
         for (position, parameter) in signature.parameters.iter().enumerate() {
-            let value = self.rebuild(&parameter.structure, &mut values);
+            let value = Value::rebuilt(&parameter.structure, &mut values);
             self.versions.push(value);
             self.names.bind(parameter.name.clone(), Binding::Parameter(position));
         }
@@ -423,8 +423,8 @@ impl BodyLowering<'_> {
     /// The type of the result, and every output of the module.
     fn result(&mut self) -> Lowered<(Structure, Vec<ValueId>)> {
         let (structure, value) = self.declared(self.body.tail, self.body.nodes.len())?;
-        let mut outputs = self.leaves(&value);
-        let versions = self.versions.iter().flat_map(|version| self.leaves(version));
+        let mut outputs = value.leaves();
+        let versions = self.versions.iter().flat_map(|version| version.leaves());
         let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
         outputs.extend(updated.map(|(version, _)| version));
         if outputs.is_empty() && self.diags.is_empty() {

@@ -33,6 +33,28 @@ pub(crate) enum Call {
     Extent { x: ExprId, axis: i64 },
 }
 
+impl Call {
+    /// The operands of which structs are taken field by field, and what brings the results together where that is no struct.
+    pub(crate) fn by_field(&self) -> Option<(&[ExprId], Option<Map>)> {
+        match self {
+            Self::Map(map, _) if *map == Map::SIGN => None,
+            Self::Map(_, operands) | Self::Operation(Op::Own(Own::FilledLike { .. }), operands) => {
+                Some((operands, None))
+            }
+            Self::Operation(Op::Reduce(reduce, over), operands)
+                if over.axes.is_none() && !over.keepdims && !reduce.row().divides =>
+            {
+                Some((operands, Some(reduce.row().monoid.combine)))
+            }
+            Self::Operation(..)
+            | Self::Composite(..)
+            | Self::Filled { .. }
+            | Self::Full { .. }
+            | Self::Extent { .. } => None,
+        }
+    }
+}
+
 /// The arguments of a call, one place a formal.
 pub(crate) struct Given {
     pub(crate) name: &'static str,

@@ -94,7 +94,7 @@ impl BodyLowering<'_> {
         for ty in result.leaves() {
             leaves.push(self.stand_in(ty, expr).ok_or(Stop::Poisoned)?);
         }
-        Ok(self.rebuild(&result, &mut leaves.into_iter()))
+        Ok(Value::rebuilt(&result, &mut leaves.into_iter()))
     }
 
     /// A value of a type in place of one that a function with a mistake would give.
@@ -147,17 +147,17 @@ impl BodyLowering<'_> {
         let result = callable.result.substitute(&bound.bindings).map_err(|overflow| {
             Diag::new(Code::E1008, site, format!("result of `{}`: {overflow}", callable.name))
         })?;
-        let value = self.rebuild(&result, &mut outputs);
+        let value = Value::rebuilt(&result, &mut outputs);
         for (inputs, place) in &bound.written {
             let old = self.version(place);
-            let mut versions = self.leaves(&old);
+            let mut versions = old.leaves();
             for (at, input) in inputs.clone().enumerate() {
                 if callable.updates.contains(&input) {
                     versions[at] = outputs.next().expect("a module has an output for each input it updates");
                     self.updated[place.inputs.start + at] = true;
                 }
             }
-            let new = self.rebuild(&place.structure, &mut versions.into_iter());
+            let new = Value::rebuilt(&place.structure, &mut versions.into_iter());
             self.write(place, new);
         }
         Ok(value)
@@ -244,7 +244,7 @@ impl BodyLowering<'_> {
             let inputs = start..start + formal.structure.leaves().len();
             start = inputs.end;
             match self.bind_one(callable, formal, *argument, &bound.bindings, &givers) {
-                Ok(value) => bound.values.extend(self.leaves(&value)),
+                Ok(value) => bound.values.extend(value.leaves()),
                 Err(stop) => mistakes.push(stop),
             }
             if formal.update {

@@ -1,12 +1,12 @@
 //! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
 
 use super::literals::Literals;
-use super::structure::StructType;
+use super::structure::{Definition, StructType};
 use super::types::DimNames;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    Body, Callee, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed,
+    BinaryOp, Body, Callee, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed,
 };
 use crate::ty::DType;
 use crate::written::{Op, Permutation, permuted_by};
@@ -148,7 +148,50 @@ pub(crate) trait Expressions {
 
     /// Whether a struct is one of this name.
     fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
-        ty.name == name.name
+        match self.dims().state(name) {
+            Some(state) => state.is(ty),
+            None => self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition)),
+        }
+    }
+
+    /// The struct behind `..` in a struct expression.
+    fn struct_behind_dots(
+        &self,
+        name: &Callee,
+        definition: &Definition,
+        base: ExprId,
+    ) -> Lowered<Record<Self::Tensor>> {
+        match self.value(base) {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) if record.ty.is_of(definition) => Ok(record.clone()),
+            Value::Struct(_) | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
+                Err(Diag::new(Code::E2001, self.site(base), message).into())
+            }
+        }
+    }
+
+    /// What is wrong with operands of which one is a struct.
+    fn unlike_structs(
+        &self,
+        op: BinaryOp,
+        operator: Site,
+        (a, lhs): (&Value<Self::Tensor>, ExprId),
+        (b, rhs): (&Value<Self::Tensor>, ExprId),
+    ) -> Diag {
+        let needed = match op {
+            BinaryOp::At => "two tensors",
+            BinaryOp::Map(_) => "two of one struct, or a struct and a single number",
+        };
+        let message = format!(
+            "`{}`: expected {needed}, {} is {}, {} is {}",
+            op.symbol(),
+            self.text(lhs),
+            self.type_text(a),
+            self.text(rhs),
+            self.type_text(b)
+        );
+        Diag::new(Code::E2001, operator, message)
     }
 
     /// What a pattern binds.

@@ -1,13 +1,10 @@
 //! Templates of tensors that are called with structs: their bodies are lowered once for each field.
 
-use std::collections::BTreeMap;
-
-use super::expressions::Expressions;
-use super::lowering::{BodyLowering, Fields};
-use super::structure::{Leaf, Structure};
+use super::by_field::Fields;
+use super::lowering::BodyLowering;
+use super::structure::Structure;
 use super::values::{Lowered, Stop, Value};
-use crate::diag::{Code, Diag};
-use crate::surface::ast::{ExprId, Formal, Template};
+use crate::surface::ast::ExprId;
 use crate::ty::Type;
 
 impl BodyLowering<'_> {
@@ -15,48 +12,6 @@ impl BodyLowering<'_> {
     pub(super) fn entered(&self) -> usize {
         let fields = self.frames.last().and_then(|frame| frame.fields.as_ref());
         fields.expect("only what is done field by field is done again").enter.index() + 1
-    }
-
-    /// What a template is called with field by field, if a struct is given for a tensor.
-    pub(super) fn fields(
-        &mut self,
-        template: &Template,
-        arguments: &[Option<ExprId>],
-        enter: ExprId,
-    ) -> Lowered<Option<Fields>> {
-        let mut found: Option<(Fields, ExprId)> = None;
-        for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
-            let argument = argument.expect("what has no argument has a default");
-            let value = self.values[argument.index()].clone();
-            let (Formal::Tensor(_), Value::Struct(record)) = (&parameter.takes, &value) else { continue };
-            record.sound()?;
-            let leaves = self.leaves(&value);
-            match &mut found {
-                None => {
-                    let structure = Structure::Struct((*record.ty).clone());
-                    let names = structure.named_leaves().iter().map(Leaf::text).collect();
-                    let tensors = BTreeMap::from([(position, leaves)]);
-                    let fields = Fields { enter, structure, names, tensors, results: Vec::new() };
-                    found = Some((fields, argument));
-                }
-                Some((fields, first)) => {
-                    if fields.structure != Structure::Struct((*record.ty).clone()) {
-                        let message = format!(
-                            "argument `{}` of `{}`: expected a `{}` as {} is, found {}",
-                            parameter.name,
-                            template.full_name(),
-                            fields.structure,
-                            self.text(*first),
-                            self.type_text(&value)
-                        );
-                        let help = "a struct that is given for a tensor is taken field by field";
-                        return Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into());
-                    }
-                    fields.tensors.insert(position, leaves);
-                }
-            }
-        }
-        Ok(found.map(|(fields, _)| fields))
     }
 
     /// The structs that a call gives which was made field by field: one, or of a tuple one each.
@@ -92,6 +47,6 @@ impl BodyLowering<'_> {
                 _ => return Err(Stop::Poisoned),
             }
         }
-        Ok(self.rebuild(&fields.structure, &mut tensors.into_iter()))
+        Ok(Value::rebuilt(&fields.structure, &mut tensors.into_iter()))
     }
 }

@@ -33,23 +33,7 @@ impl BodyLowering<'_> {
     /// What a function gives that is called with structs: it is applied to each field. A sum, or the largest or smallest
     /// element, is that of all fields.
     fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value>> {
-        let (operands, combine) = match call {
-            Call::Map(map, _) if *map == Map::SIGN => return Ok(None),
-            Call::Map(_, operands) => (operands, None),
-            Call::Operation(Op::Own(Own::FilledLike { .. }), operands) => (operands, None),
-            Call::Operation(Op::Reduce(reduce, over), operands)
-                if over.axes.is_none() && !over.keepdims && !reduce.row().divides =>
-            {
-                (operands, Some(reduce.row().monoid.combine))
-            }
-            Call::Operation(..)
-            | Call::Composite(..)
-            | Call::Filled { .. }
-            | Call::Full { .. }
-            | Call::Extent { .. } => {
-                return Ok(None);
-            }
-        };
+        let Some((operands, combine)) = call.by_field() else { return Ok(None) };
         let record = |operand: &ExprId| match &self.values[operand.index()] {
             Value::Struct(record) => Some((*operand, record.clone())),
             Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => None,
@@ -71,7 +55,7 @@ impl BodyLowering<'_> {
         let structure = Structure::Struct((*of_first.ty).clone());
         let leaves: Vec<_> = records
             .iter()
-            .map(|(operand, record)| (*operand, self.leaves(&Value::Struct(record.clone()))))
+            .map(|(operand, record)| (*operand, Value::Struct(record.clone()).leaves()))
             .collect();
         let before: Vec<_> =
             records.iter().map(|(operand, _)| self.values[operand.index()].clone()).collect();
@@ -87,10 +71,10 @@ impl BodyLowering<'_> {
         }
         let results = results.into_iter().collect::<Lowered<Vec<_>>>()?;
         let Some(combine) = combine else {
-            let tensors = results.iter().flat_map(|value| self.leaves(value)).collect::<Vec<_>>();
-            return Ok(Some(self.rebuild(&structure, &mut tensors.into_iter())));
+            let tensors = results.iter().flat_map(Value::leaves).collect::<Vec<_>>();
+            return Ok(Some(Value::rebuilt(&structure, &mut tensors.into_iter())));
         };
-        let mut all = results.iter().flat_map(|value| self.leaves(value)).collect::<Vec<_>>().into_iter();
+        let mut all = results.iter().flat_map(Value::leaves).collect::<Vec<_>>().into_iter();
         let mut total = all.next().expect("a struct has a field");
         for next in all {
             total = self.emit(

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::by_field::Fields;
 use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::literals::{LiteralId, Literals};
 use super::lowered::{Origin, Seen};
 use super::signature::Signature;
-use super::structure::{StructType, Structure};
+use super::structure::Structure;
 use super::table::Scope;
 use super::types::DimNames;
-use super::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
+use super::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
@@ -93,32 +94,6 @@ pub(super) struct Frame<'a> {
     pub(super) fields: Option<Fields>,
 }
 
-/// A call of a template with structs where it takes tensors: its body is lowered for each field in turn.
-pub(super) struct Fields {
-    /// The node that enters the body.
-    pub(super) enter: ExprId,
-    /// The struct, which all of these arguments and results have.
-    pub(super) structure: Structure,
-    /// Its fields that are tensors, by their paths.
-    pub(super) names: Vec<String>,
-    /// The tensors in each of these arguments, by its position.
-    pub(super) tensors: BTreeMap<usize, Vec<ValueId>>,
-    /// What the body has come to for the fields before.
-    pub(super) results: Vec<Value>,
-}
-
-impl Fields {
-    /// What is given for a parameter this time, if it is a field.
-    pub(super) fn tensor(&self, parameter: usize) -> Option<ValueId> {
-        self.tensors.get(&parameter).map(|tensors| tensors[self.results.len()])
-    }
-
-    /// The field that is given this time.
-    pub(super) fn current(&self) -> &str {
-        &self.names[self.results.len()]
-    }
-}
-
 /// An operand with the expression it is.
 pub(super) type Operand = (ValueId, ExprId);
 
@@ -139,13 +114,6 @@ impl Expressions for BodyLowering<'_> {
 
     fn literals_mut(&mut self) -> &mut Literals {
         &mut self.literals
-    }
-
-    fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
-        match self.dims().state(name) {
-            Some(state) => state.is(ty),
-            None => self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition)),
-        }
     }
 
     fn dims(&self) -> &DimNames {
@@ -247,41 +215,6 @@ impl BodyLowering<'_> {
             }
             Value::Struct(record) => Structure::Struct((*record.ty).clone()),
             Value::Poison | Value::Literal(_) | Value::Word(_) => Structure::UNIT,
-        }
-    }
-
-    /// The tensors of a value without literals, in order.
-    pub(super) fn leaves(&self, value: &Value) -> Vec<ValueId> {
-        let (mut leaves, mut rest) = (Vec::new(), vec![value]);
-        while let Some(value) = rest.pop() {
-            match value {
-                Value::Tensor(value) => leaves.push(*value),
-                Value::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
-                Value::Struct(record) => rest.extend(record.fields.iter().rev()),
-                Value::Poison | Value::Literal(_) | Value::Word(_) => {}
-            }
-        }
-        leaves
-    }
-
-    /// A value of this structure, its tensors taken in order.
-    pub(super) fn rebuild(
-        &mut self,
-        structure: &Structure,
-        tensors: &mut dyn Iterator<Item = ValueId>,
-    ) -> Value {
-        match structure {
-            Structure::Value(_) => {
-                Value::Tensor(tensors.next().expect("there is a tensor for each leaf of the structure"))
-            }
-            Structure::Tuple(elements) => {
-                let elements = elements.iter().map(|element| self.rebuild(element, tensors)).collect();
-                Value::tuple(elements).expect("a written type is within the limits of tuples")
-            }
-            Structure::Struct(ty) => {
-                let fields = ty.fields.iter().map(|field| self.rebuild(field, tensors)).collect();
-                Record::value(ty.clone(), fields)
-            }
         }
     }
 }

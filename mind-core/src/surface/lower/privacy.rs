@@ -1,5 +1,7 @@
 //! Fields of structs of other blocks, which may be private in Rust where they are named.
 
+use std::rc::Rc;
+
 use proc_macro2::Ident;
 
 use super::lowered::Seen;
@@ -46,25 +48,34 @@ impl BodyLowering<'_> {
 
     /// The same for the fields in a pattern.
     pub(super) fn sees_in(&mut self, pattern: &Pattern, value: &Value) {
-        let mut rest = vec![(pattern, value.clone())];
-        while let Some((pattern, value)) = rest.pop() {
-            match (pattern, value) {
-                (Pattern::Struct { fields, .. }, Value::Struct(record)) => {
-                    for field in fields {
-                        if let Ok(position) = record.ty.position(&field.name) {
-                            self.sees(&record.ty, &field.name);
-                            rest.push((&field.pattern, record.fields[position].clone()));
-                        }
+        for (ty, field) in fields_in(pattern, value) {
+            self.sees(&ty, field);
+        }
+    }
+}
+
+/// The fields that a pattern names of a value, with the struct of each.
+pub(crate) fn fields_in<'p, T: Clone>(
+    pattern: &'p Pattern,
+    value: &Value<T>,
+) -> Vec<(Rc<StructType>, &'p Ident)> {
+    let (mut found, mut rest) = (Vec::new(), vec![(pattern, value.clone())]);
+    while let Some((pattern, value)) = rest.pop() {
+        match (pattern, value) {
+            (Pattern::Struct { fields, .. }, Value::Struct(record)) => {
+                for field in fields {
+                    if let Ok(position) = record.ty.position(&field.name) {
+                        found.push((record.ty.clone(), &field.name));
+                        rest.push((&field.pattern, record.fields[position].clone()));
                     }
                 }
-                (Pattern::Tuple { elements, .. }, Value::Tuple(tuple)) => {
-                    rest.extend(elements.iter().zip(tuple.elements.iter().cloned()));
-                }
-                (
-                    Pattern::Wildcard(_) | Pattern::Name(_) | Pattern::Struct { .. } | Pattern::Tuple { .. },
-                    _,
-                ) => {}
+            }
+            (Pattern::Tuple { elements, .. }, Value::Tuple(tuple)) => {
+                rest.extend(elements.iter().zip(tuple.elements.iter().cloned()));
+            }
+            (Pattern::Wildcard(_) | Pattern::Name(_) | Pattern::Struct { .. } | Pattern::Tuple { .. }, _) => {
             }
         }
     }
+    found
 }

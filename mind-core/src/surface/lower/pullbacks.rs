@@ -26,10 +26,10 @@ impl BodyLowering<'_> {
             self.report(stop);
             self.unknown()
         });
-        let mut operands = self.leaves(&result);
-        operands.extend(parameters.iter().flat_map(|(_, value)| self.leaves(value)));
+        let mut operands = result.leaves();
+        operands.extend(parameters.iter().flat_map(|(_, value)| value.leaves()));
         let types = |lowering: &Self, value: &Value| {
-            let leaves = lowering.leaves(value).into_iter();
+            let leaves = value.leaves().into_iter();
             leaves.map(|leaf| lowering.builder.ty(leaf).clone()).collect::<Vec<_>>()
         };
         let known: Vec<_> = parameters.iter().map(|(_, value)| types(self, value)).collect();
@@ -100,7 +100,7 @@ impl BodyLowering<'_> {
         if count > MAX_INSTRUCTIONS {
             return Err(too_many(&self.pulled_name(), count, site).into());
         }
-        let leaves = self.leaves(&result).len();
+        let leaves = result.leaves().len();
         let first = self.hold(Op::Own(Own::Nesting(Nesting::Pullback(nested))), &operands, expr)?;
         let mut results = vec![first];
         for at in 1..leaves {
@@ -108,7 +108,7 @@ impl BodyLowering<'_> {
             results.push(self.hold(Op::Own(Own::Nesting(Nesting::Result { position })), &[first], expr)?);
         }
         let structure = self.structure_of(&result);
-        Ok(self.rebuild(&structure, &mut results.into_iter()))
+        Ok(Value::rebuilt(&structure, &mut results.into_iter()))
     }
 
     fn hold(&mut self, op: Op, operands: &[ValueId], expr: ExprId) -> Lowered<ValueId> {
@@ -213,7 +213,7 @@ impl BodyLowering<'_> {
             inputs.push(self.builder.input(name, ty).expect("names differ, and the types are of values"));
             self.made.push(None);
         }
-        self.rebuild(structure, &mut inputs.into_iter())
+        Value::rebuilt(structure, &mut inputs.into_iter())
     }
 
     /// The outputs of the module: the value of the pullback, a part for each parameter of floats.
@@ -256,7 +256,7 @@ impl BodyLowering<'_> {
             let Some(structure) = structure else { continue };
             let what = format!("what flows back to `{parameter}` of `{name}`");
             let value = self.coerce(&value, structure, at, &what)?;
-            outputs.extend(self.leaves(&value));
+            outputs.extend(value.leaves());
         }
         Ok(outputs)
     }

@@ -88,35 +88,8 @@ impl BodyLowering<'_> {
             None => self.dims().definition(name)?,
         };
         let definition = defined.definition.clone();
-        let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
-        for field in written {
-            let position = definition.position(&field.name)?;
-            if let Some(first) = given[position] {
-                let message = format!("`{}` of `{name}` is given twice", field.name);
-                return Err(Diag::new(Code::E2007, Site::token(field.name.span()), message)
-                    .note_at(Site::token(first.name.span()), "it is given first")
-                    .into());
-            }
-            given[position] = Some(field);
-        }
-        let rest = base.map(|base| self.base(name, &definition, base)).transpose()?;
-        let missing = definition.fields.iter().zip(&given).filter(|(_, given)| given.is_none());
-        let missing: Vec<_> = missing.map(|(field, _)| format!("`{}`", field.name)).collect();
-        if rest.is_none() && !missing.is_empty() {
-            let (count, s) = (definition.fields.len(), if definition.fields.len() == 1 { "" } else { "s" });
-            let message = format!(
-                "`{name}` has {count} field{s}, found {}: {} missing",
-                written.len(),
-                missing.join(", ")
-            );
-            let diag = Diag::new(Code::E2007, self.body[expr].site, message);
-            return Err(match definition.library {
-                Some(_) => diag.into(),
-                None => {
-                    diag.note_at(Site::token(definition.name.span()), format!("`{name}` is defined")).into()
-                }
-            });
-        }
+        let given = given_fields(&definition, name, (written, base.is_some()), self.body[expr].site)?;
+        let rest = base.map(|base| self.struct_behind_dots(name, &definition, base)).transpose()?;
         let (dims, inferred) = self.inferred(&definition, &given, rest.as_ref())?;
         let site = self.body[expr].site;
         let overflow = |overflow| Diag::new(Code::E1008, site, format!("`{name}`: {overflow}"));
@@ -187,18 +160,6 @@ impl BodyLowering<'_> {
                     self.describe(given.value)
                 );
                 Err(Diag::new(Code::E2001, self.site(given.value), message).into())
-            }
-        }
-    }
-
-    /// The record behind `..`.
-    fn base(&mut self, name: &Callee, definition: &Definition, base: ExprId) -> Lowered<Record> {
-        match &self.values[base.index()] {
-            Value::Poison => Err(Stop::Poisoned),
-            Value::Struct(record) if record.ty.is_of(definition) => Ok(record.clone()),
-            Value::Struct(_) | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
-                let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
-                Err(Diag::new(Code::E2001, self.body[base].site, message).into())
             }
         }
     }
@@ -279,19 +240,7 @@ impl BodyLowering<'_> {
                     lowering.fieldwise(op, operator, (a.clone(), lhs), (field, rhs), expr)
                 }),
             (Value::Struct(_), _) | (_, Value::Struct(_)) => {
-                let needed = match op {
-                    BinaryOp::At => "two tensors",
-                    BinaryOp::Map(_) => "two of one struct, or a struct and a single number",
-                };
-                let message = format!(
-                    "`{}`: expected {needed}, {} is {}, {} is {}",
-                    op.symbol(),
-                    self.text(lhs),
-                    self.type_text(&a),
-                    self.text(rhs),
-                    self.type_text(&b)
-                );
-                Err(Diag::new(Code::E2001, operator, message).into())
+                Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into())
             }
             (
                 Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
@@ -383,7 +332,39 @@ impl BodyLowering<'_> {
     }
 }
 
-fn in_field(stop: Stop, name: &Ident) -> Stop {
+/// What a struct expression gives for each field of the struct.
+pub(crate) fn given_fields<'w>(
+    definition: &Definition,
+    name: &Callee,
+    (written, has_base): (&'w [FieldValue], bool),
+    site: Site,
+) -> Result<Vec<Option<&'w FieldValue>>, Diag> {
+    let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
+    for field in written {
+        let position = definition.position(&field.name)?;
+        if let Some(first) = given[position] {
+            let message = format!("`{}` of `{name}` is given twice", field.name);
+            return Err(Diag::new(Code::E2007, Site::token(field.name.span()), message)
+                .note_at(Site::token(first.name.span()), "it is given first"));
+        }
+        given[position] = Some(field);
+    }
+    let missing = definition.fields.iter().zip(&given).filter(|(_, given)| given.is_none());
+    let missing: Vec<_> = missing.map(|(field, _)| format!("`{}`", field.name)).collect();
+    if has_base || missing.is_empty() {
+        return Ok(given);
+    }
+    let (count, s) = (definition.fields.len(), if definition.fields.len() == 1 { "" } else { "s" });
+    let message =
+        format!("`{name}` has {count} field{s}, found {}: {} missing", written.len(), missing.join(", "));
+    let diag = Diag::new(Code::E2007, site, message);
+    Err(match definition.library {
+        Some(_) => diag,
+        None => diag.note_at(Site::token(definition.name.span()), format!("`{name}` is defined")),
+    })
+}
+
+pub(crate) fn in_field(stop: Stop, name: &Ident) -> Stop {
     match stop {
         Stop::Poisoned => Stop::Poisoned,
         Stop::Mistake(diag) => (*diag).note(format!("in field `{name}`")).into(),

@@ -40,15 +40,15 @@ pub struct StructType {
     pub fields: Vec<Structure>,
     /// What it is called in Rust where it is imported.
     pub(super) alias: Option<Ident>,
-    pub(super) definition: Rc<Definition>,
+    pub(crate) definition: Rc<Definition>,
 }
 
 /// What a struct is, over its own symbols.
 #[derive(Debug)]
-pub(super) struct Definition {
+pub(crate) struct Definition {
     pub(super) name: Ident,
     pub(super) symbols: Vec<Symbol>,
-    pub(super) fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
     pub(super) depth: usize,
     pub(super) leaves: usize,
     /// The file of the library that it is of; it is then over the parameters that its first struct is.
@@ -57,11 +57,11 @@ pub(super) struct Definition {
 
 /// A field of a [`Definition`].
 #[derive(Debug)]
-pub(super) struct Field {
-    pub(super) name: Ident,
+pub(crate) struct Field {
+    pub(crate) name: Ident,
     pub(super) structure: Structure,
     /// Whether it is `pub`, without a place.
-    pub(super) is_public: bool,
+    pub(crate) is_public: bool,
     pub(super) site: Site,
 }
 
@@ -86,19 +86,19 @@ pub struct Axis {
 }
 
 /// The structs of a block by name or path; nothing where a mistake in one has been reported.
-pub(super) type Definitions = BTreeMap<String, Option<Defined>>;
+pub(crate) type Definitions = BTreeMap<String, Option<Defined>>;
 
 /// A struct that a program names.
 #[derive(Clone, Debug)]
-pub(super) struct Defined {
-    pub(super) definition: Rc<Definition>,
+pub(crate) struct Defined {
+    pub(crate) definition: Rc<Definition>,
     /// As in [`StructType::alias`].
     pub(super) alias: Option<Ident>,
 }
 
 impl Leaf<'_> {
     /// The fields that lead to it: `hidden.w`.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.path.iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
     }
 }
@@ -209,8 +209,19 @@ impl StructType {
     }
 
     /// The position of a field, or what is said where there is none.
-    pub(super) fn position(&self, field: &Ident) -> Result<usize, Diag> {
+    pub(crate) fn position(&self, field: &Ident) -> Result<usize, Diag> {
         self.definition.position(field)
+    }
+
+    /// The type with dimensions that only Rust knows: they are those of its definition.
+    pub(crate) fn open(name: Ident, defined: Defined) -> Self {
+        let dims = defined.definition.symbols.iter().cloned().map(Dim::symbol).collect();
+        Self::new(name, dims, defined).expect("a definition is within the limits of its own dimensions")
+    }
+
+    /// Whether some of its dimensions are not known.
+    pub(crate) fn is_open(&self) -> bool {
+        self.dims.iter().any(|dim| dim.as_literal().is_none())
     }
 
     /// The type with these dimensions.
@@ -223,7 +234,7 @@ impl StructType {
     }
 
     /// Whether it is of a definition, whatever its dimensions are.
-    pub(super) fn is_of(&self, definition: &Definition) -> bool {
+    pub(crate) fn is_of(&self, definition: &Definition) -> bool {
         let fields = |definition: &'_ Definition| {
             let field = |field: &Field| (field.name.to_string(), field.structure.clone());
             definition.fields.iter().map(field).collect::<Vec<_>>()
@@ -299,7 +310,7 @@ impl fmt::Display for StructType {
 
 impl Definition {
     /// The position of a field, or what is said where there is none.
-    pub(super) fn position(&self, field: &Ident) -> Result<usize, Diag> {
+    pub(crate) fn position(&self, field: &Ident) -> Result<usize, Diag> {
         self.fields.iter().position(|known| known.name == *field).ok_or_else(|| {
             let names: Vec<_> = self.fields.iter().map(|field| field.name.to_string()).collect();
             let file = self.library.map_or_else(String::new, |file| format!("{file}::"));

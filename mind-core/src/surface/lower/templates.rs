@@ -7,8 +7,9 @@ use std::sync::Arc;
 use proc_macro2::Ident;
 
 use super::attributes::Attributes;
+use super::by_field::{Fields, ReadFields};
 use super::expressions::Expressions;
-use super::lowering::{BodyLowering, Fields, Frame};
+use super::lowering::{BodyLowering, Frame};
 use super::structure::StructType;
 use super::table::Scope;
 use super::types::DimNames;

@@ -23,14 +23,16 @@ pub(crate) struct DimNames {
     pub(crate) constants: Arc<BTreeMap<String, Dim>>,
     pub(crate) symbols: Vec<Symbol>,
     /// The element types that variables of a template stand for.
-    pub(super) elements: Arc<BTreeMap<String, DType>>,
+    pub(crate) elements: Arc<BTreeMap<String, DType>>,
     /// The dimensions that packs of a template stand for; nothing where a mistake hides them.
     pub(crate) packs: Arc<BTreeMap<String, Option<Vec<Dim>>>>,
     /// The constants that are no dimensions.
     pub(crate) plain: Arc<BTreeMap<String, Plain>>,
-    pub(super) structs: Rc<Definitions>,
+    pub(crate) structs: Rc<Definitions>,
     /// Items that have been reported: they stand for nothing, and for no mistake.
     pub(crate) unread: Arc<Vec<String>>,
+    /// Whether a struct may be written without its dimensions, where only Rust knows these.
+    pub(crate) may_be_open: bool,
 }
 
 /// Where a dimension would have to be declared.
@@ -238,6 +240,9 @@ impl DimNames {
     ) -> Result<StructType, Unknown> {
         let defined = self.definition(name)?;
         let definition = &defined.definition;
+        if self.may_be_open && dims.is_empty() {
+            return Ok(StructType::open(name.name.clone(), defined));
+        }
         if dims.len() != definition.symbols.len() {
             let declared: Vec<_> = definition.symbols.iter().map(|symbol| symbol.to_string()).collect();
             let (count, written) = match &declared[..] {
@@ -328,7 +333,7 @@ impl DimNames {
     }
 
     /// Says what the structs of a type that nobody wrote are called in Rust.
-    pub(super) fn give_aliases(&self, structure: &mut Structure, site: Site) -> Result<(), Diag> {
+    pub(crate) fn give_aliases(&self, structure: &mut Structure, site: Site) -> Result<(), Diag> {
         match structure {
             Structure::Value(_) => Ok(()),
             Structure::Tuple(elements) => {
@@ -348,7 +353,7 @@ impl DimNames {
                     None => {
                         let message = format!("the result is a `{ty}`, and `{}` is not imported", ty.name);
                         Err(Diag::new(Code::E2002, site, message)
-                            .help(format!("import `{}` by `use` before the closure", ty.name)))
+                            .help(format!("import `{}` by `use` at the beginning", ty.name)))
                     }
                 }
             }
@@ -356,7 +361,7 @@ impl DimNames {
     }
 
     /// The struct of this name.
-    pub(super) fn definition(&self, name: &Callee) -> Result<Defined, Unknown> {
+    pub(crate) fn definition(&self, name: &Callee) -> Result<Defined, Unknown> {
         let text = name.to_string();
         match self.structs.get(&text) {
             Some(definition) => definition.clone().ok_or(None),

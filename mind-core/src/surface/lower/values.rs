@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::literals::LiteralId;
-use super::structure::StructType;
+use super::structure::{StructType, Structure};
 use crate::diag::Diag;
 use crate::ir::ValueId;
 use crate::surface::ast::ExprId;
@@ -113,8 +113,41 @@ impl<T> Value<T> {
     }
 }
 
-impl Record {
-    pub(super) fn value(ty: StructType, fields: Vec<Value>) -> Value {
+impl<T: Copy> Value<T> {
+    /// The tensors in it, in order.
+    pub(crate) fn leaves(&self) -> Vec<T> {
+        let (mut leaves, mut rest) = (Vec::new(), vec![self]);
+        while let Some(value) = rest.pop() {
+            match value {
+                Self::Tensor(value) => leaves.push(*value),
+                Self::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
+                Self::Struct(record) => rest.extend(record.fields.iter().rev()),
+                Self::Poison | Self::Literal(_) | Self::Word(_) => {}
+            }
+        }
+        leaves
+    }
+
+    /// A value of this structure, its tensors taken in order.
+    pub(crate) fn rebuilt(structure: &Structure, tensors: &mut dyn Iterator<Item = T>) -> Self {
+        match structure {
+            Structure::Value(_) => {
+                Self::Tensor(tensors.next().expect("there is a tensor for each leaf of the structure"))
+            }
+            Structure::Tuple(elements) => {
+                let elements = elements.iter().map(|element| Self::rebuilt(element, tensors)).collect();
+                Self::tuple(elements).expect("a written type is within the limits of tuples")
+            }
+            Structure::Struct(ty) => {
+                let fields = ty.fields.iter().map(|field| Self::rebuilt(field, tensors)).collect();
+                Record::value(ty.clone(), fields)
+            }
+        }
+    }
+}
+
+impl<T: Clone> Record<T> {
+    pub(crate) fn value(ty: StructType, fields: Vec<Value<T>>) -> Value<T> {
         Value::Struct(Self { ty: ty.into(), fields: fields.into() })
     }
 
@@ -127,7 +160,7 @@ impl Record {
     }
 
     /// The record, if nothing in it is poison.
-    pub(super) fn sound(&self) -> Lowered<Value> {
+    pub(crate) fn sound(&self) -> Lowered<Value<T>> {
         if self.is_poisoned() { Err(Stop::Poisoned) } else { Ok(Value::Struct(self.clone())) }
     }
 }

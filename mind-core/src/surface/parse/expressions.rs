@@ -49,9 +49,12 @@ impl<'a> Parser<'a> {
             let start = callee.site();
             return Ok(self.enter_call(Target::Function(callee), start, Vec::new()));
         }
-        if !self.among_rust
-            && let Some(path) = self.constant_path()
-        {
+        // Among Rust variables constants have names.
+        let path = match self.among_rust {
+            true => self.path_before(|behind| behind.group(Delimiter::Brace).is_some()),
+            false => self.constant_path(),
+        };
+        if let Some(path) = path {
             let site = path.site();
             return Ok(match self.at_group(Delimiter::Brace) {
                 true => self.enter_struct(path),
@@ -64,7 +67,7 @@ impl<'a> Parser<'a> {
             (None, false) => self.name("an expression")?,
         };
         let start = Site::token(name.span());
-        if !self.among_rust && self.at_group(Delimiter::Brace) {
+        if self.at_group(Delimiter::Brace) {
             return Ok(self.enter_struct(name.into()));
         }
         if !self.at_group(Delimiter::Parenthesis) {

@@ -1,0 +1,435 @@
+//! Structs: Rust places of which the struct is told, struct expressions, and what is done field by field.
+//!
+//! Only Rust knows the type of a place, so an expression tells which struct it is: `(net: Net)`. The definition comes with
+//! the import of the struct, and its tensors are leaves, in order, whatever their extents are.
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+use mind_shape::rules::{Elements, Takes};
+
+use super::lowering::Lowering;
+use super::places::without_symbols;
+use super::roles::Place;
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Bindings;
+use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, Op};
+use crate::surface::ast::{BinaryOp, Callee, ExprId, FieldValue, TypeExpr, TypeKind};
+use crate::surface::lower::builtin_calls::{Call, Given};
+use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::records::{given_fields, in_field};
+use crate::surface::lower::structure::{Field, StructType};
+use crate::surface::lower::values::{Lowered, Record, Stop, Value};
+use crate::surface::lower::{Seen, Structure};
+use crate::ty::Type;
+use crate::written::Lent;
+
+impl Lowering<'_> {
+    /// `(net: Net)`, or `let p: Net = net;`: a value of which the struct is told.
+    pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
+        if let TypeKind::Struct { name, .. } = &ty.kind {
+            self.imported.definition(name).map_err(|mistake| {
+                let help = |diag: Diag| match diag.code == Code::E2002 {
+                    true => {
+                        diag.help("import it at the beginning, as `use crate::nets::Net;`: Rust's own `use` is invisible to expressions")
+                    }
+                    false => diag,
+                };
+                Stop::from(mistake.map(help))
+            })?;
+        }
+        let structure = self.imported.structure(ty).map_err(without_symbols)?;
+        let Structure::Struct(ty) = structure else { unreachable!("the caller has seen a struct") };
+        if let Some(place) = self.places.remove(&operand) {
+            return self.record_at(&place, ty, operand);
+        }
+        let value = self.value(operand).clone();
+        match &value {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(_) => self.as_struct(&value, &ty, &self.text(operand), operand),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!("expected a `{ty}`, found {}", self.describe(operand));
+                let help = "of Rust the expression takes structs from variables and their fields: name it by `let` before";
+                Err(Diag::new(Code::E2001, self.site(operand), message).help(help).into())
+            }
+        }
+    }
+
+    /// A struct that is to be of a type.
+    pub(super) fn as_struct(
+        &mut self,
+        value: &Value<NodeId>,
+        ty: &StructType,
+        text: &str,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let Value::Struct(record) = value else { unreachable!("the caller has seen the struct") };
+        let is_it = record.ty.is_of(&ty.definition);
+        if !is_it {
+            let message = format!("{text}: expected a `{ty}`, found a `{}`", record.ty);
+            return Err(Diag::new(Code::E2001, self.site(expr), message).into());
+        }
+        if record.ty.is_open() || ty.is_open() {
+            for (node, leaf) in value.leaves().into_iter().zip(Structure::Struct(ty.clone()).leaves()) {
+                self.checks.push(Check {
+                    kind: CheckKind::Is(leaf.clone()),
+                    node,
+                    text: text.to_owned(),
+                    site: self.site(expr),
+                });
+            }
+        } else if *record.ty != *ty {
+            let message = format!("{text}: expected a `{ty}`, found a `{}`", record.ty);
+            return Err(Diag::new(Code::E2001, self.site(expr), message).into());
+        }
+        let ty = if ty.is_open() { (*record.ty).clone() } else { ty.clone() };
+        Ok(Value::Struct(Record { ty: ty.into(), fields: record.fields.clone() }))
+    }
+
+    /// The struct that stands at a place of Rust, from now on wherever that is named.
+    fn record_at(&mut self, place: &Place, ty: StructType, expr: ExprId) -> Lowered<Value<NodeId>> {
+        if let Some(known) = self.records.get(&place.key).cloned() {
+            return self.as_struct(&Value::Struct(known), &ty, &place.text, expr);
+        }
+        let structure = Structure::Struct(ty.clone());
+        let mut nodes = Vec::new();
+        for (position, leaf) in structure.named_leaves().iter().enumerate() {
+            let of_field = |text: &str| format!("{text}.{}", leaf.text());
+            let known = self.leaf_of.get(&of_field(&place.key)).copied();
+            let node = known.unwrap_or_else(|| {
+                let tokens = part_of(place, ty.rust_name(), position);
+                let text = of_field(&place.text);
+                let node =
+                    self.leaf(Leaf { tokens, text, is_place: true, annotation: None, site: self.site(expr) });
+                self.leaf_of.insert(of_field(&place.key), node);
+                node
+            });
+            if leaf.ty.shape.as_literals().is_some() {
+                self.annotate(node, leaf.ty.clone(), self.site(expr))?;
+            }
+            nodes.push(node);
+        }
+        let value = Value::rebuilt(&structure, &mut nodes.into_iter());
+        if let Value::Struct(record) = &value {
+            self.records.insert(place.key.clone(), record.clone());
+        }
+        Ok(value)
+    }
+
+    /// A field of a struct; rustc is to say where it is private.
+    pub(super) fn field_of(&mut self, record: &Record<NodeId>, name: &Ident) -> Lowered<Value<NodeId>> {
+        let position = record.ty.position(name)?;
+        self.sees(&record.ty, name)?;
+        match &record.fields[position] {
+            Value::Poison => Err(Stop::Poisoned),
+            field => Ok(field.clone()),
+        }
+    }
+
+    /// Notes that the expression names a field. What a template names is seen where that stands.
+    pub(super) fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
+        let is_private = |known: &Field| known.name == *field && !known.is_public;
+        if self.frames.is_empty() && ty.definition.fields.iter().any(is_private) {
+            let mut ty = Structure::Struct(ty.clone());
+            self.imported.give_aliases(&mut ty, Site::token(field.span()))?;
+            let Structure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };
+            let (alias, dims, field) = (ty.rust_name().clone(), ty.dims.len(), field.clone());
+            if !self.seen.iter().any(|seen| seen.alias == alias && seen.field == field) {
+                self.seen.push(Seen { alias, dims, field });
+            }
+        }
+        Ok(())
+    }
+
+    /// `Net { w: a, b, ..net }`
+    pub(super) fn struct_expression(
+        &mut self,
+        name: &Callee,
+        written: &[FieldValue],
+        base: Option<ExprId>,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let defined = self.dims().definition(name)?;
+        let definition = defined.definition.clone();
+        let given = given_fields(&definition, name, (written, base.is_some()), self.site(expr))?;
+        let ty = StructType::open(name.name.clone(), defined);
+        let rest = match base {
+            None => None,
+            Some(base) => {
+                if let Some(place) = self.places.remove(&base) {
+                    self.values[base.index()] = self.record_at(&place, ty.clone(), base)?;
+                }
+                Some(self.struct_behind_dots(name, &definition, base)?)
+            }
+        };
+        written.iter().try_for_each(|field| self.sees(&ty, &field.name))?;
+        let mut fields = Vec::new();
+        for (position, (field, structure)) in definition.fields.iter().zip(&ty.fields).enumerate() {
+            let Some(value) = given[position].map(|given| given.value) else {
+                fields.extend(rest.as_ref().map(|rest| rest.fields[position].clone()));
+                continue;
+            };
+            let text = format!("field `{}` of `{name}`", field.name);
+            let found = self.value(value).clone();
+            let field = self.given(&found, structure, &text, value);
+            fields.push(self.value_or_poison(field));
+        }
+        let value = Value::Struct(Record { ty: ty.into(), fields: fields.into() });
+        let Value::Struct(record) = &value else { unreachable!("it was made a struct just above") };
+        record.sound()?;
+        self.check_extents(record, name, expr)?;
+        Ok(value)
+    }
+
+    /// What is given for a field.
+    pub(super) fn given(
+        &mut self,
+        found: &Value<NodeId>,
+        structure: &Structure,
+        text: &str,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        let value = self.declared(found, structure, text, expr)?;
+        if let (Value::Tensor(node), Structure::Value(ty)) = (&value, structure)
+            && ty.rank() > 0
+            && self.graph.shape(*node).is_scalar()
+        {
+            let message = format!("{text}: expected {ty}, found a number");
+            return Err(Diag::new(Code::E2001, self.site(expr), message).into());
+        }
+        Ok(value)
+    }
+
+    /// Checks that each dimension of a struct is one extent in all of its fields.
+    fn check_extents(&mut self, record: &Record<NodeId>, name: &Callee, expr: ExprId) -> Lowered<()> {
+        let structure = Structure::Struct((*record.ty).clone());
+        let nodes = Value::Struct(record.clone()).leaves();
+        let leaves = structure.named_leaves();
+        let mut told = Bindings::new();
+        let mut others = Vec::new();
+        for (leaf, node) in leaves.iter().zip(&nodes) {
+            for (axis, dim) in leaf.ty.shape.iter().enumerate() {
+                let from_end = leaf.ty.rank() - axis;
+                match dim.as_symbol() {
+                    Some(symbol) if !told.contains_key(symbol) => {
+                        let axis = -i64::try_from(from_end).expect("a rank is small");
+                        let own = self.lent(symbol, *node, Lent::Axis(axis), expr);
+                        told.insert(symbol.clone(), own);
+                    }
+                    _ if dim.as_literal().is_some() => {}
+                    _ => others.push((leaf, *node, from_end, dim.clone())),
+                }
+            }
+        }
+        for (leaf, node, axis, dim) in others {
+            let needed = dim.substitute(&told).map_err(|overflow| {
+                Diag::new(Code::E1008, self.site(expr), format!("`{name}`: {overflow}"))
+            })?;
+            let mut lenders = Vec::new();
+            let extent = self.over_operands(&needed, 1, &mut lenders);
+            let others = lenders.into_iter().map(|(node, _)| (node, self.text(expr))).collect();
+            let contract = Contract {
+                label: format!("field `{}` of `{name}`", leaf.text()),
+                pattern: leaf.ty.to_string(),
+                demand: Demand::Extent { axis, name: dim.to_string(), extent },
+                others,
+            };
+            let (kind, text) = (CheckKind::Argument(contract.into()), leaf.text());
+            self.checks.push(Check { kind, node, text, site: self.site(expr) });
+        }
+        Ok(())
+    }
+
+    /// What is applied to operands of which some are structs: it is, to each field. Nothing where none is a struct.
+    pub(super) fn by_field(
+        &mut self,
+        label: &str,
+        operands: &[ExprId],
+        apply: &mut dyn FnMut(&mut Self) -> Lowered<Value<NodeId>>,
+    ) -> Lowered<Option<(Structure, Vec<Value<NodeId>>)>> {
+        let record = |operand: &ExprId| match self.value(*operand) {
+            Value::Struct(record) => Some((*operand, record.clone())),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => None,
+        };
+        let records: Vec<_> = operands.iter().filter_map(record).collect();
+        let Some((first, of_first)) = records.first().cloned() else { return Ok(None) };
+        for (other, of_other) in &records {
+            of_other.sound()?;
+            if of_other.ty != of_first.ty {
+                let message = format!(
+                    "`{label}`: structs differ: {} is a `{}`, {} is a `{}`",
+                    self.text(first),
+                    of_first.ty,
+                    self.text(*other),
+                    of_other.ty
+                );
+                return Err(Diag::new(Code::E2001, self.site(*other), message).into());
+            }
+            self.check_same(&format!("`{label}`"), (&of_first, first), (of_other, *other));
+        }
+        let structure = Structure::Struct((*of_first.ty).clone());
+        let leaves: Vec<_> = records
+            .iter()
+            .map(|(operand, record)| (operand.index(), Value::Struct(record.clone()).leaves()))
+            .collect();
+        let before: Vec<_> =
+            leaves.iter().map(|(at, _)| (self.values[*at].clone(), self.texts[*at].clone())).collect();
+        let mut results = Vec::new();
+        for (position, field) in structure.named_leaves().iter().enumerate() {
+            for ((at, nodes), (_, text)) in leaves.iter().zip(&before) {
+                self.values[*at] = Value::Tensor(nodes[position]);
+                self.texts[*at] = format!("{text}.{}", field.text());
+            }
+            let last = field.path.last().expect("a field has a name");
+            results.push(apply(self).map_err(|stop| in_field(stop, last)));
+        }
+        for ((at, _), (value, text)) in leaves.into_iter().zip(before) {
+            (self.values[at], self.texts[at]) = (value, text);
+        }
+        Ok(Some((structure, results.into_iter().collect::<Lowered<_>>()?)))
+    }
+
+    /// A function that is called with structs: it is applied to each field, and a sum, or the largest or smallest element, is
+    /// that of all fields.
+    pub(super) fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value<NodeId>>> {
+        let Some((operands, combine)) = call.by_field() else { return Ok(None) };
+        let spot = self.spot_of_call(given, operands);
+        let fields =
+            self.by_field(given.name, operands, &mut |lowering| lowering.call_of(call.clone(), given))?;
+        let Some(fields) = fields else { return Ok(None) };
+        let Some(combine) = combine else { return Ok(Some(self.assembled_by_field(fields))) };
+        let mut all = fields.1.iter().flat_map(Value::leaves);
+        let first = all.next().expect("a struct has a field");
+        let total = all.fold(first, |total, next| self.emit(Op::Map(combine), &[total, next], spot.clone()));
+        Ok(Some(Value::Tensor(total)))
+    }
+
+    /// The struct of what has been made field by field.
+    pub(super) fn assembled_by_field(
+        &self,
+        (structure, fields): (Structure, Vec<Value<NodeId>>),
+    ) -> Value<NodeId> {
+        let nodes: Vec<NodeId> = fields.iter().flat_map(Value::leaves).collect();
+        Value::rebuilt(&structure, &mut nodes.into_iter())
+    }
+
+    /// Checks that two structs of one type have the same extents where only Rust knows these.
+    pub(super) fn check_same(
+        &mut self,
+        label: &str,
+        (first, of_first): (&Record<NodeId>, ExprId),
+        (other, of_other): (&Record<NodeId>, ExprId),
+    ) {
+        if of_first == of_other || !first.ty.is_open() {
+            return;
+        }
+        let structure = Structure::Struct((*first.ty).clone());
+        let nodes = |record: &Record<NodeId>| Value::Struct(record.clone()).leaves();
+        for ((leaf, a), b) in structure.named_leaves().iter().zip(nodes(first)).zip(nodes(other)) {
+            let field = leaf.text();
+            let [a_text, b_text] =
+                [of_first, of_other].map(|expr| format!("{}.{field}", self.short_text(expr)));
+            let contract = Contract {
+                label: label.to_owned(),
+                pattern: String::new(),
+                demand: Demand::Type,
+                others: vec![(a, a_text)],
+            };
+            let kind = CheckKind::Argument(contract.into());
+            self.checks.push(Check { kind, node: b, text: b_text, site: self.site(of_other) });
+        }
+    }
+
+    /// An operator on structs: nothing where neither operand is one.
+    pub(super) fn fieldwise(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (lhs, rhs): (ExprId, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Option<Value<NodeId>>> {
+        let (a, b) = (self.value(lhs).clone(), self.value(rhs).clone());
+        let other = match (&a, &b) {
+            (Value::Poison, _) | (_, Value::Poison) => return Err(Stop::Poisoned),
+            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::At && x.ty == y.ty => None,
+            (Value::Struct(_), _) if op != BinaryOp::At && self.may_be_number(&b) => Some((rhs, &b)),
+            (_, Value::Struct(_)) if op != BinaryOp::At && self.may_be_number(&a) => Some((lhs, &a)),
+            (Value::Struct(_), _) | (_, Value::Struct(_)) => {
+                return Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into());
+            }
+            (_, _) => return Ok(None),
+        };
+        if let Some((number, Value::Tensor(node))) = other {
+            let contract = Contract {
+                label: format!("`{}`", op.symbol()),
+                pattern: "a single number beside a struct, or another such struct as `(p: Net)`".to_owned(),
+                demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: 0, open: false },
+                others: Vec::new(),
+            };
+            let (kind, text) = (CheckKind::Argument(contract.into()), self.text(number));
+            self.checks.push(Check { kind, node: *node, text, site: operator });
+        }
+        let fields = self.by_field(op.symbol(), &[lhs, rhs], &mut |lowering| {
+            lowering.binary(op, operator, lhs, rhs, expr)
+        })?;
+        Ok(fields.map(|fields| self.assembled_by_field(fields)))
+    }
+
+    fn may_be_number(&self, value: &Value<NodeId>) -> bool {
+        match value {
+            Value::Tensor(_) => true,
+            Value::Literal(id) => self.literals.elements(*id).is_none(),
+            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Word(_) => false,
+        }
+    }
+
+    /// Says of which type a leaf is.
+    pub(super) fn annotate(&mut self, node: NodeId, written: Type, site: Site) -> Lowered<()> {
+        let leaf = self.graph.node(node).op.input_name().expect("the caller has seen a leaf");
+        let leaf = &mut self.leaves[leaf.index()];
+        match &leaf.annotation {
+            Some((first, first_site)) if *first != written => {
+                let message = format!("{} is declared {first}, found {written}", leaf.text);
+                let diag = Diag::new(Code::E2001, site, message);
+                Err(diag.note_at(*first_site, format!("{first} is declared first")).into())
+            }
+            Some(_) => Ok(()),
+            None => {
+                let extents = written.shape.as_literals().expect("no symbol stands in the type of a leaf");
+                leaf.annotation = Some((written, site));
+                self.graph.set_shape(node, &extents);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What a struct at a place has at a position: by a function of it, for fields may be private and rustc is to tell a place that is
+/// none.
+fn part_of(place: &Place, name: &Ident, position: usize) -> TokenStream {
+    let first = place.tokens.clone().into_iter().next();
+    let span = first.as_ref().map_or_else(Span::call_site, TokenTree::span);
+    let mut name = name.clone();
+    name.set_span(span.resolved_at(name.span()));
+    let punct = |sign: char, spacing: Spacing| {
+        let mut punct = Punct::new(sign, spacing);
+        punct.set_span(span);
+        TokenTree::Punct(punct)
+    };
+    let mut borrowed: TokenStream = punct('&', Spacing::Alone).into();
+    borrowed.extend(place.tokens.clone());
+    let mut arguments = Group::new(Delimiter::Parenthesis, borrowed);
+    arguments.set_span(span);
+    let mut position = Literal::usize_unsuffixed(position);
+    position.set_span(span);
+    let parts = [
+        punct('*', Spacing::Alone),
+        name.into(),
+        punct(':', Spacing::Joint),
+        punct(':', Spacing::Alone),
+        Ident::new("__mind_parts", span).into(),
+        arguments.into(),
+        punct('.', Spacing::Alone),
+        position.into(),
+    ];
+    parts.into_iter().collect()
+}
