@@ -200,3 +200,19 @@ fn functions_generic_in_who_owns_an_array_have_expressions() {
     assert_eq!(normalised(&x), expected);
     assert_eq!(normalised(&x.t().as_standard_layout().t()), expected);
 }
+
+mod lines {
+    mind::mind! {
+        #[derive(Debug, PartialEq)]
+        pub struct Line<N> { pub a: f64[N], pub b: f64 }
+    }
+}
+
+#[test]
+fn a_struct_that_is_made_of_arrays_holds_tensors() {
+    let (a, b) = (arr1(&[1.0, 2.0]), 0.5);
+    let line: lines::Line<mind::Const<2>> = mind! { use self::lines::Line; Line { a: a * 2.0, b } : Line<2> };
+    assert_eq!(line, lines::Line { a: Tensor::from([2.0, 4.0]), b: 0.5 });
+    let open: lines::Line<usize> = mind! { use self::lines::Line; Line { a: 3.0 * a, b: sum(a) } };
+    assert_eq!((open.a.as_slice(), open.b), ([3.0, 6.0].as_slice(), 3.0));
+}
