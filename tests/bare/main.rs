@@ -7,6 +7,7 @@ mod leaves;
 mod operations;
 mod results;
 mod rows;
+mod states;
 mod structs;
 mod support;
 mod templates;

@@ -240,5 +240,5 @@ fn extents_may_be_those_that_run_time_knows() {
     let message = std::panic::catch_unwind(|| mind!(use self::nets::Dense; (p: Dense) + (other: Dense)));
     let message = message.unwrap_err();
     let message = message.downcast_ref::<String>().expect("a message");
-    assert!(message.contains("`+`: expected f32[3, 2], found f32[1, 2]"), "{message}");
+    assert!(message.contains("`+`: other.w beside p.w: expected f32[3, 2], found f32[1, 2]"), "{message}");
 }

@@ -153,8 +153,8 @@ fn renumbered(structure: &Structure, new: &impl Fn(NodeId) -> NodeId) -> Structu
         Structure::Tuple(elements) => {
             Structure::Tuple(elements.iter().map(|element| renumbered(element, new)).collect())
         }
-        Structure::Struct { name, parts } => Structure::Struct {
-            name: name.clone(),
+        Structure::Struct { ty, parts } => Structure::Struct {
+            ty: ty.clone(),
             parts: parts.iter().map(|(node, field)| (new(*node), *field)).collect(),
         },
     }

@@ -1,7 +1,7 @@
 //! The open program: leaves, nodes, element-type classes, checks.
 
 use mind_shape::rules;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 
 use super::{LeafId, Op, ShapeId};
 use crate::{
@@ -56,10 +56,21 @@ pub struct Leaf {
     pub text: String,
     /// Whether it is a place, `x` or `self.w`, rather than an expression in braces.
     pub is_place: bool,
+    /// What is read of it where it is a struct.
+    pub part: Option<PartOf>,
     /// The type that `(x: f32[2, 3])` gives it, every extent known.
     pub annotation: Option<(Type, Site)>,
     /// Where it is first mentioned.
     pub site: Site,
+}
+
+/// A tensor or number of a struct.
+#[derive(Clone, Debug)]
+pub struct PartOf {
+    /// The struct.
+    pub of: lower::StructType,
+    /// Which of those in it.
+    pub position: usize,
 }
 
 /// A value: an operation on earlier values.
@@ -128,8 +139,8 @@ pub enum Structure {
     Tuple(Vec<Structure>),
     /// A struct.
     Struct {
-        /// What it is called in Rust.
-        name: Ident,
+        /// Which, by what it is called in Rust.
+        ty: lower::StructType,
         /// Its tensors and numbers, those of structs in it too.
         parts: Vec<(NodeId, Field)>,
     },

@@ -28,7 +28,7 @@ pub use by_row::ByRow;
 pub use instantiate::instantiate;
 pub use ir::{
     Annotation, Check, CheckKind, Class, ClassId, Contract, Demand, Field, Leaf, Node, NodeId, Operand,
-    Program, Spot, Structure,
+    PartOf, Program, Spot, Structure,
 };
 pub use lower::{lower, lower_with};
 pub use plan::{Fused, Place, Plan, Step, plan, plan_watching};

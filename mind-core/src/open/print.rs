@@ -49,8 +49,8 @@ impl fmt::Display for Structure {
                 }
                 f.write_str(if elements.len() == 1 { ",)" } else { ")" })
             }
-            Self::Struct { name, parts } => {
-                write!(f, "{name} {{")?;
+            Self::Struct { ty, parts } => {
+                write!(f, "{} {{", ty.rust_name())?;
                 for (i, (node, _)) in parts.iter().enumerate() {
                     write!(f, "{}{node}", if i == 0 { " " } else { ", " })?;
                 }

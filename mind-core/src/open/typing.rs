@@ -1,7 +1,7 @@
 //! The types of the nodes where those of the leaves are known: the rules that expansions have in constants, here.
 
 use mind_shape::{
-    Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult,
+    Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult, UNKNOWN,
     rules::{self, Fit, Literal},
 };
 
@@ -34,6 +34,7 @@ use crate::{
 /// If there are not as many types as leaves, or an extent is a symbol.
 pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
     assert_eq!(program.leaves.len(), leaves.len(), "one type a leaf");
+    assert!(leaves.iter().all(|ty| ty.shape.as_literals().is_some()), "every extent of a leaf is known");
     let mut types: Vec<RuleType> = Vec::with_capacity(program.nodes.len());
     let mut checks: Vec<&Check> = program.checks.iter().collect();
     checks.sort_by_key(|check| check.after());
@@ -281,9 +282,9 @@ impl Spot {
     }
 }
 
-/// A type as the rules have it.
+/// A type as the rules have it. A symbol is what only Rust knows: a dimension of a struct that is told without it.
 pub(super) fn to_rule(ty: &Type) -> RuleType {
-    let extents = ty.shape.as_literals().expect("every extent is known");
+    let extents: Vec<i64> = ty.shape.iter().map(|dim| dim.as_literal().unwrap_or(UNKNOWN)).collect();
     RuleType::new(rule_dtype(ty.dtype), &extents)
 }
 

@@ -13,7 +13,7 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 41] = [
+const LOWERING: [&str; 43] = [
     "names",
     "order",
     "scalars",
@@ -30,6 +30,7 @@ const LOWERING: [&str; 41] = [
     "arithmetic",
     "attributes",
     "by_field",
+    "params",
     "builtins",
     "foreign",
     "arguments",

@@ -99,10 +99,10 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let [leaves, owners, reads, views] = ["leaf", "owner", "read", "view"].map(numbered);
     let viewed = program.leaves.iter().map(|leaf| {
         let (first, tokens) = (ends(leaf.site).0, &leaf.tokens);
-        if leaf.is_place {
-            quote_spanned! { first => &#tokens }
-        } else {
-            quote_spanned! { first => &{ #tokens } }
+        match &leaf.part {
+            Some(part) => structs::part(root, &part.of, part.position, tokens, first),
+            None if leaf.is_place => quote_spanned! { first => &#tokens },
+            None => quote_spanned! { first => &{ #tokens } },
         }
     });
     let read = program.leaves.iter().zip(&leaves).map(|(leaf, value)| {
@@ -120,7 +120,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     let items = items(program, plan, &values);
     let check = (!program.late).then(|| check(program));
     let (form, bindings) = form(program, &values, &owners);
-    let result = result(program, &program.result, &mut 0, &values.results, &bindings);
+    let result = result(root, program, &program.result, &mut 0, &values.results, &bindings);
     let axes = &bindings.statements;
     let shapes = shapes(program, &values.results, &bindings);
     let seen = structs::seen(root, &program.seen);
@@ -312,6 +312,7 @@ fn check(program: &Program) -> TokenStream {
 
 /// The value of the expression from the tuple `__results`.
 fn result(
+    root: &Root,
     program: &Program,
     structure: &Structure,
     position: &mut usize,
@@ -342,11 +343,11 @@ fn result(
         }
         Structure::Tuple(parts) => {
             let parts: Vec<_> =
-                parts.iter().map(|part| result(program, part, position, results, bindings)).collect();
+                parts.iter().map(|part| result(root, program, part, position, results, bindings)).collect();
             quote! { (#(#parts,)*) }
         }
-        Structure::Struct { name, parts } => {
-            let parts = parts.iter().map(|(_, field)| {
+        Structure::Struct { ty, parts } => {
+            let mut parts = parts.iter().map(|(_, field)| {
                 let kind = results.kind(*position);
                 let index = Literal::usize_unsuffixed(*position);
                 let shape = results.shape(*position).map(Literal::usize_unsuffixed);
@@ -364,7 +365,7 @@ fn result(
                     (Field::Open, _) => quote! { rt::open_field(__results.#index) },
                 }
             });
-            quote! { #name::__mind_whole(#(#parts),*) }
+            structs::whole_of(root, ty, &mut parts)
         }
     }
 }

@@ -272,7 +272,7 @@ fn rebuilt(root: &Root, structure: &Structure, names: &mut Names) -> (TokenStrea
         Structure::Struct(ty) => {
             let mut parts = Vec::new();
             let pattern = parts_pattern(structure, names, &mut parts);
-            (pattern, structs::whole_of(root, ty, &mut parts.iter()))
+            (pattern, structs::whole_of(root, ty, &mut parts.iter().map(ToTokens::to_token_stream)))
         }
     }
 }

@@ -5,8 +5,8 @@ use mind_core::{
     surface::lower::{Leaf, Seen, Struct, StructType, Structure},
     ty::DType,
 };
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{
     Root,
@@ -199,7 +199,7 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
         types.extend(leaves.iter().map(|leaf| leaf_type(root, leaf, symbols)));
         match structure {
             Structure::Struct(ty) => {
-                let inner = whole_of(root, ty, &mut own.iter());
+                let inner = whole_of(root, ty, &mut own.iter().map(ToTokens::to_token_stream));
                 let (pattern, value) = taken(ty, &quote! { self.#field }, Borrow::Shared, &mut own.iter());
                 bind_shared.extend(quote! { let #pattern = #value; });
                 let (pattern, value) = taken(ty, &quote! { self.#field }, Borrow::Unique, &mut own.iter());
@@ -268,19 +268,54 @@ pub(super) fn taken(
     (quote! { (#(#patterns,)*) }, quote! { (#(#parts,)*) })
 }
 
-/// The struct that has parts of these names.
-pub(super) fn whole_of(root: &Root, ty: &StructType, names: &mut dyn Iterator<Item = &Ident>) -> TokenStream {
+/// A reference to one of the parts of a struct that stands at a place: rustc tells a place that is none.
+pub(crate) fn part(
+    root: &Root,
+    ty: &StructType,
+    position: usize,
+    place: &TokenStream,
+    at: Span,
+) -> TokenStream {
+    if ty.over().is_none() {
+        let mut name = ty.rust_name().clone();
+        name.set_span(at.resolved_at(name.span()));
+        let position = Literal::usize_unsuffixed(position);
+        return quote_spanned! { at => #name::__mind_parts(&#place).#position };
+    }
+    let name = struct_name(root, ty);
+    let whole = quote_spanned! { at => ::core::convert::identity::<&#name<_>>(&#place) };
+    let mut start = 0;
+    for (field, structure) in ty.field_names().zip(&ty.fields) {
+        let leaves = structure.leaves().len();
+        let mut field = field.clone();
+        field.set_span(at.resolved_at(field.span()));
+        match structure {
+            _ if position >= start + leaves => start += leaves,
+            Structure::Struct(inner) => {
+                let place = quote_spanned! { at => #whole.#field };
+                return part(root, inner, position - start, &place, at);
+            }
+            Structure::Value(_) | Structure::Tuple(_) => return quote_spanned! { at => &#whole.#field },
+        }
+    }
+    unreachable!("a leaf of a struct is in one of its fields")
+}
+
+/// The struct that has these parts.
+pub(crate) fn whole_of(
+    root: &Root,
+    ty: &StructType,
+    parts: &mut dyn Iterator<Item = TokenStream>,
+) -> TokenStream {
     let name = struct_name(root, ty);
     if ty.over().is_none() {
-        let own = (&mut *names).take(Structure::Struct(ty.clone()).leaves().len());
+        let own = (&mut *parts).take(Structure::Struct(ty.clone()).leaves().len());
         return quote! { #name::__mind_whole(#(#own),*) };
     }
     let fields = ty.field_names().zip(&ty.fields).map(|(field, structure)| {
         let value = match structure {
-            Structure::Struct(inner) => whole_of(root, inner, names),
-            Structure::Value(_) | Structure::Tuple(_) => {
-                names.next().expect("there is a name for each part").to_token_stream()
-            }
+            Structure::Struct(inner) => whole_of(root, inner, parts),
+            Structure::Value(_) | Structure::Tuple(_) => parts.next().expect("each part is given"),
         };
         quote! { #field: #value }
     });

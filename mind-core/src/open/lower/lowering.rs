@@ -15,6 +15,7 @@ use crate::surface::lower::by_field::Fields;
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::foreign::{self, Foreign};
 use crate::surface::lower::literals::Literals;
+use crate::surface::lower::structure::StructType;
 use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Lowered, Names, Record, Stop, Value, Word};
@@ -119,6 +120,11 @@ impl Expressions for Lowering<'_> {
 
     fn tensor_type(&self, _: NodeId) -> Option<String> {
         None
+    }
+
+    /// Of one definition, where only Rust knows the dimensions: whether these are the same is a check.
+    fn is_same_struct(&self, one: &StructType, other: &StructType) -> bool {
+        one == other || (one.is_open() || other.is_open()) && one.is_of(&other.definition)
     }
 
     /// Inside of templates, where the outermost is called.

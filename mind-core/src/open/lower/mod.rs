@@ -354,14 +354,14 @@ impl Lowering<'_> {
                 record.sound()?;
                 let mut ty = TypeStructure::Struct((*record.ty).clone());
                 self.imported.give_aliases(&mut ty, self.site(expr))?;
-                let TypeStructure::Struct(of) = &ty else { unreachable!("it was made a struct just above") };
                 let fields = ty.named_leaves().into_iter().map(|leaf| match leaf.ty.rank() {
                     0 => Field::Number,
                     _ if leaf.axes.iter().all(|axis| axis.typed) => Field::Decided,
                     _ => Field::Open,
                 });
                 let parts = value.leaves().into_iter().zip(fields).collect();
-                Ok(Structure::Struct { name: of.rust_name().clone(), parts })
+                let TypeStructure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };
+                Ok(Structure::Struct { ty, parts })
             }
             Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }

@@ -160,7 +160,8 @@ impl Lowering<'_> {
         if let Some(leaf) = self.leaf_of.get(&key) {
             return Ok(Value::Tensor(*leaf));
         }
-        let leaf = self.leaf(Leaf { tokens, text, is_place: true, annotation: None, site: self.site(expr) });
+        let site = self.site(expr);
+        let leaf = self.leaf(Leaf { tokens, text, is_place: true, part: None, annotation: None, site });
         self.leaf_of.insert(key, leaf);
         Ok(Value::Tensor(leaf))
     }
@@ -171,6 +172,7 @@ impl Lowering<'_> {
             tokens,
             text,
             is_place: false,
+            part: None,
             annotation: None,
             site: self.site(expr),
         }))

@@ -3,7 +3,7 @@
 //! Only Rust knows the type of a place, so an expression tells which struct it is: `(net: Net)`. The definition comes with
 //! the import of the struct, and its tensors are leaves, in order, whatever their extents are.
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::Ident;
 
 use mind_shape::rules::{Elements, Takes};
 
@@ -12,11 +12,13 @@ use super::places::without_symbols;
 use super::roles::Place;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Bindings;
-use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, Op};
+use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, Op, PartOf};
 use crate::surface::ast::{BinaryOp, Callee, ExprId, FieldValue, TypeExpr, TypeKind};
 use crate::surface::lower::builtin_calls::{Call, Given};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::records::{given_fields, in_field};
+use crate::surface::lower::states;
+use crate::surface::lower::structs::held;
 use crate::surface::lower::structure::{Field, StructType};
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::surface::lower::{Seen, Structure};
@@ -26,17 +28,7 @@ use crate::written::Lent;
 impl Lowering<'_> {
     /// `(net: Net)`, or `let p: Net = net;`: a value of which the struct is told.
     pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
-        if let TypeKind::Struct { name, .. } = &ty.kind {
-            self.imported.definition(name).map_err(|mistake| {
-                let help = |diag: Diag| match diag.code == Code::E2002 {
-                    true => {
-                        diag.help("import it at the beginning, as `use crate::nets::Net;`: Rust's own `use` is invisible to expressions")
-                    }
-                    false => diag,
-                };
-                Stop::from(mistake.map(help))
-            })?;
-        }
+        self.is_imported(ty)?;
         let structure = self.imported.structure(ty).map_err(without_symbols)?;
         let Structure::Struct(ty) = structure else { unreachable!("the caller has seen a struct") };
         if let Some(place) = self.places.remove(&operand) {
@@ -52,6 +44,23 @@ impl Lowering<'_> {
                 Err(Diag::new(Code::E2001, self.site(operand), message).help(help).into())
             }
         }
+    }
+
+    /// E2002 for a type of a struct that the expression does not import.
+    fn is_imported(&self, ty: &TypeExpr) -> Lowered<()> {
+        let TypeKind::Struct { name, .. } = &ty.kind else { return Ok(()) };
+        let name = if self.imported.state(name).is_some() { held(ty) } else { Some(name.clone()) };
+        let Some(name) = name else { return Ok(()) };
+        let known = self.imported.definition(&name).map(|_| ());
+        known.map_err(|mistake| {
+            let help = |diag: Diag| match diag.code == Code::E2002 && !states::is_path(&name) {
+                true => {
+                    diag.help("import it at the beginning, as `use crate::nets::Net;`: Rust's own `use` is invisible to expressions")
+                }
+                false => diag,
+            };
+            Stop::from(mistake.map(help))
+        })
     }
 
     /// A struct that is to be of a type.
@@ -96,10 +105,9 @@ impl Lowering<'_> {
             let of_field = |text: &str| format!("{text}.{}", leaf.text());
             let known = self.leaf_of.get(&of_field(&place.key)).copied();
             let node = known.unwrap_or_else(|| {
-                let tokens = part_of(place, ty.rust_name(), position);
-                let text = of_field(&place.text);
-                let node =
-                    self.leaf(Leaf { tokens, text, is_place: true, annotation: None, site: self.site(expr) });
+                let (tokens, text) = (place.tokens.clone(), of_field(&place.text));
+                let (part, site) = (Some(PartOf { of: ty.clone(), position }), self.site(expr));
+                let node = self.leaf(Leaf { tokens, text, is_place: true, part, annotation: None, site });
                 self.leaf_of.insert(of_field(&place.key), node);
                 node
             });
@@ -148,7 +156,18 @@ impl Lowering<'_> {
         base: Option<ExprId>,
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
-        let defined = self.dims().definition(name)?;
+        let defined = match self.dims().state(name) {
+            Some(state) => {
+                if let Some(base) = base.filter(|base| self.places.contains_key(base))
+                    && state.given(written).is_none()
+                {
+                    return Err(self.untold_state(name, base).into());
+                }
+                let told = base.filter(|base| !self.places.contains_key(base));
+                self.given_state(name, &state, written, told)?
+            }
+            None => self.dims().definition(name)?,
+        };
         let definition = defined.definition.clone();
         let given = given_fields(&definition, name, (written, base.is_some()), self.site(expr))?;
         let ty = StructType::open(name.name.clone(), defined);
@@ -178,6 +197,15 @@ impl Lowering<'_> {
         record.sound()?;
         self.check_extents(record, name, expr)?;
         Ok(value)
+    }
+
+    /// What is said where neither a field nor what stands behind `..` tells which parameters a struct of the library is over.
+    fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
+        let text = self.short_text(base);
+        let message =
+            format!("`..`: expected a `{name}`, found {text}, and only Rust knows what that is over");
+        let help = format!("tell it, as `..({text}: {name}<Net>)`");
+        Diag::new(Code::E2001, self.site(base), message).help(help)
     }
 
     /// What is given for a field.
@@ -254,7 +282,7 @@ impl Lowering<'_> {
         let Some((first, of_first)) = records.first().cloned() else { return Ok(None) };
         for (other, of_other) in &records {
             of_other.sound()?;
-            if of_other.ty != of_first.ty {
+            if !self.is_same_struct(&of_first.ty, &of_other.ty) {
                 let message = format!(
                     "`{label}`: structs differ: {} is a `{}`, {} is a `{}`",
                     self.text(first),
@@ -264,7 +292,8 @@ impl Lowering<'_> {
                 );
                 return Err(Diag::new(Code::E2001, self.site(*other), message).into());
             }
-            self.check_same(&format!("`{label}`"), (&of_first, first), (of_other, *other));
+            let (text, other_text) = (self.short_text(first), self.short_text(*other));
+            self.check_same(&format!("`{label}`"), (&of_first, &text), (of_other, &other_text), *other);
         }
         let structure = Structure::Struct((*of_first.ty).clone());
         let leaves: Vec<_> = records
@@ -316,26 +345,28 @@ impl Lowering<'_> {
     pub(super) fn check_same(
         &mut self,
         label: &str,
-        (first, of_first): (&Record<NodeId>, ExprId),
-        (other, of_other): (&Record<NodeId>, ExprId),
+        (first, first_text): (&Record<NodeId>, &str),
+        (other, other_text): (&Record<NodeId>, &str),
+        expr: ExprId,
     ) {
-        if of_first == of_other || !first.ty.is_open() {
+        if !first.ty.is_open() && !other.ty.is_open() {
             return;
         }
         let structure = Structure::Struct((*first.ty).clone());
         let nodes = |record: &Record<NodeId>| Value::Struct(record.clone()).leaves();
         for ((leaf, a), b) in structure.named_leaves().iter().zip(nodes(first)).zip(nodes(other)) {
-            let field = leaf.text();
-            let [a_text, b_text] =
-                [of_first, of_other].map(|expr| format!("{}.{field}", self.short_text(expr)));
+            if a == b {
+                continue;
+            }
+            let [a_text, b_text] = [first_text, other_text].map(|text| format!("{text}.{}", leaf.text()));
             let contract = Contract {
-                label: label.to_owned(),
+                label: format!("{label}: {b_text} beside {a_text}"),
                 pattern: String::new(),
                 demand: Demand::Type,
                 others: vec![(a, a_text)],
             };
             let kind = CheckKind::Argument(contract.into());
-            self.checks.push(Check { kind, node: b, text: b_text, site: self.site(of_other) });
+            self.checks.push(Check { kind, node: b, text: b_text, site: self.site(expr) });
         }
     }
 
@@ -350,7 +381,11 @@ impl Lowering<'_> {
         let (a, b) = (self.value(lhs).clone(), self.value(rhs).clone());
         let other = match (&a, &b) {
             (Value::Poison, _) | (_, Value::Poison) => return Err(Stop::Poisoned),
-            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::At && x.ty == y.ty => None,
+            (Value::Struct(x), Value::Struct(y))
+                if op != BinaryOp::At && self.is_same_struct(&x.ty, &y.ty) =>
+            {
+                None
+            }
             (Value::Struct(_), _) if op != BinaryOp::At && self.may_be_number(&b) => Some((rhs, &b)),
             (_, Value::Struct(_)) if op != BinaryOp::At && self.may_be_number(&a) => Some((lhs, &a)),
             (Value::Struct(_), _) | (_, Value::Struct(_)) => {
@@ -401,35 +436,4 @@ impl Lowering<'_> {
             }
         }
     }
-}
-
-/// What a struct at a place has at a position: by a function of it, for fields may be private and rustc is to tell a place that is
-/// none.
-fn part_of(place: &Place, name: &Ident, position: usize) -> TokenStream {
-    let first = place.tokens.clone().into_iter().next();
-    let span = first.as_ref().map_or_else(Span::call_site, TokenTree::span);
-    let mut name = name.clone();
-    name.set_span(span.resolved_at(name.span()));
-    let punct = |sign: char, spacing: Spacing| {
-        let mut punct = Punct::new(sign, spacing);
-        punct.set_span(span);
-        TokenTree::Punct(punct)
-    };
-    let mut borrowed: TokenStream = punct('&', Spacing::Alone).into();
-    borrowed.extend(place.tokens.clone());
-    let mut arguments = Group::new(Delimiter::Parenthesis, borrowed);
-    arguments.set_span(span);
-    let mut position = Literal::usize_unsuffixed(position);
-    position.set_span(span);
-    let parts = [
-        punct('*', Spacing::Alone),
-        name.into(),
-        punct(':', Spacing::Joint),
-        punct(':', Spacing::Alone),
-        Ident::new("__mind_parts", span).into(),
-        arguments.into(),
-        punct('.', Spacing::Alone),
-        position.into(),
-    ];
-    parts.into_iter().collect()
 }

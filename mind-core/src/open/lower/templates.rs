@@ -19,7 +19,8 @@ use crate::surface::lower::Structure;
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::by_field::{Fields, ReadFields};
 use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::templates::{declared, symbol, unread};
+use crate::surface::lower::params::{ReadParams, TakesParams, declared};
+use crate::surface::lower::templates::{symbol, unread};
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value, Word};
 use crate::ty::{DType, Type};
@@ -43,9 +44,16 @@ struct Told {
     elements: BTreeMap<String, Giver>,
     /// What literals are of by themselves, where no tensor tells.
     literals: BTreeMap<String, DType>,
-    params: BTreeMap<String, (Record<NodeId>, ExprId)>,
+    params: BTreeMap<String, Given>,
     /// The axes that are no names by themselves: what is written, of what, and which it is.
     computed: Vec<Computed>,
+}
+
+/// Parameters that an argument is, or that it holds.
+struct Given {
+    record: Record<NodeId>,
+    text: String,
+    argument: ExprId,
 }
 
 struct Computed {
@@ -197,10 +205,7 @@ impl Lowering<'_> {
             sound &= value.is_ok();
             values[position] = self.value_or_poison(value);
         }
-        let mut dims = match template.home {
-            Home::Elsewhere(home) => self.table.scope(0).of_home(home).1.clone(),
-            Home::Here | Home::Library(_) => DimNames::default(),
-        };
+        let mut dims = self.home(template);
         Arc::make_mut(&mut dims.constants).extend(told.dims);
         if sound {
             for computed in &told.computed {
@@ -233,6 +238,14 @@ impl Lowering<'_> {
         }
         (frame.parameters, frame.dims) = (parameters, dims);
         names
+    }
+
+    /// The names in dimensions that a template sees.
+    fn home(&self, template: &Template) -> DimNames {
+        match template.home {
+            Home::Elsewhere(home) => self.table.scope(0).of_home(home).1.clone(),
+            Home::Here | Home::Library(_) => DimNames::default(),
+        }
     }
 
     /// The value of an argument; what its parameter demands is checked.
@@ -301,36 +314,13 @@ impl Lowering<'_> {
                 self.demand(template, (position, parameter), pattern, giver, told);
                 Ok(Value::Tensor(node))
             }
-            (Formal::Params(class), Value::Struct(record)) => {
-                record.sound()?;
-                let class = class.to_string();
-                let (first, giver) =
-                    told.params.entry(class.clone()).or_insert_with(|| (record.clone(), argument)).clone();
-                if first.ty != record.ty {
-                    let message = format!(
-                        "{}: expected `{}`, found {}",
-                        label(template, parameter),
-                        first.ty,
-                        record.ty
-                    );
-                    let note = format!("`{class}` is `{}` because {} is", first.ty, self.text(giver));
-                    let diag = Diag::new(Code::E2001, self.site(argument), message);
-                    return Err(declared(diag, template, parameter).note(note).into());
-                }
-                self.check_same(&label(template, parameter), (&first, giver), (record, argument));
-                Ok(value)
+            (Formal::Params(class), _) => {
+                let takes = TakesParams { template, parameter, class, state: None };
+                self.given_params(takes, (value, argument), told)
             }
-            (Formal::Params(_) | Formal::State { .. }, _) => {
-                let message = format!(
-                    "{}: expected a struct of tensors, found {}",
-                    label(template, parameter),
-                    self.describe(argument)
-                );
-                let text = self.short_text(argument);
-                let help = format!(
-                    "only Rust knows what a variable is: import its struct by `use`, and tell it where it is named first, as `({text}: Net)`"
-                );
-                Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into())
+            (Formal::State { name, over }, _) => {
+                let takes = TakesParams { template, parameter, class: over, state: Some(name) };
+                self.given_params(takes, (value, argument), told)
             }
             (Formal::Tensor(pattern), Value::Tuple(_) | Value::Struct(_) | Value::Word(_)) => {
                 let message = format!(
@@ -342,6 +332,41 @@ impl Lowering<'_> {
                 Err(declared(diag, template, parameter).into())
             }
         }
+    }
+
+    /// A struct of parameters, or one of the library over them.
+    fn given_params(
+        &mut self,
+        takes: TakesParams<'_>,
+        (value, argument): (Value<NodeId>, ExprId),
+        told: &mut Told,
+    ) -> Lowered<Value<NodeId>> {
+        let class = takes.class.to_string();
+        let known = told.params.get(&class).map(|first| (&*first.record.ty, first.argument));
+        let names = self.home(takes.template);
+        let found = self.params(takes, (&value, argument), known, &names).map_err(|stop| match (stop, &value) {
+            (Stop::Mistake(diag), Value::Tensor(_)) => {
+                let (text, over) = (self.short_text(argument), takes.state);
+                let ty = over.map_or_else(|| "Net".to_owned(), |name| format!("{name}<Net>"));
+                let help = format!(
+                    "only Rust knows what a variable is: import its struct by `use`, and tell it where it is named first, as `({text}: {ty})`"
+                );
+                diag.help(help).into()
+            }
+            (stop, _) => stop,
+        })?;
+        let label = label(takes.template, takes.parameter);
+        for (field, record) in found {
+            let text = self.short_text(argument);
+            let text = field.map_or_else(|| text.clone(), |field| format!("{text}.{field}"));
+            match told.params.get(&class) {
+                Some(first) => {
+                    self.check_same(&label, (&first.record, &first.text), (&record, &text), argument);
+                }
+                None => _ = told.params.insert(class.clone(), Given { record, text, argument }),
+            }
+        }
+        Ok(value)
     }
 
     /// Checks what a pattern demands of an argument by itself and beside those before it.

@@ -1,9 +1,10 @@
 //! Templates of tensors that are called with structs: what they are given, field by field.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::expressions::Expressions;
-use super::structure::{Leaf, Structure};
+use super::structure::{Leaf, StructType, Structure};
 use super::values::{Lowered, Value};
 use crate::diag::{Code, Diag};
 use crate::ir::ValueId;
@@ -44,7 +45,7 @@ pub(crate) trait ReadFields: Expressions {
         arguments: &[Option<ExprId>],
         enter: ExprId,
     ) -> Lowered<Option<Fields<Self::Tensor>>> {
-        let mut found: Option<(Fields<Self::Tensor>, ExprId)> = None;
+        let mut found: Option<(Fields<Self::Tensor>, ExprId, Rc<StructType>)> = None;
         for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
             let argument = argument.expect("what has no argument has a default");
             let value = self.value(argument).clone();
@@ -57,10 +58,10 @@ pub(crate) trait ReadFields: Expressions {
                     let names = structure.named_leaves().iter().map(Leaf::text).collect();
                     let tensors = BTreeMap::from([(position, leaves)]);
                     let fields = Fields { enter, structure, names, tensors, results: Vec::new() };
-                    found = Some((fields, argument));
+                    found = Some((fields, argument, record.ty.clone()));
                 }
-                Some((fields, first)) => {
-                    if fields.structure != Structure::Struct((*record.ty).clone()) {
+                Some((fields, first, of_first)) => {
+                    if !self.is_same_struct(of_first, &record.ty) {
                         let message = format!(
                             "argument `{}` of `{}`: expected a `{}` as {} is, found {}",
                             parameter.name,
@@ -76,7 +77,7 @@ pub(crate) trait ReadFields: Expressions {
                 }
             }
         }
-        Ok(found.map(|(fields, _)| fields))
+        Ok(found.map(|(fields, ..)| fields))
     }
 }
 

@@ -1,12 +1,14 @@
 //! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
 
 use super::literals::Literals;
-use super::structure::{Definition, StructType};
+use super::states::State;
+use super::structure::{Defined, Definition, StructType};
 use super::types::DimNames;
 use super::values::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    BinaryOp, Body, Callee, ExprId, FieldPattern, NodeKind, Number, NumberValue, Pattern, Transposed,
+    BinaryOp, Body, Callee, ExprId, FieldPattern, FieldValue, NodeKind, Number, NumberValue, Pattern,
+    Transposed,
 };
 use crate::ty::DType;
 use crate::written::{Op, Permutation, permuted_by};
@@ -151,6 +153,55 @@ pub(crate) trait Expressions {
         match self.dims().state(name) {
             Some(state) => state.is(ty),
             None => self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition)),
+        }
+    }
+
+    /// Whether two structs are one, with the same dimensions.
+    fn is_same_struct(&self, one: &StructType, other: &StructType) -> bool {
+        one == other
+    }
+
+    /// The definition that a struct expression of the library is of, by what it is given.
+    fn given_state(
+        &self,
+        name: &Callee,
+        state: &State,
+        written: &[FieldValue],
+        base: Option<ExprId>,
+    ) -> Lowered<Defined> {
+        if let Some(base) = base {
+            return match self.value(base) {
+                Value::Struct(record) if state.is(&record.ty) => {
+                    Ok(Defined { definition: record.ty.definition.clone(), alias: None })
+                }
+                Value::Poison => Err(Stop::Poisoned),
+                Value::Struct(_)
+                | Value::Tensor(_)
+                | Value::Literal(_)
+                | Value::Tuple(_)
+                | Value::Word(_) => {
+                    let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
+                    Err(Diag::new(Code::E2001, self.site(base), message).into())
+                }
+            };
+        }
+        let Some(given) = state.given(written) else {
+            let names: Vec<_> = state.item.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+            let message = format!("`{name}` has the fields {}", names.join(", "));
+            let site = written.first().map_or(name.site(), |field| Site::token(field.name.span()));
+            return Err(Diag::new(Code::E2007, site, message).into());
+        };
+        match self.value(given.value) {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) => Ok(state.of(&record.ty, name, self.site(given.value))?),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!(
+                    "field `{}` of `{name}`: expected a struct of parameters, found {}",
+                    given.name,
+                    self.describe(given.value)
+                );
+                Err(Diag::new(Code::E2001, self.site(given.value), message).into())
+            }
         }
     }
 

@@ -9,8 +9,7 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::lowering::BodyLowering;
 use super::names::undefined;
-use super::states::State;
-use super::structure::{Defined, Definition, StructType, Structure};
+use super::structure::{Definition, StructType, Structure};
 use super::values::{Binding, Lowered, Record, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
@@ -115,53 +114,6 @@ impl BodyLowering<'_> {
         }
         written.iter().for_each(|field| self.sees(&ty, &field.name));
         if inferred { Ok(Record::value(ty, fields)) } else { Err(Stop::Poisoned) }
-    }
-
-    /// The definition that a struct expression of the library is of, by what it is given.
-    fn given_state(
-        &self,
-        name: &Callee,
-        state: &State,
-        written: &[FieldValue],
-        base: Option<ExprId>,
-    ) -> Lowered<Defined> {
-        if let Some(base) = base {
-            return match self.value(base) {
-                Value::Struct(record) if state.is(&record.ty) => {
-                    let definition = record.ty.definition.clone();
-                    Ok(Defined { definition, alias: None })
-                }
-                Value::Poison => Err(Stop::Poisoned),
-                Value::Struct(_)
-                | Value::Tensor(_)
-                | Value::Literal(_)
-                | Value::Tuple(_)
-                | Value::Word(_) => {
-                    let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
-                    Err(Diag::new(Code::E2001, self.site(base), message).into())
-                }
-            };
-        }
-        let given =
-            state.parameters().find_map(|field| written.iter().find(|given| given.name == field.name));
-        let Some(given) = given else {
-            let names: Vec<_> = state.item.fields.iter().map(|field| format!("`{}`", field.name)).collect();
-            let message = format!("`{name}` has the fields {}", names.join(", "));
-            let site = written.first().map_or(name.site(), |field| Site::token(field.name.span()));
-            return Err(Diag::new(Code::E2007, site, message).into());
-        };
-        match self.value(given.value) {
-            Value::Poison => Err(Stop::Poisoned),
-            Value::Struct(record) => Ok(state.of(&record.ty, name, self.site(given.value))?),
-            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
-                let message = format!(
-                    "field `{}` of `{name}`: expected a struct of parameters, found {}",
-                    given.name,
-                    self.describe(given.value)
-                );
-                Err(Diag::new(Code::E2001, self.site(given.value), message).into())
-            }
-        }
     }
 
     /// The dimensions of a struct, from what its fields are given, and whether these say all of them: what is missing

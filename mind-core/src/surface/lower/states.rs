@@ -8,18 +8,18 @@ use super::structure::{Defined, Definition, Field, StructType, Structure, measur
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::standard;
-use crate::surface::ast::{self, Callee, DimExpr, DimStepKind, TypeExpr, TypeKind};
+use crate::surface::ast::{self, Callee, DimExpr, DimStepKind, FieldValue, TypeExpr, TypeKind};
 use crate::surface::parse_block;
 use crate::ty::{Shape, Type};
 
 /// A struct of the library as its text has it.
-pub(super) struct State {
+pub(crate) struct State {
     file: &'static str,
     pub(super) item: ast::Struct,
 }
 
 /// Whether a path is one of a file of the library that has structs.
-pub(super) fn is_path(name: &Callee) -> bool {
+pub(crate) fn is_path(name: &Callee) -> bool {
     matches!(&name.path[..], [file] if standard::structs(&file.to_string()).next().is_some())
 }
 
@@ -63,12 +63,14 @@ impl State {
         ty.over().is_some_and(|(file, _)| file == self.file) && ty.name == self.item.name
     }
 
-    /// The names of the fields that hold the parameters.
-    pub(super) fn parameters(&self) -> impl Iterator<Item = &ast::Field> {
-        self.item.fields.iter().filter(|field| self.is_parameters(field))
+    /// What is given first for a field that holds parameters.
+    pub(crate) fn given<'w>(&self, written: &'w [FieldValue]) -> Option<&'w FieldValue> {
+        let parameters = self.item.fields.iter().filter(|field| self.is_parameters(field));
+        parameters.into_iter().find_map(|field| written.iter().find(|given| given.name == field.name))
     }
 
-    fn is_parameters(&self, field: &ast::Field) -> bool {
+    /// Whether a field holds parameters, and no number.
+    pub(super) fn is_parameters(&self, field: &ast::Field) -> bool {
         let (Some(ty), Some(over)) = (&field.ty, &self.item.over) else { return false };
         matches!(&ty.kind, TypeKind::Struct { name, .. } if name.is_name() && name.name == *over)
     }

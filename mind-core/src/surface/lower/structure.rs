@@ -311,20 +311,26 @@ impl fmt::Display for StructType {
 impl Definition {
     /// The position of a field, or what is said where there is none.
     pub(crate) fn position(&self, field: &Ident) -> Result<usize, Diag> {
-        self.fields.iter().position(|known| known.name == *field).ok_or_else(|| {
-            let names: Vec<_> = self.fields.iter().map(|field| field.name.to_string()).collect();
-            let file = self.library.map_or_else(String::new, |file| format!("{file}::"));
-            let message = format!("`{file}{}` has no field `{field}`", self.name);
-            let list: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
-            let more = if names.len() > 8 { ", …" } else { "" };
-            let diag = Diag::new(Code::E2002, Site::token(field.span()), message)
-                .note(format!("its fields are {}{more}", list.join(", ")));
-            match nearest(&field.to_string(), names.iter().map(String::as_str)) {
-                Some(near) => diag.help(format!("write `{near}`")),
-                None => diag,
-            }
-        })
+        let names: Vec<Ident> = self.fields.iter().map(|field| field.name.clone()).collect();
+        let file = self.library.map_or_else(String::new, |file| format!("{file}::"));
+        position(&format!("{file}{}", self.name), &names, field)
     }
+}
+
+/// The position of a field of a struct of these, or what is said where there is none.
+pub(super) fn position(name: &str, fields: &[Ident], field: &Ident) -> Result<usize, Diag> {
+    fields.iter().position(|known| known == field).ok_or_else(|| {
+        let names: Vec<_> = fields.iter().map(Ident::to_string).collect();
+        let list: Vec<_> = names.iter().take(8).map(|name| format!("`{name}`")).collect();
+        let more = if names.len() > 8 { ", …" } else { "" };
+        let message = format!("`{name}` has no field `{field}`");
+        let diag = Diag::new(Code::E2002, Site::token(field.span()), message)
+            .note(format!("its fields are {}{more}", list.join(", ")));
+        match nearest(&field.to_string(), names.iter().map(String::as_str)) {
+            Some(near) => diag.help(format!("write `{near}`")),
+            None => diag,
+        }
+    })
 }
 
 /// How many levels and values a struct of these fields has.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use proc_macro2::Ident;
-
 use super::attributes::Attributes;
 use super::by_field::{Fields, ReadFields};
 use super::expressions::Expressions;
 use super::lowering::{BodyLowering, Frame};
+use super::params::{ReadParams, TakesParams, declared};
 use super::structure::StructType;
 use super::table::Scope;
 use super::types::DimNames;
@@ -17,8 +16,8 @@ use super::values::{Binding, Lowered, Names, Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
-    Callee, DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, NodeKind,
-    Pack, Template, TemplateParameter, TensorPattern,
+    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, Home, NodeKind, Pack,
+    Template, TemplateParameter, TensorPattern,
 };
 use crate::ty::{DType, Type};
 
@@ -272,9 +271,13 @@ impl<'a> BodyLowering<'a> {
         }
         match &parameter.takes {
             Formal::Any => Ok(value),
-            Formal::Params(name) => self.params(template, (parameter, name), (value, argument), told),
+            Formal::Params(class) => {
+                let takes = TakesParams { template, parameter, class, state: None };
+                self.given_params(takes, (value, argument), told)
+            }
             Formal::State { name, over } => {
-                self.state(template, (parameter, name, over), (value, argument), told)
+                let takes = TakesParams { template, parameter, class: over, state: Some(name) };
+                self.given_params(takes, (value, argument), told)
             }
             Formal::Constant { kind, .. } => {
                 let read = self.constant_attribute(*kind, argument);
@@ -336,78 +339,21 @@ impl<'a> BodyLowering<'a> {
         }
     }
 
-    /// A struct of tensors, the same for each parameter of one class.
-    fn params(
+    /// A struct of parameters, or one of the library over them.
+    fn given_params(
         &self,
-        template: &Template,
-        (parameter, class): (&TemplateParameter, &Ident),
+        takes: TakesParams<'_>,
         (value, argument): (Value, ExprId),
         told: &mut Told,
     ) -> Lowered<Value> {
-        let fault = |expected: String| {
-            let message = format!(
-                "argument `{}` of `{}`: expected {expected}, found {}",
-                parameter.name,
-                template.full_name(),
-                self.type_text(&value)
-            );
-            declared(Diag::new(Code::E2001, self.site(argument), message), template, parameter)
-        };
-        let Value::Struct(record) = &value else {
-            return Err(fault("a struct of tensors".to_owned()).into());
-        };
-        record.sound()?;
-        let class = class.to_string();
-        let (first, giver) =
-            told.params.entry(class.clone()).or_insert_with(|| (record.ty.clone(), argument));
-        if *first != record.ty {
-            let note = format!("`{class}` is `{first}` because {} is", self.text(*giver));
-            return Err(fault(format!("`{first}`")).note(note).into());
+        let class = takes.class.to_string();
+        let known = told.params.get(&class).map(|(ty, giver)| (&**ty, *giver));
+        let (_, names) = self.home(takes.template.home);
+        let found = self.params(takes, (&value, argument), known, &names)?;
+        if let Some((_, first)) = found.first() {
+            told.params.entry(class).or_insert_with(|| (first.ty.clone(), argument));
         }
         Ok(value)
-    }
-
-    /// A struct of the library over the parameters that are given.
-    fn state(
-        &self,
-        template: &Template,
-        (parameter, name, class): (&TemplateParameter, &Callee, &Ident),
-        (value, argument): (Value, ExprId),
-        told: &mut Told,
-    ) -> Lowered<Value> {
-        let state = self.home(template.home).1.state(name).ok_or(Stop::Poisoned)?;
-        let known = told.params.get(&class.to_string());
-        let found = match &value {
-            Value::Struct(record) if state.is(&record.ty) => {
-                record.sound()?;
-                record.ty.over().map(|(_, parameters)| parameters.clone())
-            }
-            _ => None,
-        };
-        match (found, known) {
-            (Some(found), None) => {
-                told.params.insert(class.to_string(), (found.into(), argument));
-                Ok(value)
-            }
-            (Some(found), Some((known, _))) if found == **known => Ok(value),
-            (_, known) => {
-                let expected = known.map_or_else(|| class.to_string(), |(known, _)| known.to_string());
-                let message = format!(
-                    "argument `{}` of `{}`: expected `{name}<{expected}>`, found {}",
-                    parameter.name,
-                    template.full_name(),
-                    self.type_text(&value)
-                );
-                let diag = Diag::new(Code::E2001, self.site(argument), message);
-                let diag = declared(diag, template, parameter);
-                Err(match known {
-                    Some((known, giver)) => {
-                        diag.note(format!("`{class}` is `{known}` because {} is", self.text(*giver))).into()
-                    }
-                    None => diag.into(),
-                })
-            }
-        }
     }
 
     /// Whether a type is one of a pattern; if not, what is to be said of the names that other arguments told.
@@ -512,13 +458,6 @@ impl<'a> BodyLowering<'a> {
             template.full_name()
         );
         declared(Diag::new(Code::E2001, self.body[argument].site, message), template, parameter)
-    }
-}
-
-pub(crate) fn declared(diag: Diag, template: &Template, parameter: &TemplateParameter) -> Diag {
-    match template.home {
-        Home::Here | Home::Elsewhere(_) => diag.note_at(parameter.site, format!("`{parameter}` is declared")),
-        Home::Library(_) => diag.note(format!("`{}` declares `{parameter}`", template.full_name())),
     }
 }
 

@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 
 use super::names::{nearest, undefined};
 use super::states;
-use super::structure::{Defined, Definitions, MAX_LEAVES, StructType, Structure};
+use super::structure::{Defined, Definitions, MAX_LEAVES, StructType, Structure, position};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
@@ -274,7 +274,7 @@ impl DimNames {
     }
 
     /// The struct of the library that a path names, unless the program imports something by it.
-    pub(super) fn state(&self, name: &Callee) -> Option<states::State> {
+    pub(crate) fn state(&self, name: &Callee) -> Option<states::State> {
         let text = name.to_string();
         let is_imported = self.structs.contains_key(&text) || self.is_unread(&text);
         if is_imported { None } else { states::find(name) }
@@ -316,15 +316,19 @@ impl DimNames {
         others: bool,
         site: Site,
     ) -> Vec<Diag> {
-        let definition = match self.definition(name) {
-            Ok(defined) => defined.definition,
-            Err(mistake) => return mistake.into_iter().collect(),
+        let (text, known): (_, Vec<Ident>) = match (self.state(name), self.definition(name)) {
+            (Some(state), _) => (name.to_string(), state.item.fields.into_iter().map(|f| f.name).collect()),
+            (None, Ok(Defined { definition, .. })) => {
+                let names = definition.fields.iter().map(|field| field.name.clone());
+                (definition.name.to_string(), names.collect())
+            }
+            (None, Err(mistake)) => return mistake.into_iter().collect(),
         };
         let wrong: Vec<Diag> =
-            fields.iter().filter_map(|field| definition.position(&field.name).err()).collect();
+            fields.iter().filter_map(|field| position(&text, &known, &field.name).err()).collect();
         let is_taken = |known: &Ident| fields.iter().any(|field| field.name == *known);
-        let missing = definition.fields.iter().filter(|field| !is_taken(&field.name));
-        let missing: Vec<_> = missing.map(|field| format!("`{}`", field.name)).collect();
+        let missing = known.iter().filter(|field| !is_taken(field));
+        let missing: Vec<_> = missing.map(|field| format!("`{field}`")).collect();
         if others || missing.is_empty() || !wrong.is_empty() {
             return wrong;
         }
