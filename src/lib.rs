@@ -442,8 +442,32 @@
 //!
 //! `zeros_like` makes one of parameters that are `Clone`. Fields are public, and the whole is [`Parameters`]: it is saved
 //! and loaded like a network. It may be a field of a struct, a result, and what a template takes as
-//! `state: optim::Adam<P>` beside `<P: params>`. In functions it is read and made like any struct. It is over structs of
-//! floats, by name or with dimensions as `optim::Adam<Dense<64, N>>`.
+//! `state: optim::Adam<P>` beside `<P: params>`. It is read and made like any struct. It is over structs of floats, by name or
+//! with dimensions as `optim::Adam<Dense<64, N>>`.
+//!
+//! In an expression it is told like any struct, and the struct that it is over is imported:
+//!
+//! ```
+//! mod nets {
+//!     mind::mind! {
+//!         #[derive(Clone)]
+//!         pub struct Net { pub w: f32[3, 2], pub b: f32[2] }
+//!     }
+//! }
+//! # fn main() {
+//! use mind::{Tensor, mind, optim::Adam};
+//! let x: Tensor![f32; 1, 3] = Tensor::from([[1.0, 0.5, -1.0]]);
+//! let (net, state) = (nets::Net::zeros(), Adam::zeros_like(&nets::Net::zeros()));
+//! let (net, state) = mind!(
+//!     use self::nets::Net;
+//!     let net: Net = net;
+//!     let g = grad(mean(nn::dense(x, net.w, net.b)), wrt = net);
+//!     optim::adam_step(net, g, (state: optim::Adam<Net>), 0.1)
+//! );
+//! assert!(net.b[[0]] < 0.0);
+//! assert_eq!(state.steps, 1);
+//! # }
+//! ```
 //!
 //! # Checking gradients
 //!

@@ -241,6 +241,20 @@ fn a_state_that_a_struct_holds_travels_with_it() {
 }
 
 #[test]
+fn where_all_dimensions_are_told_nothing_is_left_to_rust() {
+    let (p, g, state) = (dense(1.0), dense(0.5), Adam::zeros_like(&dense(1.0)));
+    let told = mind!(
+        use self::nets::Dense;
+        optim::adam_step((p: Dense<3, 2>), (g: Dense<3, 2>), (state: optim::Adam<Dense<3, 2>>), 0.5)
+    );
+    let open = mind!(
+        use self::nets::Dense;
+        optim::adam_step((p: Dense), (g: Dense), (state: optim::Adam<Dense>), 0.5)
+    );
+    assert_eq!(told, open);
+}
+
+#[test]
 fn two_steps_stand_in_one_expression() {
     let (p, g, state) = (net(1.0), net(0.5), Adam::zeros_like(&net(1.0)));
     let (one, first) = nets::adam(&p, &g, &state);

@@ -282,21 +282,22 @@ pub(crate) fn part(
         let position = Literal::usize_unsuffixed(position);
         return quote_spanned! { at => #name::__mind_parts(&#place).#position };
     }
-    let name = struct_name(root, ty);
-    let whole = quote_spanned! { at => ::core::convert::identity::<&#name<_>>(&#place) };
-    let mut start = 0;
+    let (name, mut start) = (struct_name(root, ty), 0);
+    let whole = Ident::new("__whole", at.resolved_at(Span::mixed_site()));
     for (field, structure) in ty.field_names().zip(&ty.fields) {
         let leaves = structure.leaves().len();
+        if position >= start + leaves {
+            start += leaves;
+            continue;
+        }
         let mut field = field.clone();
         field.set_span(at.resolved_at(field.span()));
-        match structure {
-            _ if position >= start + leaves => start += leaves,
-            Structure::Struct(inner) => {
-                let place = quote_spanned! { at => #whole.#field };
-                return part(root, inner, position - start, &place, at);
-            }
-            Structure::Value(_) | Structure::Tuple(_) => return quote_spanned! { at => &#whole.#field },
-        }
+        let of_field = quote_spanned! { at => #whole.#field };
+        let part = match structure {
+            Structure::Struct(inner) => self::part(root, inner, position - start, &of_field, at),
+            Structure::Value(_) | Structure::Tuple(_) => quote_spanned! { at => &#of_field },
+        };
+        return quote_spanned! { at => { let #whole: &#name<_> = &#place; #part } };
     }
     unreachable!("a leaf of a struct is in one of its fields")
 }

@@ -18,7 +18,6 @@ use crate::surface::lower::builtin_calls::{Call, Given};
 use crate::surface::lower::expressions::Expressions;
 use crate::surface::lower::records::{given_fields, in_field};
 use crate::surface::lower::states;
-use crate::surface::lower::structs::held;
 use crate::surface::lower::structure::{Field, StructType};
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::surface::lower::{Seen, Structure};
@@ -48,9 +47,15 @@ impl Lowering<'_> {
 
     /// E2002 for a type of a struct that the expression does not import.
     fn is_imported(&self, ty: &TypeExpr) -> Lowered<()> {
-        let TypeKind::Struct { name, .. } = &ty.kind else { return Ok(()) };
-        let name = if self.imported.state(name).is_some() { held(ty) } else { Some(name.clone()) };
-        let Some(name) = name else { return Ok(()) };
+        let TypeKind::Struct { name, dims, over } = &ty.kind else { return Ok(()) };
+        let name = match self.imported.state(name) {
+            None => name.clone(),
+            Some(_) => match states::over(name, dims, over.as_deref()).map(|over| over.kind) {
+                Some(TypeKind::Struct { name, .. }) => name,
+                // That it is over none is told with the type.
+                Some(TypeKind::Tensor { .. } | TypeKind::Tuple(_)) | None => return Ok(()),
+            },
+        };
         let known = self.imported.definition(&name).map(|_| ());
         known.map_err(|mistake| {
             let help = |diag: Diag| match diag.code == Code::E2002 && !states::is_path(&name) {

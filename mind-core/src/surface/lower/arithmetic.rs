@@ -24,6 +24,9 @@ pub(crate) trait ReadLiterals: Expressions {
         operator: Site,
         expr: ExprId,
     ) -> Lowered<Value<Self::Tensor>> {
+        if let Some(shape) = [lhs, rhs].into_iter().find(|id| self.literals().is_shape(*id)) {
+            return Err(self.is_a_shape(shape));
+        }
         let (a, b) = (self.literals().get(lhs).clone(), self.literals().get(rhs).clone());
         let class = a.class.meet(b.class);
         let dtype = match (a.dtype, b.dtype) {
@@ -52,7 +55,7 @@ pub(crate) trait ReadLiterals: Expressions {
     /// A function of literals as a literal, where it is one.
     fn applied(&mut self, map: Map, operands: &[ExprId], expr: ExprId) -> Option<LiteralId> {
         let literal = |operand: &ExprId| match self.value(*operand) {
-            Value::Literal(id) => Some(*id),
+            Value::Literal(id) => (!self.literals().is_shape(*id)).then_some(*id),
             Value::Poison | Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => None,
         };
         let operands = operands.iter().map(literal).collect::<Option<Vec<_>>>()?;

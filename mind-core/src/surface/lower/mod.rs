@@ -41,7 +41,7 @@ mod report;
 mod scalars;
 mod signature;
 pub(crate) mod states;
-pub(crate) mod structs;
+mod structs;
 pub(crate) mod structure;
 mod subscripts;
 pub(crate) mod table;

@@ -33,7 +33,7 @@ pub(super) fn find(name: &Callee) -> Option<State> {
 }
 
 /// The type in `<…>` behind a struct of the library, where a name alone was read as a dimension.
-pub(super) fn over(name: &Callee, dims: &[DimExpr], over: Option<&TypeExpr>) -> Option<TypeExpr> {
+pub(crate) fn over(name: &Callee, dims: &[DimExpr], over: Option<&TypeExpr>) -> Option<TypeExpr> {
     if let (Some(over), true) = (over, is_path(name)) {
         return Some(over.clone());
     }

@@ -80,8 +80,8 @@ pub(super) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
     found.into_iter().flatten().collect()
 }
 
-/// The struct that a type is; of one of the library, that which it is over.
-pub(crate) fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
+/// The struct that a field of this type holds; of one of the library, that which it is over.
+fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
     match &ty.kind {
         TypeKind::Struct { name, dims, over } => match states::over(name, dims, over.as_deref()) {
             Some(over) => match over.kind {

@@ -292,7 +292,7 @@ impl DimNames {
             let found: Vec<_> = dims.iter().map(ToString::to_string).collect();
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
             let message = format!("`{name}` is over a struct of parameters, found {found}");
-            let help = format!("write it as `{name}<Net>`, where `Net` is a struct of the block");
+            let help = format!("write it over your own struct, as `{name}<Net>`");
             Some(Diag::new(Code::E2007, site, message).help(help))
         })?;
         match self.structure(&over)? {

@@ -1,4 +1,4 @@
-//! Expressions among Rust variables have no structs.
+//! Which structs Rust variables are, an expression tells.
 
 use mind::{Tensor, mind, optim::Adam};
 
