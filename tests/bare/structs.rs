@@ -32,6 +32,9 @@ mod nets {
         /// One that it makes itself.
         pub fn turned(p, b) { Dense { w: p.w.T, b } }
 
+        /// Its derivative is another, which is made.
+        pub fn steep(p) { p + p } pullback(_, dp) { Dense { w: dp.w * 3.0, b: dp.b * 4.0 } }
+
         /// Its derivative is another.
         pub fn doubled<P: params>(p: P) { p + p } pullback(_, dp) { dp * 3.0 }
 
@@ -151,6 +154,12 @@ fn a_gradient_by_a_struct_is_such_a_struct() {
     let d = dense(1.0);
     let custom = mind!(use self::nets::{Dense, doubled}; grad(sum(doubled((d: Dense))), wrt = d));
     assert_eq!(custom.b, Tensor::from([3.0; 2]));
+    for custom in [
+        mind!(use self::nets::{Dense, steep}; grad(sum(steep((d: Dense))), wrt = d)),
+        mind!(use self::nets::{Dense, steep}; grad(sum(steep((d: Dense<3, 2>))), wrt = d)),
+    ] {
+        assert_eq!((custom.w, custom.b), (Tensor::from([[3.0; 2]; 3]), Tensor::from([4.0; 2])));
+    }
 }
 
 #[test]

@@ -294,7 +294,7 @@ pub(crate) fn part(
         field.set_span(at.resolved_at(field.span()));
         let of_field = quote_spanned! { at => #whole.#field };
         let part = match structure {
-            Structure::Struct(inner) => self::part(root, inner, position - start, &of_field, at),
+            Structure::Struct(inner) => part(root, inner, position - start, &of_field, at),
             Structure::Value(_) | Structure::Tuple(_) => quote_spanned! { at => &#of_field },
         };
         return quote_spanned! { at => { let #whole: &#name<_> = &#place; #part } };

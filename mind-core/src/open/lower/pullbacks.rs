@@ -113,14 +113,23 @@ impl Lowering<'_> {
             let label = format!("what flows back to `{parameter}` of `{name}`");
             let nodes = match (part, whole) {
                 (Value::Poison, _) => return Err(Stop::Poisoned),
-                (Value::Struct(part), Value::Struct(whole)) if part.ty == whole.ty => part.sound()?.leaves(),
+                (Value::Struct(part), Value::Struct(whole)) if self.is_same_struct(&part.ty, &whole.ty) => {
+                    part.sound()?.leaves()
+                }
                 (Value::Tensor(node), Value::Tensor(_)) => vec![node],
                 (Value::Literal(id), Value::Tensor(of)) => {
                     let meeting =
                         Meeting { other: *of, other_expr: at, label: "pullback", site, is_operator: false };
                     vec![self.beside(id, meeting)?]
                 }
-                (part, whole) => {
+                (
+                    part @ (Value::Tensor(_)
+                    | Value::Literal(_)
+                    | Value::Struct(_)
+                    | Value::Tuple(_)
+                    | Value::Word(_)),
+                    whole,
+                ) => {
                     let (needed, found) = (self.type_text(whole), self.type_text(&part));
                     let message = format!("{label}: expected {needed}, found {found}");
                     return Err(Diag::new(Code::E2001, site, message).into());

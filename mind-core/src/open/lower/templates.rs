@@ -19,7 +19,7 @@ use crate::surface::lower::Structure;
 use crate::surface::lower::attributes::Attributes;
 use crate::surface::lower::by_field::{Fields, ReadFields};
 use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::params::{ReadParams, TakesParams, declared};
+use crate::surface::lower::params::{Params, ReadParams, TakesParams, declared};
 use crate::surface::lower::templates::{symbol, unread};
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value, Word};
@@ -356,7 +356,7 @@ impl Lowering<'_> {
             (stop, _) => stop,
         })?;
         let label = label(takes.template, takes.parameter);
-        for (field, record) in found {
+        for Params { field, record } in found {
             let text = self.short_text(argument);
             let text = field.map_or_else(|| text.clone(), |field| format!("{text}.{field}"));
             match told.params.get(&class) {

@@ -20,9 +20,16 @@ pub(crate) struct TakesParams<'a> {
     pub(crate) state: Option<&'a Callee>,
 }
 
+/// Parameters in an argument.
+pub(crate) struct Params<T> {
+    /// The field of the argument that holds them; nothing where it is them itself.
+    pub(crate) field: Option<Ident>,
+    pub(crate) record: Record<T>,
+}
+
 /// What templates are given for structs of parameters.
 pub(crate) trait ReadParams: Expressions {
-    /// The parameters in an argument: itself, or each of those that a struct of the library holds, with the name of the field.
+    /// The parameters in an argument: itself, or each of those that a struct of the library holds.
     ///
     /// They are of one struct, that which the class is `known` to be if another argument has told. `names` are those that the
     /// template sees.
@@ -32,7 +39,7 @@ pub(crate) trait ReadParams: Expressions {
         (value, argument): (&Value<Self::Tensor>, ExprId),
         known: Option<(&StructType, ExprId)>,
         names: &DimNames,
-    ) -> Lowered<Vec<(Option<Ident>, Record<Self::Tensor>)>> {
+    ) -> Lowered<Vec<Params<Self::Tensor>>> {
         let TakesParams { template, parameter, class, state } = takes;
         let state = match state {
             Some(name) => Some((name, names.state(name).ok_or(Stop::Poisoned)?)),
@@ -42,14 +49,14 @@ pub(crate) trait ReadParams: Expressions {
             (Value::Poison, _) => return Err(Stop::Poisoned),
             (Value::Struct(record), None) => {
                 record.sound()?;
-                vec![(None, record.clone())]
+                vec![Params { field: None, record: record.clone() }]
             }
             (Value::Struct(record), Some((_, state))) if state.is(&record.ty) => {
                 record.sound()?;
                 let parts = state.item.fields.iter().zip(record.fields.iter());
                 let part = |(field, value): (&Field, &Value<Self::Tensor>)| match value {
                     Value::Struct(parameters) if state.is_parameters(field) => {
-                        Some((Some(field.name.clone()), parameters.clone()))
+                        Some(Params { field: Some(field.name.clone()), record: parameters.clone() })
                     }
                     Value::Struct(_)
                     | Value::Poison
@@ -63,7 +70,7 @@ pub(crate) trait ReadParams: Expressions {
             (Value::Struct(_), Some(_))
             | (Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_), _) => Vec::new(),
         };
-        let fits = |(_, record): &(Option<Ident>, Record<Self::Tensor>)| {
+        let fits = |Params { record, .. }: &Params<Self::Tensor>| {
             known.is_none_or(|(known, _)| self.is_same_struct(known, &record.ty))
         };
         if !found.is_empty() && found.iter().all(fits) {

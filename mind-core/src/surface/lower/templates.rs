@@ -350,8 +350,8 @@ impl<'a> BodyLowering<'a> {
         let known = told.params.get(&class).map(|(ty, giver)| (&**ty, *giver));
         let (_, names) = self.home(takes.template.home);
         let found = self.params(takes, (&value, argument), known, &names)?;
-        if let Some((_, first)) = found.first() {
-            told.params.entry(class).or_insert_with(|| (first.ty.clone(), argument));
+        if let Some(first) = found.first() {
+            told.params.entry(class).or_insert_with(|| (first.record.ty.clone(), argument));
         }
         Ok(value)
     }
