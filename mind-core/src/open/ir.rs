@@ -1,5 +1,7 @@
 //! The open program: leaves, nodes, element-type classes, checks.
 
+use std::rc::Rc;
+
 use mind_shape::rules;
 use proc_macro2::TokenStream;
 
@@ -68,7 +70,7 @@ pub struct Leaf {
 #[derive(Clone, Debug)]
 pub struct PartOf {
     /// The struct.
-    pub of: lower::StructType,
+    pub of: Rc<lower::StructType>,
     /// Which of those in it.
     pub position: usize,
 }

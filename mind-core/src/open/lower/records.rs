@@ -3,6 +3,8 @@
 //! Only Rust knows the type of a place, so an expression tells which struct it is: `(net: Net)`. The definition comes with
 //! the import of the struct, and its tensors are leaves, in order, whatever their extents are.
 
+use std::rc::Rc;
+
 use proc_macro2::Ident;
 
 use mind_shape::rules::{Elements, Takes};
@@ -104,14 +106,14 @@ impl Lowering<'_> {
         if let Some(known) = self.records.get(&place.key).cloned() {
             return self.as_struct(&Value::Struct(known), &ty, &place.text, expr);
         }
-        let structure = Structure::Struct(ty.clone());
+        let (of, structure) = (Rc::new(ty.clone()), Structure::Struct(ty));
         let mut nodes = Vec::new();
         for (position, leaf) in structure.named_leaves().iter().enumerate() {
             let of_field = |text: &str| format!("{text}.{}", leaf.text());
             let known = self.leaf_of.get(&of_field(&place.key)).copied();
             let node = known.unwrap_or_else(|| {
                 let (tokens, text) = (place.tokens.clone(), of_field(&place.text));
-                let (part, site) = (Some(PartOf { of: ty.clone(), position }), self.site(expr));
+                let (part, site) = (Some(PartOf { of: of.clone(), position }), self.site(expr));
                 let node = self.leaf(Leaf { tokens, text, is_place: true, part, annotation: None, site });
                 self.leaf_of.insert(of_field(&place.key), node);
                 node
@@ -396,7 +398,7 @@ impl Lowering<'_> {
             (Value::Struct(_), _) | (_, Value::Struct(_)) => {
                 return Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into());
             }
-            (_, _) => return Ok(None),
+            (Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_), _) => return Ok(None),
         };
         if let Some((number, Value::Tensor(node))) = other {
             let contract = Contract {
