@@ -1,10 +1,10 @@
 //! e to the power of a number, less 1: of what is left of it beside a multiple of ln 2 by a series, which is then scaled with
 //! the 1 that is missing.
 
-use super::{MultiplyAdd, exp, horner};
+use super::{MultiplyAdd, exp, horner, in_two_sums};
 
 macro_rules! of {
-    ($($ty:ident, $series:ident: $reduced:ident, $least:literal to $most:literal, $tiny:literal, $bias:literal, $shift:literal, $($p:literal)+;)+) => {$(
+    ($($ty:ident, $series:ident: $reduced:ident, $least:literal to $most:literal, $tiny:literal, $bias:literal, $shift:literal, $($p:tt),+;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
         pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
@@ -23,8 +23,8 @@ macro_rules! of {
         /// e^r - 1 of what is left of a number.
         #[inline(always)]
         pub(super) fn $series<A: MultiplyAdd>(r: $ty) -> $ty {
-            // (e^r - 1 - r) / r²: `ci/remez`.
-            let p = horner!(r; $($p),+);
+            // (e^r - 1 - r) / r²: `ci/remez`. In two sums, since the square is there anyway.
+            let p = in_two_sums!(r; $($p),+);
             A::multiply_add(r * r, p, r)
         }
     )+};
@@ -32,9 +32,9 @@ macro_rules! of {
 
 of! {
     f32, series_f32: reduced_f32, -20.0 to 89.0, 1e-10, 128, 23,
-        1.990_770_5e-4 1.393_373_2e-3 8.333_286e-3 4.166_646_3e-2 1.666_666_7e-1 0.5;
+        (1.990_770_5e-4, 1.393_373_2e-3), (8.333_286e-3, 4.166_646_3e-2), (1.666_666_7e-1, 0.5);
     f64, series_f64: reduced_f64, -40.0 to 710.0, 1e-20, 1024, 52,
-        1.609_128_059_342_636_2e-10 2.091_821_285_232_536_8e-9 2.505_205_572_975_664e-8 2.755_726_307_574_203_4e-7
-        2.755_731_926_566_698_6e-6 2.480_158_733_663_254_4e-5 1.984_126_984_125_361e-4 1.388_888_888_887_900_1e-3
-        8.333_333_333_333_337e-3 4.166_666_666_666_668e-2 1.666_666_666_666_666_6e-1 0.5;
+        (1.609_128_059_342_636_2e-10, 2.091_821_285_232_536_8e-9), (2.505_205_572_975_664e-8, 2.755_726_307_574_203_4e-7),
+        (2.755_731_926_566_698_6e-6, 2.480_158_733_663_254_4e-5), (1.984_126_984_125_361e-4, 1.388_888_888_887_900_1e-3),
+        (8.333_333_333_333_337e-3, 4.166_666_666_666_668e-2), (1.666_666_666_666_666_6e-1, 0.5);
 }

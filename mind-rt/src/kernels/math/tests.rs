@@ -265,6 +265,11 @@ fn error_functions<A: MultiplyAdd>() {
     assert!(A::erf(-0.0_f64).is_sign_negative() && A::erf(-0.0_f32).is_sign_negative());
     assert!(A::erf(f64::NAN).is_nan() && A::erfc(f64::NAN).is_nan());
     assert!(A::erf(f32::NAN).is_nan() && A::erfc(f32::NAN).is_nan());
+    // The quotient of `f32` passes 1 by roundings, the result does not.
+    for bits in (3.5_f32.to_bits()..4.3_f32.to_bits()).step_by(7) {
+        let x = f32::from_bits(bits);
+        assert!(A::erf(x) <= 1.0 && A::erf(-x) >= -1.0 && (x < 4.2 || A::erf(x) == 1.0), "erf of {x:e}");
+    }
     // Where it becomes subnormal, and where it ends.
     assert_eq!(A::erfc(27.22_f64), f64::from_bits(1));
     assert!(A::erfc(27.3_f64) == 0.0 && A::erfc(10.0_f32) > 0.0 && A::erfc(10.1_f32) == 0.0);
@@ -293,7 +298,7 @@ fn errors_at_thresholds<A: MultiplyAdd>() {
         [-0.292_893_2, 0.414_213_57, 1.828_427_1, -0.646_446_6, 4.656_854, 1e10, 1.9e38, 1e-30, 1e-40];
     check("log1p", &roots, 2.0, A::log1p, f64::ln_1p);
     // Where polynomials end, and where the result is 1. Of `f64` the error function has digits to spare.
-    check("erf", &[0.9, 3.83, 4.0, 1e-30, 1e-40, 0.1, 2.0], 2.0, A::erf, A::erf);
+    check("erf", &[0.9, 2.7, 2.9, 3.83, 4.2, 1e-30, 1e-40, 0.1, 2.0], 6.0, A::erf, A::erf);
     check("tanh", &[0.173, 0.35, 0.625, 9.01, 10.0, 1e-30, 1e-40, 2f32.powi(-7)], 3.0, A::tanh, f64::tanh);
     // Multiples of π/2 and of π/4, the float closest to one of the first, and where other bits of 2/π are taken.
     let angles = [
