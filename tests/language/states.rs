@@ -58,7 +58,7 @@ mind! {
         let m1 = 0.9 * m + (1.0 - 0.9) * g;
         let v1 = 0.999 * v + (1.0 - 0.999) * g * g;
         let (m_scale, v_scale) = (-expm1(f32(t) * log(0.9)), -expm1(f32(t) * log(0.999)));
-        net -= rate / m_scale * m1 / (sqrt(v1 / v_scale) + 1e-8);
+        net -= rate / m_scale * m1 / (rsqrt(v_scale) * sqrt(v1) + 1e-8);
         m = m1;
         v = v1;
         e
