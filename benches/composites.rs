@@ -2,16 +2,19 @@
 //! after `--` that choose rows. `peers/composites.py` has the same rows in PyTorch and JAX.
 //!
 //! All rows are measured in turn, many times, and the least time of each is kept, so that rows compare. Results are new tensors,
-//! but those of Adam, which writes over its operands.
+//! but those of Adam, which writes over its operands. With `MIND_NUM_THREADS=1`, rows of loops fused by hand are there too, and
+//! beside them the functions, both into memory that is there before.
 
 use std::env;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use mind::{Const, Tensor, mind};
+use mind::{Const, Tensor, Workspace, mind};
 
+mod by_hand;
 mod timing;
 
+use by_hand::Rows;
 use timing::calls_in;
 
 type Matrix = Tensor<f32, (Const<1024>, Const<1024>)>;
@@ -120,7 +123,53 @@ fn rows<'a>() -> Vec<Row<'a>> {
         ),
         Row::new("adam".into(), move || adam(&mut w, &g, &mut m, &mut v, 3.0)),
     ];
+    if mind::threads() == 1 {
+        rows.extend(rows_by_hand(x, scale, bias, targets));
+    }
     rows.extend(of_64::rows().into_iter().chain(of_256::rows()).chain(of_512::rows()).chain(of_1024::rows()));
+    rows
+}
+
+/// Each as a function into memory that is there before, and beside it as loops by hand.
+fn rows_by_hand<'a>(
+    x: &'a Matrix,
+    scale: &'a Vector,
+    bias: &'a Vector,
+    targets: &'a Tensor<i64, (Const<1024>,)>,
+) -> Vec<Row<'a>> {
+    macro_rules! rows {
+        ($($name:literal: $into:ident($($x:ident),+), $rows:expr;)+) => {
+            vec![$({
+                let (mut ours, mut theirs) = (x.clone(), x.clone());
+                let mut workspace = Workspace::new();
+                let function = move || $into($($x),+, &mut ours, &mut workspace).expect("the shapes agree");
+                let by_hand = $rows;
+                Row::new(concat!("by hand: ", $name).into(), function)
+                    .beside(move || by_hand(x.as_slice(), theirs.as_mut_slice()))
+            }),+]
+        };
+    }
+    let by_rows = |which: Rows<'a>| move |x: &[f32], out: &mut [f32]| by_hand::rows(which, x, out);
+    let mut rows = rows! {
+        "softmax": softmax_into(x), by_rows(Rows::Softmax);
+        "log_softmax": log_softmax_into(x), by_rows(Rows::LogSoftmax);
+        "layer_norm": layer_norm_into(x, scale, bias),
+            by_rows(Rows::LayerNorm { scale: scale.as_slice(), bias: bias.as_slice() });
+        "rms_norm": rms_norm_into(x, scale), by_rows(Rows::RmsNorm { scale: scale.as_slice() });
+        "gelu": gelu_into(x), by_hand::gelu;
+    };
+    rows.push(
+        Row::new("by hand: cross_entropy".into(), move || _ = black_box(cross_entropy(x, targets)))
+            .beside(move || _ = black_box(by_hand::cross_entropy(x.as_slice(), targets.as_slice()))),
+    );
+    let state = || (x.clone(), x.clone(), x.clone(), x.clone().map(|v| v * v));
+    let ((mut w, g, mut m, mut v), (mut w2, g2, mut m2, mut v2)) = (state(), state());
+    rows.push(Row::new("by hand: adam".into(), move || adam(&mut w, &g, &mut m, &mut v, 3.0)).beside(
+        move || {
+            let (w, g, m, v) = (w2.as_mut_slice(), g2.as_slice(), m2.as_mut_slice(), v2.as_mut_slice());
+            by_hand::adam(w, g, m, v, 3.0, 0.001);
+        },
+    ));
     rows
 }
 
@@ -131,7 +180,7 @@ fn main() {
     rows.retain(|row| wanted.is_empty() || wanted.iter().any(|name| row.name.contains(name.as_str())));
     measure(&mut rows);
     println!("microseconds a call; in brackets the workspace of a function");
-    println!("| composite | function | expression |");
+    println!("| composite | function | expression, or loops by hand |");
     println!("| --- | --- | --- |");
     for row in &rows {
         let cells = row
