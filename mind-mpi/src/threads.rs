@@ -1,0 +1,180 @@
+//! Ranks that are threads of one process: for tests, and for trying a program without MPI.
+
+use std::any::Any;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::{AllReduce, Error};
+
+/// Runs `body` as so many ranks and gives what each returned, in order of rank. `ranks` of 0 is 1.
+///
+/// ```
+/// use mind_mpi::{AllReduce, Error, threads};
+///
+/// let sums = threads::run(3, |mut rank| -> Result<f32, Error> {
+///     let mut values = [rank.rank() as f32];
+///     rank.sum_f32(&mut values)?;
+///     Ok(values[0])
+/// })?;
+/// assert_eq!(sums, [3.0, 3.0, 3.0]);
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// That of the rank which left first, as it is why others could not go on; else that of the lowest rank that failed.
+///
+/// # Panics
+/// Where `body` did, with what it panicked with.
+pub fn run<T, E>(ranks: usize, body: impl Fn(Thread) -> Result<T, E> + Sync) -> Result<Vec<T>, E>
+where
+    T: Send,
+    E: Send,
+{
+    let ranks = ranks.max(1);
+    let shared = Arc::new(Shared { ranks, room: Mutex::default(), changed: Condvar::new() });
+    let mut outcomes: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..ranks)
+            .map(|rank| {
+                let (body, shared) = (&body, Arc::clone(&shared));
+                scope.spawn(move || body(Thread { rank, shared }))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    // What made the first leave is why the others could not go on.
+    let first = match shared.lock().ended {
+        Some(Ended::Left(rank)) if outcomes[rank].is_err() => rank,
+        Some(Ended::Left(_) | Ended::Unlike) | None => 0,
+    };
+    outcomes.swap(0, first);
+    outcomes.into_iter().collect()
+}
+
+/// A rank of [`run`].
+#[derive(Debug)]
+pub struct Thread {
+    rank: usize,
+    shared: Arc<Shared>,
+}
+
+/// Why no meeting can come about any more: those who wait for it would wait for ever.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+enum Ended {
+    #[error("rank {0} has left")]
+    Left(usize),
+    #[error("the ranks do not call the same methods with as many values")]
+    Unlike,
+}
+
+#[derive(Debug)]
+struct Shared {
+    ranks: usize,
+    room: Mutex<Room>,
+    changed: Condvar,
+}
+
+/// Where ranks meet. Whoever comes leaves what it brings; the last makes the result of it, which all take.
+#[derive(Debug, Default)]
+struct Room {
+    brought: Vec<(usize, Box<dyn Any + Send>)>,
+    result: Option<Arc<dyn Any + Send + Sync>>,
+    taken: usize,
+    /// What came first.
+    ended: Option<Ended>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Room> {
+        // A rank that panicked is one that left.
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, room: MutexGuard<'a, Room>) -> MutexGuard<'a, Room> {
+        self.changed.wait(room).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Thread {
+    /// Replaces `values` by what `join` makes of those of all ranks, in order of rank.
+    fn meet<T: Copy + Send + Sync + 'static>(
+        &mut self,
+        values: &mut [T],
+        join: impl FnOnce(Vec<Vec<T>>) -> Vec<T>,
+    ) -> Result<(), Error> {
+        let shared = &*self.shared;
+        let mut room = shared.lock();
+        // Those of the last meeting are still in the door.
+        while room.result.is_some() {
+            room = shared.wait(room);
+        }
+        room.brought.push((self.rank, Box::new(values.to_vec())));
+        if room.brought.len() == shared.ranks {
+            let mut brought = std::mem::take(&mut room.brought);
+            brought.sort_by_key(|(rank, _)| *rank);
+            let brought: Option<Vec<Vec<T>>> =
+                brought.into_iter().map(|(_, values)| values.downcast().ok().map(|values| *values)).collect();
+            match brought.filter(|all| all.iter().all(|each| each.len() == values.len())) {
+                Some(brought) => room.result = Some(Arc::new(join(brought))),
+                None => room.ended = Some(Ended::Unlike),
+            }
+            shared.changed.notify_all();
+        }
+        let result = loop {
+            if let Some(result) = &room.result {
+                break Arc::clone(result);
+            }
+            if let Some(ended) = room.ended {
+                return Err(Error::Transport(Box::new(ended)));
+            }
+            room = shared.wait(room);
+        };
+        room.taken += 1;
+        if room.taken == shared.ranks {
+            (room.taken, room.result) = (0, None);
+            shared.changed.notify_all();
+        }
+        drop(room);
+        values.copy_from_slice(result.downcast_ref::<Vec<T>>().expect("all brought this type"));
+        Ok(())
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        self.shared.lock().ended.get_or_insert(Ended::Left(self.rank));
+        self.shared.changed.notify_all();
+    }
+}
+
+impl AllReduce for Thread {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.shared.ranks
+    }
+
+    fn sum_f32(&mut self, values: &mut [f32]) -> Result<(), Error> {
+        self.meet(values, |all| sum(all, |a, b| *a += b))
+    }
+
+    fn sum_f64(&mut self, values: &mut [f64]) -> Result<(), Error> {
+        self.meet(values, |all| sum(all, |a, b| *a += b))
+    }
+
+    fn broadcast(&mut self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
+        self.meet(bytes, |mut all| all.swap_remove(root))
+    }
+}
+
+/// The sum in order of rank, at least one.
+fn sum<T: Copy>(all: Vec<Vec<T>>, add: impl Fn(&mut T, T)) -> Vec<T> {
+    let add_all = |mut total: Vec<T>, each: Vec<T>| {
+        total.iter_mut().zip(each).for_each(|(a, b)| add(a, b));
+        total
+    };
+    all.into_iter().reduce(add_all).expect("there is a rank")
+}
