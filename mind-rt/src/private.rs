@@ -20,6 +20,7 @@ pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finishe
 pub use crate::kernels::gather::{Index, Picked, check_divisors, check_indices, gather, scatter_add};
 pub use crate::kernels::iota::iota;
 pub use crate::kernels::join::concat;
+pub use crate::kernels::limits;
 pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,

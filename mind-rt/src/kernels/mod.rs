@@ -18,6 +18,7 @@ pub mod gather;
 pub mod iota;
 pub mod join;
 pub(crate) mod limit;
+pub mod limits;
 pub mod math;
 pub mod matmul;
 mod matvec;

@@ -40,7 +40,7 @@ pub enum SimdLevel {
 }
 
 impl SimdLevel {
-    const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+    pub(crate) const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
 }
 
 /// The SIMD level in use: the best the processor has, or the lower one that the environment variable `MIND_SIMD`
