@@ -3,13 +3,14 @@
 //! `cargo bench --bench conv`, with `-- f64` for `f64` and with `MIND_NUM_THREADS=2` on two threads; figures are in
 //! benches/README.md. Each figure is the least of many, and the peak, of one thread, is measured between them.
 
-use std::hint::black_box;
 use std::time::Instant;
 
+use mind::__private::limits::Chains;
 use mind::__private::{
     Arithmetic, Block, Conv2d, Epilogue, Kernel, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with, dispatch,
 };
+use mind::simd_level;
 
 /// Images, height and width of each, channels in and out, height and width of the filter, stride, padding.
 const CASES: &[[usize; 7]] = &[
@@ -72,7 +73,7 @@ fn measure<T: Arithmetic + Number>(case: &[usize; 7], number: impl Fn(f32) -> T)
     let mut least = [f64::INFINITY; 3];
     let start = Instant::now();
     while start.elapsed().as_secs_f64() < PATIENCE {
-        T::chains(&mut peak);
+        peak = peak.min(seconds_per_flop::<T>());
         time(&mut least[0], || {
             conv2d_with(&g, &x, &f, scratch, Relu { out: &mut y, first: 0, columns: c_out })
         });
@@ -96,65 +97,31 @@ fn time(least: &mut f64, f: impl FnOnce()) {
     *least = least.min(start.elapsed().as_secs_f64());
 }
 
-/// What the cases are measured in.
-trait Number: Copy + Send + Sync {
-    /// Seconds of a floating-point operation, where nothing but fused multiply-adds in eight chains is done.
-    fn chains(least: &mut f64);
+/// Seconds of a floating-point operation, where nothing but multiply-adds from registers is done.
+fn seconds_per_flop<T: Chains>() -> f64 {
+    const ROUNDS: u32 = 1000;
 
+    let start = Instant::now();
+    let flops = T::multiply_adds(simd_level(), ROUNDS);
+    start.elapsed().as_secs_f64() / flops as f64
+}
+
+/// What the cases are measured in.
+trait Number: Chains + Copy + Send + Sync {
     fn relu(self) -> Self;
 }
 
-macro_rules! number {
-    ($($element:ident by $lanes:literal),*) => {
-        $(impl Number for $element {
-            fn chains(least: &mut f64) {
-                const STEPS: usize = 1000;
-
-                struct Chains([[$element; $lanes]; 8]);
-
-                impl Kernel for Chains {
-                    type Output = [[$element; $lanes]; 8];
-
-                    #[inline(always)]
-                    fn run(self) -> Self::Output {
-                        #[inline(always)]
-                        fn step(sum: &mut [$element; $lanes], x: &[$element; $lanes]) {
-                            for lane in 0..$lanes {
-                                sum[lane] = sum[lane].mul_add(x[lane], x[lane]);
-                            }
-                        }
-
-                        let x = black_box([0.5; $lanes]);
-                        let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = self.0;
-                        for _ in 0..STEPS {
-                            step(&mut a, &x);
-                            step(&mut b, &x);
-                            step(&mut c, &x);
-                            step(&mut d, &x);
-                            step(&mut e, &x);
-                            step(&mut f, &x);
-                            step(&mut g, &x);
-                            step(&mut h, &x);
-                        }
-                        [a, b, c, d, e, f, g, h]
-                    }
-                }
-
-                let mut seconds = f64::INFINITY;
-                time(&mut seconds, || {
-                    black_box(dispatch(Chains([[1.0; $lanes]; 8])));
-                });
-                *least = least.min(seconds / (2 * 8 * $lanes * STEPS) as f64);
-            }
-
-            fn relu(self) -> Self {
-                self.max(0.0)
-            }
-        })*
-    };
+impl Number for f32 {
+    fn relu(self) -> Self {
+        self.max(0.0)
+    }
 }
 
-number!(f32 by 16, f64 by 8);
+impl Number for f64 {
+    fn relu(self) -> Self {
+        self.max(0.0)
+    }
+}
 
 /// Stores what is above 0, from row `first` of the result on.
 struct Relu<'a, T> {

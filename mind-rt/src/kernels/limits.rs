@@ -1,5 +1,5 @@
 //! What a machine can do at most, as loops to be timed: multiply-adds from registers, bytes from and to memory, and a fork
-//! with nothing to do. `mind bench` and `benches/gemm` time them, so that both mean the same by a limit.
+//! with nothing to do. `mind bench`, `benches/gemm` and `benches/conv.rs` time them, so that all mean the same by a limit.
 //!
 //! Loops over memory run on the calling thread alone, and are compiled for the SIMD level in use.
 
