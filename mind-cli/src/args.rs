@@ -73,6 +73,8 @@ pub enum Command {
     Stats(StatsArguments),
     /// Draw a program
     Graph(GraphArguments),
+    /// Measure this machine's limits, and programs beside them
+    Bench(BenchArguments),
     /// Check, run and differentiate programs in Knossos
     Ks(KsArguments),
     /// Say what an error code means, with an example and how to mend it
@@ -317,6 +319,37 @@ pub struct GraphArguments {
     /// Who lays the picture out
     #[arg(long, value_name = "WHO", default_value = "auto")]
     pub renderer: Renderer,
+}
+
+/// `mind bench`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Limits are multiply-adds from registers at each SIMD level, bytes a second from and to each level of
+memory (a copy counts what it reads and what it writes), and what it costs to give every thread a part
+and wait for all, where threads look for work and where they sleep. Programs are compiled as `mind!`
+does. Each stands beside the limit that bounds it: the least time of many calls beside multiply-adds at
+the level in use, or beside a read or a copy where its data fits, by as many threads. Small programs
+run on one thread all the same, and a loop that reads more than it writes may pass a copy.
+MIND_SIMD=avx2 measures a lower level.
+
+It takes about 30 seconds, and memory for four times the last cache, 256M at least. What it prints is
+Markdown. To send us a table, close other programs, build with --release, and paste it.
+
+Examples:
+  mind bench
+  mind bench --threads 1 product peak      rows whose names have one of these words
+  mind bench --quick > table.md
+  MIND_SIMD=avx2 mind bench product")]
+pub struct BenchArguments {
+    /// Words that choose rows: those whose names have one of them [default: all]
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
+    /// Measure with so many threads [default: with 1, and with MIND_NUM_THREADS, else all]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// Take a tenth of the time for each row
+    #[arg(long)]
+    pub quick: bool,
 }
 
 /// `mind ks`.

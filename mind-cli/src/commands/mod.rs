@@ -1,5 +1,6 @@
 //! One file a subcommand.
 
+mod bench;
 mod check;
 mod completions;
 mod convert;
@@ -31,6 +32,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Command::Run(run) => run::run(run, &out),
         Command::Stats(stats) => stats::run(stats, &out),
         Command::Graph(graph) => graph::run(graph),
+        Command::Bench(bench) => bench::run(bench, &err),
         Command::Ks(ks) => ks::run(ks, &out, &err),
         Command::Explain(explain) => explain::run(explain, &out),
         Command::Completions(completions) => completions::run(completions),

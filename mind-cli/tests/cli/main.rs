@@ -1,5 +1,6 @@
 //! The `mind` command as a user drives it.
 
+mod bench;
 mod check;
 mod codes;
 mod convert;
