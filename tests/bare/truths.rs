@@ -49,6 +49,20 @@ fn numbers_of_one_type_choose_among_those_of_another() {
     assert_eq!(mind!(f32(f64(f32(x)) > 0.0)), Tensor::from([1.0_f32, 0.0, 1.0]));
 }
 
+/// What an operation gives of a type of its own meets variables on either side of an operator.
+#[test]
+fn positions_meet_integers_of_variables() {
+    let scores = Tensor::from([[0.5_f32, 0.25, 1.0], [2.0, -1.0, 0.0]]);
+    let class = Tensor::from([2_i64, 2]);
+    assert_eq!(mind!(argmax(scores, axis = 1) == class).as_slice(), [true, false]);
+    assert_eq!(mind!(class != argmin(scores, axis = 1)).as_slice(), [true, true]);
+    assert_eq!(mind!(argmax(scores, axis = 1) + class).as_slice(), [4, 2]);
+    assert_eq!(mind!(class - iota(2)).as_slice(), [2, 1]);
+    assert_eq!(mind!(mean(f32(argmax(scores, axis = 1) == class))), 0.5);
+    let lengths = Tensor::from([1_i64, 3]);
+    assert_eq!(mind!(sum(f32(iota([2, 3], axis = 1) < lengths[.., _]), axis = 1)).as_slice(), [1.0, 3.0]);
+}
+
 #[test]
 fn bits_are_those_of_rust() {
     let (i, by) = (Tensor::from([0b1100, -1, 7]), Tensor::from([2, 31, 40]));

@@ -92,6 +92,16 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             }
         }
     }
+    // Leaves beside numbers of a type that an operation gives of its own, as `argmax` does integers, are of that type: a
+    // rule checks it, and the kernel writes no other. Of truth values the above tells.
+    let mut given: Vec<Option<DType>> = vec![None; nodes.len()];
+    for (position, node) in nodes.iter().enumerate() {
+        if let Elements::Own(dtype) = node.op.elements()
+            && dtype != DType::Bool
+        {
+            given[sets.root(position)].get_or_insert(dtype);
+        }
+    }
     let mut of_root: Vec<Option<ClassId>> = vec![None; nodes.len()];
     let mut classes: Vec<Class> = Vec::new();
     let mut class_of = Vec::with_capacity(nodes.len());
@@ -112,11 +122,12 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             ClassId::new(classes.len() - 1)
         });
         let known = &mut classes[class.index()];
-        *known = match (*known, source, holds[root]) {
-            (_, _, Holds::Truths) => Class::TRUTHS,
-            (Class::Of(leaf), _, Holds::Numbers)
-            | (Class::Fixed(_), Some(Class::Of(leaf)), Holds::Numbers) => Class::NumbersOf(leaf),
-            (Class::Fixed(_), Some(Class::Of(leaf)), Holds::Anything) => Class::Of(leaf),
+        *known = match (*known, source, holds[root], given[root]) {
+            (_, _, Holds::Truths, _) => Class::TRUTHS,
+            (.., Some(dtype)) => Class::Fixed(dtype),
+            (Class::Of(leaf), _, Holds::Numbers, None)
+            | (Class::Fixed(_), Some(Class::Of(leaf)), Holds::Numbers, None) => Class::NumbersOf(leaf),
+            (Class::Fixed(_), Some(Class::Of(leaf)), Holds::Anything, None) => Class::Of(leaf),
             (known, ..) => known,
         };
         class_of.push(class);
