@@ -1,6 +1,7 @@
 //! The `mind` command as a user drives it.
 
 mod bench;
+mod book;
 mod check;
 mod codes;
 mod convert;
