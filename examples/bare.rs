@@ -40,25 +40,11 @@ fn main() {
 mod tests {
     use super::*;
 
-    const README: &str = include_str!("../README.md");
-
     #[test]
-    fn the_readme_shows_this_program() {
+    fn the_book_shows_this_program() {
         let (program, _) = include_str!("bare.rs").split_once("\n#[cfg(test)]").expect("tests come last");
         let (_, program) = program.split_once("\n\n").expect("a comment comes first");
-        assert!(README.contains(&format!("```rust\n{program}```")), "the README shows another");
-    }
-
-    #[test]
-    fn the_readme_shows_what_rustc_says_of_a_wrong_shape() {
-        let program = include_str!("../tests/ui/e3003_bare_product.rs");
-        assert!(
-            README.contains(&format!("```rust,ignore\n{program}```")),
-            "the README shows another program"
-        );
-        let said = include_str!("../tests/ui/e3003_bare_product.stderr");
-        let said = said.replace("$DIR/", "").replace("ui/e3003_bare_product.rs", "src/main.rs");
-        assert!(README.contains(&format!("```text\n{said}```")), "the README shows another error");
+        assert_eq!(program, include_str!("../docs/book/listings/variables.rs"), "the book shows another");
     }
 
     #[test]

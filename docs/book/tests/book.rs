@@ -152,6 +152,22 @@ fn headings(page: &str) -> BTreeSet<String> {
     titles.map(named).collect()
 }
 
+#[test]
+fn the_readme_shows_a_program_of_the_book_and_a_recorded_mistake() {
+    let root = book().join("../..");
+    let readme = text(&root.join("README.md"));
+    let listing = |name| text(&book().join("listings").join(name));
+    for (kind, shown) in [
+        ("rust", listing("xor.rs")),
+        ("text", listing("xor.txt")),
+        ("rust,ignore", text(&root.join("tests/ui/e3003_inner_dimensions.rs"))),
+        ("text", listing("e3003_inner_dimensions.said")),
+    ] {
+        let block = format!("```{kind}\n{shown}```");
+        assert!(readme.contains(&block), "README.md does not show\n{block}");
+    }
+}
+
 /// A program is in a file that something runs or compiles, and not on a page alone.
 #[test]
 fn programs_on_pages_are_files() {

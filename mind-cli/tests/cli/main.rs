@@ -11,7 +11,6 @@ mod grad;
 mod graph;
 mod help;
 mod ks;
-mod readme;
 mod run;
 mod stats;
 mod support;
