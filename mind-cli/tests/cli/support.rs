@@ -8,7 +8,7 @@ use std::{
 use assert_cmd::{Command, cargo::cargo_bin_cmd};
 use tempfile::TempDir;
 
-/// Two dense layers and their loss, as `mind convert` writes the README's program.
+/// A dense layer, as `mind convert` writes it.
 pub const LAYER: &str = "\
 mic@1
 S0 \"layer\"
