@@ -2,6 +2,8 @@
 //!
 //! A file is read only as far as a program names what is in it.
 
+use std::sync::LazyLock;
+
 /// The files, each with its text.
 pub const FILES: [(&str, &str); 4] = [
     ("nn", include_str!("nn.mind")),
@@ -17,25 +19,12 @@ pub fn is_file(name: &str) -> bool {
 
 /// The names of the functions of a file, in order; none where there is no such file.
 pub fn functions(file: &str) -> impl Iterator<Item = &'static str> {
-    let text = FILES.iter().find(|(name, _)| *name == file).map_or("", |(_, text)| text);
-    text.split(START).skip(1).filter_map(|rest| rest.split(['(', '<']).next())
+    items(file, FUNCTION).map(|item| item.name)
 }
 
 /// The names of the structs of a file, in order; none where there is no such file.
 pub fn structs(file: &str) -> impl Iterator<Item = &'static str> {
-    let text = FILES.iter().find(|(name, _)| *name == file).map_or("", |(_, text)| text);
-    text.split(STRUCT).skip(1).filter_map(|rest| rest.split('<').next())
-}
-
-/// The file and the text of a struct, from `struct` to its last brace.
-///
-/// ```
-/// let (_, text) = mind_core::standard::structure("optim", "Adam").unwrap();
-/// assert!(text.starts_with("struct Adam<P: params> {"));
-/// assert!(mind_core::standard::structure("optim", "Ada").is_none());
-/// ```
-pub fn structure(file: &str, name: &str) -> Option<(&'static str, &'static str)> {
-    item(file, name, STRUCT)
+    items(file, STRUCT).map(|item| item.name)
 }
 
 /// The file that has a function of this name, and the name; the first where several do.
@@ -51,29 +40,88 @@ pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
 /// assert!(mind_core::standard::function("nn", "sil").is_none());
 /// ```
 pub fn function(file: &str, name: &str) -> Option<(&'static str, &'static str)> {
-    item(file, name, START)
+    items(file, FUNCTION).find(|item| item.name == name).map(|item| (item.file, item.text))
 }
 
-/// The file and the text of an item that begins like this, up to its last brace.
-fn item(file: &str, name: &str, start: &str) -> Option<(&'static str, &'static str)> {
-    let (file, text) = FILES.into_iter().find(|(name, _)| *name == file)?;
-    let is_named = |rest: &&str| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with(['(', '<']));
-    let mut at = 0;
-    while let Some(found) = text[at..].find(start) {
-        let (from, rest) = (at + found + "\npub ".len(), &text[at + found + start.len()..]);
-        if is_named(&rest) {
-            return text[from..].find(END).map(|end| (file, &text[from..from + end + END.len()]));
-        }
-        at = from;
-    }
-    None
+/// The file and the text of a struct, from `struct` to its last brace.
+///
+/// ```
+/// let (_, text) = mind_core::standard::structure("optim", "Adam").unwrap();
+/// assert!(text.starts_with("struct Adam<P: params> {"));
+/// assert!(mind_core::standard::structure("optim", "Ada").is_none());
+/// ```
+pub fn structure(file: &str, name: &str) -> Option<(&'static str, &'static str)> {
+    items(file, STRUCT).find(|item| item.name == name).map(|item| (item.file, item.text))
 }
 
-/// What a function begins with, and nothing else does: files are formatted.
-const START: &str = "\npub fn ";
+/// What a function begins with.
+const FUNCTION: &str = "fn ";
 
 /// What a struct begins with.
-const STRUCT: &str = "\npub struct ";
+const STRUCT: &str = "struct ";
 
-/// What both end with.
-const END: &str = "\n}\n";
+/// A function or a struct of a file.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    file: &'static str,
+    /// [`FUNCTION`] or [`STRUCT`].
+    word: &'static str,
+    name: &'static str,
+    /// From its word to its last brace.
+    text: &'static str,
+}
+
+/// Those of a file, in order.
+fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
+    /// Found once for all lookups, of which a block has many: macros are built without optimisation as a rule, and a
+    /// search of a file takes a tenth of a millisecond there.
+    static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
+        FILES
+            .iter()
+            .flat_map(|(file, text)| [FUNCTION, STRUCT].map(|word| of_file(file, text, word)))
+            .flatten()
+            .collect()
+    });
+    ITEMS.iter().copied().filter(move |item| item.word == word && item.file == file)
+}
+
+/// Files are formatted: an item begins with `pub` and ends with a brace, both at the start of a line.
+fn of_file(file: &'static str, text: &'static str, word: &'static str) -> Vec<Item> {
+    let ends_of_lines = || text.match_indices('\n').map(|(at, _)| at);
+    let mut ends = ends_of_lines().filter(|at| text[at + 1..].starts_with("}\n"));
+    let starts = ends_of_lines().filter_map(|at| {
+        let own = text[at + 1..].strip_prefix("pub ")?;
+        Some((at + 1 + "pub ".len(), own.strip_prefix(word)?.split(['(', '<', ' ']).next()?))
+    });
+    let item = |(start, name): (usize, &'static str)| {
+        let end = ends.find(|end| *end > start)? + "\n}\n".len();
+        Some(Item { file, word, name, text: &text[start..end] })
+    };
+    starts.filter_map(item).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_of_a_file_is_found_whole() {
+        for (file, text) in FILES {
+            let found =
+                items(file, FUNCTION).chain(items(file, STRUCT)).map(|item| item.text.lines().count());
+            let is_of_an_item = |line: &&str| !line.is_empty() && !line.starts_with("//");
+            let blank = |text: &str| text.lines().filter(|line| line.is_empty()).count();
+            let blanks: usize = items(file, FUNCTION).map(|item| blank(item.text)).sum();
+            assert_eq!(found.sum::<usize>() - blanks, text.lines().filter(is_of_an_item).count(), "{file}");
+            assert_eq!(
+                text.matches("\npub ").count(),
+                functions(file).chain(structs(file)).count(),
+                "{file}"
+            );
+            assert!(
+                items(file, FUNCTION).all(|item| item.text.starts_with(&format!("fn {}", item.name))),
+                "{file}"
+            );
+        }
+    }
+}
