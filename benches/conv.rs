@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use mind::__private::limits::Chains;
+use mind::__private::roofline::Chains;
 use mind::__private::{
     Arithmetic, Block, Conv2d, Epilogue, Kernel, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with, dispatch,

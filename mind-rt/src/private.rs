@@ -20,7 +20,6 @@ pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finishe
 pub use crate::kernels::gather::{Index, Picked, check_divisors, check_indices, gather, scatter_add};
 pub use crate::kernels::iota::iota;
 pub use crate::kernels::join::concat;
-pub use crate::kernels::limits;
 pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,
@@ -30,6 +29,7 @@ pub use crate::kernels::reduce::{
     Reduce, chain_scratch, combine_columns, combine_lanes, reduce_lanes, settle, settle_lanes, settled, sum,
     sum_columns,
 };
+pub use crate::kernels::roofline;
 pub use crate::kernels::rows::{sum_rows, sum_rows_of};
 pub use crate::knossos;
 pub use crate::optim;

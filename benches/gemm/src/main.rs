@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clock::Clock;
 use contenders::{Case, Contender, Layout};
-use mind_rt::private::limits::Chains;
+use mind_rt::private::roofline::Chains;
 use mind_rt::simd_level;
 
 /// Ours may take `1 / 0.97` times what the best other takes.

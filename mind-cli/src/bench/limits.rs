@@ -11,7 +11,7 @@ use std::{
 };
 
 use mind::{
-    __private::limits::{self, Chains},
+    __private::roofline::{self, Chains},
     Error, SimdLevel, Tensor,
 };
 
@@ -67,7 +67,7 @@ impl Limit {
     pub fn all(caches: &Caches) -> Vec<Self> {
         let peaks = [Float::F32, Float::F64]
             .into_iter()
-            .flat_map(|float| limits::levels().map(move |level| Self::Peak(float, level)));
+            .flat_map(|float| roofline::levels().map(move |level| Self::Peak(float, level)));
         let levels = [Level::L1, Level::L2, Level::L3, Level::Memory];
         let memory = levels
             .into_iter()
@@ -247,7 +247,7 @@ fn least_fork(before: Before, time: Duration) -> Option<Duration> {
         if before == Before::Asleep {
             thread::sleep(SLEEP);
         }
-        least = [least, limits::fork()].into_iter().flatten().min();
+        least = [least, roofline::fork()].into_iter().flatten().min();
     }
     least
 }
@@ -352,16 +352,16 @@ impl Buffers {
             numbers += piece.len();
             moved += match way {
                 Way::Read => {
-                    hint::black_box(limits::read(&from[piece.clone()]));
-                    limits::bytes(piece.len())
+                    hint::black_box(roofline::read(&from[piece.clone()]));
+                    roofline::bytes(piece.len())
                 }
                 Way::Write => {
-                    limits::write(&mut to[piece.clone()], 2.0);
-                    limits::bytes(piece.len())
+                    roofline::write(&mut to[piece.clone()], 2.0);
+                    roofline::bytes(piece.len())
                 }
                 Way::Copy => {
-                    limits::copy(&from[piece.clone()], &mut to[piece.clone()]);
-                    2 * limits::bytes(piece.len())
+                    roofline::copy(&from[piece.clone()], &mut to[piece.clone()]);
+                    2 * roofline::bytes(piece.len())
                 }
             };
             self.at = if end == len { 0 } else { end };
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn limits_have_names_of_their_own() {
         let names: Vec<_> = Limit::all(&CACHES).iter().map(Limit::to_string).collect();
-        let levels = limits::levels().count();
+        let levels = roofline::levels().count();
         assert_eq!(names.len(), 2 * levels + 12 + 2);
         assert_eq!((&*names[0], &*names[levels]), ("peak f32 portable", "peak f64 portable"));
         assert_eq!(names[2 * levels], "read L1");
