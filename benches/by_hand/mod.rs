@@ -63,7 +63,7 @@ impl Kernel for EachRow<'_> {
                 Rows::Softmax => {
                     let top = fold(x, f32::NEG_INFINITY, larger, |x| x);
                     x.iter().zip(&mut *out).for_each(|(x, out)| *out = A::exp(x - top));
-                    let scale = 1.0 / fold(out, 0.0, |a, b| a + b, |x| x);
+                    let scale = 1.0 / sum(out, |x| x);
                     out.iter_mut().for_each(|out| *out *= scale);
                 }
                 Rows::LogSoftmax => {
@@ -71,15 +71,15 @@ impl Kernel for EachRow<'_> {
                     x.iter().zip(out).for_each(|(x, out)| *out = x - less);
                 }
                 Rows::LayerNorm { scale, bias } => {
-                    let mean = fold(x, 0.0, |a, b| a + b, |x| x) / WIDTH as f32;
-                    let square = fold(x, 0.0, |a, b| a + b, |x| (x - mean) * (x - mean)) / WIDTH as f32;
+                    let mean = sum(x, |x| x) / WIDTH as f32;
+                    let square = sum(x, |x| (x - mean) * (x - mean)) / WIDTH as f32;
                     let factor = 1.0 / (square + EPS).sqrt();
                     for (((x, out), scale), bias) in x.iter().zip(out).zip(scale).zip(bias) {
                         *out = A::multiply_add((x - mean) * factor, *scale, *bias);
                     }
                 }
                 Rows::RmsNorm { scale } => {
-                    let square = fold(x, 0.0, |a, b| a + b, |x| x * x) / WIDTH as f32;
+                    let square = sum(x, |x| x * x) / WIDTH as f32;
                     let factor = 1.0 / (square + EPS).sqrt();
                     x.iter().zip(out).zip(scale).for_each(|((x, out), scale)| *out = x * factor * scale);
                 }
@@ -97,7 +97,13 @@ fn larger(x: f32, y: f32) -> f32 {
 #[inline(always)]
 fn log_of_sum<A: MultiplyAdd>(x: &[f32]) -> f32 {
     let top = fold(x, f32::NEG_INFINITY, larger, |x| x);
-    top + A::ln(fold(x, 0.0, |a, b| a + b, |x| A::exp(x - top)))
+    top + A::ln(sum(x, |x| A::exp(x - top)))
+}
+
+/// The sum of all elements, each by itself changed.
+#[inline(always)]
+fn sum(x: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+    fold(x, 0.0, |a, b| a + b, of)
 }
 
 /// Combines all elements, each by itself changed, in chains.
