@@ -42,25 +42,17 @@ pub fn any_f64(parameters: &impl Parameters) -> bool {
     any
 }
 
-/// A type in which gradients are added up.
+/// A type in which gradients are added up. `f64` holds every number of both.
 pub trait Float: Copy {
     const ZERO: Self;
-    fn from_f32(x: f32) -> Self;
     fn from_f64(x: f64) -> Self;
-    fn to_f32(self) -> f32;
     fn to_f64(self) -> f64;
 }
 
 impl Float for f32 {
     const ZERO: Self = 0.0;
-    fn from_f32(x: f32) -> Self {
-        x
-    }
     fn from_f64(x: f64) -> Self {
         x as Self
-    }
-    fn to_f32(self) -> f32 {
-        self
     }
     fn to_f64(self) -> f64 {
         self.into()
@@ -69,14 +61,8 @@ impl Float for f32 {
 
 impl Float for f64 {
     const ZERO: Self = 0.0;
-    fn from_f32(x: f32) -> Self {
-        x.into()
-    }
     fn from_f64(x: f64) -> Self {
         x
-    }
-    fn to_f32(self) -> f32 {
-        self as f32
     }
     fn to_f64(self) -> Self {
         self
@@ -96,7 +82,7 @@ pub fn count_floats(parameters: &impl Parameters) -> usize {
 /// Writes all floats to `row`, behind what is there. Integers and truth values have no gradients and stay out.
 pub fn floats<T: Float>(parameters: &impl Parameters, row: &mut Vec<T>) {
     parameters.visit(&mut |part| match part.elements {
-        Elements::F32(elements) => row.extend(elements.iter().map(|x| T::from_f32(*x))),
+        Elements::F32(elements) => row.extend(elements.iter().map(|x| T::from_f64((*x).into()))),
         Elements::F64(elements) => row.extend(elements.iter().map(|x| T::from_f64(*x))),
         Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => {}
     });
@@ -107,7 +93,7 @@ pub fn set_floats<T: Float>(parameters: &mut impl Parameters, row: &[T]) {
     let mut row = row.iter();
     let mut next = || *row.next().expect("the row has a number for each element");
     parameters.visit_mut(&mut |part| match part.elements {
-        ElementsMut::F32(elements) => elements.fill_with(|| next().to_f32()),
+        ElementsMut::F32(elements) => elements.fill_with(|| next().to_f64() as f32),
         ElementsMut::F64(elements) => elements.fill_with(|| next().to_f64()),
         ElementsMut::I32(_) | ElementsMut::I64(_) | ElementsMut::Bool(_) => {}
     });
