@@ -204,7 +204,7 @@ fn describe_shape<T: Element, S: Shape>(shape: S) -> String {
 }
 
 /// `f32[2, 3]`.
-fn describe(dtype: DType, extents: &[usize]) -> String {
+pub(crate) fn describe(dtype: DType, extents: &[usize]) -> String {
     format!("{dtype}{extents:?}")
 }
 

@@ -72,4 +72,5 @@ pub use parameters::{Elements, ElementsMut, Parameter, ParameterMut, Parameters}
 pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
 pub use simd::{SimdLevel, simd_level};
+pub use tensor::numeric::Numeric;
 pub use workspace::Workspace;

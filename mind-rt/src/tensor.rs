@@ -1,5 +1,8 @@
 //! Owned tensors: how they are made and taken apart.
 
+mod arithmetic;
+pub(crate) mod numeric;
+
 use crate::element::Element;
 use crate::error::Error;
 use crate::kernels::storage::{Buffer, Tensor, TensorRef};

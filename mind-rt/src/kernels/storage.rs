@@ -23,6 +23,42 @@ pub const ALIGN: usize = 64;
 /// x[[1, 2]] = -1.0;
 /// assert_eq!(x.as_slice(), [0.0, 1.0, 2.0, 10.0, 11.0, -1.0]);
 /// ```
+///
+/// # Arithmetic
+/// `+ - * /` stand between tensors of one shape type, owned or by reference, and between a tensor and a number on either
+/// side. `+= -= *= /=` change the left operand, and `-x` negates. An owned operand of the result's shape becomes the
+/// result; nothing is allocated then. A dynamic extent of 1 broadcasts, as in NumPy. Tensors of different shape types
+/// are for `mind!(a + b)`, which broadcasts between them too.
+///
+/// Integers wrap, and their quotient has no fraction.
+///
+/// ```
+/// use mind_rt::Tensor;
+///
+/// let x: Tensor![f32; 3] = Tensor::from([1.0, 2.0, 3.0]);
+/// let mut y = 2.0 * &x + 1.0;
+/// y -= &x;
+/// assert_eq!(y.as_slice(), [2.0, 3.0, 4.0]);
+/// assert_eq!((-&y / x).as_slice(), [-2.0, -1.5, -4.0 / 3.0]);
+///
+/// let rows = Tensor::from_vec((2, 2), vec![1, 2, 3, 4])?;
+/// let row = Tensor::from_vec((1, 2), vec![10, 20])?;
+/// assert_eq!((rows + row).as_slice(), [11, 22, 13, 24]);
+/// # Ok::<(), mind_rt::Error>(())
+/// ```
+///
+/// These panic, and have written nothing then:
+///
+/// - With E3001 if shapes do not broadcast, or the left operand of an assignment would have to: both are named.
+/// - With E6010 if an integer is divided by 0.
+/// - With E6004 if the memory cannot be had.
+///
+/// ```should_panic
+/// use mind_rt::Tensor;
+///
+/// // E3001: `+`: extents 2 and 3 do not broadcast in dimension 0: the left is f32[2], the right is f32[3]
+/// let _ = Tensor::<f32, _>::zeros_with((2,)) + Tensor::zeros_with((3,));
+/// ```
 pub struct Tensor<T, S> {
     head: TensorRef<T, S, [(); 0]>,
     buffer: Buffer<T>,

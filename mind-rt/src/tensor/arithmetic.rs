@@ -1,0 +1,543 @@
+//! `+ - * /` between tensors, and of tensors and numbers.
+//!
+//! An owned operand of the result's shape becomes the result; nothing is allocated then.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use super::numeric::Numeric;
+use crate::element::DType;
+use crate::error::{Error, describe};
+use crate::kernels::copy::copy_strided;
+use crate::kernels::storage::{Tensor, TensorRef};
+use crate::parallel::{self, Split};
+use crate::shape::{MAX_RANK, Shape};
+use crate::simd::Kernel;
+
+/// An operation of two numbers.
+trait Operation: Copy + Send + 'static {
+    /// As it is written.
+    const SYMBOL: &'static str;
+
+    /// Whether the right operand must not be 0 where it is an integer.
+    const DIVIDES: bool = false;
+
+    fn apply<T: Numeric>(x: T, y: T) -> T;
+}
+
+#[derive(Clone, Copy)]
+struct Sum;
+
+#[derive(Clone, Copy)]
+struct Difference;
+
+#[derive(Clone, Copy)]
+struct Product;
+
+#[derive(Clone, Copy)]
+struct Quotient;
+
+impl Operation for Sum {
+    const SYMBOL: &'static str = "+";
+
+    #[inline(always)]
+    fn apply<T: Numeric>(x: T, y: T) -> T {
+        x.plus(y)
+    }
+}
+
+impl Operation for Difference {
+    const SYMBOL: &'static str = "-";
+
+    #[inline(always)]
+    fn apply<T: Numeric>(x: T, y: T) -> T {
+        x.minus(y)
+    }
+}
+
+impl Operation for Product {
+    const SYMBOL: &'static str = "*";
+
+    #[inline(always)]
+    fn apply<T: Numeric>(x: T, y: T) -> T {
+        x.times(y)
+    }
+}
+
+impl Operation for Quotient {
+    const SYMBOL: &'static str = "/";
+    const DIVIDES: bool = true;
+
+    #[inline(always)]
+    fn apply<T: Numeric>(x: T, y: T) -> T {
+        x.over(y)
+    }
+}
+
+/// An operation with its operands exchanged, for results that lie where the right one does.
+#[derive(Clone, Copy)]
+struct Exchanged<O>(PhantomData<O>);
+
+impl<O: Operation> Operation for Exchanged<O> {
+    const SYMBOL: &'static str = O::SYMBOL;
+
+    #[inline(always)]
+    fn apply<T: Numeric>(x: T, y: T) -> T {
+        O::apply(y, x)
+    }
+}
+
+/// The result in memory of its own.
+#[track_caller]
+fn between<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, y: &TensorRef<T, S>) -> Tensor<T, S> {
+    let shape = broadcast::<O, T, S>(x, y);
+    check_divisors::<O, T>(y.as_slice(), shape);
+    let mut out = Tensor::try_stale_with(shape).unwrap_or_else(|error| panic!("{error}"));
+    let (x, y) = (expanded(x, shape), expanded(y, shape));
+    let by = PhantomData::<O>;
+    run(Between { x: x.as_slice(), y: y.as_slice(), out: out.as_mut_slice(), by }, shape.len());
+    out
+}
+
+/// The result where the left operand lies, if that is of its shape.
+#[track_caller]
+fn onto_left<O: Operation, T: Numeric, S: Shape>(mut x: Tensor<T, S>, y: &TensorRef<T, S>) -> Tensor<T, S> {
+    if broadcast::<O, T, S>(&x, y) != x.shape() {
+        return between::<O, T, S>(&x, y);
+    }
+    assign::<O, T, S>(&mut x, y);
+    x
+}
+
+/// The result where the right operand lies, if that is of its shape.
+#[track_caller]
+fn onto_right<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, mut y: Tensor<T, S>) -> Tensor<T, S> {
+    if broadcast::<O, T, S>(x, &y) != y.shape() {
+        return between::<O, T, S>(x, &y);
+    }
+    check_divisors::<O, T>(y.as_slice(), y.shape());
+    assign::<Exchanged<O>, T, S>(&mut y, x);
+    y
+}
+
+/// Puts the result where the left operand is.
+#[track_caller]
+fn assign<O: Operation, T: Numeric, S: Shape>(x: &mut TensorRef<T, S>, y: &TensorRef<T, S>) {
+    let shape = x.shape();
+    if broadcast::<O, T, S>(x, y) != shape {
+        let (x, y) = (describe(T::DTYPE, &shape.dims()), describe(T::DTYPE, &y.shape().dims()));
+        panic!("E3001: `{}=`: {y} does not broadcast to {x}, which it is to change", O::SYMBOL);
+    }
+    check_divisors::<O, T>(y.as_slice(), shape);
+    let y = expanded(y, shape);
+    let by = PhantomData::<O>;
+    run(Onto { out: x.as_mut_slice(), y: y.as_slice(), by }, shape.len());
+}
+
+/// Puts the result with a number where the tensor is.
+#[track_caller]
+fn assign_number<O: Operation, T: Numeric, S: Shape>(x: &mut TensorRef<T, S>, number: T) {
+    check_divisors::<O, T>(&[number], x.shape());
+    let len = x.len();
+    run(WithNumber { out: x.as_mut_slice(), number, by: PhantomData::<O> }, len);
+}
+
+#[track_caller]
+fn number_right<O: Operation, T: Numeric, S: Shape>(mut x: Tensor<T, S>, number: T) -> Tensor<T, S> {
+    assign_number::<O, T, S>(&mut x, number);
+    x
+}
+
+#[track_caller]
+fn number_left<O: Operation, T: Numeric, S: Shape>(number: T, mut x: Tensor<T, S>) -> Tensor<T, S> {
+    check_divisors::<O, T>(x.as_slice(), x.shape());
+    assign_number::<Exchanged<O>, T, S>(&mut x, number);
+    x
+}
+
+fn negated<T: Numeric, S: Shape>(mut x: Tensor<T, S>) -> Tensor<T, S> {
+    x.iter_mut().for_each(|x| *x = x.negated());
+    x
+}
+
+/// The shape of the result: a dynamic extent of 1 gives way to the other operand's.
+#[track_caller]
+fn broadcast<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, y: &TensorRef<T, S>) -> S {
+    if x.shape() == y.shape() {
+        return x.shape();
+    }
+    let (x, y) = (x.shape().dims(), y.shape().dims());
+    let mut extents = [1; MAX_RANK];
+    for (axis, out) in extents[..S::RANK].iter_mut().enumerate() {
+        *out = match (x[axis], y[axis]) {
+            (a, b) if a == b => a,
+            (1, other) | (other, 1) => other,
+            (a, b) => panic!(
+                "E3001: `{}`: extents {a} and {b} do not broadcast in dimension {axis}: the left is {}, the right is {}",
+                O::SYMBOL,
+                describe(T::DTYPE, &x),
+                describe(T::DTYPE, &y),
+            ),
+        };
+    }
+    S::from_extents(&extents[..S::RANK]).expect("each extent is one of an operand's of the same shape type")
+}
+
+/// The elements as those of a shape that the tensor's broadcasts to.
+#[track_caller]
+fn expanded<T: Numeric, S: Shape>(x: &TensorRef<T, S>, shape: S) -> Cow<'_, TensorRef<T, S>> {
+    if x.shape() == shape {
+        return Cow::Borrowed(x);
+    }
+    let (from, to) = (x.shape().dims(), shape.dims());
+    let (mut strides, mut stride) = ([0; MAX_RANK], 1);
+    for axis in (0..S::RANK).rev() {
+        strides[axis] = if from[axis] == 1 { 0 } else { stride };
+        stride *= from[axis];
+    }
+    let mut out = Tensor::try_stale_with(shape).unwrap_or_else(|error| panic!("{error}"));
+    copy_strided(&to, &strides[..S::RANK], 0, x.as_slice(), out.as_mut_slice());
+    Cow::Owned(out)
+}
+
+/// Panics where an element of the result would be an integer divided by 0. Nothing has been written then.
+#[track_caller]
+fn check_divisors<O: Operation, T: Numeric>(divisors: &[T], shape: impl Shape) {
+    if !O::DIVIDES || matches!(T::DTYPE, DType::F32 | DType::F64) || shape.is_empty() {
+        return;
+    }
+    if let Some(position) = divisors.iter().position(|divisor| *divisor == T::ZERO) {
+        panic!("{}", Error::DivisionByZero { what: O::SYMBOL, position });
+    }
+}
+
+fn run(kernel: impl Split<Output = ()>, len: usize) {
+    if len > 0 {
+        parallel::run(kernel, len, 1, 1);
+    }
+}
+
+/// `out = x ∘ y`.
+struct Between<'a, T, O> {
+    x: &'a [T],
+    y: &'a [T],
+    out: &'a mut [T],
+    by: PhantomData<O>,
+}
+
+impl<T: Numeric, O: Operation> Kernel for Between<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for ((out, x), y) in self.out.iter_mut().zip(self.x).zip(self.y) {
+            *out = O::apply(*x, *y);
+        }
+    }
+}
+
+impl<T: Numeric, O: Operation> Split for Between<'_, T, O> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (x, y, out) = (self.x.split_at(at), self.y.split_at(at), self.out.split_at_mut(at));
+        (
+            Self { x: x.0, y: y.0, out: out.0, by: PhantomData },
+            Self { x: x.1, y: y.1, out: out.1, by: PhantomData },
+        )
+    }
+}
+
+/// `out = out ∘ y`.
+struct Onto<'a, T, O> {
+    out: &'a mut [T],
+    y: &'a [T],
+    by: PhantomData<O>,
+}
+
+impl<T: Numeric, O: Operation> Kernel for Onto<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (out, y) in self.out.iter_mut().zip(self.y) {
+            *out = O::apply(*out, *y);
+        }
+    }
+}
+
+impl<T: Numeric, O: Operation> Split for Onto<'_, T, O> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (out, y) = (self.out.split_at_mut(at), self.y.split_at(at));
+        (Self { out: out.0, y: y.0, by: PhantomData }, Self { out: out.1, y: y.1, by: PhantomData })
+    }
+}
+
+/// `out = out ∘ number`.
+struct WithNumber<'a, T, O> {
+    out: &'a mut [T],
+    number: T,
+    by: PhantomData<O>,
+}
+
+impl<T: Numeric, O: Operation> Kernel for WithNumber<'_, T, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for out in self.out {
+            *out = O::apply(*out, self.number);
+        }
+    }
+}
+
+impl<T: Numeric, O: Operation> Split for WithNumber<'_, T, O> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (first, later) = self.out.split_at_mut(at);
+        (Self { out: first, ..self }, Self { out: later, ..self })
+    }
+}
+
+/// The implementations of one operator for owned tensors and references, and with numbers.
+macro_rules! operator {
+    ($trait:ident $method:ident $assign:ident $assign_method:ident $operation:ident) => {
+        operator!(pair $trait $method Tensor<T, S>, Tensor<T, S>, |x, y| onto_left::<$operation, T, S>(x, &y));
+        operator!(pair $trait $method Tensor<T, S>, &Tensor<T, S>, |x, y| onto_left::<$operation, T, S>(x, y));
+        operator!(pair $trait $method Tensor<T, S>, &TensorRef<T, S>, |x, y| onto_left::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &Tensor<T, S>, Tensor<T, S>, |x, y| onto_right::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &TensorRef<T, S>, Tensor<T, S>, |x, y| onto_right::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &Tensor<T, S>, &Tensor<T, S>, |x, y| between::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &Tensor<T, S>, &TensorRef<T, S>, |x, y| between::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &TensorRef<T, S>, &Tensor<T, S>, |x, y| between::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &TensorRef<T, S>, &TensorRef<T, S>, |x, y| between::<$operation, T, S>(x, y));
+        operator!(pair $trait $method Tensor<T, S>, T, |x, y| number_right::<$operation, T, S>(x, y));
+        operator!(pair $trait $method &Tensor<T, S>, T, |x, y| {
+            number_right::<$operation, T, S>(Tensor::copy_of(x), y)
+        });
+        operator!(pair $trait $method &TensorRef<T, S>, T, |x, y| {
+            number_right::<$operation, T, S>(Tensor::copy_of(x), y)
+        });
+        operator!(numbers $trait $method $operation f32 f64 i32 i64);
+        operator!(assign $assign $assign_method Tensor<T, S>, Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, &y));
+        operator!(assign $assign $assign_method Tensor<T, S>, &Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, y));
+        operator!(assign $assign $assign_method Tensor<T, S>, &TensorRef<T, S>, |x, y| assign::<$operation, T, S>(x, y));
+        operator!(assign $assign $assign_method Tensor<T, S>, T, |x, y| assign_number::<$operation, T, S>(x, y));
+        operator!(assign $assign $assign_method TensorRef<T, S>, Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, &y));
+        operator!(assign $assign $assign_method TensorRef<T, S>, &Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, y));
+        operator!(assign $assign $assign_method TensorRef<T, S>, &TensorRef<T, S>, |x, y| assign::<$operation, T, S>(x, y));
+        operator!(assign $assign $assign_method TensorRef<T, S>, T, |x, y| assign_number::<$operation, T, S>(x, y));
+    };
+    (pair $trait:ident $method:ident $lhs:ty, $rhs:ty, |$x:ident, $y:ident| $result:expr) => {
+        impl<T: Numeric, S: Shape> $trait<$rhs> for $lhs {
+            type Output = Tensor<T, S>;
+
+            #[track_caller]
+            fn $method(self, $y: $rhs) -> Tensor<T, S> {
+                let $x = self;
+                $result
+            }
+        }
+    };
+    (numbers $trait:ident $method:ident $operation:ident $($number:ty)*) => {
+        $(
+            impl<S: Shape> $trait<Tensor<$number, S>> for $number {
+                type Output = Tensor<$number, S>;
+
+                #[track_caller]
+                fn $method(self, x: Tensor<$number, S>) -> Tensor<$number, S> {
+                    number_left::<$operation, $number, S>(self, x)
+                }
+            }
+
+            impl<S: Shape> $trait<&Tensor<$number, S>> for $number {
+                type Output = Tensor<$number, S>;
+
+                #[track_caller]
+                fn $method(self, x: &Tensor<$number, S>) -> Tensor<$number, S> {
+                    number_left::<$operation, $number, S>(self, Tensor::copy_of(x))
+                }
+            }
+
+            impl<S: Shape> $trait<&TensorRef<$number, S>> for $number {
+                type Output = Tensor<$number, S>;
+
+                #[track_caller]
+                fn $method(self, x: &TensorRef<$number, S>) -> Tensor<$number, S> {
+                    number_left::<$operation, $number, S>(self, Tensor::copy_of(x))
+                }
+            }
+        )*
+    };
+    (assign $trait:ident $method:ident $lhs:ty, $rhs:ty, |$x:ident, $y:ident| $result:expr) => {
+        impl<T: Numeric, S: Shape> $trait<$rhs> for $lhs {
+            #[track_caller]
+            fn $method(&mut self, $y: $rhs) {
+                let $x = self;
+                $result
+            }
+        }
+    };
+}
+
+operator!(Add add AddAssign add_assign Sum);
+operator!(Sub sub SubAssign sub_assign Difference);
+operator!(Mul mul MulAssign mul_assign Product);
+operator!(Div div DivAssign div_assign Quotient);
+
+impl<T: Numeric, S: Shape> Neg for Tensor<T, S> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        negated(self)
+    }
+}
+
+impl<T: Numeric, S: Shape> Neg for &Tensor<T, S> {
+    type Output = Tensor<T, S>;
+
+    #[track_caller]
+    fn neg(self) -> Tensor<T, S> {
+        negated(Tensor::copy_of(self))
+    }
+}
+
+impl<T: Numeric, S: Shape> Neg for &TensorRef<T, S> {
+    type Output = Tensor<T, S>;
+
+    #[track_caller]
+    fn neg(self) -> Tensor<T, S> {
+        negated(Tensor::copy_of(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parallel::tests::Threads;
+    use crate::{Const, Tensor};
+
+    type Matrix<T> = Tensor<T, (usize, usize)>;
+
+    /// Element by element: the operand is read at 0 where its extent is 1.
+    fn naive(x: &Matrix<i64>, y: &Matrix<i64>, f: impl Fn(i64, i64) -> i64) -> Matrix<i64> {
+        let extent = |a: usize, b: usize| if a == 1 { b } else { a };
+        let ([a, b], [c, d]) = (x.dims(), y.dims());
+        let at = |x: &Matrix<i64>, i: usize, j: usize| {
+            let [rows, columns] = x.dims();
+            x[[if rows == 1 { 0 } else { i }, if columns == 1 { 0 } else { j }]]
+        };
+        Tensor::from_fn_with((extent(a, c), extent(b, d)), |[i, j]| f(at(x, i, j), at(y, i, j)))
+    }
+
+    fn sample(rows: usize, columns: usize) -> Matrix<i64> {
+        Tensor::from_fn_with((rows, columns), |[i, j]| (i * 31 + j * 17) as i64 % 23 * 2 - 21)
+    }
+
+    #[test]
+    fn dynamic_extents_of_one_broadcast_whoever_owns_the_operands() {
+        let shapes = [(3, 5), (1, 5), (3, 1), (1, 1)];
+        let empty = [(0, 5), (1, 5), (0, 1), (1, 1)];
+        for (of_x, of_y) in
+            [shapes, empty].iter().flat_map(|all| all.iter().flat_map(|x| all.iter().map(move |y| (*x, *y))))
+        {
+            let (x, y) = (&sample(of_x.0, of_x.1), &(sample(of_y.0, of_y.1) * 3));
+            macro_rules! check {
+                ($op:tt, $naive:expr) => {
+                    let expected = naive(x, y, $naive);
+                    assert_eq!(x $op y, expected, "{of_x:?} {of_y:?}");
+                    assert_eq!(x.clone() $op y, expected, "{of_x:?} {of_y:?}");
+                    assert_eq!(x $op y.clone(), expected, "{of_x:?} {of_y:?}");
+                    assert_eq!(x.clone() $op y.clone(), expected, "{of_x:?} {of_y:?}");
+                    assert_eq!(&*x.view() $op &*y.view(), expected, "{of_x:?} {of_y:?}");
+                };
+            }
+            check!(+, i64::wrapping_add);
+            check!(-, i64::wrapping_sub);
+            check!(*, i64::wrapping_mul);
+            check!(/, i64::wrapping_div);
+        }
+    }
+
+    #[test]
+    fn numbers_stand_on_either_side() {
+        let x: Tensor![f64; 3] = Tensor::from([1.0, -2.0, 0.0]);
+        assert_eq!((&x + 1.0).as_slice(), [2.0, -1.0, 1.0]);
+        assert_eq!((1.0 - &x).as_slice(), [0.0, 3.0, 1.0]);
+        assert_eq!((2.0 * x.clone() / 4.0).as_slice(), [0.5, -1.0, 0.0]);
+        assert_eq!((1.0 / &x).as_slice(), [1.0, -0.5, f64::INFINITY]);
+        assert_eq!((-&x).as_slice()[2].to_bits(), (-0.0_f64).to_bits());
+        let n: Tensor![i32; 2] = Tensor::from([7, -7]);
+        assert_eq!((&n / 2).as_slice(), [3, -3]);
+        assert_eq!((100 - n).as_slice(), [93, 107]);
+        assert_eq!((Tensor::from(2.5_f32) * 2.0).scalar(), 5.0);
+    }
+
+    #[test]
+    fn integers_wrap() {
+        let least: Tensor![i32; 1] = Tensor::from([i32::MIN]);
+        assert_eq!(-&least, least);
+        assert_eq!(&least / -1, least);
+        assert_eq!((&least - 1).as_slice(), [i32::MAX]);
+        assert_eq!((&least * 2).as_slice(), [0]);
+    }
+
+    #[test]
+    fn assignments_change_the_left_operand() {
+        let mut x = sample(3, 4);
+        let row = sample(1, 4);
+        let expected = (&x + &row) * 2 - &row;
+        x += &row;
+        x *= 2;
+        x -= row;
+        assert_eq!(x, expected);
+        x /= Tensor::full_with((1, 1), 3);
+        assert_eq!(x, expected.map(|x| x / 3));
+        *x.view_mut() += 1;
+        assert_eq!(x, expected.map(|x| x / 3 + 1));
+    }
+
+    #[test]
+    fn threads_compute_every_element_once() {
+        let len = 270_001;
+        let (x, y) =
+            (Tensor::from_fn_with((len,), |[i]| i as i64), Tensor::from_fn_with((len,), |[i]| i as i64 % 7));
+        for threads in [1, 5] {
+            let _held = Threads::set(threads);
+            let mut z = &x * &y;
+            z -= &y;
+            let z = z + 1;
+            assert!(z.iter().enumerate().all(|(i, z)| *z == (i as i64 - 1) * (i as i64 % 7) + 1));
+        }
+    }
+
+    fn message<R>(f: impl FnOnce() -> R) -> String {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).err().expect("it panics");
+        *panic.downcast::<String>().expect("its message is formatted")
+    }
+
+    #[test]
+    fn shapes_that_do_not_broadcast_are_named() {
+        let expected = "E3001: `-`: extents 3 and 4 do not broadcast in dimension 1: the left is i64[2, 3], the right is i64[2, 4]";
+        assert_eq!(message(|| &sample(2, 3) - &sample(2, 4)), expected);
+        assert_eq!(message(|| sample(2, 3) - sample(2, 4)), expected);
+        assert_eq!(message(|| &sample(2, 3) - sample(2, 4)), expected);
+        let mut row = sample(1, 3);
+        let expected = "E3001: `*=`: i64[2, 3] does not broadcast to i64[1, 3], which it is to change";
+        assert_eq!(message(|| row *= sample(2, 3)), expected);
+        assert_eq!(row, sample(1, 3));
+    }
+
+    #[test]
+    fn an_integer_divided_by_0_panics_before_anything_is_written() {
+        let expected = "E6010: `/`: an integer is divided by 0, the divisor at position 1";
+        let mut x: Tensor![i64; 3] = Tensor::from([1, 2, 3]);
+        let zeros: Tensor![i64; 3] = Tensor::from([5, 0, 0]);
+        assert_eq!(message(|| &x / &zeros), expected);
+        assert_eq!(message(|| x.clone() / &zeros), expected);
+        assert_eq!(message(|| &x / zeros.clone()), expected);
+        assert_eq!(message(|| 1 / &zeros), expected);
+        assert_eq!(message(|| x /= &zeros), expected);
+        assert_eq!(message(|| x /= 0), "E6010: `/`: an integer is divided by 0, the divisor at position 0");
+        assert_eq!(x.as_slice(), [1, 2, 3]);
+        assert!((Tensor::<i64, _>::zeros_with((0, 2)) / 0).is_empty());
+        assert_eq!((Tensor::<f32, (Const<1>,)>::zeros() + 1.0) / 0.0, Tensor::full(f32::INFINITY));
+    }
+}
