@@ -73,4 +73,5 @@ pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
 pub use simd::{SimdLevel, simd_level};
 pub use tensor::numeric::Numeric;
+pub use tensor::same_shape::SameShape;
 pub use workspace::Workspace;

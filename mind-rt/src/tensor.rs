@@ -2,6 +2,7 @@
 
 mod arithmetic;
 pub(crate) mod numeric;
+pub(crate) mod same_shape;
 
 use crate::element::Element;
 use crate::error::Error;
@@ -307,6 +308,12 @@ pub(crate) fn position<S: Shape>(shape: &S, index: &[usize]) -> usize {
 mod tests {
     use super::*;
     use crate::{Const, Tensor};
+
+    /// What a panic says.
+    pub(super) fn message<R>(f: impl FnOnce() -> R) -> String {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).err().expect("it panics");
+        *panic.downcast::<String>().expect("its message is formatted")
+    }
 
     #[test]
     fn zeros_as_an_argument_infers_its_type() {

@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use super::numeric::Numeric;
+use super::same_shape::SameShape;
 use crate::element::DType;
 use crate::error::{Error, describe};
 use crate::kernels::copy::copy_strided;
@@ -300,38 +301,39 @@ impl<T: Numeric, O: Operation> Split for WithNumber<'_, T, O> {
 /// The implementations of one operator for owned tensors and references, and with numbers.
 macro_rules! operator {
     ($trait:ident $method:ident $assign:ident $assign_method:ident $operation:ident) => {
-        operator!(pair $trait $method Tensor<T, S>, Tensor<T, S>, |x, y| onto_left::<$operation, T, S>(x, &y));
-        operator!(pair $trait $method Tensor<T, S>, &Tensor<T, S>, |x, y| onto_left::<$operation, T, S>(x, y));
-        operator!(pair $trait $method Tensor<T, S>, &TensorRef<T, S>, |x, y| onto_left::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &Tensor<T, S>, Tensor<T, S>, |x, y| onto_right::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &TensorRef<T, S>, Tensor<T, S>, |x, y| onto_right::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &Tensor<T, S>, &Tensor<T, S>, |x, y| between::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &Tensor<T, S>, &TensorRef<T, S>, |x, y| between::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &TensorRef<T, S>, &Tensor<T, S>, |x, y| between::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &TensorRef<T, S>, &TensorRef<T, S>, |x, y| between::<$operation, T, S>(x, y));
-        operator!(pair $trait $method Tensor<T, S>, T, |x, y| number_right::<$operation, T, S>(x, y));
-        operator!(pair $trait $method &Tensor<T, S>, T, |x, y| {
-            number_right::<$operation, T, S>(Tensor::copy_of(x), y)
-        });
-        operator!(pair $trait $method &TensorRef<T, S>, T, |x, y| {
-            number_right::<$operation, T, S>(Tensor::copy_of(x), y)
-        });
+        operator!(pair $trait $method Tensor<T, S>, Tensor<T, R>, |x, y| onto_left::<$operation, T, S>(x, &S::same(y)));
+        operator!(pair $trait $method Tensor<T, S>, &Tensor<T, R>, |x, y| onto_left::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(pair $trait $method Tensor<T, S>, &TensorRef<T, R>, |x, y| onto_left::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(pair $trait $method &Tensor<T, S>, Tensor<T, R>, |x, y| onto_right::<$operation, T, S>(x, S::same(y)));
+        operator!(pair $trait $method &TensorRef<T, S>, Tensor<T, R>, |x, y| onto_right::<$operation, T, S>(x, S::same(y)));
+        operator!(pair $trait $method &Tensor<T, S>, &Tensor<T, R>, |x, y| between::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(pair $trait $method &Tensor<T, S>, &TensorRef<T, R>, |x, y| between::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(pair $trait $method &TensorRef<T, S>, &Tensor<T, R>, |x, y| between::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(pair $trait $method &TensorRef<T, S>, &TensorRef<T, R>, |x, y| between::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(number $trait $method Tensor<T, S>, |x, y| number_right::<$operation, T, S>(x, y));
+        operator!(number $trait $method &Tensor<T, S>, |x, y| number_right::<$operation, T, S>(Tensor::copy_of(x), y));
+        operator!(number $trait $method &TensorRef<T, S>, |x, y| number_right::<$operation, T, S>(Tensor::copy_of(x), y));
         operator!(numbers $trait $method $operation f32 f64 i32 i64);
-        operator!(assign $assign $assign_method Tensor<T, S>, Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, &y));
-        operator!(assign $assign $assign_method Tensor<T, S>, &Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, y));
-        operator!(assign $assign $assign_method Tensor<T, S>, &TensorRef<T, S>, |x, y| assign::<$operation, T, S>(x, y));
-        operator!(assign $assign $assign_method Tensor<T, S>, T, |x, y| assign_number::<$operation, T, S>(x, y));
-        operator!(assign $assign $assign_method TensorRef<T, S>, Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, &y));
-        operator!(assign $assign $assign_method TensorRef<T, S>, &Tensor<T, S>, |x, y| assign::<$operation, T, S>(x, y));
-        operator!(assign $assign $assign_method TensorRef<T, S>, &TensorRef<T, S>, |x, y| assign::<$operation, T, S>(x, y));
-        operator!(assign $assign $assign_method TensorRef<T, S>, T, |x, y| assign_number::<$operation, T, S>(x, y));
+        operator!(assign $assign $assign_method Tensor<T, S>, $operation);
+        operator!(assign $assign $assign_method TensorRef<T, S>, $operation);
     };
     (pair $trait:ident $method:ident $lhs:ty, $rhs:ty, |$x:ident, $y:ident| $result:expr) => {
-        impl<T: Numeric, S: Shape> $trait<$rhs> for $lhs {
+        impl<T: Numeric, S: SameShape<R>, R: Shape> $trait<$rhs> for $lhs {
             type Output = Tensor<T, S>;
 
             #[track_caller]
             fn $method(self, $y: $rhs) -> Tensor<T, S> {
+                let $x = self;
+                $result
+            }
+        }
+    };
+    (number $trait:ident $method:ident $lhs:ty, |$x:ident, $y:ident| $result:expr) => {
+        impl<T: Numeric, S: Shape> $trait<T> for $lhs {
+            type Output = Tensor<T, S>;
+
+            #[track_caller]
+            fn $method(self, $y: T) -> Tensor<T, S> {
                 let $x = self;
                 $result
             }
@@ -367,8 +369,20 @@ macro_rules! operator {
             }
         )*
     };
+    (assign $trait:ident $method:ident $lhs:ty, $operation:ident) => {
+        operator!(assign $trait $method $lhs, Tensor<T, R>, |x, y| assign::<$operation, T, S>(x, &S::same(y)));
+        operator!(assign $trait $method $lhs, &Tensor<T, R>, |x, y| assign::<$operation, T, S>(x, S::same_ref(y)));
+        operator!(assign $trait $method $lhs, &TensorRef<T, R>, |x, y| assign::<$operation, T, S>(x, S::same_ref(y)));
+
+        impl<T: Numeric, S: Shape> $trait<T> for $lhs {
+            #[track_caller]
+            fn $method(&mut self, number: T) {
+                assign_number::<$operation, T, S>(self, number);
+            }
+        }
+    };
     (assign $trait:ident $method:ident $lhs:ty, $rhs:ty, |$x:ident, $y:ident| $result:expr) => {
-        impl<T: Numeric, S: Shape> $trait<$rhs> for $lhs {
+        impl<T: Numeric, S: SameShape<R>, R: Shape> $trait<$rhs> for $lhs {
             #[track_caller]
             fn $method(&mut self, $y: $rhs) {
                 let $x = self;
@@ -410,134 +424,4 @@ impl<T: Numeric, S: Shape> Neg for &TensorRef<T, S> {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::parallel::tests::Threads;
-    use crate::{Const, Tensor};
-
-    type Matrix<T> = Tensor<T, (usize, usize)>;
-
-    /// Element by element: the operand is read at 0 where its extent is 1.
-    fn naive(x: &Matrix<i64>, y: &Matrix<i64>, f: impl Fn(i64, i64) -> i64) -> Matrix<i64> {
-        let extent = |a: usize, b: usize| if a == 1 { b } else { a };
-        let ([a, b], [c, d]) = (x.dims(), y.dims());
-        let at = |x: &Matrix<i64>, i: usize, j: usize| {
-            let [rows, columns] = x.dims();
-            x[[if rows == 1 { 0 } else { i }, if columns == 1 { 0 } else { j }]]
-        };
-        Tensor::from_fn_with((extent(a, c), extent(b, d)), |[i, j]| f(at(x, i, j), at(y, i, j)))
-    }
-
-    fn sample(rows: usize, columns: usize) -> Matrix<i64> {
-        Tensor::from_fn_with((rows, columns), |[i, j]| (i * 31 + j * 17) as i64 % 23 * 2 - 21)
-    }
-
-    #[test]
-    fn dynamic_extents_of_one_broadcast_whoever_owns_the_operands() {
-        let shapes = [(3, 5), (1, 5), (3, 1), (1, 1)];
-        let empty = [(0, 5), (1, 5), (0, 1), (1, 1)];
-        for (of_x, of_y) in
-            [shapes, empty].iter().flat_map(|all| all.iter().flat_map(|x| all.iter().map(move |y| (*x, *y))))
-        {
-            let (x, y) = (&sample(of_x.0, of_x.1), &(sample(of_y.0, of_y.1) * 3));
-            macro_rules! check {
-                ($op:tt, $naive:expr) => {
-                    let expected = naive(x, y, $naive);
-                    assert_eq!(x $op y, expected, "{of_x:?} {of_y:?}");
-                    assert_eq!(x.clone() $op y, expected, "{of_x:?} {of_y:?}");
-                    assert_eq!(x $op y.clone(), expected, "{of_x:?} {of_y:?}");
-                    assert_eq!(x.clone() $op y.clone(), expected, "{of_x:?} {of_y:?}");
-                    assert_eq!(&*x.view() $op &*y.view(), expected, "{of_x:?} {of_y:?}");
-                };
-            }
-            check!(+, i64::wrapping_add);
-            check!(-, i64::wrapping_sub);
-            check!(*, i64::wrapping_mul);
-            check!(/, i64::wrapping_div);
-        }
-    }
-
-    #[test]
-    fn numbers_stand_on_either_side() {
-        let x: Tensor![f64; 3] = Tensor::from([1.0, -2.0, 0.0]);
-        assert_eq!((&x + 1.0).as_slice(), [2.0, -1.0, 1.0]);
-        assert_eq!((1.0 - &x).as_slice(), [0.0, 3.0, 1.0]);
-        assert_eq!((2.0 * x.clone() / 4.0).as_slice(), [0.5, -1.0, 0.0]);
-        assert_eq!((1.0 / &x).as_slice(), [1.0, -0.5, f64::INFINITY]);
-        assert_eq!((-&x).as_slice()[2].to_bits(), (-0.0_f64).to_bits());
-        let n: Tensor![i32; 2] = Tensor::from([7, -7]);
-        assert_eq!((&n / 2).as_slice(), [3, -3]);
-        assert_eq!((100 - n).as_slice(), [93, 107]);
-        assert_eq!((Tensor::from(2.5_f32) * 2.0).scalar(), 5.0);
-    }
-
-    #[test]
-    fn integers_wrap() {
-        let least: Tensor![i32; 1] = Tensor::from([i32::MIN]);
-        assert_eq!(-&least, least);
-        assert_eq!(&least / -1, least);
-        assert_eq!((&least - 1).as_slice(), [i32::MAX]);
-        assert_eq!((&least * 2).as_slice(), [0]);
-    }
-
-    #[test]
-    fn assignments_change_the_left_operand() {
-        let mut x = sample(3, 4);
-        let row = sample(1, 4);
-        let expected = (&x + &row) * 2 - &row;
-        x += &row;
-        x *= 2;
-        x -= row;
-        assert_eq!(x, expected);
-        x /= Tensor::full_with((1, 1), 3);
-        assert_eq!(x, expected.map(|x| x / 3));
-        *x.view_mut() += 1;
-        assert_eq!(x, expected.map(|x| x / 3 + 1));
-    }
-
-    #[test]
-    fn threads_compute_every_element_once() {
-        let len = 270_001;
-        let (x, y) =
-            (Tensor::from_fn_with((len,), |[i]| i as i64), Tensor::from_fn_with((len,), |[i]| i as i64 % 7));
-        for threads in [1, 5] {
-            let _held = Threads::set(threads);
-            let mut z = &x * &y;
-            z -= &y;
-            let z = z + 1;
-            assert!(z.iter().enumerate().all(|(i, z)| *z == (i as i64 - 1) * (i as i64 % 7) + 1));
-        }
-    }
-
-    fn message<R>(f: impl FnOnce() -> R) -> String {
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).err().expect("it panics");
-        *panic.downcast::<String>().expect("its message is formatted")
-    }
-
-    #[test]
-    fn shapes_that_do_not_broadcast_are_named() {
-        let expected = "E3001: `-`: extents 3 and 4 do not broadcast in dimension 1: the left is i64[2, 3], the right is i64[2, 4]";
-        assert_eq!(message(|| &sample(2, 3) - &sample(2, 4)), expected);
-        assert_eq!(message(|| sample(2, 3) - sample(2, 4)), expected);
-        assert_eq!(message(|| &sample(2, 3) - sample(2, 4)), expected);
-        let mut row = sample(1, 3);
-        let expected = "E3001: `*=`: i64[2, 3] does not broadcast to i64[1, 3], which it is to change";
-        assert_eq!(message(|| row *= sample(2, 3)), expected);
-        assert_eq!(row, sample(1, 3));
-    }
-
-    #[test]
-    fn an_integer_divided_by_0_panics_before_anything_is_written() {
-        let expected = "E6010: `/`: an integer is divided by 0, the divisor at position 1";
-        let mut x: Tensor![i64; 3] = Tensor::from([1, 2, 3]);
-        let zeros: Tensor![i64; 3] = Tensor::from([5, 0, 0]);
-        assert_eq!(message(|| &x / &zeros), expected);
-        assert_eq!(message(|| x.clone() / &zeros), expected);
-        assert_eq!(message(|| &x / zeros.clone()), expected);
-        assert_eq!(message(|| 1 / &zeros), expected);
-        assert_eq!(message(|| x /= &zeros), expected);
-        assert_eq!(message(|| x /= 0), "E6010: `/`: an integer is divided by 0, the divisor at position 0");
-        assert_eq!(x.as_slice(), [1, 2, 3]);
-        assert!((Tensor::<i64, _>::zeros_with((0, 2)) / 0).is_empty());
-        assert_eq!((Tensor::<f32, (Const<1>,)>::zeros() + 1.0) / 0.0, Tensor::full(f32::INFINITY));
-    }
-}
+mod tests;

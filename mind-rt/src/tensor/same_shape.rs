@@ -1,0 +1,35 @@
+//! Which shape types operators take together.
+
+use crate::kernels::storage::{Tensor, TensorRef};
+use crate::shape::Shape;
+
+/// A shape type that is `R`.
+///
+/// Operators could ask for operands of one type. They ask for this, so that rustc says of two others what to write instead.
+// The left operand's is `Self`, which rustc knows where it has to infer the right one's.
+#[diagnostic::on_unimplemented(
+    message = "tensors of different shape types have no operators together",
+    label = "the shape type on the left is `{Self}`, on the right `{R}`",
+    note = "write `mind!(a + b)`, which broadcasts between tensors of any shapes",
+    note = "or make the types equal: `x.try_into_shape()?` says more or less of the same extents, `x.as_dyn()` makes all of them dynamic"
+)]
+#[allow(missing_docs, reason = "sealed")]
+pub trait SameShape<R: Shape>: Shape {
+    #[doc(hidden)]
+    fn same<T>(right: Tensor<T, R>) -> Tensor<T, Self>;
+
+    #[doc(hidden)]
+    fn same_ref<T>(right: &TensorRef<T, R>) -> &TensorRef<T, Self>;
+}
+
+impl<S: Shape> SameShape<S> for S {
+    #[inline(always)]
+    fn same<T>(right: Tensor<T, S>) -> Tensor<T, S> {
+        right
+    }
+
+    #[inline(always)]
+    fn same_ref<T>(right: &TensorRef<T, S>) -> &TensorRef<T, S> {
+        right
+    }
+}
