@@ -1,7 +1,9 @@
 //! Owned tensors: how they are made and taken apart.
 
 mod arithmetic;
+pub(crate) mod axes;
 pub(crate) mod numeric;
+mod reductions;
 pub(crate) mod same_shape;
 
 use crate::element::Element;
