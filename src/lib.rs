@@ -526,11 +526,11 @@
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
-    Axis, Const, DType, Differing, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, GradientMismatch,
-    Inferred, Initialiser, InsertAxis, Leaf, MAX_RANK, Nested, Numeric, Parameter, ParameterMut, Parameters,
-    Rank, RemoveAxis, ReverseAxes, Rng, SameShape, Shape, SimdLevel, StaticShape, Tensor, TensorRef,
-    TensorView, TensorViewMut, Workspace, Xoshiro256, dim, gradcheck, gradcheck_some, inspect, optim, ranks,
-    set_threads, simd_level, threads,
+    Axis, Const, DType, Differing, Dim, Dims, Element, Elements, ElementsMut, Error, Expr, Float,
+    GradientMismatch, Inferred, Initialiser, InsertAxis, Leaf, MAX_RANK, Nested, Numeric, Parameter,
+    ParameterMut, Parameters, Ranges, Rank, RemoveAxis, ReverseAxes, Rng, SameShape, Shape, SimdLevel,
+    StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim, gradcheck,
+    gradcheck_some, inspect, optim, ranks, set_threads, simd_level, threads,
 };
 
 #[doc(hidden)]

@@ -102,8 +102,15 @@ fn normal<R: Rng + ?Sized>(variance: f64, random: &mut R) -> f64 {
     variance.sqrt() / DEVIATION_CUT * quantile(probability)
 }
 
-/// The number that a standard normal is below with this probability, from `BELOW_CUT` to `1 - BELOW_CUT`; to about 16
-/// digits. Algorithm AS 241 (M. Wichura, 1988, <https://doi.org/10.2307/2347330>) without its outermost range.
+/// From random bits a number of the normal distribution with mean 0 and variance 1.
+pub(crate) fn standard_normal(bits: u64) -> f64 {
+    // Of both tails alike: near 1 there are fewer floats than near 0.
+    let half = ((bits >> 12) as f64 + 0.5) / (1_u64 << 53) as f64;
+    if bits & 1 == 0 { quantile(half) } else { -quantile(half) }
+}
+
+/// The number that a standard normal is below with this probability, which is neither 0 nor 1; to about 16 digits.
+/// Algorithm AS 241 (M. Wichura, 1988, <https://doi.org/10.2307/2347330>).
 fn quantile(probability: f64) -> f64 {
     const INNER: [[f64; 8]; 2] = [
         [
@@ -149,6 +156,28 @@ fn quantile(probability: f64) -> f64 {
             1.050_750_071_644_416_9e-9,
         ],
     ];
+    const OUTERMOST: [[f64; 8]; 2] = [
+        [
+            6.657_904_643_501_104,
+            5.463_784_911_164_114,
+            1.784_826_539_917_291_3,
+            2.965_605_718_285_048_7e-1,
+            2.653_218_952_657_612_3e-2,
+            1.242_660_947_388_078_4e-3,
+            2.711_555_568_743_487_6e-5,
+            2.010_334_399_292_288_1e-7,
+        ],
+        [
+            1.0,
+            5.998_322_065_558_88e-1,
+            1.369_298_809_227_358e-1,
+            1.487_536_129_085_061_5e-2,
+            7.868_691_311_456_133e-4,
+            1.846_318_317_510_054_8e-5,
+            1.421_511_758_316_446e-7,
+            2.044_263_103_389_939_8e-15,
+        ],
+    ];
     let ratio = |[above, below]: &[[f64; 8]; 2], at: f64| {
         let polynomial = |terms: &[f64; 8]| terms.iter().rev().fold(0.0, |sum, term| sum * at + term);
         polynomial(above) / polynomial(below)
@@ -158,7 +187,8 @@ fn quantile(probability: f64) -> f64 {
         return middle * ratio(&INNER, 0.180_625 - middle * middle);
     }
     let tail = (-probability.min(1.0 - probability).ln()).sqrt();
-    ratio(&OUTER, tail - 1.6).copysign(middle)
+    let size = if tail <= 5.0 { ratio(&OUTER, tail - 1.6) } else { ratio(&OUTERMOST, tail - 5.0) };
+    size.copysign(middle)
 }
 
 #[cfg(test)]
@@ -188,6 +218,21 @@ mod tests {
             let p = BELOW_CUT + (1.0 - 2.0 * BELOW_CUT) * f64::from(i) / 1000.0;
             let error = (probability(quantile(p)) - p).abs();
             assert!(error < 1e-13, "{p}: {error:e}");
+        }
+    }
+
+    #[test]
+    fn quantiles_of_the_tails_are_those_of_the_normal_distribution() {
+        // What is beyond x by the continued fraction of Mills' ratio.
+        let beyond = |x: f64| {
+            let fraction = (1..=200).rev().fold(x, |below, i| x + f64::from(i) / below);
+            (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt() / fraction
+        };
+        for i in 30..=180 {
+            let p = 0.5_f64.powf(f64::from(i) * 0.3);
+            let error = beyond(-quantile(p)) / p - 1.0;
+            assert!(error.abs() < 1e-13, "{p:e}: {error:e}");
+            assert!((quantile(p) + quantile(1.0 - p)).abs() < 1e-3 || p < 1e-12);
         }
     }
 

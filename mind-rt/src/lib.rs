@@ -73,6 +73,7 @@ pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
 pub use simd::{SimdLevel, simd_level};
 pub use tensor::axes::{Axis, InsertAxis, RemoveAxis, ReverseAxes};
-pub use tensor::numeric::Numeric;
+pub use tensor::numeric::{Float, Numeric};
+pub use tensor::ranges::Ranges;
 pub use tensor::same_shape::SameShape;
 pub use workspace::Workspace;

@@ -2,7 +2,12 @@
 
 mod arithmetic;
 pub(crate) mod axes;
+mod elements;
+mod making;
 pub(crate) mod numeric;
+mod parts;
+pub(crate) mod ranges;
+mod rearranging;
 mod reductions;
 pub(crate) mod same_shape;
 
@@ -217,6 +222,16 @@ fn advance<const R: usize>(index: &mut [usize; R], extents: &[usize; R]) {
         }
         index[axis] = 0;
     }
+}
+
+/// From one element to the next along each axis; wrapping where there are no elements.
+fn strides<S: Shape>(shape: &S) -> [usize; MAX_RANK] {
+    let (extents, mut strides, mut stride) = (shape.padded(), [0; MAX_RANK], 1_usize);
+    for axis in (0..S::RANK).rev() {
+        strides[axis] = stride;
+        stride = stride.wrapping_mul(extents[axis]);
+    }
+    strides
 }
 
 impl<T: Element, S: Shape> TensorRef<T, S> {

@@ -69,6 +69,11 @@ pub(super) fn without<S: RemoveAxis>(shape: &S, axis: usize) -> S::Smaller {
     S::Smaller::from_extents(&extents).expect("a dynamic shape of that rank takes any extents")
 }
 
+/// A shape without its outermost axis.
+pub(super) fn inner<S: RemoveAxis>(shape: &S) -> S::Inner {
+    S::Inner::from_extents(&shape.dims()[1..]).expect("they are extents of dims of the same types")
+}
+
 macro_rules! dynamic {
     ($dim:ident) => {
         usize
