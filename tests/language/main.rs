@@ -36,6 +36,7 @@ mod structs;
 mod support;
 mod taking;
 mod templates;
+mod tensors;
 mod truth;
 mod tuples;
 mod updates;

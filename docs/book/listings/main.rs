@@ -40,6 +40,7 @@ programs! {
     modules
     angle
     dynamic
+    tensors
     parts
     broadcast
     gradients

@@ -24,6 +24,17 @@ pub const ALIGN: usize = 64;
 /// assert_eq!(x.as_slice(), [0.0, 1.0, 2.0, 10.0, 11.0, -1.0]);
 /// ```
 ///
+/// # Methods
+/// Their names are ndarray's. Those of views and of `&TensorRef` are a tensor's too.
+///
+/// | for | there are |
+/// | --- | --- |
+/// | making | [`zeros`](Self::zeros), [`ones`](Self::ones), [`full`](Self::full), [`eye`](Self::eye), [`from_fn`](Self::from_fn), [`rand`](Self::rand), [`randn`](Self::randn), each also with the shape given: `zeros_with`; [`arange`](Self::arange), [`linspace`](Self::linspace); `From` arrays and `Vec`s, `collect` |
+/// | elements | `x[[i, j]]`, `x[(i, j)]`, [`get`](TensorRef::get), [`iter`](TensorRef::iter), [`indexed_iter`](TensorRef::indexed_iter), [`map`](TensorRef::map), [`map_inplace`](TensorRef::map_inplace), [`zip_map`](TensorRef::zip_map), [`cast`](TensorRef::cast), [`swap`](TensorRef::swap), [`fill`](TensorRef::fill), [`assign`](TensorRef::assign), [`all_close`](TensorRef::all_close), [`to_vec`](TensorRef::to_vec) |
+/// | reductions | [`sum`](TensorRef::sum), [`mean`](TensorRef::mean), [`product`](TensorRef::product), [`max`](TensorRef::max), [`min`](TensorRef::min), [`argmax`](TensorRef::argmax), [`argmin`](TensorRef::argmin), each also along an axis: [`sum_axis`](TensorRef::sum_axis) |
+/// | parts | [`row`](TensorRef::row), [`rows`](TensorRef::rows), [`outer_iter`](TensorRef::outer_iter), [`axis_iter`](TensorRef::axis_iter), [`index_axis`](TensorRef::index_axis), [`slice`](TensorRef::slice), [`select`](TensorRef::select) |
+/// | other shapes | [`reshape`](Self::reshape), [`flatten`](TensorRef::flatten), [`t`](TensorRef::t), [`permuted_axes`](TensorRef::permuted_axes), [`stack`](Self::stack), [`concatenate`](Self::concatenate), [`try_into_shape`](Self::try_into_shape), [`as_dyn`](TensorRef::as_dyn) |
+///
 /// # Arithmetic
 /// `+ - * /` stand between tensors of one shape type, owned or by reference, and between a tensor and a number on either
 /// side. `+= -= *= /=` change the left operand, and `-x` negates. An owned operand of the result's shape becomes the

@@ -138,7 +138,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         let axis = axis.below(S::RANK, "index_axis", self);
         let index = inside(index, axis, "index_axis", self);
         let mut steps = strides(&self.shape())[..S::RANK].to_vec();
-        let offset = index * steps.remove(axis);
+        let offset = index.wrapping_mul(steps.remove(axis));
         copied(without(&self.shape(), axis), &steps, offset, self)
     }
 
@@ -167,11 +167,11 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         let mut extents: [usize; R] = self.dims();
         let extent = std::mem::replace(&mut extents[axis], indices.len());
         let mut out = stale::<T, S::Dynamic>(&extents);
-        // What lies in one piece: an index of the axis with everything inside it.
-        let piece: usize = extents[axis + 1..].iter().product();
         if out.is_empty() {
             return out;
         }
+        // What lies in one piece: an index of the axis with everything inside it.
+        let piece: usize = extents[axis + 1..].iter().product();
         let from = self.as_slice().chunks_exact(extent * piece);
         for (from, to) in from.zip(out.as_mut_slice().chunks_exact_mut(indices.len() * piece)) {
             for (index, to) in indices.iter().zip(to.chunks_exact_mut(piece)) {
@@ -203,10 +203,10 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         S: Rank<R>,
     {
         let mut extents: [usize; R] = self.dims();
-        let (own, mut offset) = (strides(&self.shape()), 0);
+        let (own, mut offset) = (strides(&self.shape()), 0_usize);
         for (axis, (start, end)) in ranges.bounds().into_iter().enumerate() {
             let range = within(start, end, axis, extents[axis], self);
-            offset += own[axis] * range.start;
+            offset = offset.wrapping_add(own[axis].wrapping_mul(range.start));
             extents[axis] = range.len();
         }
         let shape = dynamic::<S::Dynamic>(&extents);
@@ -324,6 +324,16 @@ mod tests {
         assert_eq!(x.slice((1..=1, 2.., ..=0)).as_slice(), [120]);
         let fixed: Tensor![i64; 3] = Tensor::from([1, 2, 3]);
         assert_eq!((fixed.slice(..2).to_vec(), fixed.slice((1..,)).to_vec()), (vec![1, 2], vec![2, 3]));
+    }
+
+    #[test]
+    fn nothing_of_extents_that_overflow_is_taken_apart_too() {
+        let x = Tensor::<f32, _>::zeros_with((0, usize::MAX, usize::MAX));
+        assert_eq!(x.select(Axis(0), &[]).dims(), [0, usize::MAX, usize::MAX]);
+        assert_eq!(x.slice((.., 5..7, usize::MAX - 1..)).dims(), [0, 2, 1]);
+        assert_eq!(x.index_axis(Axis(1), usize::MAX - 1).dims(), [0, usize::MAX]);
+        assert_eq!(x.t().dims(), [usize::MAX, usize::MAX, 0]);
+        assert_eq!(x.outer_iter().count(), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::axes::{Axis, InsertAxis, ReverseAxes};
 use super::parts::{copied, stale};
 use super::{position, strides};
 use crate::element::Element;
-use crate::error::describe;
+use crate::error::{Error, describe};
 use crate::kernels::join;
 use crate::kernels::storage::{Tensor, TensorRef};
 use crate::shape::{Rank, Shape};
@@ -199,8 +199,10 @@ impl<T: Element, S: Shape> Tensor<T, S> {
             if let Some(differing) = (0..R).find(|other| *other != axis && own[*other] != extents[*other]) {
                 differ(&format!("dimension {differing} differs"), "concatenate", first, at, part);
             }
-            // More than can be counted are more than there is memory for.
-            extents[axis] = extents[axis].saturating_add(own[axis]);
+            let Some(sum) = extents[axis].checked_add(own[axis]) else {
+                panic!("{}", Error::Allocation { shape: "the concatenation".to_owned() });
+            };
+            extents[axis] = sum;
         }
         joined(&extents, axis, parts)
     }
@@ -351,6 +353,8 @@ mod tests {
             message(|| Tensor::stack(Axis(4), &[&x])),
             "E3004: `stack`: axis 4 is out of range for i64[2, 3, 4], needed 0 to 3"
         );
+        let endless = Tensor::<f32, _>::zeros_with((usize::MAX, 0));
+        assert!(message(|| Tensor::concatenate(Axis(0), &[&endless, &endless])).starts_with("E6004: "));
         let none: [Tensor![f32; 2]; 0] = [];
         assert_eq!(
             message(|| Tensor::stack(Axis(0), &none)),

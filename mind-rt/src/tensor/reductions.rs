@@ -207,7 +207,7 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
     }
 
     /// Where along an axis, which the result does not have, the largest elements are: the first NaN if there is one, else the first
-    /// of equal ones. These are indices that expressions take, as in `mind!(table[ids])`.
+    /// of equal ones. These are indices that expressions take, as in `mind!(gather(table, ids))`.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
