@@ -520,6 +520,8 @@
 //! last bits than by our kernels, the same for any number of threads, and `MIND_SIMD` has no say in them. Convolutions, integers
 //! and smaller products stay ours; on those processors they are compiled from plain Rust, without instructions written for one.
 //!
+//! `serde`: tensors in the formats of serde, as ndarray writes its arrays; what is read is checked.
+//!
 //! `threads` (default): large loops and products run on several threads, as many as [`set_threads`] or the environment
 //! variable `MIND_NUM_THREADS` says, by default as many as the process may use. Results are the same to the bit for any
 //! number of threads, and without the feature.

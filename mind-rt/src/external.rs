@@ -60,7 +60,7 @@ pub fn put<'a, T: Element, const R: usize>(
     }
     let elements = given.elements();
     check(
-        elements.len() == extents.iter().product(),
+        elements.len() == extents.iter().product::<usize>(),
         "a function gives another number of elements than its extents",
     );
     let (to, rest) = to.split_at_mut(elements.len());

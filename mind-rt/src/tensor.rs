@@ -10,6 +10,8 @@ pub(crate) mod ranges;
 mod rearranging;
 mod reductions;
 pub(crate) mod same_shape;
+#[cfg(feature = "serde")]
+mod serde;
 
 use crate::element::Element;
 use crate::error::Error;
