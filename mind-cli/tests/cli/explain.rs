@@ -28,7 +28,7 @@ Right:
 To mend it:
 Follow both extents to where the message says they come from; a transpose (`w.T`) is often missing.
 
-Arises: in a `mind!` block; in a file in one of the text forms; from the compiler as a library.
+Arises: in a `mind!` block; in a file in one of the text forms; from the compiler as a library; when a program runs.
 "
     );
 }

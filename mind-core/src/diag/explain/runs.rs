@@ -3,7 +3,7 @@
 use super::{Example, Explanation, Given, RESERVED};
 
 pub(super) const E6001: Explanation = Explanation {
-    text: "An index of `gather` or `take_along` is negative, or not below the extent that it is along. It is checked before anything is written.",
+    text: "An index of `gather`, of `take_along` or of a method of `Tensor` as `row` is negative, or not below the extent that it is along. It is checked before anything is written.",
     example: Example::Run {
         program: "fn pick(i: i64) -> f32 {\n    gather([0.5, 1.5, 2.5], i)\n}",
         wrong: &[Given { name: "i", shape: &[], value: 7.0 }],
