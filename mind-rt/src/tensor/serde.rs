@@ -278,6 +278,12 @@ impl<'de, T: Element + Deserialize<'de>, S: Shape> Visitor<'de> for Data<T, S> {
 
 #[cfg(test)]
 mod tests {
+    use std::marker::PhantomData;
+
+    use serde_core::de::value::{Error, F32Deserializer};
+    use serde_core::de::{DeserializeSeed, IntoDeserializer, SeqAccess, Visitor};
+
+    use super::Data;
     use crate::{Const, Tensor};
 
     type Matrix = Tensor<f32, (usize, Const<2>)>;
@@ -308,6 +314,35 @@ mod tests {
         let x: Matrix = serde_json::from_str(&text).expect("3 rows of 2");
         assert_eq!(serde_json::to_string(&x).expect("finite numbers"), text);
         assert_eq!(serde_json::from_str::<ndarray::Array2<f32>>(&text).expect("its own"), array);
+    }
+
+    #[test]
+    fn a_length_that_is_promised_takes_no_memory() {
+        /// A list that says to be longer than there is memory, and is cut off.
+        struct CutOff(usize);
+
+        impl<'de> SeqAccess<'de> for CutOff {
+            type Error = Error;
+
+            fn next_element_seed<V: DeserializeSeed<'de>>(
+                &mut self,
+                seed: V,
+            ) -> Result<Option<V::Value>, Error> {
+                self.0 =
+                    self.0.checked_sub(1).ok_or_else(|| serde_core::de::Error::custom("it is cut off"))?;
+                let element: F32Deserializer<Error> = 1.0_f32.into_deserializer();
+                seed.deserialize(element).map(Some)
+            }
+
+            fn size_hint(&self) -> Option<usize> {
+                Some(usize::MAX)
+            }
+        }
+
+        for shape in [None, Some((usize::MAX / 2, 1))] {
+            let data = Data::<f32, (usize, usize)> { shape, element: PhantomData };
+            assert_eq!(data.visit_seq(CutOff(3)).expect_err("it is cut off").to_string(), "it is cut off");
+        }
     }
 
     #[test]
