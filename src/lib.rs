@@ -513,6 +513,8 @@
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
+//! `safetensors`, `npy`: parameters and tensors to and from files, by the module `files`.
+//!
 //! `matrixmultiply`: large products of `f32` and `f64` (of at least 32 rows, 8 columns, 8 factors a sum and 32³ multiplications)
 //! are computed by the crate of that name. On processors other than x86-64 they are, whether that is asked for or not: no kernel of ours for products has run
 //! there, while that crate's users run its kernels. At each product the crate allocates what it packs operands into, and where a
@@ -534,6 +536,9 @@ pub use mind_rt::{
     StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace, Xoshiro256, dim, gradcheck,
     gradcheck_some, inspect, optim, ranks, set_threads, simd_level, threads,
 };
+
+#[cfg(any(feature = "safetensors", feature = "npy"))]
+pub use mind_files as files;
 
 #[doc(hidden)]
 pub use mind_rt::private as __private;

@@ -1,0 +1,56 @@
+//! Whether a file is one of some parameters.
+
+use std::collections::BTreeMap;
+
+use crate::error::Difference;
+use crate::layout::{Arrays, Part};
+use crate::names::Names;
+
+/// The name in the file of each of the parts.
+///
+/// # Errors
+/// All differences: first those of the names, then of each part in order, then what the file has beside.
+pub fn fit(parts: &[Part], arrays: &Arrays, names: &Names<'_>) -> Result<Vec<String>, Vec<Difference>> {
+    let (in_file, mut differences) = match named(parts, names) {
+        Ok(in_file) => (in_file, Vec::new()),
+        Err(differences) => return Err(differences),
+    };
+    let mut rest = arrays.clone();
+    for (part, name) in parts.iter().zip(&in_file) {
+        let (name, parameter, needed) = (name.clone(), part.name.clone(), part.layout.clone());
+        match rest.remove(&name) {
+            None => differences.push(Difference::Missing { name, parameter, needed }),
+            Some(found) if found != needed => {
+                differences.push(Difference::Layout { name, parameter, found, needed });
+            }
+            Some(_) => {}
+        }
+    }
+    if !names.may_have_more() {
+        differences.extend(rest.into_iter().map(|(name, found)| Difference::Unexpected { name, found }));
+    }
+    if differences.is_empty() { Ok(in_file) } else { Err(differences) }
+}
+
+/// The name in a file of each of the parts, if no two have the same.
+///
+/// # Errors
+/// Names of no part, and names of more than one.
+pub fn named(parts: &[Part], names: &Names<'_>) -> Result<Vec<String>, Vec<Difference>> {
+    let mut differences = Vec::new();
+    for (name, parameter) in names.listed() {
+        if parts.iter().all(|part| part.name != *parameter) {
+            let (name, parameter) = (name.clone(), parameter.clone());
+            differences.push(Difference::NoParameter { name, parameter });
+        }
+    }
+    let in_file: Vec<String> = parts.iter().map(|part| names.in_file(&part.name)).collect();
+    let mut first = BTreeMap::new();
+    for (part, name) in parts.iter().zip(&in_file) {
+        if let Some(other) = first.insert(name, &part.name) {
+            let parameters = [other.clone(), part.name.clone()];
+            differences.push(Difference::Twice { name: name.clone(), parameters });
+        }
+    }
+    if differences.is_empty() { Ok(in_file) } else { Err(differences) }
+}

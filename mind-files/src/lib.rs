@@ -1,0 +1,45 @@
+//! Tensors in files, for the mind language: structs of parameters and what optimisers remember of them, to and from
+//! [`safetensors`] and NumPy's formats.
+//!
+//! - **Names** of parameters are those in the file, or are mapped: [`Names`].
+//! - **All differences** between a file and parameters are told at once, and then nothing is loaded: [`Fault`].
+//! - **A file is whole at any moment** that its writer is killed at: [`replace`].
+//! - **No memory is taken for a length that a file tells of** before the file is known to have as much, and the parameters too.
+#![forbid(unsafe_code)]
+
+#[cfg(any(feature = "safetensors", feature = "npy"))]
+mod archive;
+mod error;
+mod fit;
+mod layout;
+mod names;
+#[cfg(feature = "parameters")]
+mod parameters;
+mod replace;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use error::{Difference, Error, Fault};
+pub use fit::{fit, named};
+pub use layout::{Arrays, Layout, Part};
+pub use names::Names;
+#[cfg(feature = "parameters")]
+pub use parameters::{Staged, bytes, layout, set_bytes};
+pub use replace::replace;
+
+/// A file and its length. What is no file has none and may have no end.
+#[cfg(any(feature = "safetensors", feature = "npy"))]
+fn open(path: &Path) -> Result<(fs::File, u64), Fault> {
+    let told = fs::metadata(path).map_err(Fault::Read)?;
+    if !told.is_file() {
+        let kind = if told.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+        return Err(Fault::Read(io::Error::new(kind, "it is no file")));
+    }
+    let file = fs::File::open(path).map_err(Fault::Read)?;
+    let length = file.metadata().map_err(Fault::Read)?.len();
+    Ok((file, length))
+}

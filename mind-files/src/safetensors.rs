@@ -1,0 +1,363 @@
+//! The format safetensors: a header in JSON, and the elements of all arrays behind it.
+//!
+//! ```
+//! use mind_files::{Names, safetensors};
+//! use mind_rt::{Tensor, optim::Adam};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("state.safetensors");
+//! let weights: Tensor![f32; 2, 3] = Tensor::full(1.0);
+//! let state = Adam::zeros_like(&weights);
+//! safetensors::save(&path, &state)?;
+//!
+//! let mut loaded = Adam::zeros_like(&weights);
+//! safetensors::load(&path, &mut loaded)?;
+//! assert_eq!(loaded, state);
+//!
+//! let mut other: Tensor![f32; 2, 4] = Tensor::zeros();
+//! let names = Names::by(|_| "mean".into()).allow_unexpected();
+//! let error = safetensors::load_as(&path, &mut other, &names).unwrap_err();
+//! assert!(error.to_string().ends_with("it does not fit: `mean` is f32[2, 3], needed f32[2, 4], for the tensor without a name"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, Metadata, TensorInfo};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+
+use crate::archive::Archive;
+use crate::error::{Error, Fault};
+use crate::layout::{Arrays, Layout};
+
+/// The longest header that is read, as long as that of the crate `safetensors`.
+const MAX_HEADER: u64 = 100_000_000;
+
+/// The key of a header that is no array.
+const METADATA: &str = "__metadata__";
+
+/// A file of the format, of which the header is read and checked.
+#[derive(Debug)]
+pub struct File<R> {
+    reader: R,
+    /// Where the elements begin.
+    start: u64,
+    header: Header,
+}
+
+/// What a header says.
+#[derive(Debug)]
+struct Header {
+    arrays: Arrays,
+    /// Where the elements of each array begin, from where all begin.
+    offsets: BTreeMap<String, u64>,
+    metadata: BTreeMap<String, String>,
+}
+
+impl File<BufReader<fs::File>> {
+    /// Opens a file and reads its header.
+    ///
+    /// # Errors
+    /// What is wrong with it. No memory is taken for what it says of its lengths but for a header that it has, of
+    /// at most 100 MB.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let (file, length) = crate::open(path).map_err(|fault| fault.of(path))?;
+        Self::read(BufReader::new(file), length).map_err(|fault| fault.of(path))
+    }
+}
+
+impl<'a> File<Cursor<&'a [u8]>> {
+    /// Reads the header of a file that is in memory.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_bytes(bytes: &'a [u8]) -> Result<Self, Fault> {
+        Self::read(Cursor::new(bytes), bytes.len() as u64)
+    }
+}
+
+impl<R: Read + Seek> File<R> {
+    /// Reads the header of what has so many bytes.
+    fn read(mut reader: R, length: u64) -> Result<Self, Fault> {
+        let mut start = [0; 8];
+        if length < 8 {
+            return Err(Fault::CutOff { found: length, needed: 8 });
+        }
+        reader.read_exact(&mut start).map_err(Fault::Read)?;
+        let header = u64::from_le_bytes(start);
+        if header > MAX_HEADER {
+            let message = format!("its header would have {header} bytes, at most {MAX_HEADER} are read");
+            return Err(Fault::Malformed(message));
+        }
+        let start = header + 8;
+        if length < start {
+            return Err(Fault::CutOff { found: length, needed: start });
+        }
+        let mut text = Vec::new();
+        reader.by_ref().take(header).read_to_end(&mut text).map_err(Fault::Read)?;
+        let (header, data) = Header::parse(&text)
+            .map_err(|error| Fault::Malformed(format!("its header is not valid, {error}")))?;
+        let needed = start.saturating_add(data);
+        if length < needed {
+            return Err(Fault::CutOff { found: length, needed });
+        }
+        if length > needed {
+            let message = format!("{} bytes follow its end, which is after {needed}", length - needed);
+            return Err(Fault::Malformed(message));
+        }
+        Ok(Self { reader, start, header })
+    }
+
+    /// The arrays that the file holds.
+    pub const fn arrays(&self) -> &Arrays {
+        &self.header.arrays
+    }
+
+    /// What the header says beside of the arrays: texts by name.
+    pub const fn metadata(&self) -> &BTreeMap<String, String> {
+        &self.header.metadata
+    }
+}
+
+impl<R: Read + Seek> Archive for File<R> {
+    fn arrays(&self) -> &Arrays {
+        self.arrays()
+    }
+
+    fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault> {
+        let offset = self.header.offsets.get(name).expect("the array is one of the file");
+        self.reader.seek(SeekFrom::Start(self.start + offset)).map_err(Fault::Read)?;
+        self.reader.read_exact(to).map_err(Fault::Read)
+    }
+}
+
+impl Header {
+    /// The header that a text is, and the bytes of all elements.
+    fn parse(text: &[u8]) -> Result<(Self, u64), Box<dyn std::error::Error>> {
+        let Entries { mut arrays, metadata } = serde_json::from_slice(text)?;
+        arrays.sort_by_key(|(_, info)| info.data_offsets);
+        // The check of the crate: extents that overflow, offsets that overlap or leave holes or are of another length.
+        let data = Metadata::new(None, arrays.clone())?.data_len() as u64;
+        let offsets = arrays.iter().map(|(name, info)| (name.clone(), info.data_offsets.0 as u64)).collect();
+        let layout = |info: TensorInfo| Layout { dtype: name_of(info.dtype), dims: info.shape };
+        let arrays = arrays.into_iter().map(|(name, info)| (name, layout(info))).collect();
+        Ok((Self { arrays, offsets, metadata }, data))
+    }
+}
+
+/// What a header holds, each name once. The crate's own reader takes the last of two.
+struct Entries {
+    arrays: Vec<(String, TensorInfo)>,
+    metadata: BTreeMap<String, String>,
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Entries;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("arrays by their names")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
+                let (mut arrays, mut metadata) = (BTreeMap::new(), None);
+                while let Some(name) = map.next_key::<String>()? {
+                    let twice = || A::Error::custom(format!("{name:?} is there twice"));
+                    if name == METADATA {
+                        if metadata.replace(map.next_value()?).is_some() {
+                            return Err(twice());
+                        }
+                    } else if arrays.contains_key(&name) {
+                        return Err(twice());
+                    } else {
+                        arrays.insert(name, map.next_value()?);
+                    }
+                }
+                let metadata = metadata.unwrap_or_default();
+                Ok(Entries { arrays: arrays.into_iter().collect(), metadata })
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+/// The name of an element type in the language's manner: `f32`, `bf16`.
+fn name_of(dtype: Dtype) -> String {
+    dtype.to_string().to_lowercase()
+}
+
+#[cfg(feature = "parameters")]
+pub use of_parameters::*;
+
+#[cfg(feature = "parameters")]
+mod of_parameters {
+    use std::cmp::Reverse;
+    use std::io::{self, Write};
+
+    use mind_rt::{Elements, Parameters};
+
+    use super::*;
+    use crate::names::Names;
+    use crate::parameters::{Staged, Written, write_elements, written};
+    use crate::replace::replace;
+
+    /// Writes parameters to a file, whole or not at all: [`replace`].
+    ///
+    /// # Errors
+    /// What the system says; two parameters of one name.
+    pub fn save(path: impl AsRef<Path>, parameters: &impl Parameters) -> Result<(), Error> {
+        save_as(path, parameters, &Names::same())
+    }
+
+    /// The same, under the names that the parameters are to have in the file.
+    ///
+    /// # Errors
+    /// As [`save`]; names of what is no parameter.
+    pub fn save_as(
+        path: impl AsRef<Path>,
+        parameters: &impl Parameters,
+        names: &Names<'_>,
+    ) -> Result<(), Error> {
+        save_with(path, parameters, names, &BTreeMap::new())
+    }
+
+    /// The same, with texts in the file's metadata.
+    ///
+    /// # Errors
+    /// As [`save_as`].
+    pub fn save_with(
+        path: impl AsRef<Path>,
+        parameters: &impl Parameters,
+        names: &Names<'_>,
+        metadata: &BTreeMap<String, String>,
+    ) -> Result<(), Error> {
+        let path = path.as_ref();
+        let parts = ordered(parameters, names).map_err(|fault| fault.of(path))?;
+        let header = header(&parts, metadata).map_err(|fault| fault.of(path))?;
+        replace(path, |file| write(file, &header, &parts)).map_err(|error| Fault::Write(error).of(path))
+    }
+
+    /// What [`save_as`] writes to a file, in memory.
+    ///
+    /// # Errors
+    /// As [`save_as`].
+    pub fn to_bytes(parameters: &impl Parameters, names: &Names<'_>) -> Result<Vec<u8>, Fault> {
+        let parts = ordered(parameters, names)?;
+        let header = header(&parts, &BTreeMap::new())?;
+        let mut bytes = Vec::new();
+        write(&mut bytes, &header, &parts).map_err(Fault::Write)?;
+        Ok(bytes)
+    }
+
+    /// Sets parameters to what a file holds of them.
+    ///
+    /// # Errors
+    /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
+    pub fn load(path: impl AsRef<Path>, parameters: &mut impl Parameters) -> Result<(), Error> {
+        load_as(path, parameters, &Names::same())
+    }
+
+    /// The same, of parameters that have other names in the file.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn load_as(
+        path: impl AsRef<Path>,
+        parameters: &mut impl Parameters,
+        names: &Names<'_>,
+    ) -> Result<(), Error> {
+        let path = path.as_ref();
+        File::open(path)?.load(parameters, names).map_err(|fault| fault.of(path))
+    }
+
+    /// Sets parameters to what a file holds of them that is in memory.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn from_bytes(
+        bytes: &[u8],
+        parameters: &mut impl Parameters,
+        names: &Names<'_>,
+    ) -> Result<(), Fault> {
+        File::of_bytes(bytes)?.load(parameters, names)
+    }
+
+    impl<R: Read + Seek> File<R> {
+        /// Sets parameters to what the file holds of them.
+        ///
+        /// # Errors
+        /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
+        pub fn load(&mut self, parameters: &mut impl Parameters, names: &Names<'_>) -> Result<(), Fault> {
+            self.stage(parameters, names).map(|staged| staged.set(parameters))
+        }
+
+        /// Reads what the file holds of parameters and leaves these as they are, for checks in between.
+        ///
+        /// # Errors
+        /// As [`load`](Self::load).
+        pub fn stage(&mut self, parameters: &impl Parameters, names: &Names<'_>) -> Result<Staged, Fault> {
+            Staged::read(self, parameters, names)
+        }
+    }
+
+    /// The parts in the order of the file: wide elements first, so that each array is aligned as its elements are.
+    fn ordered<'a>(parameters: &'a impl Parameters, names: &Names<'_>) -> Result<Vec<Written<'a>>, Fault> {
+        let mut parts = written(parameters, names)?;
+        parts.sort_by_key(|part| Reverse(dtype(part.elements).bitsize()));
+        Ok(parts)
+    }
+
+    const fn dtype(elements: Elements<'_>) -> Dtype {
+        match elements {
+            Elements::F32(_) => Dtype::F32,
+            Elements::F64(_) => Dtype::F64,
+            Elements::I32(_) => Dtype::I32,
+            Elements::I64(_) => Dtype::I64,
+            Elements::Bool(_) => Dtype::BOOL,
+        }
+    }
+
+    /// The header with its length before it. That of the crate has its metadata in an order that changes.
+    fn header(parts: &[Written<'_>], metadata: &BTreeMap<String, String>) -> Result<Vec<u8>, Fault> {
+        let mut entries = serde_json::Map::new();
+        let json = |value| serde_json::to_value(value).expect("a table of texts is JSON");
+        if !metadata.is_empty() {
+            entries.insert(METADATA.into(), json(metadata));
+        }
+        let mut start = 0;
+        for part in parts {
+            if part.name == METADATA {
+                let message = format!("no parameter can be called `{METADATA}`");
+                return Err(Fault::Malformed(message));
+            }
+            let (dtype, shape) = (dtype(part.elements), part.layout.dims.clone());
+            let end = start + part.elements.len() * (dtype.bitsize() / 8);
+            let info = TensorInfo { dtype, shape, data_offsets: (start, end) };
+            let info = serde_json::to_value(info).expect("what is known of an array is JSON");
+            entries.insert(part.name.clone(), info);
+            start = end;
+        }
+        let mut text = serde_json::Value::Object(entries).to_string().into_bytes();
+        text.resize(text.len().next_multiple_of(8), b' ');
+        let length = text.len() as u64;
+        if length > MAX_HEADER {
+            let message = format!("its header would have {length} bytes, at most {MAX_HEADER} are read");
+            return Err(Fault::Malformed(message));
+        }
+        Ok([&length.to_le_bytes()[..], &text].concat())
+    }
+
+    fn write(to: &mut impl Write, header: &[u8], parts: &[Written<'_>]) -> io::Result<()> {
+        to.write_all(header)?;
+        parts.iter().try_for_each(|part| write_elements(part.elements, to))
+    }
+}
