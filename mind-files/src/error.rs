@@ -44,6 +44,23 @@ pub enum Fault {
     /// It is not of the format, or it contradicts itself.
     #[error("{0}")]
     Malformed(String),
+    /// It holds another tensor than is asked for.
+    #[error("it holds {found}, needed {needed}")]
+    Other {
+        /// What it holds.
+        found: Layout,
+        /// What is asked for, as `f32[?, 3]`.
+        needed: String,
+    },
+    /// It holds no array of a name.
+    #[error("it holds no `{}`", .0.escape_debug())]
+    Absent(String),
+    /// Memory for a tensor cannot be had.
+    #[error("there is no memory for {needed}")]
+    Memory {
+        /// The tensor.
+        needed: String,
+    },
     /// It is a file of other parameters. All differences are here, in the order of the parameters.
     #[error("{}", all(.0))]
     Differences(Vec<Difference>),
@@ -127,7 +144,7 @@ impl fmt::Display for Difference {
                 write!(f, "{} is the name of both {} and {}", Quoted(name), Quoted(first), Quoted(second))
             }
             Self::NoParameter { name, parameter } => {
-                write!(f, "{} is no parameter, named for {}", Quoted(parameter), Quoted(name))
+                write!(f, "there is no parameter {} to be {} in the file", Quoted(parameter), Quoted(name))
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Tensors in files, for the mind language: structs of parameters and what optimisers remember of them, to and from
-//! [`safetensors`] and NumPy's formats.
+//! [`safetensors`], and tensors and such structs to and from NumPy's formats, [`npy`] and [`npz`].
 //!
 //! - **Names** of parameters are those in the file, or are mapped: [`Names`].
 //! - **All differences** between a file and parameters are told at once, and then nothing is loaded: [`Fault`].
@@ -7,12 +7,15 @@
 //! - **No memory is taken for a length that a file tells of** before the file is known to have as much, and the parameters too.
 #![forbid(unsafe_code)]
 
-#[cfg(any(feature = "safetensors", feature = "npy"))]
 mod archive;
 mod error;
 mod fit;
 mod layout;
 mod names;
+#[cfg(feature = "npy")]
+pub mod npy;
+#[cfg(feature = "npy")]
+pub mod npz;
 #[cfg(feature = "parameters")]
 mod parameters;
 mod replace;
@@ -23,6 +26,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+pub use archive::Archive;
 pub use error::{Difference, Error, Fault};
 pub use fit::{fit, named};
 pub use layout::{Arrays, Layout, Part};

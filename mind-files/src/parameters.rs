@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use mind_rt::{Elements, ElementsMut, Parameter, Parameters};
+use mind_rt::{Element, Elements, ElementsMut, Parameter, Parameters, Shape, Tensor};
 
 use crate::archive::Archive;
 use crate::error::Fault;
@@ -18,8 +18,11 @@ pub fn layout(parameters: &impl Parameters) -> Vec<Part> {
 }
 
 fn part_of(part: &Parameter<'_>) -> Part {
-    let layout = Layout { dtype: part.dtype().to_string(), dims: part.dims.to_vec() };
-    Part { name: part.name.to_string(), layout }
+    Part { name: part.name.to_string(), layout: layout_of(part) }
+}
+
+pub(crate) fn layout_of(part: &Parameter<'_>) -> Layout {
+    Layout { dtype: part.dtype().to_string(), dims: part.dims.to_vec() }
 }
 
 /// All elements in order, little-endian, a byte for each truth value.
@@ -93,8 +96,7 @@ pub(crate) fn written<'a>(
 ) -> Result<Vec<Written<'a>>, Fault> {
     let in_file = named(&layout(parameters), names).map_err(Fault::Differences)?;
     let parts = parameters.parameters().into_iter().zip(in_file);
-    let parts =
-        parts.map(|(part, name)| Written { name, layout: part_of(&part).layout, elements: part.elements });
+    let parts = parts.map(|(part, name)| Written { name, layout: layout_of(&part), elements: part.elements });
     Ok(parts.collect())
 }
 
@@ -137,6 +139,44 @@ impl Staged {
     pub fn set(&self, parameters: &mut impl Parameters) {
         set_bytes(parameters, &self.bytes);
     }
+}
+
+/// One array of a file as a tensor.
+pub(crate) fn tensor<T: Element, S: Shape>(
+    archive: &mut impl Archive,
+    name: &str,
+) -> Result<Tensor<T, S>, Fault> {
+    let found = archive.arrays().get(name).ok_or_else(|| Fault::Absent(name.to_owned()))?;
+    let shape = shape_for::<T, S>(found)?;
+    read_tensor(shape, |bytes| archive.read(name, bytes))
+}
+
+/// A tensor whose bytes are read, little-endian and in row-major order. That the file has as many is known.
+pub(crate) fn read_tensor<T: Element, S: Shape>(
+    shape: S,
+    read: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
+) -> Result<Tensor<T, S>, Fault> {
+    let no_memory = |_| Fault::Memory { needed: format!("{}{:?}", T::DTYPE, shape.dims()) };
+    let mut tensor = Tensor::try_zeros_with(shape).map_err(no_memory)?;
+    let mut bytes = vec![0; size_of_val(tensor.as_slice())];
+    read(&mut bytes)?;
+    set_bytes(&mut tensor, &bytes);
+    Ok(tensor)
+}
+
+/// The shape that an array has, if it is of the type asked for.
+pub(crate) fn shape_for<T: Element, S: Shape>(found: &Layout) -> Result<S, Fault> {
+    let shape = S::from_extents(&found.dims).filter(|_| found.dtype == T::DTYPE.to_string());
+    shape.ok_or_else(|| Fault::Other { found: found.clone(), needed: describe::<T, S>() })
+}
+
+/// `f32[?, Batch, 3]`
+fn describe<T: Element, S: Shape>() -> String {
+    let dims = (0..S::RANK).map(|axis| match (S::STATIC[axis], S::names()[axis]) {
+        (Some(extent), _) => extent.to_string(),
+        (None, name) => name.unwrap_or("?").to_owned(),
+    });
+    format!("{}[{}]", T::DTYPE, dims.collect::<Vec<_>>().join(", "))
 }
 
 /// The bytes of elements in a file.

@@ -113,11 +113,6 @@ impl<R: Read + Seek> File<R> {
         Ok(Self { reader, start, header })
     }
 
-    /// The arrays that the file holds.
-    pub const fn arrays(&self) -> &Arrays {
-        &self.header.arrays
-    }
-
     /// What the header says beside of the arrays: texts by name.
     pub const fn metadata(&self) -> &BTreeMap<String, String> {
         &self.header.metadata
@@ -126,7 +121,7 @@ impl<R: Read + Seek> File<R> {
 
 impl<R: Read + Seek> Archive for File<R> {
     fn arrays(&self) -> &Arrays {
-        self.arrays()
+        &self.header.arrays
     }
 
     fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault> {
@@ -175,10 +170,8 @@ impl<'de> Deserialize<'de> for Entries {
                         if metadata.replace(map.next_value()?).is_some() {
                             return Err(twice());
                         }
-                    } else if arrays.contains_key(&name) {
+                    } else if arrays.insert(name.clone(), map.next_value()?).is_some() {
                         return Err(twice());
-                    } else {
-                        arrays.insert(name, map.next_value()?);
                     }
                 }
                 let metadata = metadata.unwrap_or_default();
@@ -207,7 +200,7 @@ mod of_parameters {
 
     use super::*;
     use crate::names::Names;
-    use crate::parameters::{Staged, Written, write_elements, written};
+    use crate::parameters::{Written, write_elements, written};
     use crate::replace::replace;
 
     /// Writes parameters to a file, whole or not at all: [`replace`].
@@ -291,22 +284,19 @@ mod of_parameters {
         File::of_bytes(bytes)?.load(parameters, names)
     }
 
-    impl<R: Read + Seek> File<R> {
-        /// Sets parameters to what the file holds of them.
-        ///
-        /// # Errors
-        /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
-        pub fn load(&mut self, parameters: &mut impl Parameters, names: &Names<'_>) -> Result<(), Fault> {
-            self.stage(parameters, names).map(|staged| staged.set(parameters))
-        }
-
-        /// Reads what the file holds of parameters and leaves these as they are, for checks in between.
-        ///
-        /// # Errors
-        /// As [`load`](Self::load).
-        pub fn stage(&mut self, parameters: &impl Parameters, names: &Names<'_>) -> Result<Staged, Fault> {
-            Staged::read(self, parameters, names)
-        }
+    /// What `weights!` of the facade becomes: `zeros` with what a file has that was checked when the program was compiled.
+    #[doc(hidden)]
+    pub fn embedded<P: Parameters>(
+        zeros: P,
+        bytes: &[u8],
+        names: &[(&str, &str)],
+        allow_unexpected: bool,
+    ) -> P {
+        let (mut parameters, names) = (zeros, Names::pairs(names.iter().copied()));
+        let names = if allow_unexpected { names.allow_unexpected() } else { names };
+        let loaded = from_bytes(bytes, &mut parameters, &names);
+        loaded.expect("the file is the one that was checked when this was compiled");
+        parameters
     }
 
     /// The parts in the order of the file: wide elements first, so that each array is aligned as its elements are.

@@ -1,0 +1,472 @@
+//! NumPy's format `.npy`: one array, behind a header that is a dictionary of Python.
+//!
+//! ```
+//! use mind_files::npy;
+//! use mind_rt::{Const, Tensor};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("x.npy");
+//! let x: Tensor![f32; 2, 3] = Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+//! npy::write(&path, &x)?;
+//!
+//! let rows = npy::read::<f32, (usize, Const<3>)>(&path)?;
+//! assert_eq!(rows.dims(), [2, 3]);
+//! assert_eq!(rows.as_slice(), x.as_slice());
+//! let error = npy::read::<f64, (usize, Const<3>)>(&path).unwrap_err();
+//! assert!(error.to_string().ends_with("it holds f32[2, 3], needed f64[?, 3]"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A file is read in either byte order and in C or Fortran order; it is written little-endian and in C order, as format 1.0.
+
+use std::io::{self, Read, Write};
+
+use crate::error::Fault;
+use crate::layout::Layout;
+
+/// The longest header that is read; of NumPy's none has a tenth of it.
+const LONGEST_HEADER: usize = 1 << 16;
+
+/// How deep brackets nest in a header that is read.
+const DEEPEST: usize = 8;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// What stands before the elements of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The element type and the extents. A type that the language has not is named in its manner, as `f16`, or as the file
+    /// has it.
+    pub layout: Layout,
+    is_big_endian: bool,
+    is_fortran: bool,
+    /// The bytes of the header with what stands before it.
+    length: u64,
+}
+
+impl Header {
+    /// Reads the header of a file, and nothing behind it.
+    ///
+    /// # Errors
+    /// What is read is no such file, or is cut off.
+    pub fn read(reader: &mut impl Read) -> Result<Self, Fault> {
+        let mut head = Vec::new();
+        reader.by_ref().take(10).read_to_end(&mut head).map_err(Fault::Read)?;
+        if !head.starts_with(MAGIC) {
+            return Err(malformed("it is no .npy file"));
+        }
+        let cut_off = || malformed("it is cut off in its header");
+        let length = match head[MAGIC.len()..] {
+            [1, _, a, b] => usize::from(u16::from_le_bytes([a, b])),
+            [2 | 3, _, a, b] => {
+                reader.by_ref().take(2).read_to_end(&mut head).map_err(Fault::Read)?;
+                let [c, d] = head[10..] else { return Err(cut_off()) };
+                u32::from_le_bytes([a, b, c, d]) as usize
+            }
+            [version, _, _, _] => {
+                return Err(malformed(&format!("version {version} of the format is not known")));
+            }
+            _ => return Err(cut_off()),
+        };
+        if length > LONGEST_HEADER {
+            let message = format!("its header has {length} bytes, more than the limit of {LONGEST_HEADER}");
+            return Err(malformed(&message));
+        }
+        let start = head.len();
+        reader.by_ref().take(length as u64).read_to_end(&mut head).map_err(Fault::Read)?;
+        if head.len() - start < length {
+            return Err(cut_off());
+        }
+        let text = String::from_utf8_lossy(&head[start..]);
+        Literal { rest: &text }.header(head.len() as u64).map_err(|why| malformed(&why))
+    }
+
+    /// The bytes that all elements have, if their type is one of the language and the number does not overflow.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        let width = width(&self.layout.dtype)? as u64;
+        self.layout.dims.iter().try_fold(width, |bytes, extent| bytes.checked_mul(*extent as u64))
+    }
+
+    /// The bytes of the header, with what stands before it.
+    #[must_use]
+    pub const fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether arranging the elements in C order takes their memory twice.
+    #[must_use]
+    pub const fn is_fortran(&self) -> bool {
+        self.is_fortran
+    }
+
+    /// Checks that as many bytes are there as the elements have.
+    ///
+    /// # Errors
+    /// There are fewer or more, or the number overflows.
+    pub fn check(&self, found: u64) -> Result<(), Fault> {
+        let elements =
+            self.layout.dims.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent as u64));
+        // Of types that are not known an element has a byte at least.
+        let needed = self.bytes().or(elements.filter(|_| width(&self.layout.dtype).is_none()));
+        let exact = width(&self.layout.dtype).is_some();
+        match needed {
+            Some(needed) if needed == found || (!exact && needed < found) => Ok(()),
+            Some(needed) if needed < found => {
+                Err(malformed(&format!("{} bytes follow its elements", found - needed)))
+            }
+            _ => {
+                let layout = &self.layout;
+                Err(malformed(&format!("it is cut off: {layout} in its header, {found} bytes after it")))
+            }
+        }
+    }
+
+    /// Reads all elements to `to`, which has as many bytes as [`bytes`](Self::bytes) says: little-endian, in row-major order.
+    ///
+    /// # Errors
+    /// There are fewer elements, or something follows them.
+    pub fn elements(&self, reader: &mut impl Read, to: &mut [u8]) -> Result<(), Fault> {
+        reader.read_exact(to).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => malformed("it is cut off in its elements"),
+            _ => Fault::Read(error),
+        })?;
+        if reader.read(&mut [0]).map_err(Fault::Read)? != 0 {
+            return Err(malformed("something follows its elements"));
+        }
+        let width = width(&self.layout.dtype).expect("the type of what is read is one of the language");
+        if self.is_big_endian {
+            to.chunks_exact_mut(width).for_each(<[u8]>::reverse);
+        }
+        if self.is_fortran {
+            to_row_major(&self.layout.dims, width, to);
+        }
+        Ok(())
+    }
+
+    /// The bytes of a header for elements of this layout, to which the elements are appended little-endian and in row-major
+    /// order.
+    ///
+    /// # Panics
+    /// If the language has no such element type.
+    #[must_use]
+    pub fn write(layout: &Layout) -> Vec<u8> {
+        let descr = match &*layout.dtype {
+            "f32" => "<f4",
+            "f64" => "<f8",
+            "i32" => "<i4",
+            "i64" => "<i8",
+            "bool" => "|b1",
+            other => panic!("the language has no {other}"),
+        };
+        let extents: Vec<String> = layout.dims.iter().map(ToString::to_string).collect();
+        let comma = if extents.len() == 1 { "," } else { "" };
+        let shape = format!("({}{comma})", extents.join(", "));
+        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+        // Elements begin at a multiple of 64 bytes; ranks are too low for a header of more than 64 KiB.
+        let length = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(64) - MAGIC.len() - 4;
+        let text = format!("{text:<width$}\n", width = length - 1);
+        let length = u16::try_from(length).expect("extents of tensors make a short header");
+        [MAGIC, &[1, 0], &length.to_le_bytes(), text.as_bytes()].concat()
+    }
+}
+
+fn malformed(why: &str) -> Fault {
+    Fault::Malformed(why.to_owned())
+}
+
+/// The bytes of an element of the language's type of this name.
+fn width(dtype: &str) -> Option<usize> {
+    match dtype {
+        "f32" | "i32" => Some(4),
+        "f64" | "i64" => Some(8),
+        "bool" => Some(1),
+        _ => None,
+    }
+}
+
+/// Arranges elements that are in column-major order.
+fn to_row_major(dims: &[usize], width: usize, elements: &mut [u8]) {
+    let columns = elements.to_vec();
+    let mut index = vec![0; dims.len()];
+    for element in elements.chunks_exact_mut(width) {
+        let at = dims.iter().zip(&index).rev().fold(0, |at, (extent, index)| at * extent + index);
+        element.copy_from_slice(&columns[at * width..(at + 1) * width]);
+        for (index, extent) in index.iter_mut().zip(dims).rev() {
+            *index += 1;
+            if *index < *extent {
+                break;
+            }
+            *index = 0;
+        }
+    }
+}
+
+/// A descriptor of NumPy's as the name of a type.
+fn name_of(descriptor: &str) -> String {
+    let name = match descriptor.trim_start_matches(['<', '>', '=', '|']) {
+        "f2" => "f16",
+        "f4" => "f32",
+        "f8" => "f64",
+        "i1" => "i8",
+        "i2" => "i16",
+        "i4" => "i32",
+        "i8" => "i64",
+        "u1" => "u8",
+        "u2" => "u16",
+        "u4" => "u32",
+        "u8" => "u64",
+        "b1" | "?" => "bool",
+        "c8" => "c64",
+        "c16" => "c128",
+        other => return other.escape_debug().to_string(),
+    };
+    name.to_owned()
+}
+
+/// What is left to read of a literal of Python.
+struct Literal<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Literal<'a> {
+    /// The header that a dictionary is: three keys, each once, in any order.
+    fn header(mut self, length: u64) -> Result<Header, String> {
+        let [mut descr, mut is_fortran, mut dims] = [None, None, None];
+        self.expect('{')?;
+        while !self.take('}') {
+            let key = self.string()?;
+            self.expect(':')?;
+            let slot = match key {
+                "descr" => &mut descr,
+                "fortran_order" => &mut is_fortran,
+                "shape" => &mut dims,
+                _ => return Err(format!("its header has an unknown key `{}`", key.escape_debug())),
+            };
+            if slot.replace(self.value()?).is_some() {
+                return Err(format!("its header has `{key}` twice"));
+            }
+            if !self.take(',') {
+                self.expect('}')?;
+                break;
+            }
+        }
+        if !self.rest.trim().is_empty() {
+            return Err("something follows the dictionary of its header".into());
+        }
+        let of = |value: Option<&'a str>, key| value.ok_or_else(|| format!("its header has no `{key}`"));
+        let is_fortran = match of(is_fortran, "fortran_order")? {
+            "True" => true,
+            "False" => false,
+            other => return Err(format!("its `fortran_order` is {}", other.escape_debug())),
+        };
+        let dims = extents(of(dims, "shape")?)?;
+        let descr = of(descr, "descr")?.trim_matches(['\'', '"']);
+        let is_big_endian = match descr.chars().next() {
+            Some('>') => true,
+            Some('=') => cfg!(target_endian = "big"),
+            _ => false,
+        };
+        Ok(Header { layout: Layout { dtype: name_of(descr), dims }, is_big_endian, is_fortran, length })
+    }
+
+    fn take(&mut self, mark: char) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(mark) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn expect(&mut self, mark: char) -> Result<(), String> {
+        if self.take(mark) { Ok(()) } else { Err(format!("its header is not valid, a `{mark}` is missing")) }
+    }
+
+    fn string(&mut self) -> Result<&'a str, String> {
+        let quote = if self.take('"') { '"' } else { self.expect('\'').map(|()| '\'')? };
+        let (text, rest) =
+            self.rest.split_once(quote).ok_or("its header is not valid, a text does not end")?;
+        self.rest = rest;
+        Ok(text)
+    }
+
+    /// The text of a value: up to the comma or brace behind it, whatever stands in brackets and quotes.
+    fn value(&mut self) -> Result<&'a str, String> {
+        let text = self.rest.trim_start();
+        let (mut depth, mut quote) = (0_usize, None);
+        for (at, character) in text.char_indices() {
+            match (character, quote) {
+                (_, Some(open)) => {
+                    if character == open {
+                        quote = None;
+                    }
+                }
+                ('\'' | '"', None) => quote = Some(character),
+                (',' | '}', None) if depth == 0 => {
+                    self.rest = &text[at..];
+                    return Ok(text[..at].trim_end());
+                }
+                ('(' | '[' | '{', None) => {
+                    depth += 1;
+                    if depth > DEEPEST {
+                        return Err("its header nests too deep".into());
+                    }
+                }
+                (')' | ']' | '}', None) => depth = depth.saturating_sub(1),
+                (_, None) => {}
+            }
+        }
+        Err("its header is not valid, a `}` is missing".into())
+    }
+}
+
+/// The extents that a tuple or list has.
+fn extents(shape: &str) -> Result<Vec<usize>, String> {
+    let wrong = || format!("its `shape` is {}", shape.escape_debug());
+    let inside = shape.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let inside = inside.or_else(|| shape.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
+    let inside = inside.ok_or_else(wrong)?.trim();
+    let inside = inside.strip_suffix(',').unwrap_or(inside);
+    if inside.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Python 2 wrote `3L`.
+    let extent = |extent: &str| extent.trim().trim_end_matches(['l', 'L']).parse().map_err(|_| wrong());
+    inside.split(',').map(extent).collect()
+}
+
+#[cfg(feature = "parameters")]
+pub use of_tensors::{read, write};
+
+#[cfg(feature = "parameters")]
+mod of_tensors {
+    use std::io::BufReader;
+    use std::path::Path;
+
+    use mind_rt::{Element, Parameter, Shape, Tensor, TensorRef};
+
+    use super::*;
+    use crate::error::Error;
+    use crate::parameters::{layout_of, read_tensor, shape_for, write_elements};
+    use crate::replace::replace;
+
+    /// Writes a tensor to a file, whole or not at all: [`replace`].
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write<T: Element, S: Shape>(
+        path: impl AsRef<Path>,
+        tensor: &TensorRef<T, S>,
+    ) -> Result<(), Error> {
+        let (path, part) = (path.as_ref(), Parameter::tensor("", tensor));
+        replace(path, |file| {
+            file.write_all(&Header::write(&layout_of(&part)))?;
+            write_elements(part.elements, file)
+        })
+        .map_err(|error| Fault::Write(error).of(path))
+    }
+
+    /// Reads the tensor that a file holds.
+    ///
+    /// # Errors
+    /// All that is wrong with the file; a tensor of another element type, rank or static extent.
+    pub fn read<T: Element, S: Shape>(path: impl AsRef<Path>) -> Result<Tensor<T, S>, Error> {
+        let path = path.as_ref();
+        let read = || {
+            let (file, length) = crate::open(path)?;
+            let mut reader = BufReader::new(file);
+            let header = Header::read(&mut reader)?;
+            header.check(length.saturating_sub(header.length()))?;
+            let shape = shape_for::<T, S>(&header.layout)?;
+            read_tensor(shape, |bytes| header.elements(&mut reader, bytes))
+        };
+        read().map_err(|fault: Fault| fault.of(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(header: &str) -> Vec<u8> {
+        let length = (header.len() as u16).to_le_bytes();
+        [MAGIC, &[1, 0], &length, header.as_bytes()].concat()
+    }
+
+    fn why(file: &[u8]) -> String {
+        let mut rest = file;
+        let read = Header::read(&mut rest).and_then(|header| header.check(rest.len() as u64));
+        read.expect_err("it is refused").to_string()
+    }
+
+    #[test]
+    fn what_the_header_claims_is_checked_before_it_is_believed() {
+        assert_eq!(why(b"PK"), "it is no .npy file");
+        assert_eq!(why(b"\x93NUMPY\x01"), "it is cut off in its header");
+        assert_eq!(why(b"\x93NUMPY\x02\x00\xff\xff\x00\x00{"), "it is cut off in its header");
+        assert_eq!(
+            why(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{"),
+            "its header has 4294967295 bytes, more than the limit of 65536"
+        );
+        assert_eq!(why(b"\x93NUMPY\x09\x00\x01\x00\x00\x00"), "version 9 of the format is not known");
+        let deep = format!("{{'descr': {}", "(".repeat(64));
+        assert_eq!(why(&file(&deep)), "its header nests too deep");
+        for shape in ["(4000000000, 3)", "[4000000000, 3]", "(4000000000L, 3L)"] {
+            let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+            let found = "it is cut off: f32[4000000000, 3] in its header, 0 bytes after it";
+            assert_eq!(why(&file(&header)), found);
+        }
+        let huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387905, 4), }";
+        assert!(why(&file(huge)).starts_with("it is cut off: f32[4611686018427387905, 4]"));
+    }
+
+    #[test]
+    fn a_header_has_each_key_once_and_nothing_else() {
+        for (header, found) in [
+            ("", "its header is not valid, a `{` is missing"),
+            ("{", "its header is not valid, a `'` is missing"),
+            ("{'descr", "its header is not valid, a text does not end"),
+            ("{'descr': '<f4'", "its header is not valid, a `}` is missing"),
+            ("{'descr': '<f4'}", "its header has no `fortran_order`"),
+            ("{'descr': '<f4', 'descr': '<f4'}", "its header has `descr` twice"),
+            ("{'more': 1}", "its header has an unknown key `more`"),
+            ("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "its `fortran_order` is 0"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': 3}", "its `shape` is 3"),
+            ("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "its `shape` is (-1,)"),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x",
+                "something follows the dictionary of its header",
+            ),
+        ] {
+            assert_eq!(why(&file(header)), found, "{header}");
+        }
+    }
+
+    #[test]
+    fn either_order_of_bytes_and_axes_is_read() {
+        let header = "{\"shape\": (2, 3), 'fortran_order': True, 'descr': '>i4'}";
+        let bytes: Vec<u8> = [1_i32, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let file = [file(header), bytes].concat();
+        let mut reader = &file[..];
+        let header = Header::read(&mut reader).expect("it is valid");
+        assert_eq!(header.layout.to_string(), "i32[2, 3]");
+        let mut elements = vec![0; 24];
+        header.elements(&mut reader, &mut elements).expect("they are there");
+        let expected: Vec<u8> = (1..=6_i32).flat_map(i32::to_le_bytes).collect();
+        assert_eq!(elements, expected);
+    }
+
+    #[test]
+    fn types_of_others_are_named() {
+        for (descr, name) in
+            [("'<f2'", "f16"), ("'|u1'", "u8"), ("'<U3'", "U3"), ("[('a', '<f4')]", "[(\\'a\\', \\'<f4\\')]")]
+        {
+            let header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ()}}");
+            let found = Header::read(&mut &file(&header)[..]).expect("it is valid");
+            assert_eq!(found.layout.dtype, name);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! NumPy's format `.npz`: arrays of the format [`npy`](crate::npy) by name, in a zip archive.
+//!
+//! ```
+//! use mind_files::{Archive, npz};
+//! use mind_rt::{Const, Tensor};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("layers.npz");
+//! let layers: Vec<Tensor![f32; 2, 3]> = vec![Tensor::full(1.0), Tensor::full(2.0)];
+//! npz::save(&path, &layers)?; // numpy.load(path)["0"]
+//!
+//! let mut loaded: Vec<Tensor![f32; 2, 3]> = vec![Tensor::zeros(), Tensor::zeros()];
+//! npz::load(&path, &mut loaded)?;
+//! assert_eq!(loaded, layers);
+//! let second = npz::File::open(&path)?.tensor::<f32, (usize, Const<3>)>("1")?;
+//! assert_eq!(second.dims(), [2, 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Archives of `numpy.savez` and of `numpy.savez_compressed` are read; what is written is as that of the first.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufReader, Cursor, Read, Seek};
+use std::path::Path;
+
+use zip::ZipArchive;
+use zip::read::ZipFile;
+use zip::result::{ZipError, ZipResult};
+
+use crate::archive::Archive;
+use crate::error::{Error, Fault};
+use crate::layout::{Arrays, Layout};
+use crate::npy;
+
+/// What an array's entry is called behind the array's name.
+const EXTENSION: &str = ".npy";
+
+/// An archive of which the headers are read and checked.
+#[derive(Debug)]
+pub struct File<R> {
+    archive: ZipArchive<R>,
+    arrays: Arrays,
+    /// Of each array, which entry it is.
+    entries: BTreeMap<String, usize>,
+}
+
+impl File<BufReader<fs::File>> {
+    /// Opens a file and reads the headers of its arrays.
+    ///
+    /// # Errors
+    /// What is wrong with it. No memory is taken for what it says of its lengths.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let open = || Self::read(BufReader::new(crate::open(path)?.0));
+        open().map_err(|fault| fault.of(path))
+    }
+}
+
+impl<'a> File<Cursor<&'a [u8]>> {
+    /// Reads the headers of an archive that is in memory.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn of_bytes(bytes: &'a [u8]) -> Result<Self, Fault> {
+        Self::read(Cursor::new(bytes))
+    }
+}
+
+impl<R: Read + Seek> File<R> {
+    fn read(reader: R) -> Result<Self, Fault> {
+        let mut archive = ZipArchive::new(reader).map_err(|error| refused(&error))?;
+        if archive.has_duplicate_names() {
+            return Err(Fault::Malformed("a name is there twice".into()));
+        }
+        // Entries that share bytes make a small file one of many large ones.
+        if archive.has_overlapping_entries().map_err(|error| refused(&error))? {
+            return Err(Fault::Malformed("its entries overlap".into()));
+        }
+        let (mut arrays, mut entries) = (Arrays::new(), BTreeMap::new());
+        for position in 0..archive.len() {
+            let mut entry = archive.by_index(position).map_err(|error| refused(&error))?;
+            let name = entry.name().map_err(|error| refused(&error))?.into_owned();
+            let (name, layout) = match name.strip_suffix(EXTENSION) {
+                Some(name) => {
+                    let header = header(&mut entry, name)?;
+                    (name.to_owned(), header.layout)
+                }
+                None => {
+                    let dims = usize::try_from(entry.size()).into_iter().collect();
+                    (name, Layout { dtype: "bytes".into(), dims })
+                }
+            };
+            if arrays.insert(name.clone(), layout).is_some() {
+                return Err(Fault::Malformed(format!("`{}` is there twice", name.escape_debug())));
+            }
+            entries.insert(name, position);
+        }
+        Ok(Self { archive, arrays, entries })
+    }
+}
+
+/// The header of an entry, which the length that the archive tells of it has to be that of.
+fn header<R: Read>(entry: &mut ZipFile<'_, R>, name: &str) -> Result<npy::Header, Fault> {
+    let header = npy::Header::read(entry).map_err(|fault| within(name, fault))?;
+    let data = entry.size().saturating_sub(header.length());
+    header.check(data).map_err(|fault| within(name, fault))?;
+    Ok(header)
+}
+
+/// What is wrong with an entry, as what is wrong with the archive.
+fn within(name: &str, fault: Fault) -> Fault {
+    Fault::Malformed(format!("of `{}`: {fault}", name.escape_debug()))
+}
+
+fn refused(error: &ZipError) -> Fault {
+    Fault::Malformed(format!("it is no .npz file that can be read: {error}"))
+}
+
+impl<R: Read + Seek> Archive for File<R> {
+    fn arrays(&self) -> &Arrays {
+        &self.arrays
+    }
+
+    fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault> {
+        let position = *self.entries.get(name).expect("the array is one of the file");
+        let entry: ZipResult<_> = self.archive.by_index(position);
+        let mut entry = entry.map_err(|error| refused(&error))?;
+        let header = header(&mut entry, name)?;
+        // What follows the last element is nothing, and to find that out the checksum is compared.
+        header.elements(&mut entry, to).map_err(|fault| within(name, fault))
+    }
+}
+
+#[cfg(feature = "parameters")]
+pub use of_parameters::*;
+
+#[cfg(feature = "parameters")]
+mod of_parameters {
+    use std::io::{self, Write};
+
+    use mind_rt::Parameters;
+    use zip::write::SimpleFileOptions;
+    use zip::{CompressionMethod, ZipWriter};
+
+    use super::*;
+    use crate::names::Names;
+    use crate::parameters::{Written, write_elements, written};
+    use crate::replace::replace;
+
+    /// Writes parameters to a file, whole or not at all: [`replace`].
+    ///
+    /// # Errors
+    /// What the system says; two parameters of one name.
+    pub fn save(path: impl AsRef<Path>, parameters: &impl Parameters) -> Result<(), Error> {
+        save_as(path, parameters, &Names::same())
+    }
+
+    /// The same, under the names that the parameters are to have in the file.
+    ///
+    /// # Errors
+    /// As [`save`]; names of what is no parameter.
+    pub fn save_as(
+        path: impl AsRef<Path>,
+        parameters: &impl Parameters,
+        names: &Names<'_>,
+    ) -> Result<(), Error> {
+        let path = path.as_ref();
+        let parts = written(parameters, names).map_err(|fault| fault.of(path))?;
+        replace(path, |file| write(file, &parts)).map_err(|error| Fault::Write(error).of(path))
+    }
+
+    /// Sets parameters to what a file holds of them.
+    ///
+    /// # Errors
+    /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
+    pub fn load(path: impl AsRef<Path>, parameters: &mut impl Parameters) -> Result<(), Error> {
+        load_as(path, parameters, &Names::same())
+    }
+
+    /// The same, of parameters that have other names in the file.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn load_as(
+        path: impl AsRef<Path>,
+        parameters: &mut impl Parameters,
+        names: &Names<'_>,
+    ) -> Result<(), Error> {
+        let path = path.as_ref();
+        File::open(path)?.load(parameters, names).map_err(|fault| fault.of(path))
+    }
+
+    /// Writes an archive, not compressed. It has no times in it, so that equal parameters make equal files.
+    pub(crate) fn write(to: &mut (impl Write + Seek), parts: &[Written<'_>]) -> io::Result<()> {
+        let mut archive = ZipWriter::new(to);
+        for part in parts {
+            let header = npy::Header::write(&part.layout);
+            let bytes = header.len() as u64 + part.elements.len() as u64 * 8;
+            let options = SimpleFileOptions::default()
+                .compression_method(CompressionMethod::Stored)
+                .large_file(bytes > u64::from(u32::MAX));
+            archive.start_file(format!("{}{EXTENSION}", part.name), options)?;
+            archive.write_all(&header)?;
+            write_elements(part.elements, &mut archive)?;
+        }
+        archive.finish()?;
+        Ok(())
+    }
+}

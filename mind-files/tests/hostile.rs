@@ -1,0 +1,259 @@
+//! Files that are made to mislead: each is one clear error, loads nothing, and takes no memory for lengths that it tells of.
+
+use std::io::{Cursor, Write};
+
+use mind_files::{Archive, Fault, Names, npy, npz, safetensors};
+use mind_rt::{Parameters, Rng, Tensor, Xoshiro256};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+type Square = Tensor![f32; 2, 2];
+
+/// As much memory as is taken for a file of a few hundred bytes.
+const MEMORY: u64 = 1 << 20;
+
+/// What loading says of a file; nothing of it is loaded, and no memory taken for it.
+fn refused(load: impl Fn(&mut Square) -> Result<(), Fault>) -> String {
+    let (mut kept, mut message) = (Tensor::full(9.0), String::new());
+    let taken = allocation_counter::measure(|| {
+        message = load(&mut kept).expect_err("it is refused").to_string();
+    });
+    assert!(taken.bytes_max < MEMORY, "{} bytes: {message}", taken.bytes_max);
+    assert_eq!(kept, Tensor::full(9.0));
+    message
+}
+
+fn of_safetensors(bytes: &[u8]) -> String {
+    refused(|square| safetensors::from_bytes(bytes, square, &Names::same()))
+}
+
+fn of_npz(bytes: &[u8]) -> String {
+    refused(|square| npz::File::of_bytes(bytes)?.load(square, &Names::by(|_| "w".into())))
+}
+
+/// A header of safetensors and so many bytes behind it.
+fn with_header(header: &str, data: usize) -> Vec<u8> {
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; data]].concat()
+}
+
+#[test]
+fn headers_of_safetensors_are_checked_before_they_are_believed() {
+    let ten_gigabytes = 10_000_000_000_u64.to_le_bytes();
+    assert_eq!(
+        of_safetensors(&[&ten_gigabytes[..], &[b' '; 1000]].concat()),
+        "its header would have 10000000000 bytes, at most 100000000 are read"
+    );
+    assert_eq!(
+        of_safetensors(&100_000_000_u64.to_le_bytes()),
+        "it is cut off: it has 8 bytes, needed 100000008"
+    );
+    assert_eq!(of_safetensors(b"1234"), "it is cut off: it has 4 bytes, needed 8");
+    let largest = u64::MAX;
+    for (header, why) in [
+        // Offsets that overlap, leave a hole, run backwards.
+        (
+            r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}"#,
+            "b",
+        ),
+        (r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#, "a"),
+        (r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}}"#, "a"),
+        // Lengths that overflow, or are not those of the extents.
+        (&format!(r#"{{"a":{{"dtype":"F32","shape":[{largest},2],"data_offsets":[0,8]}}}}"#), "overflow"),
+        (&format!(r#"{{"a":{{"dtype":"F32","shape":[{largest}],"data_offsets":[0,8]}}}}"#), "overflow"),
+        (
+            &format!(r#"{{"a":{{"dtype":"U8","shape":[{largest}],"data_offsets":[0,{largest}]}}}}"#),
+            "overflow",
+        ),
+        (r#"{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}"#, "invalid shape"),
+        (r#"{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}}"#, "-1"),
+        // Names twice, with elements and without.
+        (
+            r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#,
+            "\"a\" is there twice",
+        ),
+        (
+            r#"{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#,
+            "\"a\" is there twice",
+        ),
+        (r#"{"__metadata__":{},"__metadata__":{}}"#, "is there twice"),
+        (r#"{"a":{"dtype":"X9","shape":[1],"data_offsets":[0,4]}}"#, "X9"),
+        (&"[".repeat(100_000), "invalid type"),
+        (&format!("{{\"a\":{}", "[".repeat(100_000)), "expected value"),
+        (&format!("{{\"a\":{{\"more\":{}", "[".repeat(100_000)), "EOF"),
+        ("", "EOF"),
+        ("{", "EOF"),
+    ] {
+        let message = of_safetensors(&with_header(header, 16));
+        assert!(
+            message.starts_with("its header is not valid, ") && message.contains(why),
+            "{why}: {message}"
+        );
+    }
+    let one =
+        |length: u64| format!(r#"{{"a":{{"dtype":"U8","shape":[{length}],"data_offsets":[0,{length}]}}}}"#);
+    let huge = 1 << 60;
+    let found = 8 + one(huge).len();
+    let message = of_safetensors(&with_header(&one(huge), 0));
+    assert_eq!(message, format!("it is cut off: it has {found} bytes, needed {}", found as u64 + huge));
+    assert_eq!(of_safetensors(&with_header("{}", 3)), "3 bytes follow its end, which is after 10");
+    assert_eq!(
+        of_safetensors(&with_header("{}", 0)),
+        "it does not fit: the tensor without a name f32[2, 2] is missing"
+    );
+}
+
+/// An archive of entries, each deflated.
+fn archive(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in entries {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        archive.start_file(*name, options).expect("names differ");
+        archive.write_all(bytes).expect("there is memory");
+    }
+    archive.finish().expect("there is memory").into_inner()
+}
+
+fn npy_of(shape: &str, data: usize) -> Vec<u8> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let length = (header.len() as u16).to_le_bytes();
+    [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &vec![0; data]].concat()
+}
+
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for at in 0..bytes.len() - from.len() {
+        if bytes[at..].starts_with(from) {
+            bytes[at..at + to.len()].copy_from_slice(to);
+        }
+    }
+    bytes
+}
+
+/// Where the entries of the central directory begin.
+fn central(bytes: &[u8]) -> Vec<usize> {
+    (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(b"PK\x01\x02")).collect()
+}
+
+#[test]
+fn archives_are_checked_before_they_are_believed() {
+    let two = archive(&[("w.npy", npy_of("(2, 2)", 16)), ("v.npy", npy_of("(2, 2)", 16))]);
+    assert_eq!(of_npz(&replaced(&two, b"v.npy", b"w.npy")), "a name is there twice");
+    let mut overlapping = two.clone();
+    let [first, second] = central(&two)[..] else { panic!("there are two") };
+    overlapping.copy_within(first + 42..first + 46, second + 42);
+    assert_eq!(of_npz(&overlapping), "its entries overlap");
+    let stem = archive(&[("w.npy", npy_of("(2, 2)", 16)), ("w", vec![0; 16])]);
+    assert_eq!(of_npz(&stem), "`w` is there twice");
+    assert!(of_npz(b"PK").starts_with("it is no .npz file that can be read: "));
+    assert!(of_npz(&two[..two.len() - 30]).starts_with("it is no .npz file that can be read: "));
+    let one = |bytes| archive(&[("w.npy", bytes)]);
+    let cut_off = "of `w`: it is cut off: f32[4000000000, 4000000000] in its header, 16 bytes after it";
+    assert_eq!(of_npz(&one(npy_of("(4000000000, 4000000000)", 16))), cut_off);
+    assert_eq!(
+        of_npz(&one(npy_of("(2, 2)", 12))),
+        "of `w`: it is cut off: f32[2, 2] in its header, 12 bytes after it"
+    );
+    assert_eq!(of_npz(&one(b"text".to_vec())), "of `w`: it is no .npy file");
+}
+
+#[test]
+fn archives_that_inflate_to_more_than_they_are_stay_small() {
+    // 16 MiB in 16 KiB: as an array of its own, behind one that is small, and told to be small.
+    let bomb = vec![0; 16 << 20];
+    let all = archive(&[("w.npy", npy_of("(2048, 2048)", bomb.len()))]);
+    assert!(all.len() < 100_000);
+    assert_eq!(
+        of_npz(&all),
+        "it does not fit: `w` is f32[2048, 2048], needed f32[2, 2], for the tensor without a name"
+    );
+    let behind = archive(&[("w.npy", npy_of("(2, 2)", bomb.len()))]);
+    assert_eq!(of_npz(&behind), format!("of `w`: {} bytes follow its elements", bomb.len() - 16));
+    let (told, real) = ((npy_of("(2, 2)", 16).len() as u32), npy_of("(2, 2)", bomb.len()).len() as u32);
+    let small = replaced(&behind, &real.to_le_bytes(), &told.to_le_bytes());
+    let message = of_npz(&small);
+    assert!(message.starts_with("of `w`: ") && message.contains("larger than its declared"), "{message}");
+    let header = archive(&[("w.npy", [&b"\x93NUMPY\x02\x00\xff\xff\xff\x03"[..], &bomb].concat())]);
+    assert_eq!(of_npz(&header), "of `w`: its header has 67108863 bytes, more than the limit of 65536");
+}
+
+#[test]
+fn a_damaged_element_is_found_by_the_checksum() {
+    let mut bytes = Vec::new();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("w.npz");
+    let square: Square = Tensor::full(0.15625);
+    npz::save_as(&path, &square, &Names::by(|_| "w".into())).expect("it is written");
+    bytes.extend(std::fs::read(&path).expect("it is there"));
+    let damaged = replaced(&bytes, &0.15625_f32.to_le_bytes(), &0.25_f32.to_le_bytes());
+    let message = of_npz(&damaged);
+    assert!(message.starts_with("of `w`: ") && message.contains("checksum"), "{message}");
+}
+
+/// Changes to a file, as a fuzzer makes them.
+fn mutated(seed: &[u8], random: &mut Xoshiro256) -> Vec<u8> {
+    let mut bytes = seed.to_vec();
+    for _ in 0..1 + random.next_u64() % 4 {
+        let below = |random: &mut Xoshiro256, end: usize| (random.next_u64() % end.max(1) as u64) as usize;
+        let at = below(random, bytes.len());
+        match random.next_u64() % 6 {
+            0 => bytes.truncate(at),
+            1 if !bytes.is_empty() => bytes[at] ^= 1 << (random.next_u64() % 8),
+            2 if !bytes.is_empty() => bytes[at] = random.next_u64() as u8,
+            3 => {
+                let extreme = [0, u64::MAX, 1 << 63, 0xffff_ffff, 10_000_000_000];
+                let extreme = extreme[below(random, extreme.len())].to_le_bytes();
+                for (byte, new) in bytes[at..].iter_mut().zip(&extreme[..[2, 4, 8][below(random, 3)]]) {
+                    *byte = *new;
+                }
+            }
+            4 => {
+                let end = at + below(random, bytes.len() - at);
+                let copy = bytes[at..end].to_vec();
+                let to = below(random, bytes.len());
+                bytes.splice(to..to, copy);
+            }
+            _ => bytes.insert(at, b"0123456789[]{}(),'\""[below(random, 19)]),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn changed_files_are_read_or_refused_whole() {
+    let data = |name: &str| {
+        let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read(path).expect("it is there")
+    };
+    let mut random = Xoshiro256::new(21);
+    let mut parameters: Vec<Tensor![f32; 2, 3]> = vec![Tensor::full(9.0), Tensor::full(9.0)];
+    let names = || Names::pairs([("w", "0"), ("columns", "1")]).allow_unexpected();
+    let mut outcomes = [0; 2];
+    for file in ["arrays.safetensors", "stored.npz", "deflated.npz", "columns.npy"] {
+        let seed = data(file);
+        for _ in 0..1000 {
+            let bytes = mutated(&seed, &mut random);
+            let before = mind_files::bytes(&parameters);
+            let mut loaded = Ok(());
+            let taken = allocation_counter::measure(|| {
+                loaded = match file {
+                    "columns.npy" => npy::Header::read(&mut &bytes[..]).and_then(|header| {
+                        let data = &mut &bytes[header.length() as usize..];
+                        header.check(data.len() as u64)?;
+                        header.elements(data, &mut vec![0; header.bytes().unwrap_or_default() as usize])
+                    }),
+                    "arrays.safetensors" => safetensors::from_bytes(&bytes, &mut parameters, &names()),
+                    _ => {
+                        npz::File::of_bytes(&bytes).and_then(|mut file| file.load(&mut parameters, &names()))
+                    }
+                };
+            });
+            assert!(taken.bytes_max < MEMORY, "{} bytes: {loaded:?}", taken.bytes_max);
+            outcomes[usize::from(loaded.is_ok())] += 1;
+            if loaded.is_err() {
+                assert_eq!(mind_files::bytes(&parameters), before);
+            }
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 50), "{outcomes:?}");
+    assert_eq!(parameters.element_count(), 12);
+}
