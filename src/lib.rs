@@ -513,7 +513,10 @@
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
-//! `safetensors`, `npy`: parameters and tensors to and from files, by the module `files`.
+//! `safetensors`: any struct of parameters, and what optimisers remember, to and from files of that format, by
+//! `files::safetensors`; `weights!`, which checks a file against a struct while Rust compiles and makes it part of the program.
+//!
+//! `npy`: one tensor to and from NumPy's `.npy`, by `files::npy`, and parameters to and from `.npz`, by `files::npz`.
 //!
 //! `matrixmultiply`: large products of `f32` and `f64` (of at least 32 rows, 8 columns, 8 factors a sum and 32³ multiplications)
 //! are computed by the crate of that name. On processors other than x86-64 they are, whether that is asked for or not: no kernel of ours for products has run
@@ -587,6 +590,8 @@ pub use mind_macros::angle_include;
 #[doc(hidden)]
 pub mod __macros {
     pub use mind_macros::{include, include_ks, include_mic, ks, linked, mind};
+    #[cfg(feature = "safetensors")]
+    pub use mind_macros::{weights, weights_linked};
 }
 
 /// Tensor programs, compiled while Rust compiles.
@@ -662,4 +667,23 @@ macro_rules! include_ks {
 #[macro_export]
 macro_rules! ks {
     ($($tokens:tt)*) => { $crate::__macros::ks! { [$crate] $($tokens)* } };
+}
+
+/// With the feature `safetensors`, a struct of parameters with what a file has, which is checked while Rust compiles and is part
+/// of the program: `let net = mind::weights!("net.safetensors", Net);`.
+///
+/// The path is relative to the Rust file, as that of [`include_str!`]. The struct is one of a [`mind!`] block, named as a Rust
+/// path, with its dimensions as numbers, or what an optimiser remembers of one: `Net`, `nets::Dense<64, 10>`,
+/// `optim::Adam<Net>`. Where the file does not fit, all differences are told in one error at the struct: what is missing, what
+/// has other extents or another element type, and what is in the file beside.
+///
+/// Names that differ are told, of each that in the file first, and so is that the file may hold more:
+/// `weights!("resnet.safetensors", Head, names = [("fc.weight", "w"), ("fc.bias", "b")], allow_unexpected)`.
+///
+/// The crate is compiled anew when the file changes. A file has at most 16 MiB; a larger one is loaded at run time, by
+/// `files::safetensors::load`, which checks the same.
+#[cfg(feature = "safetensors")]
+#[macro_export]
+macro_rules! weights {
+    ($($tokens:tt)*) => { $crate::__macros::weights! { [$crate] $($tokens)* } };
 }

@@ -1,6 +1,6 @@
 //! Structs of `mind!`, and what optimisers remember of them, in files: with the features `safetensors` and `npy`.
 
-use mind::files::{Names, safetensors};
+use mind::files::{Archive, Names, safetensors};
 use mind::optim::Adam;
 use mind::{Parameters, Xoshiro256, mind};
 
@@ -63,4 +63,77 @@ fn names_are_mapped_both_ways() {
         "it does not fit, 4 differences:\n  `w1` f32[64, 256] is missing\n  `b1` f32[256] is missing\n  \
          `fc1.bias` f32[256] is unexpected\n  `fc1.weight` f32[64, 256] is unexpected"
     );
+}
+
+mod nets {
+    mind::mind! {
+        /// What `mind-files/tests/data/arrays.safetensors` holds.
+        #[derive(Debug, PartialEq)]
+        pub struct Arrays {
+            pub w: f32[2, 3],
+            pub columns: f32[2, 3],
+            pub big: f64[2, 3],
+            pub count: i64,
+            pub ids: i32[2],
+            pub mask: bool[3],
+        }
+
+        #[derive(Debug, PartialEq)]
+        pub struct Table<R, C> { pub rows: f32[R, C] }
+
+        pub struct Columns { pub columns: f32[2, 3] }
+
+        pub struct Pair { pub first: Table<2, 3>, pub second: Columns }
+
+        pub struct Wanted { pub columns: f32[2, 3] }
+    }
+}
+
+/// The same from the file at run time.
+fn arrays() -> nets::Arrays {
+    let mut arrays = nets::Arrays::zeros();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../mind-files/tests/data/arrays.safetensors");
+    safetensors::load(path, &mut arrays).expect("it is whole");
+    arrays
+}
+
+#[test]
+fn weights_are_those_of_the_file() {
+    let found = mind::weights!("../mind-files/tests/data/arrays.safetensors", nets::Arrays);
+    assert_eq!(found, arrays());
+    assert_eq!(found.w.as_slice(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
+    assert_eq!(found.count, -7);
+}
+
+#[test]
+fn weights_have_dimensions_other_names_and_structs_in_structs() {
+    use nets::{Columns, Pair};
+    let table = mind::weights!(
+        "../mind-files/tests/data/arrays.safetensors",
+        nets::Table<2, 3>,
+        names = [("w", "rows")],
+        allow_unexpected,
+    );
+    assert_eq!(table.rows, arrays().w);
+    let pair = mind::weights!(
+        "../mind-files/tests/data/arrays.safetensors",
+        Pair,
+        names = [("w", "first.rows"), ("columns", "second.columns")],
+        allow_unexpected
+    );
+    let Columns { columns } = pair.second;
+    assert_eq!((pair.first.rows, columns), (arrays().w, arrays().columns));
+}
+
+#[test]
+fn weights_are_of_what_optimisers_remember_too() {
+    use nets::Wanted;
+    // The count of steps is a number of the file, and both means are one of its arrays each.
+    let state = mind::weights!(
+        "../mind-files/tests/data/arrays.safetensors",
+        optim::Momentum<Wanted>,
+        names = [("columns", "velocity.columns")],
+        allow_unexpected
+    );
+    assert_eq!(state.velocity.columns, arrays().columns);
 }

@@ -15,14 +15,14 @@ use mind_core::{
     },
     ty::DType,
 };
-use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::{
     bare,
     configured::{self, Way},
     emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
-    link::{Exports, Imports, Place, Received, name},
+    link::{Exports, Imports, Linked, Place, Received},
     report::compile_errors,
     unused, watch,
 };
@@ -89,21 +89,10 @@ fn expand_expression(
     }
 }
 
-/// The expansion of a program with imports, once these are known: `[] [$crate] { program } [names] (f hash) { package } …`,
-/// where the names are what the imports are called in Rust.
+/// The expansion of a program with imports, once these are known.
 pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
-    let (root, rest) = Root::take(input.into_iter().skip(1).collect());
-    let mut rest = rest.into_iter();
-    let written = match rest.next() {
-        Some(TokenTree::Group(group)) => group.stream(),
-        Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => TokenStream::new(),
-    };
-    let names: Vec<Ident> = match rest.next() {
-        Some(TokenTree::Group(group)) => group.stream().into_iter().filter_map(name).collect(),
-        Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => Vec::new(),
-    };
+    let Linked { root, written, names, received } = Linked::read(input);
     let (program, mut diags) = surface::parse(written.clone());
-    let received = Received::read(rest.collect());
     let place = Place::of(&written);
     let library = received.as_ref().and_then(|received| received.library(program.imports(), &names));
     if let (Program::Expression(expression), Some(library)) = (&program, &library) {
@@ -144,7 +133,7 @@ fn ask(
     head: &TokenStream,
 ) -> TokenStream {
     let imports = Imports::new(program.imports(), place);
-    let (uses, call) = imports.ask(root, written.clone());
+    let (uses, call) = imports.ask(root, written.clone(), "linked");
     let Program::Block(mut block) = program else { return quote! {{ #head #uses #call }} };
     // Signatures are worked out without the imports; what is wrong with them is told by the rest.
     block.functions.iter_mut().for_each(|function| function.body = None);

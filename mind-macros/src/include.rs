@@ -200,6 +200,12 @@ impl Source {
         ways.into_iter().map(|way| way.predicate.to_string()).collect()
     }
 
+    /// All that it holds.
+    #[cfg(feature = "safetensors")]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The text.
     ///
     /// # Errors

@@ -28,6 +28,8 @@ mod sample;
 mod unfinished;
 mod unused;
 mod watch;
+#[cfg(feature = "safetensors")]
+mod weights;
 
 use std::time::Instant;
 
@@ -79,6 +81,20 @@ pub fn ks(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn linked(input: TokenStream) -> TokenStream {
     timed("mind!, linked", input, |input| positions::in_rustc(|| expand::expand_linked(input)))
+}
+
+/// `mind::weights!`.
+#[cfg(feature = "safetensors")]
+#[proc_macro]
+pub fn weights(input: TokenStream) -> TokenStream {
+    timed("weights!", input, |input| positions::in_rustc(|| weights::expand(input)))
+}
+
+/// What a call of `weights!` becomes once the struct that it names is known.
+#[cfg(feature = "safetensors")]
+#[proc_macro]
+pub fn weights_linked(input: TokenStream) -> TokenStream {
+    timed("weights!, linked", input, |input| positions::in_rustc(|| weights::expand_linked(input)))
 }
 
 /// Expands, and with `MIND_TIMINGS` in the environment says how long that took.

@@ -40,6 +40,13 @@ impl Root {
         quote! { #facade::__macros }
     }
 
+    /// The path of the module of files.
+    #[cfg(feature = "safetensors")]
+    pub fn files(&self) -> TokenStream {
+        let facade = &self.facade;
+        quote! { #facade::files }
+    }
+
     /// What [`Root::take`] takes off again.
     pub fn prefix(&self) -> TokenStream {
         let facade = &self.facade;

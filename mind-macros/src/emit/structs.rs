@@ -132,6 +132,12 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
     }
 }
 
+/// Zeros of a type whose dimensions are all numbers.
+#[cfg(feature = "safetensors")]
+pub(crate) fn zeros_of(root: &Root, structure: &Structure) -> TokenStream {
+    zeros(root, structure, &[], &[])
+}
+
 /// A field of zeros.
 fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) -> TokenStream {
     let dim = |dim: &Dim| {

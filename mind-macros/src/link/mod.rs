@@ -24,7 +24,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use crate::emit::Root;
 pub(crate) use fingerprint::Place;
-pub(crate) use package::{Received, name};
+pub(crate) use package::Received;
 
 /// The names under which a program imports, and the way to what they stand for.
 pub(crate) struct Imports {
@@ -85,16 +85,42 @@ impl Imports {
         names.iter().rev().fold(tokens, |tokens, name| quote! { #name! { @then #tokens } })
     }
 
-    /// The `use` items, and the call that ends in `linked` for the program of these tokens.
-    pub(crate) fn ask(&self, root: &Root, program: TokenStream) -> (&TokenStream, TokenStream) {
+    /// The `use` items, and the call that ends in a macro of the facade for the program of these tokens: [`Linked`].
+    pub(crate) fn ask(&self, root: &Root, program: TokenStream, end: &str) -> (&TokenStream, TokenStream) {
         let (mut steps, names) = (self.aliases.iter().flatten(), self.names());
         let first = steps.next();
-        let macros = root.macros();
+        let (macros, end) = (root.macros(), format_ident!("{end}"));
         let facade = root.prefix();
-        (
-            &self.uses,
-            quote! { #first! { [#([#steps])* [#macros::linked]] #facade { #program } [#(#names)*] } },
-        )
+        (&self.uses, quote! { #first! { [#([#steps])* [#macros::#end]] #facade { #program } [#(#names)*] } })
+    }
+}
+
+/// What the macro at the end of [`Imports::ask`] is given: `[] [$crate] { program } [names] (f hash) { package } …`.
+pub(crate) struct Linked {
+    pub(crate) root: Root,
+    /// The tokens of the program.
+    pub(crate) written: TokenStream,
+    /// What the imports are called in Rust.
+    pub(crate) names: Vec<Ident>,
+    /// What the imports are; nothing where they are of another version of the language.
+    pub(crate) received: Option<Received>,
+}
+
+impl Linked {
+    pub(crate) fn read(input: TokenStream) -> Self {
+        let (root, rest) = Root::take(input.into_iter().skip(1).collect());
+        let mut rest = rest.into_iter();
+        let written = match rest.next() {
+            Some(TokenTree::Group(group)) => group.stream(),
+            Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => {
+                TokenStream::new()
+            }
+        };
+        let names = match rest.next() {
+            Some(TokenTree::Group(group)) => group.stream().into_iter().filter_map(package::name).collect(),
+            Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => Vec::new(),
+        };
+        Self { root, written, names, received: Received::read(rest.collect()) }
     }
 }
 

@@ -420,7 +420,7 @@ fn packed(list: Group) -> Option<Vec<Packed>> {
 }
 
 /// The name that a token is.
-pub(crate) fn name(tree: TokenTree) -> Option<Ident> {
+pub(super) fn name(tree: TokenTree) -> Option<Ident> {
     match tree {
         TokenTree::Ident(name) => Some(name),
         TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
