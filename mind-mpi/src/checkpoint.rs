@@ -1,159 +1,95 @@
-//! Files of parameters that survive a kill at any moment.
+//! Checkpoints: files of safetensors that say of which program they are, after how many steps, and that they are whole.
 //!
-//! A file is one of safetensors, so that other tools read its tensors. Its metadata has the entry [`ENTRY`], the text
-//! `steps 7, crc32 1c291ca3, program digits`: one, as the crate writes several in an order that changes. The checksum is
-//! of the steps, the program, the layout and the elements, in the order of the parameters.
+//! The metadata of a file has the entry [`ENTRY`], the text `steps 7, crc32 1c291ca3, program digits`. The checksum is of the
+//! steps, the program, the layout and the elements, in the order of the parameters.
 
-use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
-use mind_rt::{DType, Parameters};
-use safetensors::Dtype;
-use safetensors::tensor::{Metadata, TensorInfo, TensorView, serialize};
+use mind_files::{Archive, Fault, Names, Part, bytes, layout, safetensors};
+use mind_rt::Parameters;
 
-use crate::leaves::Part;
-use crate::{Error, leaves};
+use crate::Error;
 
 /// The name of what the metadata says.
 const ENTRY: &str = "mind-mpi";
 
-/// The longest header that is read, as long as that of the crate.
-const MAX_HEADER: u64 = 100_000_000;
-
 /// Writes beside, syncs and renames.
 pub fn save(path: &Path, program: &str, steps: u64, parameters: &impl Parameters) -> Result<(), Error> {
-    file(program, steps, parameters).and_then(|bytes| replace(path, &bytes)).map_err(|source| Error::File {
-        path: path.into(),
-        doing: "write",
-        source,
-    })
-}
-
-fn file(program: &str, steps: u64, parameters: &impl Parameters) -> io::Result<Vec<u8>> {
-    let (parts, elements) = (leaves::layout(parameters), leaves::bytes(parameters));
-    let (mut views, mut names, mut rest) = (Vec::new(), BTreeSet::new(), &elements[..]);
-    for part in &parts {
-        if !names.insert(&part.name) {
-            return Err(io::Error::other(format!("two parts of the parameters are called `{}`", part.name)));
-        }
-        let (own, others) = rest.split_at(length(part));
-        views.push((
-            &part.name,
-            TensorView::new(dtype(part.dtype), part.dims.clone(), own).map_err(io::Error::other)?,
-        ));
-        rest = others;
-    }
-    let checksum = checksum(program, steps, &parts, &elements);
+    let checksum = checksum(program, steps, &layout(parameters), &bytes(parameters));
     let entry = format!("steps {steps}, crc32 {checksum:08x}, program {program}");
-    serialize(views, Some(HashMap::from([(ENTRY.into(), entry)]))).map_err(io::Error::other)
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = PathBuf::from(beside);
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    // The name is the folder's, and on the disk when that is. Other systems do not open folders.
-    if cfg!(unix) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
-    }
-    Ok(())
+    let metadata = BTreeMap::from([(ENTRY.into(), entry)]);
+    safetensors::save_with(path, parameters, &Names::same(), &metadata).map_err(|error| {
+        let source = match error.fault {
+            Fault::Write(source) => source,
+            fault => io::Error::other(fault),
+        };
+        Error::File { path: path.into(), doing: "write", source }
+    })
 }
 
 /// Sets `parameters` and gives the steps; `None` if there is no file. What is wrong leaves `parameters` as they were.
 pub fn load(path: &Path, program: &str, parameters: &mut impl Parameters) -> Result<Option<u64>, Error> {
-    let failed = |source| Error::File { path: path.into(), doing: "read", source };
-    let file = match File::open(path) {
+    let file = match safetensors::File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(failed(source)),
+        Err(error) => match error.fault {
+            Fault::Read(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            fault => return Err(refused(path, fault)),
+        },
     };
-    let length = file.metadata().map_err(failed)?.len();
-    match read(file, length, program, parameters) {
-        Ok(steps) => Ok(Some(steps)),
-        Err(Fault::Read(source)) if source.kind() != io::ErrorKind::UnexpectedEof => Err(failed(source)),
-        Err(fault) => Err(Error::Checkpoint { path: path.into(), fault: fault.to_string() }),
-    }
+    read(file, program, parameters).map(Some).map_err(|fault| match fault {
+        Wrong::File(fault) => refused(path, fault),
+        wrong => Error::Checkpoint { path: path.into(), fault: wrong.to_string() },
+    })
 }
 
+/// What is wrong with a checkpoint.
 #[derive(Debug, thiserror::Error)]
-enum Fault {
-    #[error("the checkpoint ends too soon")]
-    Read(#[from] io::Error),
-    #[error("the checkpoint ends too soon: it has {found} bytes, needed {needed}")]
-    Short { found: u64, needed: u64 },
+enum Wrong {
+    #[error(transparent)]
+    File(#[from] Fault),
     #[error("the file is no checkpoint of mind-mpi: {0}")]
     Foreign(String),
     #[error("the checkpoint is of another program: found `{found}`, needed `{needed}`")]
     Program { found: String, needed: String },
-    #[error("the checkpoint is of other parameters: {0}")]
-    Parts(String),
-    #[error("the checkpoint is damaged: {0}")]
-    Damaged(&'static str),
+    #[error("the checkpoint is damaged: its checksum is another")]
+    Damaged,
 }
 
-/// Memory is taken for as much as the file has and the parameters need, whatever lengths the file tells of.
+/// What is wrong with a file, as what is wrong with a checkpoint.
+fn refused(path: &Path, fault: Fault) -> Error {
+    let fault = match fault {
+        Fault::Read(source) => return Error::File { path: path.into(), doing: "read", source },
+        Fault::CutOff { found, needed } => {
+            format!("the checkpoint ends too soon: it has {found} bytes, needed {needed}")
+        }
+        Fault::Differences(differences) => {
+            let differences: Vec<_> = differences.iter().map(ToString::to_string).collect();
+            format!("the checkpoint is of other parameters: {}", differences.join("; "))
+        }
+        fault => Wrong::Foreign(fault.to_string()).to_string(),
+    };
+    Error::Checkpoint { path: path.into(), fault }
+}
+
 fn read(
-    mut file: impl Read,
-    length: u64,
+    mut file: safetensors::File<impl io::Read + io::Seek>,
     program: &str,
     parameters: &mut impl Parameters,
-) -> Result<u64, Fault> {
-    let mut start = [0; 8];
-    file.read_exact(&mut start)?;
-    let header = u64::from_le_bytes(start);
-    if header > MAX_HEADER {
-        return Err(Fault::Foreign(format!(
-            "its header would have {header} bytes, at most {MAX_HEADER} are read"
-        )));
-    }
-    if header + 8 > length {
-        return Err(Fault::Short { found: length, needed: header + 8 });
-    }
-    let mut text = Vec::new();
-    file.by_ref().take(header).read_to_end(&mut text)?;
-    // The crate's own reader adds offsets up without a check; this one is its check of each, which is whole.
-    let metadata: Metadata = serde_json::from_slice(&text)
-        .map_err(|error| Fault::Foreign(format!("its header is not valid, {error}")))?;
-    let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
-    let (steps, checked, found) = entry.and_then(|entry| parse(entry)).ok_or_else(|| {
-        Fault::Foreign(format!("its metadata has no entry `{ENTRY}` of steps, checksum and program"))
+) -> Result<u64, Wrong> {
+    let entry = file.metadata().get(ENTRY).and_then(|entry| parse(entry));
+    let (steps, checked, found) = entry.ok_or_else(|| {
+        Wrong::Foreign(format!("its metadata has no entry `{ENTRY}` of steps, checksum and program"))
     })?;
     if found != program {
-        return Err(Fault::Program { found: found.into(), needed: program.into() });
+        return Err(Wrong::Program { found: found.into(), needed: program.into() });
     }
-    let parts = leaves::layout(parameters);
-    let faults = differences(&metadata, &parts);
-    if !faults.is_empty() {
-        return Err(Fault::Parts(faults.join("; ")));
+    let staged = file.stage(parameters, &Names::same())?;
+    if checksum(program, steps, &layout(parameters), staged.bytes()) != checked {
+        return Err(Wrong::Damaged);
     }
-
-    // The parts are those needed, so the offsets are of as many bytes.
-    let needed = metadata.data_len();
-    let end = header + 8 + needed as u64;
-    if length < end {
-        return Err(Fault::Short { found: length, needed: end });
-    }
-    let mut data = vec![0; needed];
-    file.read_exact(&mut data)?;
-    if file.read(&mut [0])? != 0 {
-        return Err(Fault::Damaged("something follows its end"));
-    }
-    let mut elements = Vec::with_capacity(needed);
-    for part in &parts {
-        let (from, to) = metadata.info(&part.name).expect("no part is missing").data_offsets;
-        elements.extend_from_slice(&data[from..to]);
-    }
-    if checksum(program, steps, &parts, &elements) != checked {
-        return Err(Fault::Damaged("its checksum is another"));
-    }
-    leaves::set_bytes(parameters, &elements);
+    staged.set(parameters);
     Ok(steps)
 }
 
@@ -162,26 +98,6 @@ fn parse(entry: &str) -> Option<(u64, u32, &str)> {
     let (steps, rest) = entry.strip_prefix("steps ")?.split_once(", crc32 ")?;
     let (checksum, program) = rest.split_once(", program ")?;
     Some((steps.parse().ok()?, u32::from_str_radix(checksum, 16).ok()?, program))
-}
-
-/// All that a file has and the parameters have not, or the other way round.
-fn differences(metadata: &Metadata, parts: &[Part]) -> Vec<String> {
-    let mut others = metadata.tensors();
-    let mut faults = Vec::new();
-    for part in parts {
-        match others.remove(&part.name) {
-            None => faults.push(format!("`{part}` is missing")),
-            Some(TensorInfo { dtype: found, shape, .. }) => {
-                if *found != dtype(part.dtype) || *shape != part.dims {
-                    faults.push(format!("found {found}{shape:?} for `{part}`"));
-                }
-            }
-        }
-    }
-    let mut unknown: Vec<_> = others.into_keys().map(|name| format!("{name:?} is unknown")).collect();
-    unknown.sort_unstable();
-    faults.extend(unknown);
-    faults
 }
 
 fn checksum(program: &str, steps: u64, parts: &[Part], elements: &[u8]) -> u32 {
@@ -195,23 +111,11 @@ fn checksum(program: &str, steps: u64, parts: &[Part], elements: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-const fn dtype(dtype: DType) -> Dtype {
-    match dtype {
-        DType::F32 => Dtype::F32,
-        DType::F64 => Dtype::F64,
-        DType::I32 => Dtype::I32,
-        DType::I64 => Dtype::I64,
-        DType::Bool => Dtype::BOOL,
-    }
-}
-
-/// The bytes of a part in a file.
-fn length(part: &Part) -> usize {
-    part.dims.iter().product::<usize>() * dtype(part.dtype).bitsize() / 8
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use mind_rt::Tensor;
 
     use super::*;
@@ -291,9 +195,10 @@ mod tests {
             bytes[at] ^= 0x80;
             refused(&path, &bytes);
         }
-        assert_eq!(
-            refused(&path, &[&bytes[..], b"x"].concat()),
-            "the checkpoint is damaged: something follows its end"
+        let message = refused(&path, &[&bytes[..], b"x"].concat());
+        assert!(
+            message.starts_with("the file is no checkpoint of mind-mpi: 1 bytes follow its end"),
+            "{message}"
         );
         let mut other = bytes;
         *other.last_mut().expect("it is not empty") ^= 1;
@@ -373,14 +278,16 @@ mod tests {
         );
         assert_eq!(
             refused("squares, large"),
-            format!("{file}: the checkpoint is of other parameters: found F32[2, 2] for `f64[3]`")
+            format!(
+                "{file}: the checkpoint is of other parameters: the tensor without a name is f32[2, 2], needed f64[3]"
+            )
         );
         let mut layers: Vec<Square> = vec![Tensor::zeros(), Tensor::zeros()];
         assert_eq!(
             load(&path, "squares, large", &mut layers).expect_err("it has no layers").to_string(),
             format!(
-                "{file}: the checkpoint is of other parameters: `0 f32[2, 2]` is missing; `1 f32[2, 2]` is missing; \
-                 \"\" is unknown"
+                "{file}: the checkpoint is of other parameters: `0` f32[2, 2] is missing; `1` f32[2, 2] is missing; \
+                 the tensor without a name f32[2, 2] is unexpected"
             )
         );
     }

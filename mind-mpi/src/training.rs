@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use mind_files::Part;
 use mind_rt::Parameters;
 
-use crate::leaves::{self, Float, Part};
+use crate::leaves::{self, Float};
 use crate::{AllReduce, Error, checkpoint};
 
 /// The most rows of a step: they are counted in `f32` among the gradients, and exactly.
@@ -83,7 +84,7 @@ impl<A: AllReduce> DataParallel<A> {
     /// # Errors
     /// [`Error::Layout`] on every rank where programs, names, shapes or element types differ; [`Error::Transport`].
     pub fn new<P: Parameters>(transport: A, program: &str, parameters: &mut P) -> Result<Self, Error> {
-        let (layout, floats) = (leaves::layout(parameters), leaves::count_floats(parameters));
+        let (layout, floats) = (mind_files::layout(parameters), leaves::count_floats(parameters));
         let message = match leaves::any_f64(parameters) {
             true => Message::F64(Vec::new()),
             false => Message::F32(Vec::new()),
@@ -172,7 +173,7 @@ impl<A: AllReduce> DataParallel<A> {
         loss: impl Into<f64>,
         share: &Share,
     ) -> Result<f64, Error> {
-        let found = leaves::layout(gradient);
+        let found = mind_files::layout(gradient);
         if found != self.layout {
             let (found, needed) = leaves::difference(&lines(&found), &lines(&self.layout));
             return Err(Error::Gradient { found, needed });
@@ -190,7 +191,7 @@ impl<A: AllReduce> DataParallel<A> {
     /// [`Error::Layout`] where names, shapes or element types differ; [`Error::Calls`]; [`Error::Transport`].
     pub fn broadcast<P: Parameters>(&mut self, parameters: &mut P) -> Result<(), Error> {
         self.meet(Call::Broadcast)?;
-        self.same(&leaves::layout(parameters))?;
+        self.same(&mind_files::layout(parameters))?;
         self.copy(parameters)
     }
 
@@ -254,7 +255,7 @@ impl<A: AllReduce> DataParallel<A> {
     /// [`Error::Transport`].
     pub fn resume<P: Parameters>(&mut self, path: &Path, parameters: &mut P) -> Result<Option<u64>, Error> {
         self.meet(Call::Resume)?;
-        self.same(&leaves::layout(parameters))?;
+        self.same(&mind_files::layout(parameters))?;
         let found = match self.rank() {
             0 => checkpoint::load(path, &self.program, parameters),
             _ => Ok(None),
@@ -315,7 +316,7 @@ impl<A: AllReduce> DataParallel<A> {
 
     /// That `parameters` are the same bits on all ranks.
     fn alike(&mut self, parameters: &impl Parameters) -> Result<(), Error> {
-        match self.differing(crc32fast::hash(&leaves::bytes(parameters)))? {
+        match self.differing(crc32fast::hash(&mind_files::bytes(parameters)))? {
             Some(rank) => Err(Error::Disagree { rank }),
             None => Ok(()),
         }
@@ -323,9 +324,9 @@ impl<A: AllReduce> DataParallel<A> {
 
     /// Makes `parameters`, of the same layout on all ranks, those of rank 0.
     fn copy(&mut self, parameters: &mut impl Parameters) -> Result<(), Error> {
-        let mut bytes = leaves::bytes(parameters);
+        let mut bytes = mind_files::bytes(parameters);
         self.transport.broadcast(0, &mut bytes)?;
-        leaves::set_bytes(parameters, &bytes);
+        mind_files::set_bytes(parameters, &bytes);
         Ok(())
     }
 
