@@ -1,6 +1,6 @@
 //! Structs of `mind!`, and what optimisers remember of them, in files: with the features `safetensors` and `npy`.
 
-use mind::files::{Archive, Names, safetensors};
+use mind::files::{Archive, Names, npz, safetensors};
 use mind::optim::Adam;
 use mind::{Parameters, Xoshiro256, mind};
 
@@ -48,6 +48,20 @@ fn a_run_is_saved_and_loaded_to_the_bit() {
     assert_eq!(file.arrays().keys().cloned().collect::<Vec<_>>(), names);
     assert_eq!(file.arrays()["state.mean.w1"].to_string(), "f32[64, 256]");
     assert_eq!(file.arrays()["epoch"].to_string(), "i64[]");
+}
+
+#[test]
+fn a_run_is_saved_and_loaded_as_an_archive_of_numpy() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("run.npz");
+    let names = || Names::by(|name| name.replace('.', "/"));
+    npz::save_as(&path, &run(), &names()).expect("it is written");
+    let mut loaded = empty();
+    npz::load_as(&path, &mut loaded, &names()).expect("it is whole");
+    assert_eq!(loaded, run());
+    let mut file = npz::File::open(&path).expect("it is there");
+    let b2 = file.tensor::<f32, (usize,)>("net/b2").expect("it is there");
+    assert_eq!(b2.as_slice(), run().net.b2.as_slice());
 }
 
 #[test]

@@ -11,23 +11,21 @@ use crate::names::Names;
 /// # Errors
 /// All differences: first those of the names, then of each part in order, then what the file has beside.
 pub fn fit(parts: &[Part], arrays: &Arrays, names: &Names<'_>) -> Result<Vec<String>, Vec<Difference>> {
-    let (in_file, mut differences) = match named(parts, names) {
-        Ok(in_file) => (in_file, Vec::new()),
-        Err(differences) => return Err(differences),
-    };
-    let mut rest = arrays.clone();
+    let (in_file, mut differences) = (in_file(parts, names), conflicts(parts, names));
+    let mut beside = arrays.clone();
     for (part, name) in parts.iter().zip(&in_file) {
+        beside.remove(name);
         let (name, parameter, needed) = (name.clone(), part.name.clone(), part.layout.clone());
-        match rest.remove(&name) {
+        match arrays.get(&name) {
             None => differences.push(Difference::Missing { name, parameter, needed }),
-            Some(found) if found != needed => {
-                differences.push(Difference::Layout { name, parameter, found, needed });
+            Some(found) if *found != needed => {
+                differences.push(Difference::Layout { name, parameter, found: found.clone(), needed });
             }
             Some(_) => {}
         }
     }
     if !names.may_have_more() {
-        differences.extend(rest.into_iter().map(|(name, found)| Difference::Unexpected { name, found }));
+        differences.extend(beside.into_iter().map(|(name, found)| Difference::Unexpected { name, found }));
     }
     if differences.is_empty() { Ok(in_file) } else { Err(differences) }
 }
@@ -37,6 +35,16 @@ pub fn fit(parts: &[Part], arrays: &Arrays, names: &Names<'_>) -> Result<Vec<Str
 /// # Errors
 /// Names of no part, and names of more than one.
 pub fn named(parts: &[Part], names: &Names<'_>) -> Result<Vec<String>, Vec<Difference>> {
+    let differences = conflicts(parts, names);
+    if differences.is_empty() { Ok(in_file(parts, names)) } else { Err(differences) }
+}
+
+fn in_file(parts: &[Part], names: &Names<'_>) -> Vec<String> {
+    parts.iter().map(|part| names.in_file(&part.name)).collect()
+}
+
+/// Names of no part, and names of more than one.
+fn conflicts(parts: &[Part], names: &Names<'_>) -> Vec<Difference> {
     let mut differences = Vec::new();
     for (name, parameter) in names.listed() {
         if parts.iter().all(|part| part.name != *parameter) {
@@ -44,13 +52,12 @@ pub fn named(parts: &[Part], names: &Names<'_>) -> Result<Vec<String>, Vec<Diffe
             differences.push(Difference::NoParameter { name, parameter });
         }
     }
-    let in_file: Vec<String> = parts.iter().map(|part| names.in_file(&part.name)).collect();
     let mut first = BTreeMap::new();
-    for (part, name) in parts.iter().zip(&in_file) {
-        if let Some(other) = first.insert(name, &part.name) {
+    for (part, name) in parts.iter().zip(in_file(parts, names)) {
+        if let Some(other) = first.insert(name.clone(), &part.name) {
             let parameters = [other.clone(), part.name.clone()];
-            differences.push(Difference::Twice { name: name.clone(), parameters });
+            differences.push(Difference::Twice { name, parameters });
         }
     }
-    if differences.is_empty() { Ok(in_file) } else { Err(differences) }
+    differences
 }

@@ -113,7 +113,7 @@ impl Header {
         match needed {
             Some(needed) if needed == found || (!exact && needed < found) => Ok(()),
             Some(needed) if needed < found => {
-                Err(malformed(&format!("{} bytes follow its elements", found - needed)))
+                Err(malformed(&format!("it has {found} bytes of elements, needed {needed}")))
             }
             _ => {
                 let layout = &self.layout;

@@ -107,8 +107,7 @@ impl<R: Read + Seek> File<R> {
             return Err(Fault::CutOff { found: length, needed });
         }
         if length > needed {
-            let message = format!("{} bytes follow its end, which is after {needed}", length - needed);
-            return Err(Fault::Malformed(message));
+            return Err(Fault::Malformed(format!("it has {length} bytes, but ends after {needed}")));
         }
         Ok(Self { reader, start, header })
     }

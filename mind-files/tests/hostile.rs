@@ -95,7 +95,7 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     let found = 8 + one(huge).len();
     let message = of_safetensors(&with_header(&one(huge), 0));
     assert_eq!(message, format!("it is cut off: it has {found} bytes, needed {}", found as u64 + huge));
-    assert_eq!(of_safetensors(&with_header("{}", 3)), "3 bytes follow its end, which is after 10");
+    assert_eq!(of_safetensors(&with_header("{}", 3)), "it has 13 bytes, but ends after 10");
     assert_eq!(
         of_safetensors(&with_header("{}", 0)),
         "it does not fit: the tensor without a name f32[2, 2] is missing"
@@ -167,7 +167,7 @@ fn archives_that_inflate_to_more_than_they_are_stay_small() {
         "it does not fit: `w` is f32[2048, 2048], needed f32[2, 2], for the tensor without a name"
     );
     let behind = archive(&[("w.npy", npy_of("(2, 2)", bomb.len()))]);
-    assert_eq!(of_npz(&behind), format!("of `w`: {} bytes follow its elements", bomb.len() - 16));
+    assert_eq!(of_npz(&behind), format!("of `w`: it has {} bytes of elements, needed 16", bomb.len()));
     let (told, real) = ((npy_of("(2, 2)", 16).len() as u32), npy_of("(2, 2)", bomb.len()).len() as u32);
     let small = replaced(&behind, &real.to_le_bytes(), &told.to_le_bytes());
     let message = of_npz(&small);

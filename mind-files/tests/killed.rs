@@ -93,7 +93,7 @@ fn a_process_killed_at_200_moments_leaves_a_whole_file_each_time() {
             lines.by_ref().map_while(Result::ok).find(|line| line == "stopped" || line.starts_with("step "));
         let begun = begun.expect("it begins");
         if stop.is_none() {
-            for _ in 0..20_000 {
+            for _ in 0..5_000 {
                 if fs::metadata(beside(&path)).is_ok_and(|part| part.len() > moment) {
                     break;
                 }

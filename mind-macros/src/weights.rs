@@ -113,7 +113,7 @@ impl Request {
     fn shown(&self) -> String {
         let ty: TokenStream = self.ty.iter().cloned().collect();
         let shown = ty.to_string().replace(" :: ", "::").replace(" < ", "<").replace(" >", ">");
-        shown.replace(" ,", ",")
+        shown.replace(" ,", ",").replace(" [", "[")
     }
 
     fn no_struct(&self) -> Diag {
