@@ -8,8 +8,7 @@ use crate::layout::Arrays;
 #[cfg(feature = "parameters")]
 use crate::{Names, Staged, parameters};
 
-/// A file of named arrays, of which the headers are read and checked: a [`safetensors::File`](crate::safetensors::File) or an
-/// `npz::File`.
+/// A file of named arrays, of which the headers are read and checked: a `safetensors::File` or an `npz::File`.
 pub trait Archive {
     /// All that it holds.
     fn arrays(&self) -> &Arrays;

@@ -1,11 +1,16 @@
 //! Tensors in files, for the mind language: structs of parameters and what optimisers remember of them, to and from
-//! [`safetensors`], and tensors and such structs to and from NumPy's formats, [`npy`] and [`npz`].
+//! safetensors, with the feature `safetensors`; tensors and such structs to and from NumPy's formats `.npy` and `.npz`, with the
+//! feature `npy`.
 //!
 //! - **Names** of parameters are those in the file, or are mapped: [`Names`].
 //! - **All differences** between a file and parameters are told at once, and then nothing is loaded: [`Fault`].
 //! - **A file is whole at any moment** that its writer is killed at: [`replace`].
 //! - **No memory is taken for a length that a file tells of** before the file is known to have as much, and the parameters too.
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(any(feature = "safetensors", feature = "npy")),
+    allow(dead_code, reason = "without a format nothing is read or written")
+)]
 
 mod archive;
 mod error;
@@ -36,7 +41,6 @@ pub use parameters::{Staged, bytes, layout, set_bytes};
 pub use replace::replace;
 
 /// A file and its length. What is no file has none and may have no end.
-#[cfg(any(feature = "safetensors", feature = "npy"))]
 fn open(path: &Path) -> Result<(fs::File, u64), Fault> {
     let told = fs::metadata(path).map_err(Fault::Read)?;
     if !told.is_file() {

@@ -19,7 +19,7 @@
 //!
 //! A file is read in either byte order and in C or Fortran order; it is written little-endian and in C order, as format 1.0.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 
 use crate::error::Fault;
 use crate::layout::Layout;
@@ -343,7 +343,7 @@ pub use of_tensors::{read, write};
 
 #[cfg(feature = "parameters")]
 mod of_tensors {
-    use std::io::BufReader;
+    use std::io::{BufReader, Write};
     use std::path::Path;
 
     use mind_rt::{Element, Parameter, Shape, Tensor, TensorRef};

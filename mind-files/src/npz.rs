@@ -1,4 +1,4 @@
-//! NumPy's format `.npz`: arrays of the format [`npy`](crate::npy) by name, in a zip archive.
+//! NumPy's format `.npz`: arrays of the format [`npy`] by name, in a zip archive.
 //!
 //! ```
 //! use mind_files::{Archive, npz};
