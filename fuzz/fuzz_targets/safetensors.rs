@@ -12,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
     match safetensors::from_bytes(data, &mut parameters, &names()) {
         Ok(()) => {
             let again = safetensors::to_bytes(&parameters, &names()).expect("names differ");
-            let mut loaded = vec![Tensor::full(9.0), Tensor::full(9.0)];
+            let mut loaded: Vec<Tensor![f32; 2, 3]> = vec![Tensor::full(9.0), Tensor::full(9.0)];
             safetensors::from_bytes(&again, &mut loaded, &names()).expect("what is written is read");
             assert_eq!(bytes(&loaded), bytes(&parameters));
         }
