@@ -12,7 +12,7 @@ use crate::memory;
 #[command(
     name = "mind",
     version,
-    about = "Check, format, convert, differentiate, run, measure and draw tensor programs",
+    about = "Begin projects; check, format, convert, differentiate, run, measure and draw tensor programs",
     after_help = TOP_EXAMPLES,
     after_long_help = TOP_NOTES,
     disable_help_subcommand = true,
@@ -29,6 +29,7 @@ pub struct Arguments {
 
 const TOP_EXAMPLES: &str = "\
 Examples:
+  mind new moons                         a project that trains
   mind check net.mic                     every mistake in a file, with the line
   mind convert net.mic --to core-ir      the same program in another form
   mind run net.mic --input x=x.npy       what it computes
@@ -37,6 +38,7 @@ Examples:
 
 const TOP_NOTES: &str = "\
 Examples:
+  mind new moons                         a project that trains
   mind check net.mic                     every mistake in a file, with the line
   mind convert net.mic --to core-ir      the same program in another form
   mind grad net.mic --wrt w,b            its gradient, as another program
@@ -59,6 +61,8 @@ Exit codes:
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Make a project that trains
+    New(NewArguments),
     /// Verify programs and report every mistake
     Check(CheckArguments),
     /// Rewrite programs in canonical form, those in the language of `mind!` as rustfmt would
@@ -81,6 +85,24 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
+}
+
+/// `mind new`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The project is a crate: a network of two layers that learns in less than a second, with a test of its gradient and a
+profile by which debug builds are optimised. Nothing is written where the folder is there already.
+
+Examples:
+  mind new moons
+  mind new moons --path ../mind          with the library's checkout in ../mind")]
+pub struct NewArguments {
+    /// The folder to make, whose last part is the name of the crate
+    #[arg(value_name = "NAME")]
+    pub folder: PathBuf,
+    /// Depend on the library's checkout in DIR, not on its version in the registry
+    #[arg(long, value_name = "DIR")]
+    pub path: Option<PathBuf>,
 }
 
 /// A program to read.

@@ -1,4 +1,4 @@
-//! The `mind` command: tensor programs checked, formatted, converted, differentiated, run, measured and drawn.
+//! The `mind` command: projects begun, and tensor programs checked, formatted, converted, differentiated, run, measured and drawn.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -41,7 +41,8 @@ fn is_taken(at: usize, count: usize, one_in: usize) -> bool {
     place == spread as usize % one_in.min(count - first)
 }
 
-fn every_case() -> bool {
+/// Whether tests try every case.
+pub fn every_case() -> bool {
     match env::var("MIND_TESTS") {
         Ok(which) => {
             assert!(which == "all", "MIND_TESTS is {which:?}, needed `all` or nothing");

@@ -10,6 +10,7 @@ mod grad;
 mod gradient;
 mod graph;
 mod ks;
+mod new;
 mod run;
 mod stats;
 
@@ -25,6 +26,7 @@ use crate::{
 pub fn run(arguments: &Arguments) -> Outcome {
     let (out, err) = (Style::of_output(arguments.color), Style::of_errors(arguments.color));
     match &arguments.command {
+        Command::New(new) => new::run(new),
         Command::Check(check) => check::run(check, &out, &err),
         Command::Fmt(fmt) => fmt::run(fmt, &out, &err),
         Command::Convert(convert) => convert::run(convert),

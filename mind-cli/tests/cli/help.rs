@@ -2,8 +2,20 @@
 
 use crate::support::Folder;
 
-const SUBCOMMANDS: [&str; 11] =
-    ["check", "fmt", "convert", "grad", "run", "stats", "graph", "bench", "ks", "explain", "completions"];
+const SUBCOMMANDS: [&str; 12] = [
+    "new",
+    "check",
+    "fmt",
+    "convert",
+    "grad",
+    "run",
+    "stats",
+    "graph",
+    "bench",
+    "ks",
+    "explain",
+    "completions",
+];
 
 #[test]
 fn help_names_every_subcommand_with_examples() {

@@ -11,6 +11,7 @@ mod grad;
 mod graph;
 mod help;
 mod ks;
+mod new;
 mod run;
 mod stats;
 mod support;

@@ -47,7 +47,9 @@ impl Folder {
 
     /// With a file.
     pub fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
-        fs::write(self.path(name), contents).expect("the folder can be written");
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("folders can be made");
+        fs::write(path, contents).expect("the folder can be written");
         self
     }
 
