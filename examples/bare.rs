@@ -41,13 +41,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_book_shows_this_program() {
-        let (program, _) = include_str!("bare.rs").split_once("\n#[cfg(test)]").expect("tests come last");
-        let (_, program) = program.split_once("\n\n").expect("a comment comes first");
-        assert_eq!(program, include_str!("../docs/book/listings/variables.rs"), "the book shows another");
-    }
-
-    #[test]
     fn the_plane_is_found() {
         let x = Tensor::from([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
         let y = Tensor::from([1.0, 3.0, 0.5, 2.5]);

@@ -97,6 +97,14 @@ fn recorded(name: &str, now: &str) {
 }
 
 #[test]
+fn the_example_on_variables_is_the_program_of_the_book() {
+    let example = text(&book().join("../../examples/bare.rs"));
+    let (program, _) = example.split_once("\n#[cfg(test)]").expect("tests come last");
+    let (_, program) = program.split_once("\n\n").expect("a comment comes first");
+    assert_eq!(program, text(&book().join("listings/variables.rs")));
+}
+
+#[test]
 fn every_listing_is_shown() {
     let pages: String = files("src", ".md").iter().map(|path| text(path)).collect();
     let all = ["listings", "beside"].map(|folder| (folder, files(folder, "")));

@@ -7,7 +7,6 @@ mod emitted;
 mod movement;
 mod number;
 mod product;
-#[path = "../../differential/check.rs"]
 mod programs;
 mod random_programs;
 mod sums;

@@ -1,11 +1,13 @@
 //! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
 //! computes the same bits.
 
-use composition_app::{alone, composed, function_first, function_last, gates, gates_alone, states, structs};
+mod programs;
+
 use composition_model::Learning;
 use composition_model::parameters::{self, Affine, Pair};
 use mind::optim::{Adam, Momentum};
 use mind::{Const, Tensor};
+use programs::{alone, composed, function_first, function_last, gates, gates_alone, states, structs};
 
 type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
 
