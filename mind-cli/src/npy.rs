@@ -51,34 +51,43 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Value> {
     })?;
     budget.give_back(bytes.saturating_mul(copies - 1));
     let reader = Cursor::new(head).chain(reader);
-    match dtype {
-        DType::I32 => elements::<i32>(file, reader, dtype),
-        DType::I64 => elements::<i64>(file, reader, dtype),
-        DType::F32 => elements::<f32>(file, reader, dtype),
-        DType::F64 => elements::<f64>(file, reader, dtype),
-        DType::Bool => elements::<bool>(file, reader, dtype),
-    }
+    let claimed = format!("{} elements of {dtype} in its header are {bytes} bytes", claims.elements);
+    let read = match dtype {
+        DType::I32 => elements::<i32>(reader),
+        DType::I64 => elements::<i64>(reader),
+        DType::F32 => elements::<f32>(reader),
+        DType::F64 => elements::<f64>(reader),
+        DType::Bool => elements::<bool>(reader),
+    };
+    read.map_err(|error| match error {
+        ReadNpyError::WrongDescriptor(found) => wrong_dtype(file, &found.to_string(), dtype),
+        ReadNpyError::MissingData if meta.is_file() => {
+            broken(file, &format!("it is cut off: {claimed}, {data} after it"))
+        }
+        ReadNpyError::MissingData => broken(file, &format!("it is cut off: {claimed}")),
+        ReadNpyError::ExtraBytes(more) => broken(file, &format!("{claimed}, {more} more follow")),
+        ReadNpyError::ParseHeader(error) => broken(file, &format!("its header is wrong: {error}")),
+        ReadNpyError::Io(error) => unreadable(error),
+        other @ (ReadNpyError::LengthOverflow | ReadNpyError::WrongNdim(..) | ReadNpyError::ParseData(_)) => {
+            broken(file, &other.to_string())
+        }
+    })
 }
 
-fn elements<T>(file: &Path, reader: impl Read, dtype: DType) -> Outcome<Value>
+fn elements<T>(reader: impl Read) -> Result<Value, ReadNpyError>
 where
     T: ReadableElement + Clone,
     Elements: From<Vec<T>>,
 {
-    match ArrayD::<T>::read_npy(reader) {
-        Ok(array) => {
-            let shape = array.shape().to_vec();
-            // In row-major order, whatever order the file has.
-            let elements: Vec<T> = if array.is_standard_layout() {
-                array.into_raw_vec_and_offset().0
-            } else {
-                array.iter().cloned().collect()
-            };
-            Ok(Value::new(shape, elements))
-        }
-        Err(ReadNpyError::WrongDescriptor(found)) => Err(wrong_dtype(file, &found.to_string(), dtype)),
-        Err(error) => Err(broken(file, &error.to_string())),
-    }
+    let array = ArrayD::<T>::read_npy(reader)?;
+    let shape = array.shape().to_vec();
+    // In row-major order, whatever order the file has.
+    let elements: Vec<T> = if array.is_standard_layout() {
+        array.into_raw_vec_and_offset().0
+    } else {
+        array.iter().cloned().collect()
+    };
+    Ok(Value::new(shape, elements))
 }
 
 fn wrong_dtype(file: &Path, found: &str, dtype: DType) -> Failure {

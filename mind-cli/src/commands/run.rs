@@ -36,7 +36,10 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     };
     let outputs = interp::run_observed(&module, &inputs, &options, &mut |seen| watch.value(&seen));
     let outputs = outputs.map_err(|error| {
-        let mistake = Mistake::new(error.code, error.message).at(&context.source, watch.spot);
+        let mut mistake = Mistake::new(error.code, error.message).at(&context.source, watch.spot);
+        if error.code == Code::E6009 {
+            mistake.notes = shapes_in_files(&module, &arguments.values, &inputs);
+        }
         Failure::mistake(with_help(mistake))
     })?;
     // Their memory may be needed for what is shown.
@@ -50,6 +53,17 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
         show(value, arguments.full)?;
     }
     Ok(())
+}
+
+/// What each input is that was read from a file, and which file that was.
+fn shapes_in_files(module: &Module, given: &[String], inputs: &[Value]) -> Vec<String> {
+    let tensors = module.inputs().zip(inputs).filter(|(_, value)| !value.shape.is_empty());
+    let told = tensors.filter_map(|((name, _), value)| {
+        let of_name = |text: &String| text.strip_prefix(&**name)?.strip_prefix('=').map(str::to_owned);
+        let file = given.iter().find_map(of_name)?;
+        Some(format!("`{name}` is {} in {file}", of_type(value)))
+    });
+    told.collect()
 }
 
 /// What is done with values as a run comes to them.
@@ -169,7 +183,7 @@ fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Valu
     }
     let value = npy::read(file, ty.dtype, budget)?;
     if value.shape.len() != ty.rank() {
-        let message = format!("input `{name}` is {}{:?}, needed {ty}", value.dtype(), value.shape);
+        let message = format!("input `{name}` is {} in {text}, needed {ty}", of_type(&value));
         return Err(Failure::mistake(Mistake::new(Code::E2001, message)));
     }
     Ok(value)

@@ -135,10 +135,14 @@ fn shapes_that_do_not_fit_are_e6009_and_e2001() {
     let said = folder.mind(&format!("run layer.mic {INPUTS}").replace("w.npy", "w4.npy")).mistakes();
     assert!(said.starts_with("mic: error[E6009]: dimension 0 of `w` is 4, needed 3\n"), "{said}");
     let said = folder.mind(&format!("run layer.mic {INPUTS}").replace("w.npy", "flat.npy")).mistakes();
-    assert!(said.starts_with("mic: error[E2001]: input `w` is f32[6], needed f32[3, 2]\n"), "{said}");
+    assert!(
+        said.starts_with("mic: error[E2001]: input `w` is f32[6] in flat.npy, needed f32[3, 2]\n"),
+        "{said}"
+    );
     let folder = folder.with("two.mind", "fn f<N>(a: f32[N], b: f32[N]) -> f32 { sum(a * b) }");
     let said = folder.mind("run two.mind --input a=b.npy --input b=flat.npy").mistakes();
     assert!(said.starts_with("mind: error[E6009]: dimension 0 of `b` is 6, needed N = 2\n"), "{said}");
+    assert!(said.contains("\n  = `a` is f32[2] in b.npy\n  = `b` is f32[6] in flat.npy\n"), "{said}");
 }
 
 #[test]
@@ -182,7 +186,9 @@ fn files_that_are_no_tensors_are_refused() {
     let folder = layer()
         .with("text.npy", "0.5 0.5\n")
         .with("cut.npy", &cut[..cut.len() - 3])
+        .with("long.npy", [&*cut, b"abc"].concat())
         .with("header.npy", &cut[..20])
+        .with("negative.npy", npy("<f4", false, "-2,", &[0; 8]))
         .with("b.csv", "0.5,0.5\n")
         .with("empty.npy", "")
         .with("huge.npy", npy("<f4", false, "4000000000, 4000000000", &[0; 8]));
@@ -192,7 +198,18 @@ fn files_that_are_no_tensors_are_refused() {
     };
     assert_eq!(run("text.npy"), "error: cannot read text.npy: it is no .npy file\n");
     assert_eq!(run("empty.npy"), "error: cannot read empty.npy: it is no .npy file\n");
-    assert!(run("cut.npy").starts_with("error: cannot read cut.npy: "), "{}", run("cut.npy"));
+    assert_eq!(
+        run("cut.npy"),
+        "error: cannot read cut.npy: it is cut off: 2 elements of f32 in its header are 8 bytes, 5 after it\n"
+    );
+    assert_eq!(
+        run("long.npy"),
+        "error: cannot read long.npy: 2 elements of f32 in its header are 8 bytes, 3 more follow\n"
+    );
+    assert_eq!(
+        run("negative.npy"),
+        "error: cannot read negative.npy: its header is wrong: illegal value for key shape: (-2,)\n"
+    );
     assert_eq!(run("header.npy"), "error: cannot read header.npy: it is cut off in its header\n");
     assert!(run("huge.npy").contains("it is cut off: "), "{}", run("huge.npy"));
     assert!(
