@@ -10,7 +10,7 @@ use mind_core::{
     plan::Plan,
     surface::{
         self,
-        ast::{Block, Expression, Number, Plain, Program},
+        ast::{Block, Expression, Import, Number, Plain, Program},
         lower::{ConstantValue, Function, Library, Lowered, Structure, Template},
     },
     ty::DType,
@@ -22,7 +22,7 @@ use crate::{
     bare,
     configured::{self, Way},
     emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
-    link::{Exports, Imports, Linked, Place, Received},
+    link::{Exports, Imports, Linked, Place, Received, Unreadable, VERSION},
     report::compile_errors,
     unused, watch,
 };
@@ -94,7 +94,7 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let Linked { root, written, names, received } = Linked::read(input);
     let (program, mut diags) = surface::parse(written.clone());
     let place = Place::of(&written);
-    let library = received.as_ref().and_then(|received| received.library(program.imports(), &names));
+    let library = received.as_ref().ok().and_then(|received| received.library(program.imports(), &names));
     if let (Program::Expression(expression), Some(library)) = (&program, &library) {
         return expand_expression(&root, &program, expression, library, diags, compile_errors);
     }
@@ -105,12 +105,7 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
             lowered
         }
         None => {
-            let site = program.imports().first().map_or(Site::Nowhere, |import| import.site);
-            let message =
-                "the source of an import cannot be read, expected one of this version of the language";
-            diags.push(
-                Diag::new(Code::E2002, site, message).help("depend on one version of the library only"),
-            );
+            diags.push(unreadable(program.imports(), received.as_ref().err()));
             surface::lower(&program).0
         }
     };
@@ -122,6 +117,20 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let received = received.unwrap_or_default();
     let exports = Exports::new(&program, &place, &written, &lowered, &received, is_late);
     Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors)
+}
+
+/// That an import is of another version of the library.
+pub(crate) fn unreadable(imports: &[Import], why: Option<&Unreadable>) -> Diag {
+    let (import, version) = match why {
+        Some(Unreadable::Version { import, version }) => (imports.get(*import), version.as_deref()),
+        Some(Unreadable::Other) | None => (imports.first(), None),
+    };
+    let site = import.map_or(Site::Nowhere, |import| import.site);
+    let name = import.map_or_else(|| "an import".to_owned(), |import| format!("`{}`", import.name));
+    let found = version.map_or_else(|| "another version".to_owned(), |version| format!("version {version}"));
+    let message = format!("{name} is of {found} of mind-dsl, needed version {VERSION} as of this block");
+    let help = "`cargo tree --duplicates` says which crates depend on which version; blocks that import need the same";
+    Diag::new(Code::E2002, site, message).help(help)
 }
 
 /// What can be written of a program before its imports are known, behind `head`, and the call that brings the rest.

@@ -17,6 +17,7 @@ use quote::{quote, quote_spanned};
 
 use crate::{
     emit::{Root, structs::zeros_of},
+    expand::unreadable,
     include::{Source, split_at_comma},
     link::{Imports, Linked, Place},
     report::{compile_error, compile_errors},
@@ -50,7 +51,8 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let checked = || {
         let request = Request::read(written).map_err(|diag| vec![diag])?;
         let (program, _) = surface::parse(request.program());
-        let library = received.and_then(|received| received.library(program.imports(), &names));
+        let received = received.map_err(|why| vec![unreadable(program.imports(), Some(&why))])?;
+        let library = received.library(program.imports(), &names);
         let structure = request.structure(&program, library)?;
         request.checked(&root, &structure).map_err(|diag| vec![diag])
     };

@@ -1,8 +1,8 @@
 //! Composition: how a block asks for what it imports, and how it hands over its own.
 //!
 //! A proc macro sees its own tokens only, so sources travel as arguments of macros. In the module of each function `f` stand
-//! two hidden macros: `f::__mind_function` appends to its arguments which function `f` is, and `f::__mind_source` the
-//! [package] of its block; both then call the macro that their first argument lists first. Beside a struct or constant `S`
+//! two hidden macros: `f::__mind_function` appends to its arguments which function `f` is and which [`VERSION`] of this crate
+//! says so, and `f::__mind_source` the [package] of its block; both then call the macro that their first argument lists first. Beside a struct or constant `S`
 //! stands a macro `S`, which a `use` of the struct brings along, and which appends which it is and what the block's structs
 //! and constants are. A block with imports becomes a call of these macros, in turn and with its own tokens among the
 //! arguments, that ends in the macro `linked`, which has all that `mind!` has for a block without imports.
@@ -24,7 +24,11 @@ use quote::{format_ident, quote, quote_spanned};
 
 use crate::emit::Root;
 pub(crate) use fingerprint::Place;
-pub(crate) use package::Received;
+pub(crate) use package::{Received, Unreadable};
+
+/// What stands in all that a block hands over. Packages are read by the version that wrote them only: what a text means may
+/// differ in another, and types of its run time are other types.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The names under which a program imports, and the way to what they stand for.
 pub(crate) struct Imports {
@@ -102,8 +106,8 @@ pub(crate) struct Linked {
     pub(crate) written: TokenStream,
     /// What the imports are called in Rust.
     pub(crate) names: Vec<Ident>,
-    /// What the imports are; nothing where they are of another version of the language.
-    pub(crate) received: Option<Received>,
+    /// What the imports are.
+    pub(crate) received: Result<Received, Unreadable>,
 }
 
 impl Linked {
@@ -163,7 +167,7 @@ impl Exports {
         let items = structs.chain(constants).filter(|(name, _)| here(name) && is_capital(name));
         let items = items.map(|(name, visibility)| {
             let key = plain_name("item", name, &hash);
-            let answer = quote! { (#name #hash) #named #others };
+            let answer = quote! { (#name #hash #VERSION) #named #others };
             let (exported, visibility) = match is_public(visibility) {
                 true => (Some(quote! { #[macro_export] }), quote! { pub }),
                 false => (None, visibility.clone()),
@@ -211,7 +215,7 @@ impl Exports {
             // As far as a macro that is not exported can be seen; the module around it is private where the function is.
             false => (None, quote! { pub(crate) }),
         };
-        let answering = answering(&key, exported.as_ref(), &quote! { (#name #hash) });
+        let answering = answering(&key, exported.as_ref(), &quote! { (#name #hash #VERSION) });
         quote! {
             #answering
             #[doc(hidden)]

@@ -31,6 +31,20 @@ pub(crate) struct Received {
 /// A function, struct or constant of a block: its name and the block's hash.
 type Key = (String, String);
 
+/// Why nothing can be made of what macros appended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// This import, counted from 0, is of a block that another version of this crate expanded.
+    Version {
+        /// The position of the import.
+        import: usize,
+        /// The version, where it says so.
+        version: Option<String>,
+    },
+    /// It is something else.
+    Other,
+}
+
 struct Package {
     hash: Ident,
     items: Group,
@@ -136,8 +150,30 @@ fn without_body(source: &TokenStream) -> TokenStream {
 }
 
 impl Received {
-    /// Reads what the macros on the way appended: `(name hash)` and packages. Nothing if it is something else.
-    pub(crate) fn read(tokens: TokenStream) -> Option<Self> {
+    /// Reads what the macros on the way appended: `(name hash version)` for each import, and packages.
+    ///
+    /// # Errors
+    /// Where it is not what this version of the crate writes.
+    pub(crate) fn read(tokens: TokenStream) -> Result<Self, Unreadable> {
+        // All of them first, since the rest is read as this version writes it.
+        let answers = tokens.clone().into_iter().filter_map(|tree| match tree {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
+            TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+        });
+        for (import, answer) in answers.enumerate() {
+            match answer.into_iter().nth(2) {
+                Some(version) if version.to_string() == format!("{VERSION:?}") => {}
+                version => {
+                    let version = version.map(|version| version.to_string().trim_matches('"').to_owned());
+                    return Err(Unreadable::Version { import, version });
+                }
+            }
+        }
+        Self::read_own(tokens).ok_or(Unreadable::Other)
+    }
+
+    /// What this version wrote.
+    fn read_own(tokens: TokenStream) -> Option<Self> {
         let mut received = Self::default();
         for tree in tokens {
             let TokenTree::Group(group) = tree else { return None };
@@ -438,5 +474,26 @@ fn ident(name: &str) -> Ident {
     match name.strip_prefix("r#") {
         Some(name) => Ident::new_raw(name, Span::call_site()),
         None => Ident::new(name, Span::call_site()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Received, Unreadable> {
+        Received::read(text.parse().expect("it is tokens"))
+    }
+
+    #[test]
+    fn what_another_version_wrote_is_not_read() {
+        let own = format!("(layer h1 {VERSION:?}) {{ h1 [] [] [layer {{ fn layer(x: f32) {{ x }} }}] }}");
+        assert_eq!(read(&own).expect("it is of this version").requests, [("layer".into(), "h1".into())]);
+        // Whatever else it holds.
+        let other = format!("{own} (gate h2 \"9.0.0\" more) < {{ }} >");
+        let version = Some("9.0.0".to_owned());
+        assert_eq!(read(&other).err(), Some(Unreadable::Version { import: 1, version }));
+        assert_eq!(read("(layer h1)").err(), Some(Unreadable::Version { import: 0, version: None }));
+        assert_eq!(read(&format!("{own} {{ h2 }}")).err(), Some(Unreadable::Other));
     }
 }
