@@ -7,6 +7,9 @@ use mind::{Rng, Tensor, Xoshiro256, mind, optim::Adam};
 /// How many points the network learns from, and how many others it is tried on.
 const POINTS: usize = 400;
 
+type Points = Tensor![f32; {POINTS}, 2];
+type Moons = Tensor![i64; {POINTS}];
+
 mind! {
     /// Two layers.
     #[derive(Clone)]
@@ -40,7 +43,7 @@ mind! {
 }
 
 /// Points on two half circles that reach into each other, each a little off, and which of the two they are on.
-fn moons(rng: &mut Xoshiro256) -> (Tensor![f32; {POINTS}, 2], Tensor![i64; {POINTS}]) {
+fn moons(rng: &mut Xoshiro256) -> (Points, Moons) {
     // From 0 to 1.
     let mut random = || (rng.next_u64() >> 40) as f32 / (1 << 24) as f32;
     let (mut x, mut moon) = (Tensor::zeros(), Tensor::zeros());
