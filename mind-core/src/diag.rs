@@ -259,7 +259,7 @@ codes! {
     E1009 "unsupported format version" "found, supported" [File];
     E2001 "type mismatch" "expected, found" [Macro, Command, Run, Knossos];
     E2002 "undefined name" "the name, near misses" [Macro, File, Command, Knossos];
-    E2003 "cannot infer type" "what is missing" [Macro, File, Library, Run];
+    E2003 "cannot infer type" "what is missing" [Macro, File, Command, Library, Run];
     E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, File, Library];
     E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, File, Library];
     E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Knossos];

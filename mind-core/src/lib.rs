@@ -80,6 +80,7 @@
 //! - [`text`]: Core IR text and MIC, printed and parsed.
 //! - [`random`]: numbers for tests and samples.
 //! - `knossos`, with the feature of that name: the second front-end, from its texts to Rust.
+//! - `stablehlo`, with the feature of that name: modules as text for XLA and other engines.
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 
@@ -108,6 +109,8 @@ pub mod provenance;
 pub mod random;
 pub mod reduce;
 pub mod snippet;
+#[cfg(feature = "stablehlo")]
+pub mod stablehlo;
 pub mod standard;
 pub mod stats;
 pub mod surface;

@@ -54,6 +54,8 @@ pub struct Row {
     pub keeps_positive: bool,
     /// What it becomes in Rust.
     pub rust: Rust,
+    /// What it becomes in StableHLO.
+    pub hlo: Hlo,
     /// What is asked of operands, a method of the first with the others as arguments, where the function is shorter if they are in
     /// range: as `rt::Near<by>::sin(x)` for `is_near_angle`.
     pub range: Option<&'static str>,
@@ -191,6 +193,33 @@ pub enum Rust {
     /// A function of the run time that is told how to multiply and add: `by::exp(x)`.
     By(&'static str),
 }
+
+/// What a function becomes in StableHLO, on operands that are broadcast to the shape of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hlo {
+    /// The operand.
+    Operand,
+    /// The operation of this name, as `stablehlo.add`; of the dialect `chlo` where StableHLO has none.
+    Operation(&'static str),
+    /// `stablehlo.compare` in this direction.
+    Compare(&'static str),
+    /// Named [formulas](formula) over the operands and over those before; the last one is the function.
+    Formula(&'static [Named]),
+    /// An operation between formulas: of what some over the operands give, and others over what it gives, which is `own`.
+    Between {
+        /// Formulas over the operands.
+        before: &'static [Named],
+        /// The operation, as [`Self::Operation`].
+        operation: &'static str,
+        /// Formulas for its operands.
+        of: &'static [&'static str],
+        /// Formulas over all of these; the last one is the function.
+        after: &'static [Named],
+    },
+}
+
+/// A name and the text of a [formula].
+pub type Named = (&'static str, &'static str);
 
 /// Where generated tests draw elements of operands; integer operands of an operation on floats are indices below the first
 /// extent.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Cost, Domain, Exactness, Gives, Notation, Row, Rust, Shapes, Takes, Tightness};
+use super::{Cost, Domain, Exactness, Gives, Hlo, Notation, Row, Rust, Shapes, Takes, Tightness};
 use crate::{profile::Profile, ty::DType};
 
 macro_rules! rows {
@@ -21,6 +21,15 @@ macro_rules! rows {
         static ROWS: [Row; Map::ALL.len()] = [$(Row { name: stringify!($name), ..$row }),+];
     };
 }
+
+// The rows that others are made of leave it open.
+const _: () = {
+    let mut row = 0;
+    while row < ROWS.len() {
+        assert!(!matches!(ROWS[row].hlo, Hlo::Formula([])), "every row says what it becomes in StableHLO");
+        row += 1;
+    }
+};
 
 impl Map {
     /// What is known of it.
@@ -90,6 +99,7 @@ pub(super) const FLOATS: Row = Row {
     mask: None,
     keeps_positive: false,
     rust: Rust::Identity,
+    hlo: Hlo::Formula(&[]),
     range: None,
     float: |_| unreachable!("every row says what it computes"),
     integer: |_| unreachable!("inference refuses integers"),
@@ -163,6 +173,7 @@ const CONVERSION: Row = Row {
     takes: Takes::All,
     cost: Cost::Addition,
     exactness: Exactness::Rounded,
+    hlo: Hlo::Operation("stablehlo.convert"),
     float: |x| x[0],
     integer: |x| x[0],
     ..FLOATS
@@ -199,6 +210,7 @@ rows! {
         label: "+",
         commutative: true,
         rust: Rust::Operator { sign: "+", wrapping: "wrapping_add", method: "plus" },
+        hlo: Hlo::Operation("stablehlo.add"),
         float: |x| x[0] + x[1],
         integer: |x| x[0].wrapping_add(x[1]),
         derivative: &["dy", "dy"],
@@ -218,6 +230,7 @@ rows! {
         mnemonic: "sub",
         label: "-",
         rust: Rust::Operator { sign: "-", wrapping: "wrapping_sub", method: "minus" },
+        hlo: Hlo::Operation("stablehlo.subtract"),
         float: |x| x[0] - x[1],
         integer: |x| x[0].wrapping_sub(x[1]),
         derivative: &["dy", "-dy"],
@@ -237,6 +250,7 @@ rows! {
         label: "*",
         commutative: true,
         rust: Rust::Operator { sign: "*", wrapping: "wrapping_mul", method: "times" },
+        hlo: Hlo::Operation("stablehlo.multiply"),
         float: |x| x[0] * x[1],
         integer: |x| x[0].wrapping_mul(x[1]),
         derivative: &["dy * rhs", "dy * lhs"],
@@ -259,6 +273,7 @@ rows! {
         cost: Cost::Division,
         pole: Some(1),
         rust: Rust::Operator { sign: "/", wrapping: "wrapping_div", method: "over" },
+        hlo: Hlo::Operation("stablehlo.divide"),
         float: |x| x[0] / x[1],
         integer: |x| x[0].wrapping_div(x[1]),
         derivative: &["dy / rhs", "-(dy * y / rhs)"],
@@ -283,6 +298,7 @@ rows! {
         exactness: Exactness::Exact,
         keeps_positive: true,
         rust: Rust::Function("relu"),
+        hlo: Hlo::Formula(&[("y", "where(gt(x, 0.0), x, 0.0)")]),
         float: |x| if x[0] > 0.0 { x[0] } else { 0.0 },
         derivative: &["relu_grad(dy, x)"],
         domain: Domain::NonZero,
@@ -304,6 +320,7 @@ rows! {
         formals: &["x"],
         exactness: Exactness::Exact,
         rust: Rust::Operator { sign: "-", wrapping: "wrapping_neg", method: "negated" },
+        hlo: Hlo::Operation("stablehlo.negate"),
         float: |x| -x[0],
         integer: |x| x[0].wrapping_neg(),
         derivative: &["-dy"],
@@ -322,6 +339,7 @@ rows! {
         mnemonic: "exp",
         label: "exp",
         rust: Rust::By("exp"),
+        hlo: Hlo::Operation("stablehlo.exponential"),
         float: |x| x[0].exp(),
         derivative: &["dy * y"],
         ..FLOATS
@@ -339,6 +357,7 @@ rows! {
         mnemonic: "log",
         label: "log",
         rust: Rust::By("ln"),
+        hlo: Hlo::Operation("stablehlo.log"),
         float: |x| x[0].ln(),
         derivative: &["dy / x"],
         domain: Domain::Positive,
@@ -360,6 +379,7 @@ rows! {
         cost: Cost::Division,
         exactness: Exactness::Rounded,
         rust: Rust::Function("sqrt"),
+        hlo: Hlo::Operation("stablehlo.sqrt"),
         float: |x| x[0].sqrt(),
         derivative: &["dy / (y + y)"],
         domain: Domain::Positive,
@@ -380,6 +400,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("tanh"),
+        hlo: Hlo::Operation("stablehlo.tanh"),
         float: |x| x[0].tanh(),
         derivative: &["dy * (1.0 - y * y)"],
         ..FLOATS
@@ -399,6 +420,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([1, 2]),
         rust: Rust::By("exp2"),
+        hlo: Hlo::Formula(&[("y", "pow(2.0, x)")]),
         float: |x| x[0].exp2(),
         derivative: &["dy * (y * 0.6931471805599453)"],
         ..FLOATS
@@ -418,6 +440,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("expm1"),
+        hlo: Hlo::Operation("stablehlo.exponential_minus_one"),
         float: |x| x[0].exp_m1(),
         derivative: &["dy * (y + 1.0)"],
         ..FLOATS
@@ -437,6 +460,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([1, 1]),
         rust: Rust::By("log2"),
+        hlo: Hlo::Formula(&[("y", "log(x) / 0.6931471805599453")]),
         float: |x| x[0].log2(),
         derivative: &["dy / (x * 0.6931471805599453)"],
         domain: Domain::Positive,
@@ -457,6 +481,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([1, 1]),
         rust: Rust::By("log10"),
+        hlo: Hlo::Formula(&[("y", "log(x) / 2.302585092994046")]),
         float: |x| x[0].log10(),
         derivative: &["dy / (x * 2.302585092994046)"],
         domain: Domain::Positive,
@@ -478,6 +503,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 1]),
         rust: Rust::By("log1p"),
+        hlo: Hlo::Operation("stablehlo.log_plus_one"),
         float: |x| x[0].ln_1p(),
         derivative: &["dy / (x + 1.0)"],
         domain: Domain::Positive,
@@ -499,6 +525,7 @@ rows! {
         cost: Cost::Division,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::Function("rsqrt"),
+        hlo: Hlo::Operation("stablehlo.rsqrt"),
         float: |x| 1.0 / x[0].sqrt(),
         derivative: &["-(dy * y / (x + x))"],
         domain: Domain::Positive,
@@ -519,6 +546,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([1, 1]),
         rust: Rust::By("cbrt"),
+        hlo: Hlo::Operation("stablehlo.cbrt"),
         float: |x| x[0].cbrt(),
         derivative: &["dy / (3.0 * y * y)"],
         domain: Domain::NonZero,
@@ -539,6 +567,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("sinh"),
+        hlo: Hlo::Operation("chlo.sinh"),
         float: |x| x[0].sinh(),
         derivative: &["dy * cosh(x)"],
         ..FLOATS
@@ -558,6 +587,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("cosh"),
+        hlo: Hlo::Operation("chlo.cosh"),
         float: |x| x[0].cosh(),
         derivative: &["dy * sinh(x)"],
         ..FLOATS
@@ -577,6 +607,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("asinh"),
+        hlo: Hlo::Operation("chlo.asinh"),
         float: |x| far(x[0].abs()).map_or_else(|| x[0].asinh(), |y| y.copysign(x[0])),
         derivative: &["dy / hypot(x, 1.0)"],
         ..FLOATS
@@ -596,6 +627,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("acosh"),
+        hlo: Hlo::Operation("chlo.acosh"),
         float: |x| far(x[0]).unwrap_or_else(|| x[0].acosh()),
         derivative: &["dy / (sqrt(x - 1.0) * sqrt(x + 1.0))"],
         domain: Domain::AboveOne,
@@ -616,6 +648,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("atanh"),
+        hlo: Hlo::Operation("chlo.atanh"),
         // Rust's own loses digits of negative numbers.
         float: |x| x[0].abs().atanh().copysign(x[0]),
         derivative: &["dy / ((1.0 - x) * (1.0 + x))"],
@@ -637,6 +670,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 2]),
         rust: Rust::By("asin"),
+        hlo: Hlo::Operation("chlo.asin"),
         float: |x| x[0].asin(),
         derivative: &["dy / sqrt((1.0 - x) * (1.0 + x))"],
         domain: Domain::Unit,
@@ -657,6 +691,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("acos"),
+        hlo: Hlo::Operation("chlo.acos"),
         float: |x| x[0].acos(),
         derivative: &["-(dy / sqrt((1.0 - x) * (1.0 + x)))"],
         domain: Domain::Unit,
@@ -677,6 +712,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("atan"),
+        hlo: Hlo::Operation("chlo.atan"),
         float: |x| x[0].atan(),
         derivative: &["dy / (x * x + 1.0)"],
         ..FLOATS
@@ -696,6 +732,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("sin"),
+        hlo: Hlo::Operation("stablehlo.sine"),
         range: Some("is_near_angle"),
         float: |x| x[0].sin(),
         derivative: &["dy * cos(x)"],
@@ -716,6 +753,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("cos"),
+        hlo: Hlo::Operation("stablehlo.cosine"),
         range: Some("is_near_angle"),
         float: |x| x[0].cos(),
         derivative: &["-(dy * sin(x))"],
@@ -736,6 +774,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("tan"),
+        hlo: Hlo::Operation("stablehlo.tan"),
         range: Some("is_near_angle"),
         float: |x| x[0].tan(),
         derivative: &["dy * (1.0 + y * y)"],
@@ -757,6 +796,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([6, 2]),
         rust: Rust::By("erf"),
+        hlo: Hlo::Operation("chlo.erf"),
         float: |x| libm::erf(x[0]),
         derivative: &["dy * (1.1283791670955126 * exp(-(x * x)))"],
         ..FLOATS
@@ -776,6 +816,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([6, 5]),
         rust: Rust::By("erfc"),
+        hlo: Hlo::Operation("chlo.erfc"),
         float: |x| libm::erfc(x[0]),
         derivative: &["-(dy * (1.1283791670955126 * exp(-(x * x))))"],
         ..FLOATS
@@ -797,6 +838,7 @@ rows! {
         cost: Cost::Addition,
         exactness: Exactness::Exact,
         rust: Rust::Function("abs"),
+        hlo: Hlo::Operation("stablehlo.abs"),
         float: |x| x[0].abs(),
         integer: |x| x[0].wrapping_abs(),
         derivative: &["relu_grad(dy, x) - relu_grad(dy, -x)"],
@@ -817,6 +859,7 @@ rows! {
         label: "sign",
         takes: Takes::Numbers,
         rust: Rust::Function("sign"),
+        hlo: Hlo::Operation("stablehlo.sign"),
         float: |x| if x[0] == 0.0 || x[0].is_nan() { x[0] } else { x[0].signum() },
         integer: |x| x[0].signum(),
         ..STEP
@@ -834,6 +877,7 @@ rows! {
         mnemonic: "floor",
         label: "floor",
         rust: Rust::Function("floor"),
+        hlo: Hlo::Operation("stablehlo.floor"),
         float: |x| x[0].floor(),
         ..STEP
     };
@@ -850,6 +894,7 @@ rows! {
         mnemonic: "ceil",
         label: "ceil",
         rust: Rust::Function("ceil"),
+        hlo: Hlo::Operation("stablehlo.ceil"),
         float: |x| x[0].ceil(),
         ..STEP
     };
@@ -866,6 +911,7 @@ rows! {
         mnemonic: "round",
         label: "round",
         rust: Rust::Function("round"),
+        hlo: Hlo::Operation("stablehlo.round_nearest_even"),
         float: |x| x[0].round_ties_even(),
         ..STEP
     };
@@ -882,6 +928,7 @@ rows! {
         mnemonic: "trunc",
         label: "trunc",
         rust: Rust::Function("trunc"),
+        hlo: Hlo::Formula(&[("y", "where(lt(x, 0.0), ceil(x), floor(x))")]),
         float: |x| x[0].trunc(),
         ..STEP
     };
@@ -900,6 +947,7 @@ rows! {
         takes: Takes::All,
         commutative: true,
         rust: Rust::Sign("=="),
+        hlo: Hlo::Compare("EQ"),
         float: |x| f64::from(x[0] == x[1]),
         integer: |x| i64::from(x[0] == x[1]),
         ..COMPARISON
@@ -919,6 +967,7 @@ rows! {
         takes: Takes::All,
         commutative: true,
         rust: Rust::Sign("!="),
+        hlo: Hlo::Compare("NE"),
         float: |x| f64::from(x[0] != x[1]),
         integer: |x| i64::from(x[0] != x[1]),
         ..COMPARISON
@@ -936,6 +985,7 @@ rows! {
         mnemonic: "lt",
         label: "<",
         rust: Rust::Sign("<"),
+        hlo: Hlo::Compare("LT"),
         float: |x| f64::from(x[0] < x[1]),
         integer: |x| i64::from(x[0] < x[1]),
         ..COMPARISON
@@ -953,6 +1003,7 @@ rows! {
         mnemonic: "le",
         label: "<=",
         rust: Rust::Sign("<="),
+        hlo: Hlo::Compare("LE"),
         float: |x| f64::from(x[0] <= x[1]),
         integer: |x| i64::from(x[0] <= x[1]),
         ..COMPARISON
@@ -970,6 +1021,7 @@ rows! {
         mnemonic: "gt",
         label: ">",
         rust: Rust::Sign(">"),
+        hlo: Hlo::Compare("GT"),
         float: |x| f64::from(x[0] > x[1]),
         integer: |x| i64::from(x[0] > x[1]),
         ..COMPARISON
@@ -987,6 +1039,7 @@ rows! {
         mnemonic: "ge",
         label: ">=",
         rust: Rust::Sign(">="),
+        hlo: Hlo::Compare("GE"),
         float: |x| f64::from(x[0] >= x[1]),
         integer: |x| i64::from(x[0] >= x[1]),
         ..COMPARISON
@@ -1004,6 +1057,7 @@ rows! {
         mnemonic: "is_nan",
         label: "is_nan",
         rust: Rust::Function("is_nan"),
+        hlo: Hlo::Formula(&[("y", "ne(x, x)")]),
         float: |x| f64::from(x[0].is_nan()),
         ..KIND
     };
@@ -1020,6 +1074,7 @@ rows! {
         mnemonic: "is_finite",
         label: "is_finite",
         rust: Rust::Function("is_finite"),
+        hlo: Hlo::Operation("stablehlo.is_finite"),
         float: |x| f64::from(x[0].is_finite()),
         ..KIND
     };
@@ -1038,6 +1093,7 @@ rows! {
         label: "&&",
         takes: Takes::Truths,
         rust: Rust::Sign("&"),
+        hlo: Hlo::Operation("stablehlo.and"),
         integer: |x| x[0] & x[1],
         ..BITS
     };
@@ -1056,6 +1112,7 @@ rows! {
         label: "||",
         takes: Takes::Truths,
         rust: Rust::Sign("|"),
+        hlo: Hlo::Operation("stablehlo.or"),
         integer: |x| x[0] | x[1],
         ..BITS
     };
@@ -1073,6 +1130,7 @@ rows! {
         mnemonic: "bit_and",
         label: "&",
         rust: Rust::Sign("&"),
+        hlo: Hlo::Operation("stablehlo.and"),
         integer: |x| x[0] & x[1],
         ..BITS
     };
@@ -1090,6 +1148,7 @@ rows! {
         mnemonic: "bit_or",
         label: "|",
         rust: Rust::Sign("|"),
+        hlo: Hlo::Operation("stablehlo.or"),
         integer: |x| x[0] | x[1],
         ..BITS
     };
@@ -1107,6 +1166,7 @@ rows! {
         mnemonic: "bit_xor",
         label: "^",
         rust: Rust::Sign("^"),
+        hlo: Hlo::Operation("stablehlo.xor"),
         integer: |x| x[0] ^ x[1],
         ..BITS
     };
@@ -1126,6 +1186,7 @@ rows! {
         formals: &["x"],
         commutative: false,
         rust: Rust::Sign("!"),
+        hlo: Hlo::Operation("stablehlo.not"),
         integer: |x| !x[0],
         ..BITS
     };
@@ -1142,6 +1203,7 @@ rows! {
         mnemonic: "shl",
         label: "<<",
         rust: Rust::Function("shl"),
+        hlo: Hlo::Operation("stablehlo.shift_left"),
         integer: |x| x[0].checked_shl(u32::try_from(x[1]).unwrap_or(u32::MAX)).unwrap_or(0),
         ..SHIFT
     };
@@ -1158,6 +1220,7 @@ rows! {
         mnemonic: "shr",
         label: ">>",
         rust: Rust::Function("shr"),
+        hlo: Hlo::Operation("stablehlo.shift_right_arithmetic"),
         integer: |x| x[0] >> u32::try_from(x[1]).map_or(63, |by| by.min(63)),
         ..SHIFT
     };
@@ -1180,6 +1243,7 @@ rows! {
         cost: Cost::Addition,
         exactness: Exactness::Exact,
         rust: Rust::Function("choose"),
+        hlo: Hlo::Operation("stablehlo.select"),
         float: |x| if x[0] != 0.0 { x[1] } else { x[2] },
         integer: |x| if x[0] != 0 { x[1] } else { x[2] },
         derivative: &["", "where(condition, dy, 0.0)", "where(condition, 0.0, dy)"],
@@ -1285,6 +1349,7 @@ rows! {
         mnemonic: "maximum",
         label: "maximum",
         rust: Rust::Function("maximum"),
+        hlo: Hlo::Operation("stablehlo.maximum"),
         float: |x| match x[0].partial_cmp(&x[1]) {
             None => f64::NAN,
             Some(Ordering::Equal) if x[0].is_sign_negative() => x[1],
@@ -1307,6 +1372,7 @@ rows! {
         mnemonic: "minimum",
         label: "minimum",
         rust: Rust::Function("minimum"),
+        hlo: Hlo::Operation("stablehlo.minimum"),
         float: |x| match x[0].partial_cmp(&x[1]) {
             None => f64::NAN,
             Some(Ordering::Equal) if x[0].is_sign_negative() => x[0],
@@ -1333,6 +1399,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("atan2"),
+        hlo: Hlo::Operation("stablehlo.atan2"),
         float: |x| x[0].atan2(x[1]),
         derivative: &[
             "dy * (rhs / hypot(lhs, rhs)) / hypot(lhs, rhs)",
@@ -1359,6 +1426,14 @@ rows! {
         cost: Cost::Division,
         exactness: Exactness::Within([1, 2]),
         rust: Rust::Function("hypot"),
+        hlo: Hlo::Formula(&[
+            ("most", "maximum(abs(lhs), abs(rhs))"),
+            ("least", "minimum(abs(lhs), abs(rhs))"),
+            ("ratio", "least / most"),
+            ("finite", "where(eq(most, 0.0), 0.0, most * sqrt(1.0 + ratio * ratio))"),
+            ("infinity", "1.0 / 0.0"),
+            ("y", "where(or(eq(abs(lhs), infinity), eq(abs(rhs), infinity)), infinity, finite)"),
+        ]),
         float: |x| x[0].hypot(x[1]),
         derivative: &["where(eq(y, 0.0), 0.0, dy * (lhs / y))", "where(eq(y, 0.0), 0.0, dy * (rhs / y))"],
         domain: Domain::Positive,
@@ -1382,6 +1457,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("pow"),
+        hlo: Hlo::Operation("stablehlo.power"),
         range: Some("is_ordinary_power"),
         float: |x| x[0].powf(x[1]),
         derivative: &[
@@ -1411,6 +1487,7 @@ rows! {
         pole: Some(1),
         jumps_where_equal: true,
         rust: Rust::Function("rem"),
+        hlo: Hlo::Operation("stablehlo.remainder"),
         takes: Takes::Numbers,
         float: |x| x[0] % x[1],
         integer: |x| x[0].wrapping_rem(x[1]),
@@ -1433,6 +1510,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([4, 5]),
         rust: Rust::By("erf_inv"),
+        hlo: Hlo::Operation("chlo.erf_inv"),
         float: |x| mind_special::erf_inv(x[0]),
         derivative: &["dy * (exp(y * y) * 0.886226925452758)"],
         domain: Domain::Unit,
@@ -1455,6 +1533,7 @@ rows! {
         exactness: Exactness::Within([4, 4]),
         least_error: GAMMA_ERROR,
         rust: Rust::By("lgamma"),
+        hlo: Hlo::Operation("chlo.lgamma"),
         range: Some("is_positive_normal"),
         float: |x| mind_special::lgamma(x[0]),
         derivative: &["dy * digamma(x)"],
@@ -1478,6 +1557,13 @@ rows! {
         exactness: Exactness::Within([1, 8]),
         least_error: GAMMA_ERROR,
         rust: Rust::By("digamma"),
+        // XLA's is NaN at zeros.
+        hlo: Hlo::Between {
+            before: &[],
+            operation: "chlo.digamma",
+            of: &["x"],
+            after: &[("y", "where(eq(x, 0.0), -(1.0 / x), own)")],
+        },
         range: Some("is_positive_normal"),
         float: |x| mind_special::polygamma(0, x[0]),
         derivative: &["dy * trigamma(x)"],
@@ -1500,6 +1586,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([1, 6]),
         rust: Rust::By("trigamma"),
+        hlo: Hlo::Formula(&[("y", "polygamma(1.0, x)")]),
         range: Some("is_positive_normal"),
         float: |x| mind_special::polygamma(1, x[0]),
         derivative: &["dy * polygamma(2.0, x)"],
@@ -1525,6 +1612,29 @@ rows! {
         exactness: Exactness::Within([1, 16]),
         least_error: GAMMA_ERROR,
         rust: Rust::Function("polygamma"),
+        // XLA's is wrong below -8. Up to the fourth derivative there is that of 1 - x, and what both are together, the
+        // derivative of π cot(πx).
+        hlo: Hlo::Between {
+            before: &[
+                ("order", "where(lt(n, 100.0), trunc(n), -1.0)"),
+                ("below", "and(lt(x, 0.0), and(ge(order, 1.0), le(order, 4.0)))"),
+            ],
+            operation: "chlo.polygamma",
+            of: &["order", "where(below, 1.0 - x, x)"],
+            after: &[
+                ("angle", "3.141592653589793 * (x - round(x))"),
+                ("pole", "and(eq(angle, 0.0), gt(order, 1.0))"),
+                ("c", "where(pole, 0.0 / 0.0, cos(angle) / sin(angle))"),
+                ("s", "9.869604401089358 * (1.0 + c * c)"),
+                ("third", "19.739208802178716 * s * (1.0 + 3.0 * c * c)"),
+                ("odd", "where(eq(order, 1.0), s, third) - own"),
+                ("fourth", "248.05021344239853 * c * s * (2.0 + 3.0 * c * c)"),
+                ("even", "own - where(eq(order, 2.0), 6.283185307179586 * c * s, fourth)"),
+                ("reflected", "where(or(eq(order, 1.0), eq(order, 3.0)), odd, even)"),
+                ("zero", "and(eq(x, 0.0), or(eq(order, 0.0), eq(order, 2.0)))"),
+                ("y", "where(zero, -(1.0 / x), where(below, reflected, own))"),
+            ],
+        },
         float: |x| mind_special::polygamma(x[0] as i64, x[1]),
         derivative: &["", "dy * polygamma(n + 1.0, x)"],
         domain: Domain::Positive,
@@ -1550,6 +1660,7 @@ rows! {
         exactness: Exactness::Exact,
         jumps_where_equal: true,
         rust: Rust::Function("same"),
+        hlo: Hlo::Formula(&[("y", "where(or(eq(lhs, rhs), and(ne(lhs, lhs), ne(rhs, rhs))), 1.0, 0.0)")]),
         float: |x| if x[0] == x[1] || (x[0].is_nan() && x[1].is_nan()) { 1.0 } else { 0.0 },
         ..FLOATS
     };
@@ -1573,6 +1684,7 @@ rows! {
         exactness: Exactness::Exact,
         mask: Some(1),
         rust: Rust::Function("relu_grad"),
+        hlo: Hlo::Formula(&[("y", "where(gt(x, 0.0), v, 0.0)")]),
         float: |x| if x[1] > 0.0 { x[0] } else { 0.0 },
         derivative: &["relu_grad(dy, x)", ""],
         domain: Domain::NonZero,
@@ -1596,6 +1708,7 @@ rows! {
         cost: Cost::Free,
         exactness: Exactness::Exact,
         rust: Rust::Identity,
+        hlo: Hlo::Operand,
         float: |x| x[0],
         integer: |x| x[0],
         ..FLOATS

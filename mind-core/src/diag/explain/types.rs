@@ -24,12 +24,12 @@ pub(super) const E2002: Explanation = Explanation {
 
 pub(super) const E2003: Explanation = Explanation {
     text: "A type cannot be worked out from what is given. Most often a symbolic dimension stands in the result and in \
-           no parameter, so that no call could say what it is.",
+           no parameter, so that no call could say what it is. `mind convert --to stablehlo` needs an extent for each symbol.",
     example: Example::Program {
         wrong: "fn f<N>(x: f32[3]) -> f32[N] {\n    zeros([N])\n}",
         right: "fn f<N>(x: f32[N]) -> f32[N] {\n    zeros([N])\n}",
     },
-    fix: "Give the symbol as a dimension of a parameter, or write the number.",
+    fix: "Give the symbol as a dimension of a parameter, or write the number; on the command line, give `--dim N=32`.",
 };
 
 pub(super) const E2004: Explanation = Explanation {

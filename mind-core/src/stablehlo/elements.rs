@@ -1,0 +1,85 @@
+//! Functions of elements, as their rows say.
+
+use std::convert::Infallible;
+
+use super::{
+    tensor::{Tensor, number},
+    writer::{Value, Writer},
+};
+use crate::{
+    map::{Calculus, Hlo, Map, Named, formula},
+    ty::DType,
+};
+
+/// A function of elements, whose operands broadcast to a shape.
+pub(super) fn lower(writer: &mut Writer, map: Map, operands: &[Value], shape: &[i64]) -> Value {
+    let operands: Vec<_> = operands.iter().map(|operand| writer.broadcast(*operand, shape)).collect();
+    apply(writer, map, &operands)
+}
+
+/// A function of elements of operands of one shape.
+fn apply(writer: &mut Writer, map: Map, operands: &[Value]) -> Value {
+    let row = map.row();
+    let leading = writer.tensor(operands[row.leading()]);
+    let to = Tensor::new(row.result(leading.dtype), leading.shape.clone());
+    let mut names: Vec<_> = row.formals.iter().copied().zip(operands.iter().copied()).collect();
+    match row.hlo {
+        Hlo::Operand => operands[0],
+        Hlo::Operation(operation) => of_elements(writer, operation, operands, to),
+        Hlo::Compare(direction) => {
+            let (names, types) = (writer.names(operands), writer.types(operands, &to));
+            writer.line(to, format_args!("stablehlo.compare {direction}, {names} : {types}"))
+        }
+        Hlo::Formula(formulas) => all(writer, formulas, &mut names),
+        Hlo::Between { before, operation, of, after } => {
+            all(writer, before, &mut names);
+            let operands: Vec<_> = of.iter().map(|text| play(writer, text, &names)).collect();
+            names.push(("own", of_elements(writer, operation, &operands, to)));
+            all(writer, after, &mut names)
+        }
+    }
+}
+
+/// The value of the last of some formulas, of which each is known to those behind it.
+fn all(writer: &mut Writer, formulas: &'static [Named], names: &mut Vec<(&'static str, Value)>) -> Value {
+    for (name, text) in formulas {
+        let value = play(writer, text, names);
+        names.push((name, value));
+    }
+    names.last().expect("a function has operands").1
+}
+
+/// `%1 = stablehlo.add %0, %arg0 : tensor<3xf32>`, where all types are one. A selection has three operands, and MLIR asks for
+/// the type of its condition apart.
+fn of_elements(writer: &mut Writer, operation: &str, operands: &[Value], to: Tensor) -> Value {
+    let is_one = operands.len() < 3 && operands.iter().all(|operand| *writer.tensor(*operand) == to);
+    if operation.starts_with("stablehlo.") && is_one {
+        let line = format!("{operation} {} : {to}", writer.names(operands));
+        return writer.line(to, format_args!("{line}"));
+    }
+    writer.operation(operation, operands, format_args!(""), to)
+}
+
+fn play(writer: &mut Writer, text: &'static str, names: &[(&str, Value)]) -> Value {
+    let Ok(value) = formula(writer, text, names);
+    value
+}
+
+impl Calculus for Writer {
+    type Value = Value;
+    type Error = Infallible;
+
+    fn apply(&mut self, map: Map, operands: &[Value]) -> Result<Value, Infallible> {
+        Ok(apply(self, map, operands))
+    }
+
+    fn number(&mut self, value: f64, like: Value) -> Result<Value, Infallible> {
+        let to = self.tensor(like).clone();
+        Ok(self.constant(&number(value, to.dtype), to))
+    }
+
+    fn like(&mut self, value: Value, other: Value) -> Result<Value, Infallible> {
+        let dtype: DType = self.tensor(other).dtype;
+        Ok(apply(self, Map::to(dtype), &[value]))
+    }
+}

@@ -1,0 +1,241 @@
+//! Operations, one match over all that there are.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Error, Mesh, Options, elements, quoted_text, reductions, rows,
+    tensor::{self, Tensor, list, number},
+    window,
+    writer::{Value, Writer},
+};
+use crate::{
+    canon::Canonical,
+    data::TensorData,
+    dim::{Bindings, Dim},
+    ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Rows, Slice, ValueId},
+    ops::{position, seen_through},
+    plan::Update,
+    reduce::Cumulate,
+};
+
+/// The text of a module whose every dim has a value under the bindings.
+///
+/// # Errors
+/// If the inputs cannot be split over the mesh.
+pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options) -> Result<String, Error> {
+    let extents = Extents(bindings);
+    let inputs: Vec<_> =
+        module.inputs().map(|(_, ty)| Tensor::new(ty.dtype, extents.of(&ty.shape))).collect();
+    let mesh = options.mesh.as_ref();
+    mesh.map_or(Ok(()), |mesh| mesh.check(module, &inputs))?;
+    let mut lowering = Lowering { extents, writer: Writer::new(inputs.clone()), values: Vec::new() };
+    for (value, inst) in module.iter() {
+        let lowered = match seen_through(module, inst) {
+            Some(same) => lowering.values[same.index()],
+            None if inst.op.is_input() => lowering.writer.argument(value.index()),
+            None => lowering.inst(inst),
+        };
+        lowering.values.push(lowered);
+    }
+    let mut updated = BTreeMap::new();
+    let mut layouts = BTreeMap::new();
+    for Update { output, input } in options.updates.iter().copied() {
+        assert_eq!(
+            module.ty(module.outputs()[output]),
+            module.ty(ValueId::new(input)),
+            "an input is updated by an output of its type"
+        );
+        updated.insert(input, output);
+    }
+    let mut arguments = Vec::new();
+    for (position, ((name, _), tensor)) in module.inputs().zip(&inputs).enumerate() {
+        let output = updated.get(&position);
+        let layout = mesh.map(|mesh| mesh.attribute(name, tensor.rank()));
+        if let (Some(output), Some(layout)) = (output, &layout) {
+            layouts.insert(*output, layout.clone());
+        }
+        let donated = output.map(|output| format!("tf.aliasing_output = {output} : i32"));
+        let attributes = attributes(layout.into_iter().chain(donated));
+        arguments.push(format!("%arg{position}: {tensor}{attributes} loc({})", quoted_text(name)));
+    }
+    let outputs: Vec<_> = module.outputs().iter().map(|output| lowering.values[output.index()]).collect();
+    let types: Vec<_> = outputs.iter().map(|output| lowering.writer.tensor(*output).to_string()).collect();
+    let results = types.iter().enumerate();
+    let results: Vec<_> =
+        results.map(|(output, ty)| format!("{ty}{}", attributes(layouts.get(&output).cloned()))).collect();
+    let (names, types) = (lowering.writer.names(&outputs), types.join(", "));
+    Ok(format!(
+        "module {{\n{}  func.func public @main({}) -> ({}) {{\n{}    return {names} : {types}\n  }}\n}}\n",
+        mesh.map_or_else(String::new, Mesh::declared),
+        arguments.join(", "),
+        results.join(", "),
+        lowering.writer.into_lines(),
+    ))
+}
+
+/// ` {a = 1, b = 2}`, or nothing.
+fn attributes(all: impl IntoIterator<Item = String>) -> String {
+    let all: Vec<_> = all.into_iter().collect();
+    if all.is_empty() { String::new() } else { format!(" {{{}}}", all.join(", ")) }
+}
+
+/// What the symbols are.
+struct Extents<'a>(&'a Bindings);
+
+impl Extents<'_> {
+    fn of(&self, shape: &[Dim]) -> Vec<i64> {
+        shape.iter().map(|dim| self.value(dim)).collect()
+    }
+
+    fn value(&self, dim: &Dim) -> i64 {
+        dim.evaluate(self.0).expect("every dim was found to have a value")
+    }
+}
+
+/// A module under way.
+struct Lowering<'a> {
+    extents: Extents<'a>,
+    writer: Writer,
+    /// What each instruction became.
+    values: Vec<Value>,
+}
+
+impl Lowering<'_> {
+    fn inst(&mut self, inst: &Inst) -> Value {
+        let operands: Vec<_> = inst.operands.iter().map(|operand| self.values[operand.index()]).collect();
+        let to = Tensor::new(inst.ty.dtype, self.extents.of(&inst.ty.shape));
+        match &inst.op {
+            Op::Input { .. } => unreachable!("inputs are arguments"),
+            Op::Const(constant) => self.constant(constant, to),
+            Op::Made(Made::Iota { axis, .. }) => self.writer.iota(position(*axis), to),
+            Op::Map(map) => elements::lower(&mut self.writer, *map, &operands, &to.shape),
+            Op::Reduce(reduce, reduction) => {
+                reductions::reduce(&mut self.writer, *reduce, reduction, operands[0], &to)
+            }
+            Op::ArgReduce(arg, reduction) => {
+                reductions::arg_reduce(&mut self.writer, *arg, reduction, operands[0], &to)
+            }
+            Op::Cumulate(Cumulate::Sum, cumulation) => {
+                reductions::running_sum(&mut self.writer, *cumulation, operands[0], to)
+            }
+            Op::Arrange(arrange) => self.arrange(arrange, operands[0], to),
+            Op::Part(part) => self.part(part, operands[0], to),
+            Op::Rows(Rows::Gather) => rows::gather(&mut self.writer, operands[0], operands[1], to),
+            Op::Rows(Rows::ScatterAdd { .. }) => {
+                rows::scatter_add(&mut self.writer, operands[0], operands[1], to)
+            }
+            Op::Rows(Rows::TakeAlong { axis }) => {
+                rows::take_along(&mut self.writer, position(*axis), operands[0], operands[1], to)
+            }
+            Op::Rows(Rows::AddAlong { axis, .. }) => {
+                rows::add_along(&mut self.writer, position(*axis), operands[0], operands[1], to)
+            }
+            Op::Join(Join::Concat { axis }) => {
+                self.writer.operation("stablehlo.concatenate", &operands, format_args!(", dim = {axis}"), to)
+            }
+            Op::Product(Product::Dot) => self.dot(operands[0], operands[1], to),
+            Op::Product(Product::MatMul) => self.matmul(operands[0], operands[1], to),
+            Op::Window(window) => window::lower(&mut self.writer, window, [operands[0], operands[1]], to),
+            Op::Effect(Effect::Inspect { .. }) => operands[0],
+            Op::Own(Own::External(_)) => unreachable!("a module that calls functions of Rust is refused"),
+            Op::Own(Own::Nesting(_)) => {
+                unreachable!("the canonical form has no calls, and the rest is a value")
+            }
+        }
+    }
+
+    fn constant(&mut self, constant: &Const, to: Tensor) -> Value {
+        let elements = match constant {
+            Const::Count { shape, dtype } => {
+                let count = self.extents.of(shape).iter().product();
+                tensor::elements(&TensorData::count(count, *dtype), &[])
+            }
+            Const::I64(_) | Const::F32(_) | Const::F64(_) | Const::Tensor { .. } => {
+                tensor::elements(&constant.data().expect("only counts are not known"), &to.shape)
+            }
+        };
+        self.writer.constant(&elements, to)
+    }
+
+    fn arrange(&mut self, arrange: &Arrange, operand: Value, to: Tensor) -> Value {
+        match arrange {
+            Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. } => {
+                self.writer.reshaped(operand, &to.shape)
+            }
+            Arrange::Transpose { permutation } => {
+                let axes = list(permutation);
+                self.writer.operation("stablehlo.transpose", &[operand], format_args!(", dims = {axes}"), to)
+            }
+            Arrange::BroadcastTo { .. } => self.writer.broadcast(operand, &to.shape),
+        }
+    }
+
+    fn part(&mut self, part: &Part, operand: Value, to: Tensor) -> Value {
+        match part {
+            Part::Index { indices } => {
+                let starts = self.extents.of(indices);
+                let ones = vec![1; starts.len()];
+                let element = self.slice(&starts, &ones, &ones, operand);
+                self.writer.reshaped(element, &to.shape)
+            }
+            Part::Slice(slice) => {
+                let starts = self.extents.of(&slice.starts);
+                self.slice(&starts, &to.shape, &slice.steps, operand)
+            }
+            Part::SliceGrad { slice, .. } => self.pad(slice, operand, to),
+        }
+    }
+
+    /// So many elements of each axis from a first one on, at steps.
+    fn slice(&mut self, starts: &[i64], counts: &[i64], steps: &[i64], operand: Value) -> Value {
+        let ranges = starts.iter().zip(counts).zip(steps).map(|((start, count), step)| {
+            let end = start + (count - 1) * step + 1;
+            if *step == 1 { format!("{start}:{end}") } else { format!("{start}:{end}:{step}") }
+        });
+        let (ranges, to) = (list(ranges), self.writer.tensor(operand).with_shape(counts));
+        self.writer.operation("stablehlo.slice", &[operand], format_args!(" {ranges}"), to)
+    }
+
+    fn pad(&mut self, slice: &Slice, operand: Value, to: Tensor) -> Value {
+        let low = self.extents.of(&slice.starts);
+        let from = self.writer.tensor(operand).clone();
+        let taken = from.shape.iter().zip(&slice.steps).map(|(count, step)| (count - 1) * step + 1);
+        let high = to.shape.iter().zip(&low).zip(taken).map(|((extent, low), taken)| extent - low - taken);
+        let (high, interior) = (list(high), list(slice.steps.iter().map(|step| step - 1)));
+        let zero = self.writer.constant(&number(0.0, to.dtype), Tensor::scalar(to.dtype));
+        let low = list(low);
+        let between = format_args!(", low = {low}, high = {high}, interior = {interior}");
+        self.writer.operation("stablehlo.pad", &[operand, zero], between, to)
+    }
+
+    fn dot(&mut self, lhs: Value, rhs: Value, to: Tensor) -> Value {
+        let last = self.writer.tensor(lhs).rank() - 1;
+        self.contract([lhs, rhs], 0, [last, 0], to)
+    }
+
+    /// Matrices in batches that broadcast; those of the second operand are shared where it has no batch.
+    fn matmul(&mut self, lhs: Value, rhs: Value, to: Tensor) -> Value {
+        if self.writer.tensor(rhs).rank() == 2 {
+            return self.dot(lhs, rhs, to);
+        }
+        let batch = to.rank() - 2;
+        let operands = [lhs, rhs].map(|operand| {
+            let shape = &self.writer.tensor(operand).shape;
+            let matrix = &shape[shape.len() - 2..];
+            let shape: Vec<_> = to.shape[..batch].iter().chain(matrix).copied().collect();
+            self.writer.broadcast(operand, &shape)
+        });
+        self.contract(operands, batch, [batch + 1, batch], to)
+    }
+
+    /// A product over an axis of each operand, in batches of the first axes.
+    fn contract(&mut self, operands: [Value; 2], batch: usize, axes: [usize; 2], to: Tensor) -> Value {
+        let batching = list(0..batch);
+        let batching =
+            if batch == 0 { String::new() } else { format!("batching_dims = {batching} x {batching}, ") };
+        let [lhs, rhs] = axes;
+        let between =
+            format_args!(", {batching}contracting_dims = [{lhs}] x [{rhs}], precision = [HIGHEST, HIGHEST]");
+        self.writer.operation("stablehlo.dot_general", &operands, between, to)
+    }
+}

@@ -1,0 +1,142 @@
+//! Elements put together: over axes, along one, and where the best ones are.
+
+use super::{
+    elements,
+    tensor::{Tensor, list, neutral, number, operation},
+    writer::{Value, Writer, fold},
+};
+use crate::{
+    ir::{Cumulation, Reduction},
+    map::Map,
+    ops::position,
+    reduce::{ArgReduce, Neutral, Reduce},
+    ty::DType,
+};
+
+pub(super) fn reduce(
+    writer: &mut Writer,
+    reduce: Reduce,
+    reduction: &Reduction,
+    operand: Value,
+    to: &Tensor,
+) -> Value {
+    let row = reduce.row();
+    let from = writer.tensor(operand).clone();
+    let axes = reduction.positions(from.rank());
+    let neutral = neutral(row.monoid.neutral, from.dtype);
+    let start = writer.constant(&neutral, Tensor::scalar(from.dtype));
+    let kept = from.with_shape(without(&from.shape, &axes));
+    let (combine, names) = (operation(row.monoid.combine), [operand, start]);
+    let types = writer.types(&names, &kept);
+    let [operand, start] = names.map(|value| writer.name(value));
+    let mut result = writer.line(
+        kept.clone(),
+        format_args!(
+            "stablehlo.reduce({operand} init: {start}) applies {combine} across dimensions = {} : {types}",
+            list(&axes)
+        ),
+    );
+    if row.divides {
+        let count: i64 = axes.iter().map(|axis| from.shape[*axis]).product();
+        let count = writer.constant(&number(count as f64, from.dtype), kept);
+        result = elements::lower(writer, Map::Div, &[result, count], &without(&from.shape, &axes));
+    }
+    writer.reshaped(result, &to.shape)
+}
+
+/// Each element goes with its position. The first NaN wins, else the first of the best ones; a group has an element,
+/// so that the element to start from, which is behind all, never does.
+pub(super) fn arg_reduce(
+    writer: &mut Writer,
+    arg: ArgReduce,
+    reduction: &Reduction,
+    operand: Value,
+    to: &Tensor,
+) -> Value {
+    let from = writer.tensor(operand).clone();
+    let axes = reduction.positions(from.rank());
+    if axes.is_empty() {
+        return writer.constant("0", to.clone());
+    }
+    let (start, direction) = match arg {
+        ArgReduce::Max => (Neutral::Least, "GT"),
+        ArgReduce::Min => (Neutral::Greatest, "LT"),
+    };
+    let reduced: Vec<_> = axes.iter().map(|axis| from.shape[*axis]).collect();
+    let positions = writer.iota(0, Tensor::new(DType::I64, [reduced.iter().product::<i64>()]));
+    let positions = writer.reshaped(positions, &reduced);
+    let positions = writer.broadcast_along(positions, axes.iter().copied(), &from.shape);
+    let (element, place) = (Tensor::scalar(from.dtype), Tensor::scalar(DType::I64));
+    let start = writer.constant(&neutral(start, from.dtype), element.clone());
+    let end = writer.constant(&i64::MAX.to_string(), place.clone());
+    let (kept, truth) = (without(&from.shape, &axes), Tensor::scalar(DType::Bool));
+    let (best, at) = (from.with_shape(&*kept), Tensor::new(DType::I64, &*kept));
+    let operands = [operand, positions, start, end];
+    let (names, types) = (writer.names(&operands), writer.types(&operands, format!("({best}, {at})")));
+    let compare = |name: &str, direction: &str, of: [&str; 2], ty: &Tensor| {
+        let [a, b] = of;
+        format!("      %{name} = stablehlo.compare {direction}, %{a}, %{b} : ({ty}, {ty}) -> {truth}\n")
+    };
+    let combine = |name: &str, by: &str, of: [&str; 2]| {
+        format!("      %{name} = stablehlo.{by} %{}, %{} : {truth}\n", of[0], of[1])
+    };
+    let region = [
+        format!("    ^bb0(%lhs: {element}, %left: {place}, %rhs: {element}, %right: {place}):\n"),
+        compare("beats", direction, ["lhs", "rhs"], &element),
+        compare("lhs_nan", "NE", ["lhs", "lhs"], &element),
+        compare("rhs_number", "EQ", ["rhs", "rhs"], &element),
+        compare("rhs_nan", "NE", ["rhs", "rhs"], &element),
+        compare("equal", "EQ", ["lhs", "rhs"], &element),
+        compare("first", "LT", ["left", "right"], &place),
+        combine("only_nan", "and", ["lhs_nan", "rhs_number"]),
+        combine("both_nan", "and", ["lhs_nan", "rhs_nan"]),
+        combine("ties", "or", ["equal", "both_nan"]),
+        combine("leads", "and", ["ties", "first"]),
+        combine("wins", "or", ["beats", "only_nan"]),
+        combine("stays", "or", ["wins", "leads"]),
+        format!("      %best = stablehlo.select %stays, %lhs, %rhs : {truth}, {element}\n"),
+        format!("      %at = stablehlo.select %stays, %left, %right : {truth}, {place}\n"),
+        format!("      stablehlo.return %best, %at : {element}, {place}\n"),
+    ];
+    let region = region.concat();
+    let axes = list(&axes);
+    let axes = axes.trim_matches(['[', ']']);
+    let reduced = format_args!(
+        "\"stablehlo.reduce\"({names}) <{{dimensions = array<i64: {axes}>}}> ({{\n{region}    }}) : {types}"
+    );
+    let result = writer.second(at, reduced);
+    writer.reshaped(result, &to.shape)
+}
+
+/// A window as long as the axis, of which padding leaves what is up to each place.
+pub(super) fn running_sum(writer: &mut Writer, cumulation: Cumulation, operand: Value, to: Tensor) -> Value {
+    let Cumulation { axis, reverse, exclusive } = cumulation;
+    let axis = position(axis);
+    let extent = to.shape[axis];
+    let [before, after] = if exclusive { [extent, -1] } else { [extent - 1, 0] };
+    let ends = if reverse { [after, before] } else { [before, after] };
+    let along = |at: i64, elsewhere: i64| {
+        let all = (0..to.rank()).map(|other| if other == axis { at } else { elsewhere });
+        all.collect::<Vec<_>>()
+    };
+    let padding = along(ends[0], 0).into_iter().zip(along(ends[1], 0)).map(|(low, high)| list([low, high]));
+    let window = list(along(extent, 1));
+    let start = writer.constant(&number(0.0, to.dtype), Tensor::scalar(to.dtype));
+    let (names, types) = (writer.names(&[operand, start]), writer.types(&[operand, start], &to));
+    let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));
+    let pairs = format!("dense<{}> : tensor<{}x2xi64>", list(padding), to.rank());
+    writer.line(
+        to,
+        format_args!(
+            "\"stablehlo.reduce_window\"({names}) <{{window_dimensions = array<i64: {}>, padding = {pairs}}}> \
+             {region} : {types}",
+            window.trim_matches(['[', ']'])
+        ),
+    )
+}
+
+/// The extents of the other axes.
+fn without(shape: &[i64], axes: &[usize]) -> Vec<i64> {
+    let kept = shape.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
+    kept.map(|(_, extent)| *extent).collect()
+}

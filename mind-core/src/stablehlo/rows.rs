@@ -1,0 +1,81 @@
+//! Rows and elements that integers pick, taken out and added back.
+
+use super::{
+    tensor::{Tensor, list, number},
+    writer::{Value, Writer, fold},
+};
+
+pub(super) fn gather(writer: &mut Writer, table: Value, indices: Value, to: Tensor) -> Value {
+    let (from, depth) = (writer.tensor(table), writer.tensor(indices).rank());
+    let sizes: Vec<_> = [1].into_iter().chain(from.shape[1..].iter().copied()).collect();
+    let numbers = format!(
+        "offset_dims = {}, collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = {depth}",
+        list(depth..to.rank())
+    );
+    gathered(writer, [table, indices], &numbers, &sizes, to)
+}
+
+pub(super) fn take_along(writer: &mut Writer, axis: usize, x: Value, indices: Value, to: Tensor) -> Value {
+    let others = list((0..to.rank()).filter(|other| *other != axis));
+    let numbers = format!(
+        "collapsed_slice_dims = [{axis}], operand_batching_dims = {others}, start_indices_batching_dims = {others}, \
+         start_index_map = [{axis}], index_vector_dim = {}",
+        to.rank()
+    );
+    let sizes = vec![1; to.rank()];
+    gathered(writer, [x, indices], &numbers, &sizes, to)
+}
+
+fn gathered(writer: &mut Writer, operands: [Value; 2], numbers: &str, sizes: &[i64], to: Tensor) -> Value {
+    let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
+    let sizes = list(sizes);
+    writer.line(
+        to,
+        format_args!(
+            "\"stablehlo.gather\"({names}) <{{dimension_numbers = #stablehlo.gather<{numbers}>, slice_sizes = \
+             array<i64: {}>, indices_are_sorted = false}}> : {types}",
+            sizes.trim_matches(['[', ']'])
+        ),
+    )
+}
+
+pub(super) fn scatter_add(writer: &mut Writer, indices: Value, updates: Value, to: Tensor) -> Value {
+    let depth = writer.tensor(indices).rank();
+    let numbers = format!(
+        "update_window_dims = {}, inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], \
+         index_vector_dim = {depth}",
+        list(depth..writer.tensor(updates).rank())
+    );
+    added(writer, indices, updates, &numbers, to)
+}
+
+pub(super) fn add_along(
+    writer: &mut Writer,
+    axis: usize,
+    indices: Value,
+    updates: Value,
+    to: Tensor,
+) -> Value {
+    let others = list((0..to.rank()).filter(|other| *other != axis));
+    let numbers = format!(
+        "inserted_window_dims = [{axis}], input_batching_dims = {others}, scatter_indices_batching_dims = {others}, \
+         scatter_dims_to_operand_dims = [{axis}], index_vector_dim = {}",
+        to.rank()
+    );
+    added(writer, indices, updates, &numbers, to)
+}
+
+/// Zeros with updates added where indices say.
+fn added(writer: &mut Writer, indices: Value, updates: Value, numbers: &str, to: Tensor) -> Value {
+    let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
+    let operands = [zeros, indices, updates];
+    let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
+    let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));
+    writer.line(
+        to,
+        format_args!(
+            "\"stablehlo.scatter\"({names}) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>, \
+             indices_are_sorted = false, unique_indices = false}}> {region} : {types}"
+        ),
+    )
+}

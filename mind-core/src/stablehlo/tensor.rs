@@ -1,0 +1,142 @@
+//! Types and constants as MLIR writes them.
+
+use std::fmt;
+
+use crate::{data::TensorData, map::Map, reduce::Neutral, ty::DType};
+
+/// A type of known extents: `tensor<2x3xf32>`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tensor {
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<i64>,
+}
+
+impl Tensor {
+    pub(super) fn new(dtype: DType, shape: impl Into<Vec<i64>>) -> Self {
+        Self { dtype, shape: shape.into() }
+    }
+
+    /// A single number.
+    pub(super) fn scalar(dtype: DType) -> Self {
+        Self::new(dtype, [])
+    }
+
+    /// Of the same element type.
+    pub(super) fn with_shape(&self, shape: impl Into<Vec<i64>>) -> Self {
+        Self::new(self.dtype, shape)
+    }
+
+    pub(super) fn rank(&self) -> usize {
+        self.shape.len()
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tensor<")?;
+        self.shape.iter().try_for_each(|extent| write!(f, "{extent}x"))?;
+        let element = match self.dtype {
+            DType::Bool => "i1",
+            DType::I32 => "i32",
+            DType::I64 => "i64",
+            DType::F32 => "f32",
+            DType::F64 => "f64",
+        };
+        write!(f, "{element}>")
+    }
+}
+
+/// `[0, 1]`
+pub(super) fn list<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<_> = items.into_iter().map(|item| item.to_string()).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// The elements of a constant as `dense` takes them: one that fills it, or all of them in brackets.
+pub(super) fn elements(data: &TensorData, shape: &[i64]) -> String {
+    match data {
+        TensorData::I32(elements) => nested(elements, shape, ToString::to_string),
+        TensorData::I64(elements) => nested(elements, shape, ToString::to_string),
+        TensorData::F32(elements) => nested(elements, shape, |element| of_f32(element.get())),
+        TensorData::F64(elements) => nested(elements, shape, |element| of_f64(element.get())),
+        TensorData::Bool(elements) => nested(elements, shape, ToString::to_string),
+    }
+}
+
+fn nested<T>(elements: &[T], shape: &[i64], show: impl Fn(&T) -> String) -> String {
+    fn rows<T>(text: &mut String, elements: &[T], shape: &[i64], show: &impl Fn(&T) -> String) {
+        let [_, inner @ ..] = shape else {
+            text.push_str(&show(&elements[0]));
+            return;
+        };
+        text.push('[');
+        let size = usize::try_from(inner.iter().product::<i64>()).expect("as many elements are in memory");
+        for (position, row) in elements.chunks(size).enumerate() {
+            text.push_str(if position == 0 { "" } else { ", " });
+            rows(text, row, inner, show);
+        }
+        text.push(']');
+    }
+    let mut text = String::new();
+    let shape = if elements.len() == 1 { &[] } else { shape };
+    rows(&mut text, elements, shape, &show);
+    text
+}
+
+/// A number that is read back to the bit: MLIR reads decimals as `f64` and rounds that.
+fn of_f32(number: f32) -> String {
+    if !number.is_finite() {
+        return format!("0x{:08X}", number.to_bits());
+    }
+    let short = format!("{number:?}");
+    let is_exact = short.parse::<f64>().is_ok_and(|read| (read as f32).to_bits() == number.to_bits());
+    with_point(if is_exact { short } else { format!("{:?}", f64::from(number)) })
+}
+
+fn of_f64(number: f64) -> String {
+    if number.is_finite() {
+        with_point(format!("{number:?}"))
+    } else {
+        format!("0x{:016X}", number.to_bits())
+    }
+}
+
+/// MLIR asks for a point before an exponent.
+fn with_point(number: String) -> String {
+    match number.split_once('e') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
+        Some(_) | None => number,
+    }
+}
+
+/// A number of an element type.
+pub(super) fn number(number: f64, dtype: DType) -> String {
+    elements(&TensorData::splat(dtype, number), &[])
+}
+
+/// What changes no element that `combine` puts together with it.
+pub(super) fn neutral(neutral: Neutral, dtype: DType) -> String {
+    match (neutral, dtype) {
+        (Neutral::Zero, _) => number(0.0, dtype),
+        (Neutral::One, _) => number(1.0, dtype),
+        (Neutral::Least, DType::F32 | DType::F64) => number(f64::NEG_INFINITY, dtype),
+        (Neutral::Greatest, DType::F32 | DType::F64) => number(f64::INFINITY, dtype),
+        (Neutral::Least, DType::I32) => i32::MIN.to_string(),
+        (Neutral::Greatest, DType::I32) => i32::MAX.to_string(),
+        (Neutral::Least, DType::I64) => i64::MIN.to_string(),
+        (Neutral::Greatest, DType::I64) => i64::MAX.to_string(),
+        (Neutral::Least, DType::Bool) => false.to_string(),
+        (Neutral::Greatest, DType::Bool) => true.to_string(),
+    }
+}
+
+/// The operation that puts elements together.
+///
+/// # Panics
+/// If it is more than one operation, which that of no monoid is.
+pub(super) fn operation(combine: Map) -> &'static str {
+    let crate::map::Hlo::Operation(operation) = combine.row().hlo else {
+        unreachable!("what puts elements together is one operation")
+    };
+    operation
+}

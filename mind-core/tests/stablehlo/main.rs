@@ -1,0 +1,166 @@
+//! What programs become as StableHLO. Each `.txt` file beside this one is a program of the surface language, a line `----`, and
+//! the texts of its functions, then of the gradients of those that give a single number; `MIND_BLESS=1` writes them anew.
+//! Symbols are 2, 3 and so on. That XLA reads the texts, and what it makes of them, is tried by `tests/engines/run`.
+
+mod errors;
+
+use std::{env, fs, path::Path};
+
+use mind_core::{
+    build::Builder,
+    canon::{Canonical, canonicalise},
+    dim::Symbol,
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    ir::{Module, Op, ValueId},
+    map::Map,
+    ops::Profile,
+    plan::Update,
+    stablehlo::{Options, print},
+    surface::{lex, lower, lower::Function, parse},
+    testing::random_module,
+    ty::{DType, Shape, Type},
+    verify::verify,
+};
+
+const SEPARATOR: &str = "\n----\n";
+
+#[test]
+fn programs_become_what_is_recorded() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stablehlo");
+    let entries = fs::read_dir(&folder).expect("the folder of this test");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("files can be listed").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
+    files.sort();
+    assert!(files.len() > 3, "programs are found");
+    let mut wrong = Vec::new();
+    for file in files {
+        let recorded = fs::read_to_string(&file).expect("files can be read");
+        let (program, _) = recorded.split_once(SEPARATOR).unwrap_or((&recorded, ""));
+        let found = format!("{}{SEPARATOR}{}", program.trim_end(), texts(program));
+        if found != recorded {
+            if env::var_os("MIND_BLESS").is_some() {
+                fs::write(&file, found).expect("files can be written");
+            } else {
+                wrong.push(format!("{}:\n{found}", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "bless with MIND_BLESS=1 if this is right:\n{}", wrong.join("\n"));
+}
+
+fn texts(program: &str) -> String {
+    functions(program).iter().map(text).collect()
+}
+
+pub(crate) fn functions(program: &str) -> Vec<Function> {
+    let (tokens, mut diags) = lex(program);
+    let (parsed, more) = parse(tokens);
+    diags.extend(more);
+    let (lowered, more) = lower(&parsed);
+    diags.extend(more);
+    assert!(diags.is_empty(), "{diags:?}");
+    lowered.functions
+}
+
+/// The texts of a function, and of its gradient by all floats if it gives a single one.
+fn text(function: &Function) -> String {
+    let source = function.program.as_ref().expect("it is right");
+    let module = canonical(source.module.clone());
+    let results = module.outputs().len() - function.updates.len();
+    let updates = function.updates.iter().enumerate();
+    let updates = updates.map(|(at, input)| Update { output: results + at, input: *input }).collect();
+    let options = Options { updates, ..some_extents(&module) };
+    let mut text = format!("// {}\n{}", function.name, print(&module, &options).expect("it is lowered"));
+    if let [output] = module.outputs()
+        && module.ty(*output).rank() == 0
+        && module.ty(*output).dtype.is_float()
+    {
+        let gradient = differentiate(&module, &by_all_floats(&module)).expect("it has a gradient").module;
+        let gradient = print(&gradient, &some_extents(&gradient)).expect("it is lowered");
+        text += &format!("// gradient of {}\n{gradient}", function.name);
+    }
+    text
+}
+
+pub(crate) fn canonical(module: Module) -> Canonical {
+    canonicalise(verify(module, Profile::Extended).expect("it is valid"))
+}
+
+fn by_all_floats(module: &Module) -> GradientOptions {
+    let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
+    let wrt = floats.map(|(input, _)| Wrt { input: ValueId::new(input), zero_ok: true }).collect();
+    GradientOptions { wrt, cotangent: Cotangent::One, profile: Profile::Extended }
+}
+
+/// 2 for the first symbol, 3 for the next.
+fn some_extents(module: &Module) -> Options {
+    let mut symbols: Vec<Symbol> = Vec::new();
+    for dim in module.inputs().flat_map(|(_, ty)| ty.shape.iter()) {
+        dim.for_each_symbol(&mut |symbol| {
+            if !symbols.contains(symbol) {
+                symbols.push(symbol.clone());
+            }
+        });
+    }
+    Options { extents: symbols.into_iter().zip(2..).collect(), ..Options::default() }
+}
+
+#[test]
+fn every_function_of_elements_is_lowered_at_every_type_that_it_takes() {
+    for map in Map::ALL {
+        let row = map.row();
+        for dtype in DType::ALL.into_iter().filter(|dtype| row.takes(*dtype)) {
+            let mut b = Builder::new();
+            let operands: Vec<_> = (0..row.arity())
+                .map(|position| {
+                    let ty = Type::new(row.operand(position, dtype), Shape::literal(&[3]));
+                    b.input(row.formals[position], ty).expect("names and types are fit for inputs")
+                })
+                .collect();
+            let result = b.push(Op::Map(*map), &operands).expect("it takes them");
+            let module = canonical(b.finish([result]));
+            let text = print(&module, &Options::default()).expect("it is lowered");
+            assert!(text.contains("\n    return %"), "{}: {text}", row.name);
+        }
+    }
+}
+
+#[test]
+fn a_module_has_one_text() {
+    for seed in 0..100 {
+        let module = canonical(random_module(seed, 30));
+        // What the extents forbid is forbidden each time.
+        let texts = [0, 1].map(|_| print(&module, &some_extents(&module)).map_err(|error| error.to_string()));
+        assert_eq!(texts[0], texts[1], "{seed}");
+    }
+}
+
+#[test]
+fn a_text_is_as_long_as_the_module() {
+    let of = |additions: usize| {
+        let mut b = Builder::new();
+        let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3]))).expect("it is an input");
+        let mut sum = x;
+        for _ in 0..additions {
+            sum = b.push(Op::Map(Map::Hypot), &[sum, x]).expect("they have one type");
+        }
+        let module = canonical(b.finish([sum]));
+        let mut text = String::new();
+        let asked = allocation_counter::measure(|| {
+            text = print(&module, &Options::default()).expect("it is lowered");
+        });
+        (text.len(), asked.count_total as usize)
+    };
+    let ((short, few), (long, many)) = (of(500), of(4000));
+    // A digit or two more in each name.
+    assert!(long <= 8 * short + 8 * short / 10, "{short} bytes for 500, {long} for 4000");
+    assert!(many <= 8 * few + 100, "{few} times for 500, {many} for 4000");
+}
+
+#[test]
+fn names_of_inputs_are_locations_whatever_they_hold() {
+    let mut b = Builder::new();
+    let x = b.input("a \"b\\\n→", Type::scalar(DType::F32)).expect("it is an input");
+    let text = print(&canonical(b.finish([x])), &Options::default()).expect("it is lowered");
+    assert!(text.contains(r#"loc("a \22b\5C\0A\E2\86\92")"#), "{text}");
+}
