@@ -188,10 +188,17 @@ pub struct FmtArguments {
 MIC is written in canonical form, as `mind fmt` writes it: the specification asks for that. The other forms, and MIC
 with `--as-is`, have the program instruction by instruction. `--to dot` is for Graphviz.
 
+`--to stablehlo` is for XLA and what else compiles StableHLO. Its extents are known, so each symbol needs one; `&mut`
+parameters are donated. What stops a program here does not stop it there: an index out of range is clamped, and an
+integer divided by 0 is some number. Functions of Rust are refused. With `--mesh` the text is for several devices;
+inputs that no `--shard` splits are whole on each.
+
 Examples:
   mind convert net.mic --to core-ir
   mind convert net.mic --to json -o net.json
-  mind convert step.mind --function step --to mic | less")]
+  mind convert step.mind --function step --to mic | less
+  mind convert step.mind --to stablehlo --dim N=32 -o step.mlir
+  mind convert step.mind --to stablehlo --dim N=32 --mesh d=4,m=2 --shard x=d,_ --shard w=_,m")]
 pub struct ConvertArguments {
     #[command(flatten)]
     pub input: Input,
@@ -201,6 +208,8 @@ pub struct ConvertArguments {
     /// Write MIC instruction by instruction too, not in canonical form
     #[arg(long)]
     pub as_is: bool,
+    #[command(flatten)]
+    pub engine: EngineOptions,
     #[command(flatten)]
     pub output: Output,
 }
@@ -225,6 +234,8 @@ pub struct GradArguments {
     /// The form to write [default: by the output's extension, else the input's form]
     #[arg(long, value_name = "FORM", alias = "output-format")]
     pub to: Option<OutputForm>,
+    #[command(flatten)]
+    pub engine: EngineOptions,
     #[command(flatten)]
     pub output: Output,
 }
@@ -563,6 +574,23 @@ pub enum OutputForm {
     Json,
     /// A graph for Graphviz
     Dot,
+    /// StableHLO, for XLA and other engines
+    #[value(name = "stablehlo")]
+    StableHlo,
+}
+
+/// What `--to stablehlo` is told beside.
+#[derive(Clone, Debug, Default, Args)]
+pub struct EngineOptions {
+    /// With --to stablehlo, the extent of a symbol, as N=32; each symbol needs one
+    #[arg(long = "dim", value_name = "NAME=EXTENT")]
+    pub dims: Vec<String>,
+    /// With --to stablehlo, devices in a grid of named axes, as d=4,m=2
+    #[arg(long, value_name = "AXIS=COUNT", value_delimiter = ',')]
+    pub mesh: Vec<String>,
+    /// With --mesh, the axis that splits each dimension of an input, `_` where none does, as x=d,_
+    #[arg(long = "shard", value_name = "INPUT=AXES", requires = "mesh")]
+    pub shards: Vec<String>,
 }
 
 /// A set of operations.

@@ -6,6 +6,7 @@ use mind_core::{
     diag::{Code, Diags},
     ir::{Module, ValueId},
     ops::Profile,
+    plan::Update,
     surface::{
         self,
         ast::{self, Import},
@@ -45,6 +46,8 @@ pub struct Context {
     pub outputs: Vec<Spot>,
     /// What outputs are called, where they have names.
     pub output_names: Vec<Option<String>>,
+    /// Which outputs update which inputs.
+    pub updates: Vec<Update>,
     /// What a text form had beside the module.
     pub document: Option<Document>,
 }
@@ -107,6 +110,7 @@ impl Context {
             insts: Vec::new(),
             outputs: Vec::new(),
             output_names: Vec::new(),
+            updates: Vec::new(),
             document: None,
         }
     }
@@ -235,8 +239,11 @@ fn surface_program(function: &Function, program: surface::lower::Source, source:
     let inputs: Vec<_> = module.inputs().map(|(name, _)| name).collect();
     // What is updated is an input: a parameter, or a field of one.
     let updated = function.updates.iter().map(|input| Some(format!("{} (updated)", inputs[*input])));
+    let updates = function.updates.iter().enumerate();
+    let updates = updates.map(|(position, input)| Update { output: results + position, input: *input });
     let names = module.iter().map(|(value, _)| value.to_string()).collect();
     let context = Context {
+        updates: updates.collect(),
         function: Some(function.name.to_string()),
         insts: program.sites.iter().map(|site| Spot::from(*site)).collect(),
         output_names: std::iter::repeat_n(None, results).chain(updated).collect(),

@@ -4,6 +4,7 @@
 mod args;
 mod bench;
 mod commands;
+mod dims;
 mod graph;
 mod input;
 mod memory;

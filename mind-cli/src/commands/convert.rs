@@ -8,12 +8,14 @@ use mind_core::{
     ir::Module,
     ops::Profile,
     text::{Limits, core_ir, json, mic},
+    verify::Verified,
 };
 
+use super::stablehlo;
 use crate::{
-    args::{ConvertArguments, Form, OutputForm},
+    args::{ConvertArguments, EngineOptions, Form, OutputForm},
     graph::{Picture, Subject, dot},
-    input::Program,
+    input::{Context, Program},
     output,
     report::{Failure, Mistake, Outcome},
     source::MOST_BYTES,
@@ -24,35 +26,49 @@ pub fn run(arguments: &ConvertArguments) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
     let module = match arguments.to {
         OutputForm::Mic if !arguments.as_is => canonicalise(module).into_verified(),
-        OutputForm::Mic | OutputForm::CoreIr | OutputForm::Json | OutputForm::Dot => module,
+        OutputForm::Mic | OutputForm::CoreIr | OutputForm::Json | OutputForm::Dot | OutputForm::StableHlo => {
+            module
+        }
     };
-    let function = context.function.as_deref();
-    let text = print(&module, arguments.to, function, || Subject {
+    let outputs = module.outputs().len();
+    let written =
+        Written { form: arguments.to, function: context.function.as_deref(), engine: &arguments.engine };
+    let text = print(module, &context, &written, || Subject {
         title: context.title(),
-        output_names: (0..module.outputs().len()).map(|position| context.output_name(position)).collect(),
+        output_names: (0..outputs).map(|position| context.output_name(position)).collect(),
         ..Subject::default()
     })?;
     output::write(&arguments.output.output, &text)
 }
 
+/// How a module is written.
+pub struct Written<'a> {
+    pub form: OutputForm,
+    /// The name of the function.
+    pub function: Option<&'a str>,
+    pub engine: &'a EngineOptions,
+}
+
 /// A module in a form; `subject` is asked for only where a picture is made.
 ///
 /// # Errors
-/// As [`readable`].
+/// As [`readable`], and as [`stablehlo::text`].
 pub fn print(
-    module: &Module,
-    form: OutputForm,
-    function: Option<&str>,
+    module: Verified,
+    context: &Context,
+    written: &Written<'_>,
     subject: impl FnOnce() -> Subject,
 ) -> Outcome<String> {
-    match (form, function) {
-        (OutputForm::Mic, None) => readable(mic::print(module), Form::Mic),
+    stablehlo::check_use(written.form, written.engine)?;
+    match (written.form, written.function) {
+        (OutputForm::Mic, None) => readable(mic::print(&module), Form::Mic),
         (OutputForm::Mic, Some(function)) => {
-            readable(mic::print_named(module, &function.into(), &[]), Form::Mic)
+            readable(mic::print_named(&module, &function.into(), &[]), Form::Mic)
         }
-        (OutputForm::CoreIr, _) => readable(core_ir::print(module), Form::CoreIr),
-        (OutputForm::Json, _) => readable(json(module), Form::Json),
-        (OutputForm::Dot, _) => Ok(dot::render(&Picture::of(module, &subject()))),
+        (OutputForm::CoreIr, _) => readable(core_ir::print(&module), Form::CoreIr),
+        (OutputForm::Json, _) => readable(json(&module), Form::Json),
+        (OutputForm::Dot, _) => Ok(dot::render(&Picture::of(&module, &subject()))),
+        (OutputForm::StableHlo, _) => stablehlo::text(module, context, written.engine),
     }
 }
 
@@ -94,6 +110,7 @@ pub fn default_form(output: &Path, input: Form) -> OutputForm {
         Some("ir") => return OutputForm::CoreIr,
         Some("json") => return OutputForm::Json,
         Some("dot" | "gv") => return OutputForm::Dot,
+        Some("mlir") => return OutputForm::StableHlo,
         Some(_) | None => {}
     }
     match input {

@@ -12,6 +12,7 @@ mod graph;
 mod ks;
 mod new;
 mod run;
+mod stablehlo;
 mod stats;
 
 pub use run::with_help;

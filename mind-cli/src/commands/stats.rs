@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use mind_core::{
     canon::canonicalise_mapped,
-    diag::Code,
     dim::{Bindings, Dim, DimResult, Overflow},
     interp::check_requirements,
     ir::{Const, Module, Op},
@@ -20,20 +19,23 @@ use mind_core::{
 use super::check::summary;
 use crate::{
     args::StatsArguments,
-    input::{Context, Program},
+    dims,
+    input::Program,
     numbers::{counted, grouped},
     output,
     plan::Names,
     report::{Failure, Mistake, Outcome, Spot},
-    spelling::is_near,
     style::Style,
 };
 
 /// Runs the command.
 pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
-    let bindings = bindings(&module, &context, &arguments.dims)?;
-    if symbols(&module).iter().all(|symbol| bindings.contains_key(&**symbol)) {
+    let bindings: Bindings = dims::given(&module, &context, &arguments.dims)?
+        .into_iter()
+        .map(|(symbol, extent)| (symbol, Dim::literal(extent)))
+        .collect();
+    if dims::symbols(&module).iter().all(|symbol| bindings.contains_key(&**symbol)) {
         check_requirements(&requirements(&module), &bindings).map_err(|error| {
             Failure::mistake(Mistake::new(error.code, error.message).at(&context.source, Spot::default()))
         })?;
@@ -110,48 +112,4 @@ fn total(mut dims: impl Iterator<Item = DimResult>) -> DimResult {
 /// The bytes of the arenas.
 fn peak(plan: &Plan) -> DimResult {
     total(plan.arenas.iter().map(|arena| arena.len.mul(&Dim::literal(arena.dtype.bytes() as i64))))
-}
-
-fn symbols(module: &Module) -> Vec<String> {
-    let mut symbols = Vec::new();
-    for (_, ty) in module.inputs() {
-        ty.shape.iter().for_each(|dim| {
-            dim.for_each_symbol(&mut |symbol| {
-                if !symbols.iter().any(|known: &String| **known == **symbol) {
-                    symbols.push(symbol.to_string());
-                }
-            });
-        });
-    }
-    symbols
-}
-
-/// The extents that `--dim` gives.
-fn bindings(module: &Module, context: &Context, given: &[String]) -> Outcome<Bindings> {
-    let symbols = symbols(module);
-    let mut bindings = Bindings::new();
-    let mistake = |code, message: String| Mistake::new(code, message).at(&context.source, Spot::default());
-    for text in given {
-        let (name, extent) = text.split_once('=').unwrap_or((text, ""));
-        let Ok(extent) = extent.trim().parse::<i64>() else {
-            return Err(Failure::with_help(format!("--dim {text} gives no extent"), "write --dim N=32"));
-        };
-        if !symbols.iter().any(|symbol| symbol == name) {
-            let unknown = mistake(Code::E2002, format!("the program has no symbol `{name}`"));
-            let near = symbols.iter().find(|symbol| is_near(symbol, name));
-            return Err(Failure::mistake(match near {
-                _ if symbols.is_empty() => unknown.help("all its extents are known"),
-                Some(near) => unknown.help(format!("there is `{near}`")),
-                None => unknown.help(format!("its symbols are {}", symbols.join(", "))),
-            }));
-        }
-        if extent < 1 {
-            return Err(Failure::mistake(mistake(
-                Code::E3006,
-                format!("`{name}` is {extent}, needed at least 1"),
-            )));
-        }
-        bindings.insert(name.into(), Dim::literal(extent));
-    }
-    Ok(bindings)
 }

@@ -11,6 +11,7 @@ const CASES: &[(&str, &str, Code)] = &[
     ("fn f(a: i32) -> i32 { a + a }", "run f.mind --input a=0.5", Code::E1005),
     ("fn f<N>(x: f32[N]) -> f32 { sum(x) }", "run f.mind --input x=1", Code::E2001),
     ("fn f(x: f32) -> f32 { exp(x) }", "grad f.mind --wrt y", Code::E2002),
+    ("fn f<N>(x: f32[N]) -> f32 { sum(x) }", "convert f.mind --to stablehlo", Code::E2003),
     ("fn f(x: f32) -> f32 { exp(x) }", "run f.mind", Code::E2007),
     ("fn f(x: f32) -> f32 { exp(x) }", "grad f.mind --wrt x,x", Code::E2008),
     ("fn f<N>(x: f32[N]) -> f32 { sum(x) }", "stats f.mind --dim N=-1", Code::E3006),

@@ -111,6 +111,90 @@ fn a_reader_that_stops_reading_is_no_error() {
     assert_eq!((child.wait().unwrap().code(), &*said), (Some(0), ""));
 }
 
+const STEP: &str = "fn step<N>(x: f32[N, 4], w: &mut f32[4, 2], rate: f32) -> f32 {
+    let y = x @ w;
+    w -= rate * (x.T @ y);
+    sum(y * y)
+}";
+
+#[test]
+fn stablehlo_is_for_known_extents() {
+    let folder = Folder::new().with("step.mind", STEP).with("loss.mind", LOSS);
+    let text = folder.mind("convert step.mind --to stablehlo --dim N=8").fine();
+    assert!(
+        text.starts_with("module {\n  func.func public @main(%arg0: tensor<8x4xf32> loc(\"x\"), "),
+        "{text}"
+    );
+    assert!(text.contains("%arg1: tensor<4x2xf32> {tf.aliasing_output = 1 : i32} loc(\"w\")"), "{text}");
+    assert!(!text.contains("sdy"), "{text}");
+    folder.mind("convert step.mind --to stablehlo --dim N=8 -o step.mlir").fine();
+    assert_eq!(folder.read("step.mlir"), text);
+    let gradient = folder.mind("grad loss.mind --wrt w,b --to stablehlo --dim N=8").fine();
+    assert!(gradient.contains("-> (tensor<f32>, tensor<3x2xf32>, tensor<2xf32>) {"), "{gradient}");
+
+    let said = folder.mind("convert step.mind --to stablehlo").mistakes();
+    assert!(said.contains("error[E2003]: no extent is given for `N`\n"), "{said}");
+    assert!(said.contains("help: give each one, as --dim N=32"), "{said}");
+    for (dims, expected) in [
+        ("--dim N=8 --dim M=2", "error[E2002]: the program has no symbol `M`"),
+        ("--dim N=8 --dim N=8", "error[E2008]: `N` is given twice in --dim"),
+        ("--dim N=0", "error[E3006]: `N` is 0, needed at least 1"),
+        ("--dim N=9223372036854775807", "error[E6004]: "),
+    ] {
+        let said = folder.mind(&format!("convert step.mind --to stablehlo {dims} -o no.mlir")).mistakes();
+        assert!(said.contains(expected), "{dims}: {said}");
+        assert!(!folder.path("no.mlir").exists());
+    }
+    let said = folder.mind("convert step.mind --to stablehlo --dim N=x").misuse();
+    assert!(said.contains("--dim N=x gives no extent"), "{said}");
+    let said = folder.mind("convert step.mind --to mic --dim N=8").misuse();
+    assert!(said.contains("--dim is for --to stablehlo"), "{said}");
+}
+
+#[test]
+fn stablehlo_is_laid_out_over_a_mesh_that_fits() {
+    let folder = Folder::new().with("step.mind", STEP);
+    let convert = |rest: &str| folder.mind(&format!("convert step.mind --to stablehlo --dim N=8 {rest}"));
+    let text = convert("--mesh d=4,m=2 --shard x=d,_ --shard w=_,m").fine();
+    assert!(text.contains("\n  sdy.mesh @mesh = <[\"d\"=4, \"m\"=2]>\n"), "{text}");
+    let argument = "%arg1: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"m\"}]>, tf.aliasing_output = 1 : i32}";
+    assert!(text.contains(argument), "{text}");
+    // What is updated stays where it was, and what is not split is whole.
+    assert!(
+        text.contains("tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"m\"}]>}) {"),
+        "{text}"
+    );
+    assert!(text.contains("%arg2: tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>}"), "{text}");
+    for (rest, expected) in [
+        (
+            "--mesh d=3 --shard x=d,_",
+            "dimension 0 of `x` is 8, which the 3 devices of the mesh axis `d` do not divide",
+        ),
+        ("--mesh d=4 --shard x=e,_", "error[E2002]: the mesh has no axis `e`"),
+        ("--mesh d=4 --shard z=d,_", "error[E2002]: the program has no input `z`"),
+        ("--mesh d=4 --shard x=d", "error[E2007]: `x` has rank 2, and 1 mesh axes are given for it"),
+        ("--mesh d=2 --shard x=d,d", "error[E2008]: the mesh axis `d` splits two dimensions of `x`"),
+        ("--mesh d=4 --shard x=d,_ --shard x=_,d", "error[E2008]: `x` is given twice in --shard"),
+        ("--mesh d=4,d=2", "error[E2008]: the mesh has two axes `d`"),
+        ("--mesh d=0", "error[E3006]: the mesh axis `d` is 0, needed at least 1"),
+        (
+            "--mesh a=9223372036854775807,b=2",
+            "error[E6004]: the mesh has more devices than 64 bits can count",
+        ),
+    ] {
+        let said = convert(rest).mistakes();
+        assert!(said.contains(expected), "{rest}: {said}");
+    }
+    for (rest, expected) in [
+        ("--mesh d", "--mesh d gives no number of devices"),
+        ("--mesh d=4 --shard x", "--shard x gives no axes"),
+        ("--shard x=d,_", "--mesh <AXIS=COUNT>"),
+    ] {
+        let said = convert(rest).misuse();
+        assert!(said.contains(expected), "{rest}: {said}");
+    }
+}
+
 /// What a reader's limits refuse is not written, and JSON that is too long with a line for each item is on one.
 #[test]
 fn what_is_written_can_be_read() {

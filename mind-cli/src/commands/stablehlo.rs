@@ -1,0 +1,82 @@
+//! What `convert` and `grad` share: a program as StableHLO.
+
+use mind_core::{
+    canon::canonicalise,
+    diag::Code,
+    stablehlo::{self, Error, Mesh, Options},
+    verify::Verified,
+};
+
+use crate::{
+    args::{EngineOptions, OutputForm},
+    dims,
+    input::Context,
+    report::{Failure, Mistake, Outcome, Spot},
+};
+
+/// The text of a program.
+///
+/// # Errors
+/// As `--dim` and as [`stablehlo::print`].
+pub fn text(module: Verified, context: &Context, options: &EngineOptions) -> Outcome<String> {
+    let extents = dims::given(&module, context, &options.dims)?;
+    let options = Options { extents, updates: context.updates.clone(), mesh: mesh(context, options)? };
+    stablehlo::print(&canonicalise(module), &options).map_err(|error| {
+        let mistake = Mistake::new(error.code(), error.to_string()).at(&context.source, Spot::default());
+        Failure::mistake(match &error {
+            Error::Open(symbols) => {
+                let dims: Vec<_> = symbols.iter().map(|symbol| format!("--dim {symbol}=32")).collect();
+                mistake.help(format!("give each one, as {}", dims.join(" ")))
+            }
+            Error::Unknown(_) | Error::Extents(_) | Error::Mesh(_) | Error::External(_) => mistake,
+        })
+    })
+}
+
+/// That nothing is said to other forms that only StableHLO listens to.
+///
+/// # Errors
+/// Wrong use.
+pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
+    let said = match options {
+        _ if form == OutputForm::StableHlo => return Ok(()),
+        EngineOptions { dims, .. } if !dims.is_empty() => "--dim",
+        EngineOptions { mesh, .. } if !mesh.is_empty() => "--mesh",
+        EngineOptions { .. } => return Ok(()),
+    };
+    Err(Failure::with_help(
+        format!("{said} is for --to stablehlo"),
+        "the other forms hold for all extents and devices",
+    ))
+}
+
+/// The devices that `--mesh` names, and how `--shard` splits inputs over them.
+fn mesh(context: &Context, options: &EngineOptions) -> Outcome<Option<Mesh>> {
+    if options.mesh.is_empty() {
+        return Ok(None);
+    }
+    let mut mesh = Mesh::default();
+    for text in &options.mesh {
+        let (name, count) = text.split_once('=').unwrap_or((text, ""));
+        let Ok(count) = count.trim().parse::<i64>() else {
+            return Err(Failure::with_help(
+                format!("--mesh {text} gives no number of devices"),
+                "write --mesh d=4,m=2",
+            ));
+        };
+        mesh.axes.push((name.into(), count));
+    }
+    for text in &options.shards {
+        let Some((input, axes)) = text.split_once('=') else {
+            return Err(Failure::with_help(format!("--shard {text} gives no axes"), "write --shard x=d,_"));
+        };
+        // A single number has no axis.
+        let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty());
+        let split = axes.map(|axis| (axis != "_").then(|| axis.into())).collect();
+        if mesh.shards.insert(input.into(), split).is_some() {
+            let mistake = Mistake::new(Code::E2008, format!("`{input}` is given twice in --shard"));
+            return Err(Failure::mistake(mistake.at(&context.source, Spot::default())));
+        }
+    }
+    Ok(Some(mesh))
+}
