@@ -546,6 +546,11 @@ pub use mind_files as files;
 #[doc(hidden)]
 pub use mind_rt::private as __private;
 
+#[doc(hidden)]
+#[path = "editor.rs"]
+#[rustfmt::skip]
+pub mod __editor;
+
 /// Its examples are tested.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/debugging.md")]

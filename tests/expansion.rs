@@ -10,6 +10,8 @@ use mind_tests::{programs, sample};
 mod bare;
 #[path = "../mind-macros/src/configured.rs"]
 mod configured;
+#[path = "../mind-macros/src/editor.rs"]
+mod editor;
 #[path = "../mind-macros/src/emit/mod.rs"]
 mod emit;
 #[allow(dead_code, reason = "rustc calls what links a program")]

@@ -22,7 +22,8 @@ mind! {
 
     fn r#type(r#fn: f32[2], r#mut: &mut f32) -> f32[2] {
         r#mut += 1.0;
-        r#fn * 2.0
+        let gen = r#fn * 2.0;
+        gen
     }
 
     fn run(check: f32[2], lens: f32[2], Kernel: f32[2]) -> f32[2] {

@@ -21,6 +21,7 @@ use quote::{ToTokens, format_ident, quote};
 use crate::{
     bare,
     configured::{self, Way},
+    editor,
     emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
     link::{Exports, Imports, Linked, Place, Received, Unreadable, VERSION},
     report::compile_errors,
@@ -82,10 +83,11 @@ fn expand_expression(
     let is_read = diags.is_empty();
     let expansion = bare::expand(root, expression, library, diags, report);
     let warnings = if is_read { unused::warnings(program) } else { TokenStream::new() };
-    if warnings.is_empty() {
+    let editor = editor::bodies(root, program, &Lowered::default());
+    if warnings.is_empty() && editor.is_empty() {
         expansion
     } else {
-        quote! {{ #warnings #expansion }}
+        quote! {{ #editor #warnings #expansion }}
     }
 }
 
@@ -230,6 +232,11 @@ impl Expansion {
         let errors = report(diags.as_slice());
         // Behind the items: rustc shows the first where a block stands in the place of an expression.
         let tracking = diags.is_empty().then(watch::tracking);
+        // In front: rust-analyzer completes a word only where what is before it does not depend on it.
+        let editor = match part {
+            Part::All | Part::Modules { .. } => editor::bodies(&root, &program, &lowered),
+            Part::Forms(_) => TokenStream::new(),
+        };
         let warnings = match (diags.is_empty(), &part) {
             (true, Part::All | Part::Modules { .. }) => unused::warnings(&program),
             (true, Part::Forms(_)) | (false, _) => TokenStream::new(),
@@ -242,12 +249,13 @@ impl Expansion {
                     Part::Modules { .. } => false,
                 };
                 let (constants, structs) = (constants(&lowered, is_here), structs(&root, &lowered, is_here));
-                let (source, items) = exports.map(|exports| (exports.source, exports.items)).unzip();
-                quote! { #errors #warnings #constants #structs #items #source #templates #functions #tracking }
+                let exports = exports.map(|Exports { first, source, items, .. }| [first, source, items]);
+                let [first, source, items] = exports.unwrap_or_default();
+                quote! { #first #editor #errors #warnings #constants #structs #items #source #templates #functions #tracking }
             }
             Program::Closure(_) => {
                 let name = lowered.functions.first().map(|function| &function.name);
-                quote! {{ #errors #warnings #functions #tracking #name }}
+                quote! {{ #editor #errors #warnings #functions #tracking #name }}
             }
         }
     }

@@ -160,6 +160,7 @@ fn function(document: Document, stem: &str, options: Options, span: Span) -> Res
     let names = names.chain(std::iter::repeat(None)).take(sites.len()).collect();
     Ok(Function {
         seen: Vec::new(),
+        locals: Vec::new(),
         attributes: docs.collect(),
         visibility: quote! { pub },
         name,

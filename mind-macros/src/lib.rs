@@ -9,6 +9,7 @@ mod bare;
 mod configured;
 #[cfg(test)]
 mod configured_tests;
+mod editor;
 mod emit;
 mod expand;
 mod include;

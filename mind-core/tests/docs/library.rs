@@ -21,16 +21,35 @@ field, in functions.
 ";
 
 /// A function of the library.
-struct Function {
+pub(super) struct Function {
     /// What is said of it, in Markdown.
-    words: String,
+    pub(super) words: String,
     /// From its name to its last parameter.
     signature: String,
 }
 
 impl Function {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.signature.split(['(', '<']).next().unwrap_or_default()
+    }
+
+    /// The names of its parameters.
+    pub(super) fn parameters(&self) -> Vec<&str> {
+        let (_, parameters) = self.signature.split_once('(').unwrap_or_default();
+        let (mut names, mut depth) = (Vec::new(), 0);
+        for part in parameters.split_inclusive([',', '[', ']', '(', ')']) {
+            if depth == 0
+                && let Some((name, _)) = part.split_once(':')
+            {
+                names.push(name.trim().trim_start_matches("const ").trim_start_matches("mut "));
+            }
+            match part.chars().next_back() {
+                Some('[' | '(') => depth += 1,
+                Some(']' | ')') => depth -= 1,
+                _ => {}
+            }
+        }
+        names
     }
 
     fn first_sentence(&self) -> String {
@@ -39,7 +58,7 @@ impl Function {
 }
 
 /// The functions of a file, in order.
-fn functions(text: &str) -> Vec<Function> {
+pub(super) fn functions(text: &str) -> Vec<Function> {
     let (mut functions, mut words, mut signature) = (Vec::new(), String::new(), None::<String>);
     for line in text.lines() {
         if let Some(comment) = line.strip_prefix("///") {

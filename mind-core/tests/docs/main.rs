@@ -2,6 +2,7 @@
 //!
 //! `MIND_BLESS=1 cargo test -p mind-core --test docs` writes them anew; review the difference.
 
+mod editor;
 mod errors;
 mod examples;
 mod knossos;
@@ -15,11 +16,17 @@ use std::{env, fs, path::Path};
 /// Compares a page with what it should hold, or writes it.
 #[track_caller]
 fn check_page(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name);
+    check_file(&format!("docs/{name}"), text);
+}
+
+/// As [`check_page`], of a path from the root of the repository.
+#[track_caller]
+fn check_file(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
     if env::var_os("MIND_BLESS").is_some() {
         fs::write(&path, text).expect("the page can be written");
     }
     let found = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
     let differing = found.lines().zip(text.lines()).position(|(found, needed)| found != needed);
-    assert!(found == text, "docs/{name} is not current (line {differing:?}): bless it as above");
+    assert!(found == text, "{name} is not current (line {differing:?}): bless it as above");
 }

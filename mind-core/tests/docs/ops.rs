@@ -59,14 +59,31 @@ fn the_page_of_operations_is_current() {
 
 #[test]
 fn the_documentation_of_the_language_names_every_function_of_elements() {
-    let text = include_str!("../../../src/lib.rs");
-    let (_, rest) =
-        text.split_once("//! # Operations\n").expect("the language's documentation has operations");
-    let (table, _) = rest.split_once("//! # ").expect("other sections follow");
+    let table = table_of_language();
     for name in Map::ALL.iter().filter_map(|map| map.row().function()) {
         let named = table.contains(&format!("`{name}`")) || table.contains(&format!("`{name}("));
         assert!(named, "the table of operations in src/lib.rs has no `{name}`");
     }
+}
+
+/// What the language's documentation says of operations.
+pub(super) fn table_of_language() -> &'static str {
+    let text = include_str!("../../../src/lib.rs");
+    let (_, rest) =
+        text.split_once("//! # Operations\n").expect("the language's documentation has operations");
+    rest.split_once("//! # ").expect("other sections follow").0
+}
+
+/// What operations do, with how each is written in the language.
+pub(super) fn meanings() -> Vec<(String, String)> {
+    let documentation = documentation();
+    TABLE.iter().map(|row| (surface(row), meaning_of(&documentation[row.name].0).to_owned())).collect()
+}
+
+/// The first line of the documentation of a row without its operation.
+fn meaning_of(head: &str) -> &str {
+    let meaning = head.split_once(": ").map_or("", |(_, meaning)| meaning).trim_end_matches('.');
+    meaning.trim_end_matches("; an extension")
 }
 
 #[test]
@@ -117,8 +134,7 @@ fn page() -> Result<String, fmt::Error> {
     text.push_str("| operation | MIC | operands | profile | in the language | |\n| --- | --- | --- | --- | --- | --- |\n");
     for row in TABLE {
         let (head, _) = &documentation[row.name];
-        let meaning = head.split_once(": ").map_or("", |(_, meaning)| meaning).trim_end_matches('.');
-        let meaning = meaning.trim_end_matches("; an extension");
+        let meaning = meaning_of(head);
         let (name, mnemonic) = (row.name, row.mnemonic);
         let arity = if is_open(row) { "any".to_owned() } else { row.arity.to_string() };
         let (profile, surface) = (profile(row), surface(row));

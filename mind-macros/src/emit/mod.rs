@@ -5,7 +5,7 @@ mod extent;
 mod external;
 mod interface;
 pub(crate) mod literal;
-mod names;
+pub(crate) mod names;
 mod nest;
 mod outline;
 mod product;

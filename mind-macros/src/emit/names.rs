@@ -72,6 +72,13 @@ pub(super) fn ident(name: &str) -> Ident {
     }
 }
 
+/// A name of the language as one of Rust: raw where that has it as a keyword.
+pub(crate) fn raw(name: &Ident) -> Ident {
+    let mut raw = ident(&identifier(&name.to_string()));
+    raw.set_span(name.span());
+    raw
+}
+
 /// A Rust identifier like `wish`, raw where it is a keyword.
 pub(super) fn identifier(wish: &str) -> String {
     const KEYWORDS: &[&str] = &[

@@ -47,6 +47,17 @@ impl Root {
         quote! { #facade::files }
     }
 
+    /// The path of what language servers are to see.
+    pub fn editor(&self) -> TokenStream {
+        let facade = &self.facade;
+        quote! { #facade::__editor }
+    }
+
+    /// Whether the expansion goes through text.
+    pub fn is_placeholder(&self) -> bool {
+        matches!(self.facade.clone().into_iter().next(), Some(TokenTree::Ident(name)) if name == Self::PLACEHOLDER)
+    }
+
     /// What [`Root::take`] takes off again.
     pub fn prefix(&self) -> TokenStream {
         let facade = &self.facade;

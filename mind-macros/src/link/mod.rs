@@ -132,6 +132,8 @@ impl Linked {
 pub(crate) struct Exports {
     /// Names the block.
     hash: Ident,
+    /// What the expansion begins with.
+    pub(crate) first: TokenStream,
     /// The macro with the sources of functions and templates.
     pub(crate) source: TokenStream,
     /// The macros of structs and constants.
@@ -188,10 +190,12 @@ impl Exports {
         let exported = all.any(is_public).then(|| quote! { #[macro_export] });
         // Where a block stands in the place of an expression, rustc names what comes first: a `fn`, as the user has written.
         let first = macro_name("first", &hash);
-        let source = quote! {
+        let first = quote! {
             #[doc(hidden)]
             #[allow(dead_code, clippy::missing_const_for_fn)]
             fn #first() {}
+        };
+        let source = quote! {
             #[doc(hidden)]
             #exported
             #[allow(unused_macros, non_local_definitions)]
@@ -201,7 +205,9 @@ impl Exports {
                 };
             }
         };
-        Some(Self { hash, source: if has_sources { source } else { TokenStream::new() }, items })
+        let [first, source] =
+            if has_sources { [first, source] } else { [TokenStream::new(), TokenStream::new()] };
+        Some(Self { hash, first, source, items })
     }
 
     /// What stands in the module of a function or template of the block.

@@ -287,7 +287,7 @@ impl Body {
     }
 
     /// The name, or field of one, that an expression is.
-    pub(crate) fn path(&self, mut expr: ExprId) -> Option<Path> {
+    pub fn path(&self, mut expr: ExprId) -> Option<Path> {
         let mut fields = Vec::new();
         loop {
             match &self[expr].kind {

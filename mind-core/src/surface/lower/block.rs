@@ -1,11 +1,12 @@
 //! Whole programs: constants, signatures, the order of functions, and what each of them comes to.
 
 use std::borrow::Cow;
+use std::mem;
 use std::sync::Arc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
-use super::body::{check_template, lower_body};
+use super::body::{LoweredBody, check_template, lower_body};
 use super::constants::{constants, path};
 use super::externs::add_externs;
 use super::inline::Templates;
@@ -35,7 +36,7 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
         let signature = function_signature(function, &dims, &mut own);
         found.push(own);
         table.own().insert(function.name.to_string(), position);
-        table.entries.push(Entry { signature, compiled: None });
+        table.entries.push(Entry { signature, ..Entry::default() });
     }
     add_externs(&mut table, &block.externs, &dims, &mut diags);
     let mut templates = match library {
@@ -63,9 +64,9 @@ pub(super) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
         let (Some(signature), Some(body)) = (&table.entries[position].signature, &function.body) else {
             continue;
         };
-        let (compiled, own) = lower_body(table.scope(0), signature, body);
-        found[position].extend(own);
-        table.entries[position].compiled = compiled;
+        let LoweredBody { compiled, locals, diags } = lower_body(table.scope(0), signature, body);
+        found[position].extend(diags);
+        table.entries[position] = Entry { compiled, locals, ..mem::take(&mut table.entries[position]) };
     }
     diags.extend(found.into_iter().flatten());
     let functions = functions.iter().zip(table.entries);
@@ -95,7 +96,7 @@ pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
     };
     let mut body = body.clone();
     templates.inline(&mut body, &mut diags);
-    let (mut compiled, own) = lower_body(table.scope(0), &signature, &body);
+    let LoweredBody { mut compiled, locals, diags: own } = lower_body(table.scope(0), &signature, &body);
     diags.extend(own);
     if let Some(result) = compiled.as_mut().map(|compiled| &mut compiled.result)
         && let Err(diag) = signature.dims.give_aliases(result, closure.site)
@@ -114,6 +115,7 @@ pub(super) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
         seen: compiled.seen,
         gradient: None,
         program: Some(compiled.source),
+        locals,
     });
     (Lowered { functions: function.into_iter().collect(), ..Lowered::default() }, diags)
 }
@@ -147,6 +149,7 @@ fn public_function(function: &ast::Function, entry: Entry) -> Option<Function> {
         seen,
         gradient: signature.gradient,
         program: entry.compiled.map(|compiled| compiled.source),
+        locals: entry.locals,
     })
 }
 

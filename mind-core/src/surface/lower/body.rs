@@ -8,7 +8,7 @@ use super::arithmetic::ReadLiterals;
 use super::builtin_calls::ReadCalls;
 use super::expressions::{Bound, Expressions};
 use super::foreign::Foreign;
-use super::lowered::Source;
+use super::lowered::{Local, Source};
 use super::lowering::BodyLowering;
 use super::names::undefined;
 use super::pullbacks::useless_pullback;
@@ -26,12 +26,12 @@ use crate::surface::ast::{
 use crate::surface::habits;
 
 /// Lowers a body; nothing where it has a mistake.
-pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> (Option<Compiled>, Diags) {
+pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> LoweredBody {
     let mut lowering = BodyLowering::new(table, signature, body);
     if let Some(diag) = lowering.calls_too_much() {
         let mut diags = Diags::new();
         diags.push(diag);
-        return (None, diags);
+        return LoweredBody { compiled: None, locals: Vec::new(), diags };
     }
     lowering.run();
     let result = lowering.result();
@@ -53,10 +53,11 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
         incomplete,
         call_sites,
         seen,
+        locals,
         ..
     } = lowering;
     if !diags.is_empty() || incomplete {
-        return (None, diags);
+        return LoweredBody { compiled: None, locals, diags };
     }
     let compiled = result.map(|(result, outputs)| {
         let input = |position: usize| signature.inputs[position].site;
@@ -74,7 +75,17 @@ pub(super) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
             seen,
         }
     });
-    (compiled, diags)
+    LoweredBody { compiled, locals, diags }
+}
+
+/// What has become of a body.
+pub(super) struct LoweredBody {
+    /// Nothing where it has a mistake.
+    pub(super) compiled: Option<Compiled>,
+    /// What it binds, as far as that makes sense.
+    pub(super) locals: Vec<Local>,
+    /// Its mistakes.
+    pub(super) diags: Diags,
 }
 
 /// Every mistake in a template that shows without a call.
@@ -315,9 +326,22 @@ impl BodyLowering<'_> {
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
         for (name, value) in names {
+            self.keep_local(name, &value);
             self.name_value(&value, &name.to_string());
             self.names.bind(name.to_string(), Binding::Local(value));
         }
+    }
+
+    /// Keeps what a name of the body itself is bound to.
+    pub(super) fn keep_local(&mut self, name: &Ident, value: &Value) {
+        if self.is_in_template() {
+            return;
+        }
+        let item = match value {
+            Value::Struct(record) => Some(record.ty.rust_name().clone()),
+            Value::Poison | Value::Literal(_) | Value::Tensor(_) | Value::Tuple(_) | Value::Word(_) => None,
+        };
+        self.locals.push(Local { name: name.clone(), ty: self.type_text(value), item });
     }
 
     /// Keeps what the program calls a value, and the tensors of a struct by their fields.

@@ -26,7 +26,7 @@ pub(super) fn add_externs(table: &mut Table, externs: &[Extern], dims: &DimNames
         });
         let position = table.entries.len();
         table.own().insert(item.function.name.to_string(), position);
-        table.entries.push(Entry { signature, compiled });
+        table.entries.push(Entry { signature, compiled, ..Entry::default() });
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proc_macro2::Ident;
 
-use super::body::lower_body;
+use super::body::{LoweredBody, lower_body};
 use super::constants::constants as constants_of;
 use super::inline::Templates;
 use super::signature::function_signature;
@@ -152,8 +152,8 @@ pub(crate) fn add_library(
                     (&entry.signature, &mut function.body, is_external)
                 {
                     inlined.inline(body, &mut own);
-                    let (compiled, more) = lower_body(table.scope(scope), signature, body);
-                    own.extend(more);
+                    let LoweredBody { compiled, diags, .. } = lower_body(table.scope(scope), signature, body);
+                    own.extend(diags);
                     entry.compiled = compiled;
                 }
             }

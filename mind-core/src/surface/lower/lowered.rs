@@ -84,6 +84,19 @@ pub struct Function {
     pub gradient: Option<GradientRequest>,
     /// What it computes; nothing where a mistake in it has been reported.
     pub program: Option<Source>,
+    /// What its body binds, in source order; not what the templates bind that it calls.
+    pub locals: Vec<Local>,
+}
+
+/// A name that a body binds, for editors.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// The name.
+    pub name: Ident,
+    /// The type of what it is bound to, as messages write it; "unknown" where that makes no sense.
+    pub ty: String,
+    /// What that is called in Rust if it is a struct.
+    pub item: Option<Ident>,
 }
 
 /// A field of an imported struct that a function names. Rust is to say whether it may.

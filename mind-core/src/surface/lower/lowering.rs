@@ -6,7 +6,7 @@ use super::by_field::Fields;
 use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::literals::{LiteralId, Literals};
-use super::lowered::{Origin, Seen};
+use super::lowered::{Local, Origin, Seen};
 use super::signature::Signature;
 use super::structure::Structure;
 use super::table::Scope;
@@ -51,6 +51,8 @@ pub(super) struct BodyLowering<'a> {
     pub(super) incomplete: bool,
     /// The fields of imported structs that it names.
     pub(super) seen: Vec<Seen>,
+    /// The names that have been bound so far.
+    pub(super) locals: Vec<Local>,
 }
 
 /// A pullback whose body is being lowered, and what stands still meanwhile.
@@ -165,6 +167,7 @@ impl<'a> BodyLowering<'a> {
             derived: BTreeMap::new(),
             incomplete: false,
             seen: Vec::new(),
+            locals: Vec::new(),
         }
     }
 }

@@ -56,8 +56,8 @@ mod tests;
 pub(crate) use callable::{moved, of_gradient};
 pub use library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
 pub use lowered::{
-    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Lowered, Origin, Parameter, Seen,
-    Source, Template,
+    Constant, ConstantValue, Function, GradientRequest, GradientTarget, Local, Lowered, Origin, Parameter,
+    Seen, Source, Template,
 };
 pub use names::nearest;
 pub use structs::{Struct, StructField};
@@ -66,6 +66,11 @@ pub use structure::{Axis, Leaf, StructType, Structure};
 /// The names of the language's functions, in the order of their table.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
     builtins::names()
+}
+
+/// The names of the parameters of a function of the language.
+pub fn parameter_names(function: &str) -> Option<&'static [&'static str]> {
+    builtins::find(function).map(|builtin| builtin.formals)
 }
 
 /// Lowers a program; one that is an expression has no functions and is lowered by [`crate::open`]. Of what it imports only

@@ -71,6 +71,7 @@ impl BodyLowering<'_> {
             let Bound { names, mistakes } = self.bound_by(pattern, value, of.unwrap_or(expr));
             mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
             for (name, value) in names {
+                self.keep_local(name, &value);
                 self.names.bind(name.to_string(), Binding::Local(value));
             }
         }

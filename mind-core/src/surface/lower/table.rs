@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::lowered::{Seen, Source};
+use super::lowered::{Local, Seen, Source};
 use super::signature::Signature;
 use super::structure::Structure;
 use super::types::DimNames;
@@ -33,6 +33,8 @@ pub(super) struct Entry {
     pub(super) signature: Option<Signature>,
     /// Nothing where the body makes none, or has not been lowered so far.
     pub(super) compiled: Option<Compiled>,
+    /// What the body binds.
+    pub(super) locals: Vec<Local>,
 }
 
 /// A body that has been lowered.
