@@ -51,7 +51,7 @@ fn all(writer: &mut Writer, formulas: &'static [Named], names: &mut Vec<(&'stati
 
 /// `%1 = stablehlo.add %0, %arg0 : tensor<3xf32>`, where all types are one. A selection has three operands, and MLIR asks for
 /// the type of its condition apart.
-fn of_elements(writer: &mut Writer, operation: &str, operands: &[Value], to: Tensor) -> Value {
+pub(super) fn of_elements(writer: &mut Writer, operation: &str, operands: &[Value], to: Tensor) -> Value {
     let is_one = operands.len() < 3 && operands.iter().all(|operand| *writer.tensor(*operand) == to);
     if operation.starts_with("stablehlo.") && is_one {
         let line = format!("{operation} {} : {to}", writer.names(operands));

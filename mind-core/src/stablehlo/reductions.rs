@@ -7,7 +7,6 @@ use super::{
 };
 use crate::{
     ir::{Cumulation, Reduction},
-    map::Map,
     ops::position,
     reduce::{ArgReduce, Neutral, Reduce},
     ty::DType,
@@ -38,8 +37,8 @@ pub(super) fn reduce(
     );
     if row.divides {
         let count: i64 = axes.iter().map(|axis| from.shape[*axis]).product();
-        let count = writer.constant(&number(count as f64, from.dtype), kept);
-        result = elements::lower(writer, Map::Div, &[result, count], &without(&from.shape, &axes));
+        let count = writer.constant(&number(count as f64, from.dtype), kept.clone());
+        result = elements::of_elements(writer, "stablehlo.divide", &[result, count], kept);
     }
     writer.reshaped(result, &to.shape)
 }
