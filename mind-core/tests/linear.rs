@@ -72,7 +72,7 @@ fn checking_asks_for_memory_in_proportion_to_the_operations() {
         });
         // Eight times the operations; what is asked for once, or a logarithm of times, only makes it less.
         assert!(large <= 8 * small + 100, "{name}: {small} times for 500 additions, {large} for 4000");
-        // No more than a few for each, else each does work for others.
-        assert!(large <= 50 * 4000, "{name}: {large} times for 4000 additions");
+        // No more than a few for each, else each does work for others. A name that is bound has its type as a text.
+        assert!(large <= 60 * 4000, "{name}: {large} times for 4000 additions");
     }
 }
