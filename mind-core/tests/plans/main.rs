@@ -3,7 +3,8 @@
 
 mod costs;
 
-use std::{env, fs, path::Path};
+#[path = "../support/recorded.rs"]
+mod recorded;
 
 use mind_core::{
     dim::{Bindings, Dim},
@@ -14,30 +15,9 @@ use mind_core::{
     surface::{lex, lower, lower::Function, parse},
 };
 
-const SEPARATOR: &str = "\n----\n";
-
 #[test]
 fn programs_are_planned_as_recorded() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans");
-    let entries = fs::read_dir(&folder).expect("the folder of this test");
-    let mut files: Vec<_> = entries.map(|entry| entry.expect("files can be listed").path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.sort();
-    assert!(files.len() > 5, "programs are found");
-    let mut wrong = Vec::new();
-    for file in files {
-        let recorded = fs::read_to_string(&file).expect("files can be read");
-        let (program, _) = recorded.split_once(SEPARATOR).unwrap_or((&recorded, ""));
-        let found = format!("{}{SEPARATOR}{}", program.trim_end(), plans(program));
-        if found != recorded {
-            if env::var_os("MIND_BLESS").is_some() {
-                fs::write(&file, found).expect("files can be written");
-            } else {
-                wrong.push(format!("{}:\n{found}", file.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "bless with MIND_BLESS=1 if this is right:\n{}", wrong.join("\n"));
+    recorded::check("plans", 6, plans);
 }
 
 /// What a nest stores lies on what it reads only where each element replaces the one that it is computed from. `y` is as
@@ -89,7 +69,7 @@ fn places_of_exp(program: &str) -> (Dim, Dim) {
 /// tensors of the result's size.
 #[test]
 fn a_training_step_keeps_activations_only() {
-    let recorded = include_str!("mlp.txt").split_once(SEPARATOR).expect("a recorded file").0;
+    let recorded = include_str!("mlp.txt").split_once(recorded::SEPARATOR).expect("a recorded file").0;
     // The cotangent of the result goes before that of the hidden layer is summed over rows.
     let without_bias = peak(32, &[256, 10]) - 256;
     assert_eq!(temporaries_of_step(recorded), Dim::literal(without_bias));

@@ -3,8 +3,8 @@
 //! Symbols are 2, 3 and so on. That XLA reads the texts, and what it makes of them, is tried by `tests/engines/run`.
 
 mod errors;
-
-use std::{env, fs, path::Path};
+#[path = "../support/recorded.rs"]
+mod recorded;
 
 use mind_core::{
     build::Builder,
@@ -22,30 +22,9 @@ use mind_core::{
     verify::verify,
 };
 
-const SEPARATOR: &str = "\n----\n";
-
 #[test]
 fn programs_become_what_is_recorded() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stablehlo");
-    let entries = fs::read_dir(&folder).expect("the folder of this test");
-    let mut files: Vec<_> = entries.map(|entry| entry.expect("files can be listed").path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "txt"));
-    files.sort();
-    assert!(files.len() > 3, "programs are found");
-    let mut wrong = Vec::new();
-    for file in files {
-        let recorded = fs::read_to_string(&file).expect("files can be read");
-        let (program, _) = recorded.split_once(SEPARATOR).unwrap_or((&recorded, ""));
-        let found = format!("{}{SEPARATOR}{}", program.trim_end(), texts(program));
-        if found != recorded {
-            if env::var_os("MIND_BLESS").is_some() {
-                fs::write(&file, found).expect("files can be written");
-            } else {
-                wrong.push(format!("{}:\n{found}", file.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "bless with MIND_BLESS=1 if this is right:\n{}", wrong.join("\n"));
+    recorded::check("stablehlo", 4, texts);
 }
 
 fn texts(program: &str) -> String {
