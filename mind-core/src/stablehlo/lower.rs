@@ -1,9 +1,9 @@
 //! Operations, one match over all that there are.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Error, Mesh, Options, elements, quoted_text, reductions, rows,
+    Argument, Described, Error, Mesh, Options, Placed, elements, mesh, quoted_text, reductions, rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{Value, Writer},
@@ -22,7 +22,7 @@ use crate::{
 ///
 /// # Errors
 /// If the inputs cannot be split over the mesh.
-pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options) -> Result<String, Error> {
+pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options) -> Result<Described, Error> {
     let extents = Extents(bindings);
     let inputs: Vec<_> =
         module.inputs().map(|(_, ty)| Tensor::new(ty.dtype, extents.of(&ty.shape))).collect();
@@ -37,8 +37,41 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
         };
         lowering.values.push(lowered);
     }
+    let arguments = arguments(module, inputs, options);
+    let outputs: Vec<_> = module.outputs().iter().map(|output| lowering.values[output.index()]).collect();
+    let results = outputs.iter().enumerate().map(|(position, output)| {
+        let tensor = lowering.writer.tensor(*output).clone();
+        let updated = arguments.iter().find(|argument| argument.updated == Some(position));
+        let split =
+            updated.map_or_else(|| vec![None; tensor.rank()], |argument| argument.placed.split.clone());
+        placed(tensor, split)
+    });
+    let results: Vec<_> = results.collect();
+    let (names, lines) = (lowering.writer.names(&outputs), lowering.writer.into_lines());
+    let types: Vec<_> = results.iter().map(|result| tensor_of(result).to_string()).collect();
+    let layout = |placed: &Placed| mesh.map(|_| mesh::attribute(&placed.split));
+    let inside = arguments.iter().enumerate().map(|(position, argument)| {
+        let donated = argument.updated.map(|output| format!("tf.aliasing_output = {output} : i32"));
+        let attributes = attributes(layout(&argument.placed).into_iter().chain(donated));
+        let (tensor, name) = (tensor_of(&argument.placed), quoted_text(&argument.name));
+        format!("%arg{position}: {tensor}{attributes} loc({name})")
+    });
+    let outside =
+        results.iter().zip(&types).map(|(result, ty)| format!("{ty}{}", attributes(layout(result))));
+    let text = format!(
+        "module {{\n{}  func.func public @main({}) -> ({}) {{\n{lines}    return {names} : {}\n  }}\n}}\n",
+        mesh.map_or_else(String::new, Mesh::declared),
+        inside.collect::<Vec<_>>().join(", "),
+        outside.collect::<Vec<_>>().join(", "),
+        types.join(", "),
+    );
+    let axes = mesh.map_or_else(Vec::new, |mesh| mesh.axes.clone());
+    Ok(Described { text, axes, arguments, results })
+}
+
+/// The arguments, which are the inputs of the module.
+fn arguments(module: &Canonical, inputs: Vec<Tensor>, options: &Options) -> Vec<Argument> {
     let mut updated = BTreeMap::new();
-    let mut layouts = BTreeMap::new();
     for Update { output, input } in options.updates.iter().copied() {
         assert_eq!(
             module.ty(module.outputs()[output]),
@@ -47,30 +80,24 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
         );
         updated.insert(input, output);
     }
-    let mut arguments = Vec::new();
-    for (position, ((name, _), tensor)) in module.inputs().zip(&inputs).enumerate() {
-        let output = updated.get(&position);
-        let layout = mesh.map(|mesh| mesh.attribute(name, tensor.rank()));
-        if let (Some(output), Some(layout)) = (output, &layout) {
-            layouts.insert(*output, layout.clone());
+    let arguments = module.inputs().zip(inputs).enumerate().map(|(position, ((name, _), tensor))| {
+        let mesh = options.mesh.as_ref();
+        let split = mesh.map_or_else(|| vec![None; tensor.rank()], |mesh| mesh.split(name, tensor.rank()));
+        Argument {
+            name: name.clone(),
+            placed: placed(tensor, split),
+            updated: updated.get(&position).copied(),
         }
-        let donated = output.map(|output| format!("tf.aliasing_output = {output} : i32"));
-        let attributes = attributes(layout.into_iter().chain(donated));
-        arguments.push(format!("%arg{position}: {tensor}{attributes} loc({})", quoted_text(name)));
-    }
-    let outputs: Vec<_> = module.outputs().iter().map(|output| lowering.values[output.index()]).collect();
-    let types: Vec<_> = outputs.iter().map(|output| lowering.writer.tensor(*output).to_string()).collect();
-    let results = types.iter().enumerate();
-    let results: Vec<_> =
-        results.map(|(output, ty)| format!("{ty}{}", attributes(layouts.get(&output).cloned()))).collect();
-    let (names, types) = (lowering.writer.names(&outputs), types.join(", "));
-    Ok(format!(
-        "module {{\n{}  func.func public @main({}) -> ({}) {{\n{}    return {names} : {types}\n  }}\n}}\n",
-        mesh.map_or_else(String::new, Mesh::declared),
-        arguments.join(", "),
-        results.join(", "),
-        lowering.writer.into_lines(),
-    ))
+    });
+    arguments.collect()
+}
+
+fn placed(tensor: Tensor, split: Vec<Option<Arc<str>>>) -> Placed {
+    Placed { dtype: tensor.dtype, extents: tensor.shape, split }
+}
+
+fn tensor_of(placed: &Placed) -> Tensor {
+    Tensor::new(placed.dtype, &*placed.extents)
 }
 
 /// ` {a = 1, b = 2}`, or nothing.

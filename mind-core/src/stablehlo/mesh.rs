@@ -14,7 +14,8 @@ use crate::{canon::Canonical, diag::Code, interp::RunError};
 /// Devices in a grid, and which inputs are split over them.
 ///
 /// Each axis has a name and a number of devices. An input that is split names a mesh axis, or nothing, for each of its
-/// dimensions; other inputs are whole on every device. An output that updates an input is laid out as that is.
+/// dimensions; other inputs are whole on every device. An output that updates an input is laid out as that is, and any other is
+/// whole on every device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {
     /// The axes in order: name and number of devices.
@@ -83,16 +84,19 @@ impl Mesh {
         format!("  sdy.mesh @mesh = <{}>\n", list(axes))
     }
 
-    /// The attribute of an input of this rank: `sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>`.
-    pub(super) fn attribute(&self, input: &str, rank: usize) -> String {
-        let whole = vec![None; rank];
-        let split = self.shards.get(input).unwrap_or(&whole);
-        let dimensions = split.iter().map(|axis| match axis {
-            Some(axis) => format!("{{{}}}", quoted_text(axis)),
-            None => "{}".into(),
-        });
-        format!("sdy.sharding = #sdy.sharding<@mesh, {}>", list(dimensions))
+    /// What splits each dimension of an input of this rank.
+    pub(super) fn split(&self, input: &str, rank: usize) -> Vec<Option<Arc<str>>> {
+        self.shards.get(input).cloned().unwrap_or_else(|| vec![None; rank])
     }
+}
+
+/// The attribute of a value that is split so: `sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>`.
+pub(super) fn attribute(split: &[Option<Arc<str>>]) -> String {
+    let dimensions = split.iter().map(|axis| match axis {
+        Some(axis) => format!("{{{}}}", quoted_text(axis)),
+        None => "{}".into(),
+    });
+    format!("sdy.sharding = #sdy.sharding<@mesh, {}>", list(dimensions))
 }
 
 fn fault(code: Code, message: String) -> Result<(), Error> {

@@ -11,7 +11,7 @@
 //! - **Updates** are donated: an input that an output [updates](Update) has `tf.aliasing_output`, and an engine that knows
 //!   the attribute reuses its memory.
 //! - **Layouts** over several devices are Shardy's, of the dialect `sdy`, written only where a [`Mesh`] asks for them. The
-//!   engine finds those of all other values.
+//!   engine finds those of all other values but results, which are whole on every device where they update nothing split.
 //! - **Names** of inputs are their locations: `loc("x")`.
 //! - **Dialects** are `stablehlo`, `func` and, for functions that StableHLO does not have (`erf`, `lgamma`, `sinh`, …),
 //!   `chlo`, which XLA and IREE read.
@@ -65,6 +65,7 @@ use crate::{
     interp::RunError,
     ir::{Op, Own},
     plan::Update,
+    ty::DType,
 };
 
 /// How a module is written.
@@ -123,6 +124,52 @@ impl Error {
 /// # Panics
 /// If an update names an input or an output that is not there, or two of different types.
 pub fn print(module: &Canonical, options: &Options) -> Result<String, Error> {
+    described(module, options).map(|described| described.text)
+}
+
+/// A text, and what who runs it has to know of its arguments and results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// As [`print()`] gives it.
+    pub text: String,
+    /// The axes of the mesh in order: name and number of devices; none for one device. Devices count along the last axis first.
+    pub axes: Vec<(Arc<str>, i64)>,
+    /// The arguments in order.
+    pub arguments: Vec<Argument>,
+    /// The results in order.
+    pub results: Vec<Placed>,
+}
+
+/// An argument of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// What the program calls it: `x`, `net.w1`.
+    pub name: Arc<str>,
+    /// Its type and where it is.
+    pub placed: Placed,
+    /// The position of the result that updates it, to which its memory is given.
+    pub updated: Option<usize>,
+}
+
+/// A tensor's type and how it lies on the devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The element type.
+    pub dtype: DType,
+    /// All of its extents, before it is split.
+    pub extents: Vec<i64>,
+    /// For each dimension the mesh axis that splits it, evenly.
+    pub split: Vec<Option<Arc<str>>>,
+}
+
+/// As [`print()`], with what the arguments and results are.
+///
+/// # Errors
+/// As [`print()`].
+///
+/// # Panics
+/// As [`print()`].
+pub fn described(module: &Canonical, options: &Options) -> Result<Described, Error> {
     let foreign = externals(module);
     if !foreign.is_empty() {
         return Err(Error::External(foreign));
