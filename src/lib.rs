@@ -182,8 +182,9 @@
 //! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing (but for
 //! what large products need that are the crate [`matrixmultiply`](#features)'s); with
 //! `#[grad(w, b)]` the same three of `f_grad`, which returns the value and the gradients; and a module `f` with
-//! `CORE_IR` (the intermediate representation as text), `MIC` (the same in the compact form, for files and tools),
-//! `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols the last three are functions of them: `f::peak_bytes(n)`.
+//! `CORE_IR` (the intermediate representation as text), `MIC` (the same in the compact form, for files and tools), `UPDATES`
+//! (which inputs of that module the last of its outputs update), `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols the
+//! last three are functions of them: `f::peak_bytes(n)`.
 //!
 //! # Structs
 //!

@@ -50,8 +50,10 @@ mind! {
         p
     }
 
-    fn constants(CORE_IR: f32[2], MIC: f32[2], PLAN: f32[2], PARAMS: f32[2], FLOPS: f32[2], PEAK_BYTES: f32[2]) -> f32[2] {
-        CORE_IR + MIC + PLAN + PARAMS + FLOPS + PEAK_BYTES
+    fn constants(
+        CORE_IR: f32[2], MIC: f32[2], UPDATES: f32[2], PLAN: f32[2], PARAMS: f32[2], FLOPS: f32[2], PEAK_BYTES: f32[2],
+    ) -> f32[2] {
+        CORE_IR + MIC + UPDATES + PLAN + PARAMS + FLOPS + PEAK_BYTES
     }
 }
 

@@ -350,6 +350,7 @@ fn items(
         name: function.name.clone(),
         attributes: function.attributes.clone(),
         result,
+        updates: function.updates.clone(),
         import: import.clone(),
         arguments,
     };
@@ -362,7 +363,8 @@ fn items(
     let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
     let name = format_ident!("{}_grad", function.name);
     let attributes = quote! { #[doc = #doc] };
-    let face = Face { name, attributes, result, import: TokenStream::new(), arguments };
+    let (updates, import) = (Vec::new(), TokenStream::new());
+    let face = Face { name, attributes, result, updates, import, arguments };
     let gradient = emit_item(root, function, face, compiled.as_ref(), part);
     quote! { #item #gradient }
 }
@@ -372,6 +374,7 @@ struct Face {
     name: Ident,
     attributes: TokenStream,
     result: Structure,
+    updates: Vec<usize>,
     import: TokenStream,
     arguments: Arguments,
 }
@@ -383,7 +386,7 @@ fn emit_item(
     compiled: Option<&Compiled>,
     part: &Part<'_>,
 ) -> TokenStream {
-    let Face { name, attributes, result, import, arguments } = face;
+    let Face { name, attributes, result, updates, import, arguments } = face;
     let symbols = function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
     let plan = match compiled {
         // The symbols in the order of the signature.
@@ -426,6 +429,7 @@ fn emit_item(
         constants: Constants {
             core_ir: compiled.map(|compiled| compiled.core_ir.clone()).unwrap_or_default(),
             mic: compiled.map(|compiled| compiled.mic.clone()).unwrap_or_default(),
+            updates,
             params: trained_elements(function),
             flops: compiled.map_or(Dim::ZERO, |compiled| compiled.flops.clone()),
         },

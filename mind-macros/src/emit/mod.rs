@@ -100,6 +100,8 @@ pub struct Constants {
     pub core_ir: String,
     /// The same as MIC.
     pub mic: String,
+    /// Which inputs of the module its last outputs update.
+    pub updates: Vec<usize>,
     /// The number of elements in the parameters.
     pub params: Dim,
     /// The arithmetic operations of a call.
@@ -208,7 +210,7 @@ fn parts(name: &Ident) -> Ident {
 fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
     let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
     let doc = format!("What [`{name}`]({name}()) is made of.");
-    let Constants { core_ir, mic, params, flops } = &item.constants;
+    let Constants { core_ir, mic, updates, params, flops } = &item.constants;
     let params = quantity(item, "params", "The number of elements in the parameters.", params);
     let flops = quantity(item, "flops", "The arithmetic operations of a call.", flops);
     let (preamble, sizes) = (preamble(root), sizes(item));
@@ -218,6 +220,8 @@ fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
         pub const CORE_IR: &str = #core_ir;
         /// The same as MIC, the compact form.
         pub const MIC: &str = #mic;
+        /// The positions of the inputs that the last outputs of the module update, in order.
+        pub const UPDATES: &[usize] = &[#(#updates),*];
         /// What runs, step by step: kernels, what was fused into them, and where temporaries lie.
         pub const PLAN: &str = #plan;
         #params

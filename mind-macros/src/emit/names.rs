@@ -28,6 +28,7 @@ impl Names {
             // Constants, which a pattern of the name would mean.
             "CORE_IR",
             "MIC",
+            "UPDATES",
             "PLAN",
             "PARAMS",
             "FLOPS",

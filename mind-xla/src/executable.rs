@@ -1,0 +1,344 @@
+//! Compiled programs, and calls of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use mind_core::stablehlo::{Argument, Described, Placed};
+use mind_rt::{Element, Elements, Parameters};
+
+use crate::error::{Error, Failure};
+use crate::ffi::{self, Buffer};
+use crate::layout::Layout;
+use crate::options::compile_options;
+use crate::parameters::OnDevices;
+use crate::program::Program;
+use crate::tensor::{DeviceTensor, Values, shown};
+
+/// A program that a client compiled, for as many devices as its mesh has.
+pub struct Executable {
+    client: Rc<ffi::Client>,
+    executable: ffi::Executable,
+    described: Described,
+    arguments: Vec<Layout>,
+    results: Vec<Layout>,
+    /// The positions of arguments.
+    positions: BTreeMap<String, usize>,
+}
+
+impl Executable {
+    pub(crate) fn new(client: &Rc<ffi::Client>, program: &Program) -> Result<Self, Error> {
+        let described = program.stablehlo()?;
+        let needed = described.axes.iter().map(|(_, devices)| *devices).product();
+        let found = client.device_count();
+        let devices = usize::try_from(needed).ok().filter(|devices| *devices <= found);
+        let devices = devices.ok_or(Error::Devices { needed, found })?;
+        let ids: Result<Vec<_>, _> = (0..devices).map(|device| Ok(client.device(device)?.0)).collect();
+        let ids = ids.map_err(Failure::during("describe its devices"))?;
+        let executable = client.compile(&described.text, &compile_options(&ids));
+        let executable = executable.map_err(Failure::during("compile the program"))?;
+        if executable.results() != described.results.len() {
+            let (found, needed) = (executable.results(), described.results.len());
+            let text = format!("it has {found} results, needed {needed}");
+            return Err(Failure::during("compile the program")(Failure { code: 0, text }));
+        }
+        let layout = |placed: &Placed| Layout::new(placed, &described);
+        let arguments = described.arguments.iter().map(|argument| layout(&argument.placed)).collect();
+        let results = described.results.iter().map(layout).collect();
+        let positions = described.arguments.iter().enumerate();
+        let positions = positions.map(|(position, argument)| (argument.name.to_string(), position)).collect();
+        Ok(Self { client: client.clone(), executable, described, arguments, results, positions })
+    }
+
+    /// The arguments in order, with how they are split.
+    #[must_use]
+    pub fn arguments(&self) -> &[Argument] {
+        &self.described.arguments
+    }
+
+    /// The results in order. Those that update an argument are the last.
+    #[must_use]
+    pub fn results(&self) -> &[Placed] {
+        &self.described.results
+    }
+
+    /// The text that was compiled.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.described.text
+    }
+
+    /// Copies the parameters that an argument is to the devices, split as the program has it.
+    ///
+    /// # Errors
+    /// If they do not fit the argument: all that is wrong. What the plugin says.
+    pub fn load(&self, argument: &str, parameters: &impl Parameters) -> Result<OnDevices, Error> {
+        let (mut names, mut placed, mut faults) = (Vec::new(), Vec::new(), Vec::new());
+        for part in parameters.parameters() {
+            let name = under(argument, &part.name);
+            match self.fitting(&name, &part.dims, part.elements) {
+                Ok(position) => placed.push((position, part.elements)),
+                Err(fault) => faults.push(fault),
+            }
+            names.push(part.name.into_owned());
+        }
+        let given: Vec<_> = names.iter().map(|name| under(argument, name)).collect();
+        let missing = self.positions.keys().filter(|name| is_within(name, argument) && !given.contains(name));
+        faults.extend(missing.map(|name| format!("`{name}` is not given")));
+        if !faults.is_empty() {
+            return Err(Error::Arguments(faults));
+        }
+        let tensors = placed.into_iter().map(|(position, elements)| self.put(position, elements));
+        Ok(OnDevices { tensors: tensors.collect::<Result<_, _>>()?, names })
+    }
+
+    /// A call, to which arguments are given one by one.
+    #[must_use]
+    pub fn call(&self) -> Call<'_> {
+        let given = self.arguments.iter().map(|_| None).collect();
+        Call { executable: self, given, faults: Vec::new() }
+    }
+
+    /// The position of an argument that has this type.
+    fn fitting(&self, name: &str, dims: &[usize], elements: Elements<'_>) -> Result<usize, String> {
+        let position =
+            *self.positions.get(name).ok_or_else(|| format!("the program has no argument `{name}`"))?;
+        let layout = &self.arguments[position];
+        let dtype = elements.dtype();
+        if layout.dtype.to_string() != dtype.to_string() || layout.extents != dims {
+            let needed = shown(layout.dtype, &layout.extents);
+            let dims: Vec<_> = dims.iter().map(ToString::to_string).collect();
+            let brackets = if dims.is_empty() { String::new() } else { format!("[{}]", dims.join(", ")) };
+            return Err(format!("`{name}` is {needed}, and {dtype}{brackets} is given"));
+        }
+        let (found, needed) = (elements.len(), layout.extents.iter().product::<usize>());
+        if found != needed {
+            return Err(format!("`{name}` has {needed} elements, and {found} are given"));
+        }
+        Ok(position)
+    }
+
+    fn put(&self, position: usize, elements: Elements<'_>) -> Result<DeviceTensor, Error> {
+        let name = &self.described.arguments[position].name;
+        DeviceTensor::put(&self.client, &self.arguments[position], elements, name)
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.described.arguments.iter().map(|argument| &argument.name).collect();
+        f.debug_struct("Executable").field("arguments", &names).finish_non_exhaustive()
+    }
+}
+
+/// A call of a program under way. What is wrong with its arguments is told by [`run`](Self::run), all at once.
+#[must_use = "a call does nothing until it is run"]
+pub struct Call<'a> {
+    executable: &'a Executable,
+    given: Vec<Option<Given<'a>>>,
+    faults: Vec<String>,
+}
+
+/// An argument of a call.
+enum Given<'a> {
+    Here(Elements<'a>),
+    Number(Values),
+    Kept(&'a DeviceTensor),
+    Updated(&'a mut DeviceTensor),
+}
+
+impl<'a> Call<'a> {
+    /// Gives a tensor or a struct that is here; it is copied to the devices.
+    pub fn pass(mut self, argument: &str, value: &'a impl Parameters) -> Self {
+        for part in value.parameters() {
+            self = self.elements(&under(argument, &part.name), &part.dims, part.elements);
+        }
+        self
+    }
+
+    /// Gives a number.
+    pub fn number(mut self, argument: &str, number: impl Element) -> Self {
+        let values = Values::number(number);
+        match self.executable.fitting(argument, &[], values.as_elements()) {
+            Ok(position) => self.give(position, Given::Number(values)),
+            Err(fault) => self.faults.push(fault),
+        }
+        self
+    }
+
+    /// Gives elements that are here, in row-major order.
+    pub fn elements(mut self, argument: &str, dims: &[usize], elements: Elements<'a>) -> Self {
+        match self.executable.fitting(argument, dims, elements) {
+            Ok(position) => self.give(position, Given::Here(elements)),
+            Err(fault) => self.faults.push(fault),
+        }
+        self
+    }
+
+    /// Gives what is on the devices, for an argument that the program only reads.
+    pub fn lend(mut self, argument: &str, value: &'a OnDevices) -> Self {
+        for (name, tensor) in value.names.iter().zip(&value.tensors) {
+            let name = under(argument, name);
+            match self.on_devices(&name, tensor) {
+                Ok(position) if self.executable.described.arguments[position].updated.is_some() => {
+                    self.faults.push(format!("`{name}` is lent, and the program updates it"));
+                }
+                Ok(position) => self.give(position, Given::Kept(tensor)),
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+        self
+    }
+
+    /// Gives what is on the devices, for an argument that the program updates. Its memory is reused.
+    pub fn update(mut self, argument: &str, value: &'a mut OnDevices) -> Self {
+        for (name, tensor) in value.names.iter().zip(&mut value.tensors) {
+            let name = under(argument, name);
+            match self.on_devices(&name, tensor) {
+                Ok(position) if self.executable.described.arguments[position].updated.is_none() => {
+                    self.faults
+                        .push(format!("`{name}` is given to be updated, and the program only reads it"));
+                }
+                Ok(position) => self.give(position, Given::Updated(tensor)),
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+        self
+    }
+
+    /// The position of an argument that takes a tensor which is on the devices.
+    fn on_devices(&self, name: &str, tensor: &DeviceTensor) -> Result<usize, String> {
+        let executable = self.executable;
+        let position = executable.positions.get(name);
+        let position = *position.ok_or_else(|| format!("the program has no argument `{name}`"))?;
+        let (needed, found) = (&executable.arguments[position], tensor.layout());
+        if !tensor.is_of(&executable.client) {
+            return Err(format!("`{name}` is on the devices of another client"));
+        }
+        if !tensor.is_there() {
+            return Err(format!("`{name}` is gone: a run that failed took it"));
+        }
+        if needed == found {
+            return Ok(position);
+        }
+        let (types, devices) = (
+            [needed, found].map(|layout| shown(layout.dtype, &layout.extents)),
+            [needed, found].map(Layout::devices),
+        );
+        Err(if types[0] != types[1] {
+            format!("`{name}` is {}, and {} is given", types[0], types[1])
+        } else if devices[0] != devices[1] {
+            format!("`{name}` is to be on {} devices, and is on {}", devices[0], devices[1])
+        } else {
+            format!("`{name}` is split over the devices in another way than the program has it")
+        })
+    }
+
+    fn give(&mut self, position: usize, given: Given<'a>) {
+        if self.given[position].replace(given).is_some() {
+            let name = &self.executable.described.arguments[position].name;
+            self.faults.push(format!("`{name}` is given twice"));
+        }
+    }
+
+    /// Runs the program, and waits until it has run. Gives the results in order, but for those that went into what
+    /// [`update`](Self::update) was given.
+    ///
+    /// # Errors
+    /// If arguments are missing or do not fit: all that is wrong; nothing has happened then. If the plugin fails: what was given
+    /// to be updated is as it was, or [gone](DeviceTensor::is_there) where the plugin had taken its memory.
+    pub fn run(self) -> Result<Vec<DeviceTensor>, Error> {
+        let Self { executable, given, mut faults } = self;
+        let mut arguments = Vec::new();
+        for (given, argument) in given.into_iter().zip(&executable.described.arguments) {
+            match given {
+                Some(given) => arguments.push(given),
+                None => faults.push(format!("`{}` is not given", argument.name)),
+            }
+        }
+        if !faults.is_empty() {
+            return Err(Error::Arguments(faults));
+        }
+        let copied = arguments.iter().enumerate().map(|(position, given)| match given {
+            Given::Here(elements) => executable.put(position, *elements).map(Some),
+            Given::Number(values) => executable.put(position, values.as_elements()).map(Some),
+            Given::Kept(_) | Given::Updated(_) => Ok(None),
+        });
+        let copied: Vec<Option<DeviceTensor>> = copied.collect::<Result<_, _>>()?;
+        let tensors = arguments.iter().zip(&copied).map(|(given, copied)| match (given, copied) {
+            (Given::Kept(tensor), _) => tensor,
+            (Given::Updated(tensor), _) => &**tensor,
+            (Given::Here(_) | Given::Number(_), copied) => copied.as_ref().expect("it was copied above"),
+        });
+        let tensors: Vec<&DeviceTensor> = tensors.collect();
+        let lists: Vec<Vec<&Buffer>> = (0..executable.devices())
+            .map(|device| tensors.iter().map(|tensor| &tensor.parts()[device]).collect())
+            .collect();
+        let ran = executable.executable.execute(&lists);
+        drop((lists, tensors));
+        let mut updated = executable.updated(arguments);
+        match ran {
+            Ok(results) => Ok(executable.keep(results, &mut updated)),
+            Err(failure) => {
+                updated.into_values().for_each(forget_what_is_gone);
+                Err(Failure::during("run the program")(failure))
+            }
+        }
+    }
+}
+
+impl Executable {
+    /// For how many devices it is.
+    fn devices(&self) -> usize {
+        self.described
+            .axes
+            .iter()
+            .map(|(_, devices)| usize::try_from(*devices).unwrap_or(usize::MAX))
+            .product()
+    }
+
+    /// What is updated in place, by the position of the result that does it.
+    fn updated<'a>(&self, arguments: Vec<Given<'a>>) -> BTreeMap<usize, &'a mut DeviceTensor> {
+        let arguments = arguments.into_iter().zip(&self.described.arguments);
+        let updated = arguments.filter_map(|(given, argument)| match given {
+            Given::Updated(tensor) => Some((argument.updated?, tensor)),
+            Given::Here(_) | Given::Number(_) | Given::Kept(_) => None,
+        });
+        updated.collect()
+    }
+
+    /// Gives results to what they update; the others are tensors of their own.
+    fn keep(
+        &self,
+        results: Vec<Vec<Buffer>>,
+        updated: &mut BTreeMap<usize, &mut DeviceTensor>,
+    ) -> Vec<DeviceTensor> {
+        let mut devices: Vec<_> = results.into_iter().map(Vec::into_iter).collect();
+        let mut kept = Vec::new();
+        for (position, layout) in self.results.iter().enumerate() {
+            let parts = devices.iter_mut().filter_map(Iterator::next).collect();
+            match updated.get_mut(&position) {
+                Some(tensor) => tensor.replace(parts),
+                None => kept.push(DeviceTensor::new(self.client.clone(), layout.clone(), parts)),
+            }
+        }
+        kept
+    }
+}
+
+/// After a run that failed: a tensor whose memory the plugin took, in part or whole, is no more.
+fn forget_what_is_gone(tensor: &mut DeviceTensor) {
+    if tensor.parts().iter().any(|part| part.is_gone().unwrap_or(true)) {
+        tensor.replace(Vec::new());
+    }
+}
+
+/// What the program calls a part of an argument: `net.w1`.
+fn under(argument: &str, part: &str) -> String {
+    if part.is_empty() { argument.to_owned() } else { format!("{argument}.{part}") }
+}
+
+/// Whether a name is that of an argument or of a part of it.
+fn is_within(name: &str, argument: &str) -> bool {
+    name.strip_prefix(argument).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

@@ -1,0 +1,546 @@
+//! All that is unsafe: the PJRT C API behind functions that any safe caller may call.
+//!
+//! What is believed of a plugin is what its interface promises: that it is one if it exports `GetPjrtApi` with a table of this
+//! version, that its functions keep to the header, and that its objects live until they are destroyed. Each object is owned by
+//! one value here, which destroys it when it is dropped; what it was made of is kept alive by a shared pointer in it.
+
+#![allow(unsafe_code)]
+
+pub mod abi;
+mod bytes;
+
+pub use bytes::{Plain, bytes_of, bytes_of_mut};
+
+use std::ffi::{c_char, c_int};
+use std::mem::size_of;
+use std::path::Path;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use libloading::Library;
+
+use crate::client::{ClientOption, Memory, MemoryStats};
+use crate::error::{Error, Failure};
+use abi::{Function, MAJOR, Opaque, PLACES, Place, Start, Text};
+
+/// Bytes behind the arguments that are known here, for those of younger plugins: they take a zero for what is not given.
+const TAIL: usize = 16;
+
+/// Arguments, and the zeros behind them.
+#[repr(C)]
+struct Padded<A> {
+    arguments: A,
+    tail: [usize; TAIL],
+}
+
+impl<A> Padded<A> {
+    fn new(arguments: A) -> Self {
+        Self { arguments, tail: [0; TAIL] }
+    }
+}
+
+/// How arguments begin that [`Padded`] holds.
+const fn start<A>() -> Start {
+    Start { struct_size: size_of::<Padded<A>>(), extension_start: ptr::null_mut() }
+}
+
+/// The functions of a plugin.
+pub struct Table {
+    functions: [Option<Function>; PLACES],
+    version: (c_int, c_int),
+}
+
+/// The tables of plugins that were initialised, which has to happen once: by the address of the plugin's own.
+static INITIALISED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+
+impl Table {
+    /// Opens a library and initialises the plugin in it.
+    ///
+    /// # Errors
+    /// If there is no such library, it is no plugin, it is of another version, or it fails.
+    pub fn load(path: &Path) -> Result<Arc<Self>, Error> {
+        let named = || path.to_owned();
+        // SAFETY: what a library does as it is loaded cannot be known. The user names it as a plugin to be run.
+        let library =
+            unsafe { Library::new(path) }.map_err(|source| Error::Load { path: named(), source })?;
+        // SAFETY: a library that exports this name is a plugin, and the header gives it this type.
+        let found = unsafe { library.get::<unsafe extern "C" fn() -> *const abi::Head>("GetPjrtApi") };
+        let get = *found.map_err(|_| Error::NoPlugin { path: named() })?;
+        // A plugin has threads and values of its own, which outlive all that is made here: it is never unloaded.
+        std::mem::forget(library);
+        // SAFETY: the function takes nothing, and the library stays loaded.
+        let head = unsafe { get() };
+        if head.is_null() || !head.is_aligned() {
+            return Err(Error::NoPlugin { path: named() });
+        }
+        // SAFETY: the table of every version begins so; it is the plugin's, for as long as the process runs.
+        let (size, version) = unsafe { ((*head).struct_size, ((*head).major, (*head).minor)) };
+        if version.0 != MAJOR {
+            return Err(Error::Version { path: named(), found: version });
+        }
+        let mut functions = [None; PLACES];
+        let held = size.saturating_sub(size_of::<abi::Head>()) / size_of::<Function>();
+        // SAFETY: behind the head are as many pointers to functions as the size says, any of which may be null.
+        let table =
+            unsafe { std::slice::from_raw_parts(head.add(1).cast::<Option<Function>>(), held.min(PLACES)) };
+        functions[..table.len()].copy_from_slice(table);
+        if let Some(place) = Place::ALL.into_iter().find(|place| functions[*place as usize].is_none()) {
+            return Err(Error::Lacks { path: named(), version, function: format!("{place:?}") });
+        }
+        let table = Arc::new(Self { functions, version });
+        let mut initialised = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
+        if !initialised.contains(&head.addr()) {
+            // SAFETY: the function takes these arguments.
+            unsafe { table.call(Place::PluginInitialize, start::<Start>()) }
+                .map_err(Failure::during("initialise itself"))?;
+            initialised.push(head.addr());
+        }
+        Ok(table)
+    }
+
+    /// The version of its interface.
+    pub const fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    fn function(&self, place: Place) -> Function {
+        self.functions[place as usize].expect("loading a table checks that it has every function in use")
+    }
+
+    /// Calls a function with arguments, and gives them back as it left them.
+    ///
+    /// # Errors
+    /// What the plugin says.
+    ///
+    /// # Safety
+    /// The function has to take such arguments, which begin with [`Start`] and have no padding, and their pointers have to be
+    /// good for what it does.
+    unsafe fn call<A>(&self, place: Place, arguments: A) -> Result<A, Failure> {
+        let mut padded = Padded::new(arguments);
+        // SAFETY: the caller promises that the function takes these.
+        let error = unsafe { self.function(place)((&raw mut padded).cast()) };
+        if error.is_null() { Ok(padded.arguments) } else { Err(self.failure(error)) }
+    }
+
+    /// As [`call`](Self::call), of an object which is made nothing of.
+    ///
+    /// # Safety
+    /// The function has to take an object and nothing else, and the object has to be one that it takes.
+    unsafe fn tell(&self, place: Place, object: Opaque) -> Result<(), Failure> {
+        // SAFETY: the caller promises it.
+        unsafe { self.make(place, object) }.map(|_| ())
+    }
+
+    /// The object that a function makes of another.
+    ///
+    /// # Safety
+    /// The function has to take an object and give one, and the object has to be one that it takes.
+    unsafe fn make(&self, place: Place, object: Opaque) -> Result<Opaque, Failure> {
+        let arguments = abi::Object { start: start::<abi::Object>(), object, made: ptr::null_mut() };
+        // SAFETY: the caller promises it.
+        unsafe { self.call(place, arguments) }.map(|arguments| arguments.made)
+    }
+
+    /// What a function calls an object.
+    ///
+    /// # Safety
+    /// The function has to give the text of an object, and the object has to be one that it takes.
+    unsafe fn named(&self, place: Place, object: Opaque) -> Result<String, Failure> {
+        let text = Text { bytes: ptr::null(), len: 0 };
+        // SAFETY: the caller promises that the function takes these; the text that it gives is the plugin's, and is copied.
+        unsafe {
+            let arguments = self.call(place, abi::Named { start: start::<abi::Named>(), object, text })?;
+            Ok(copied(arguments.text))
+        }
+    }
+
+    /// A number of an object, by its bytes.
+    ///
+    /// # Safety
+    /// The function has to give a number of an object, and the object has to be one that it takes.
+    unsafe fn number(&self, place: Place, object: Opaque) -> Result<[u8; 8], Failure> {
+        let arguments = abi::Numbered { start: start::<abi::Numbered>(), object, number: [0; 8] };
+        // SAFETY: the caller promises that the function takes these.
+        unsafe { self.call(place, arguments) }.map(|arguments| arguments.number)
+    }
+
+    /// The objects that another consists of.
+    ///
+    /// # Safety
+    /// The function has to list objects of an object, and the object has to be one that it takes.
+    unsafe fn parts(&self, place: Place, object: Opaque) -> Result<Vec<Opaque>, Failure> {
+        let parts = abi::List { items: ptr::null(), len: 0 };
+        // SAFETY: the caller promises that the function takes these; the list that it gives is the plugin's, and is copied.
+        unsafe {
+            let abi::List { items, len } =
+                self.call(place, abi::Parts { start: start::<abi::Parts>(), object, parts })?.parts;
+            Ok(if len == 0 { Vec::new() } else { std::slice::from_raw_parts(items, len).to_vec() })
+        }
+    }
+
+    /// What an error says, which is destroyed.
+    fn failure(&self, error: Opaque) -> Failure {
+        let text = Text { bytes: ptr::null(), len: 0 };
+        let mut message = Padded::new(abi::Named { start: start::<abi::Named>(), object: error, text });
+        // SAFETY: the error is one of the plugin's that is not destroyed yet; these two functions of the table give nothing.
+        unsafe {
+            let [tell, destroy] = [Place::ErrorMessage, Place::ErrorDestroy].map(|place| {
+                std::mem::transmute::<Function, unsafe extern "C" fn(Opaque)>(self.function(place))
+            });
+            tell((&raw mut message).cast());
+            let text = copied(message.arguments.text);
+            let mut code =
+                Padded::new(abi::Numbered { start: start::<abi::Numbered>(), object: error, number: [0; 8] });
+            let second = self.function(Place::ErrorGetCode)((&raw mut code).cast());
+            for error in [error, second].into_iter().filter(|error| !error.is_null()) {
+                let made = ptr::null_mut();
+                let mut gone =
+                    Padded::new(abi::Object { start: start::<abi::Object>(), object: error, made });
+                destroy((&raw mut gone).cast());
+            }
+            Failure { code: int(code.arguments.number), text }
+        }
+    }
+
+    /// Waits for an event, which is destroyed.
+    ///
+    /// # Safety
+    /// The event has to be one of the plugin's that is not destroyed yet, or null.
+    unsafe fn wait(&self, event: Opaque) -> Result<(), Failure> {
+        if event.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the caller promises that the event is there; after both calls nobody has it.
+        unsafe {
+            let waited = self.tell(Place::EventAwait, event);
+            self.tell(Place::EventDestroy, event).and(waited)
+        }
+    }
+}
+
+/// A client of a plugin.
+pub struct Client {
+    table: Arc<Table>,
+    client: Opaque,
+    devices: Vec<Opaque>,
+}
+
+impl Client {
+    pub fn new(table: &Arc<Table>, options: &[(&str, ClientOption)]) -> Result<Self, Failure> {
+        let values: Vec<_> = options.iter().map(|(name, value)| named_value(name, value)).collect();
+        let arguments = abi::ClientCreate {
+            start: start::<abi::ClientCreate>(),
+            options: values.as_ptr(),
+            option_count: values.len(),
+            key_value: [ptr::null_mut(); 4],
+            client: ptr::null_mut(),
+            key_value_try: [ptr::null_mut(); 2],
+        };
+        // SAFETY: the function takes these arguments; names and values of options are alive until it returns.
+        let client = unsafe { table.call(Place::ClientCreate, arguments) }?.client;
+        let mut client = Self { table: table.clone(), client, devices: Vec::new() };
+        // SAFETY: the function lists the devices of a client, and this is one.
+        client.devices = unsafe { client.table.parts(Place::ClientAddressableDevices, client.client) }?;
+        Ok(client)
+    }
+
+    pub fn platform(&self) -> Result<[String; 2], Failure> {
+        // SAFETY: the functions give texts of a client, and this is one.
+        unsafe {
+            Ok([
+                self.table.named(Place::ClientPlatformName, self.client)?,
+                self.table.named(Place::ClientPlatformVersion, self.client)?,
+            ])
+        }
+    }
+
+    pub fn device_count(&self) -> usize {
+        self.devices.len()
+    }
+
+    /// The number, kind and description of a device.
+    pub fn device(&self, device: usize) -> Result<(i32, [String; 2]), Failure> {
+        let table = &self.table;
+        // SAFETY: the device is the client's, which is alive, and so is its description; the functions take these.
+        unsafe {
+            let description = table.make(Place::DeviceGetDescription, self.devices[device])?;
+            let id = int(table.number(Place::DeviceDescriptionId, description)?);
+            let kind = table.named(Place::DeviceDescriptionKind, description)?;
+            Ok((id, [kind, table.named(Place::DeviceDescriptionToString, description)?]))
+        }
+    }
+
+    pub fn memories(&self, device: usize) -> Result<Vec<Memory>, Failure> {
+        let table = &self.table;
+        // SAFETY: the device is the client's, which is alive, and so are its memories; the functions take these.
+        unsafe {
+            let memories = table.parts(Place::DeviceAddressableMemories, self.devices[device])?;
+            let memories = memories.into_iter().map(|memory| {
+                let kind = table.named(Place::MemoryKind, memory)?;
+                Ok(Memory { kind, description: table.named(Place::MemoryToString, memory)? })
+            });
+            memories.collect()
+        }
+    }
+
+    pub fn memory_stats(&self, device: usize) -> Result<MemoryStats, Failure> {
+        let none = abi::Optional { number: 0, is_set: [0; 8] };
+        let device = self.devices[device];
+        let arguments =
+            abi::MemoryStats { start: start::<abi::MemoryStats>(), device, in_use: 0, more: [none; 10] };
+        // SAFETY: the function takes these arguments, and the device is the client's, which is alive.
+        let stats = unsafe { self.table.call(Place::DeviceMemoryStats, arguments) }?;
+        let [peak, .., limit] = &stats.more[..=abi::LIMIT] else { unreachable!("four were taken of ten") };
+        let known = |optional: &abi::Optional| (optional.is_set[0] != 0).then_some(optional.number);
+        Ok(MemoryStats { in_use: stats.in_use, peak: known(peak), limit: known(limit) })
+    }
+
+    pub fn compile(self: &Rc<Self>, text: &str, options: &[u8]) -> Result<Executable, Failure> {
+        let program = Padded::new(abi::Program {
+            start: start::<abi::Program>(),
+            code: borrowed(text.as_bytes()),
+            format: borrowed(b"mlir"),
+        });
+        let arguments = abi::ClientCompile {
+            start: start::<abi::ClientCompile>(),
+            client: self.client,
+            program: &raw const program.arguments,
+            options: borrowed(options),
+            executable: ptr::null_mut(),
+        };
+        // SAFETY: the function takes these arguments; the text, which it only reads, and the options are alive until it returns.
+        // The executable of the second call is one that its last destroys.
+        unsafe {
+            let executable = self.table.call(Place::ClientCompile, arguments)?.executable;
+            let mut executable = Executable { client: self.clone(), executable, results: 0 };
+            let inner = self.table.make(Place::LoadedExecutableGetExecutable, executable.executable)?;
+            let results = self.table.number(Place::ExecutableNumOutputs, inner);
+            self.table.tell(Place::ExecutableDestroy, inner)?;
+            executable.results = usize::from_ne_bytes(results?);
+            Ok(executable)
+        }
+    }
+
+    /// A copy of elements on a device: as many bytes as the extents and the type of elements ask for.
+    pub fn buffer(
+        self: &Rc<Self>,
+        device: usize,
+        element: i32,
+        extents: &[i64],
+        bytes: &[u8],
+    ) -> Result<Buffer, Failure> {
+        let arguments = abi::BufferFromHost {
+            start: start::<abi::BufferFromHost>(),
+            client: self.client,
+            data: bytes.as_ptr().cast(),
+            element,
+            padding: 0,
+            dims: extents.as_ptr(),
+            rank: extents.len(),
+            byte_strides: ptr::null(),
+            byte_stride_count: 0,
+            semantics: abi::ONLY_DURING_CALL,
+            padding_of_semantics: 0,
+            device: self.devices[device],
+            memory: ptr::null_mut(),
+            layout: ptr::null_mut(),
+            done: ptr::null_mut(),
+            buffer: ptr::null_mut(),
+        };
+        // SAFETY: the function takes these arguments; it reads the bytes until it returns, and they are as many as it asks for;
+        // the device is the client's. What it gives is nobody else's.
+        unsafe {
+            let arguments = self.table.call(Place::ClientBufferFromHostBuffer, arguments)?;
+            let buffer = Buffer { client: self.clone(), buffer: arguments.buffer };
+            self.table.wait(arguments.done)?;
+            Ok(buffer)
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // SAFETY: the client is destroyed once, after all that was made of it, which keeps it alive. Nobody can be told of an error.
+        let _ = unsafe { self.table.tell(Place::ClientDestroy, self.client) };
+    }
+}
+
+/// A program that a client compiled.
+pub struct Executable {
+    client: Rc<Client>,
+    executable: Opaque,
+    results: usize,
+}
+
+impl Executable {
+    /// How many results it has.
+    pub const fn results(&self) -> usize {
+        self.results
+    }
+
+    /// Runs it, and waits until it has run. Each device has a list of arguments, and gives one of results.
+    pub fn execute(&self, arguments: &[Vec<&Buffer>]) -> Result<Vec<Vec<Buffer>>, Failure> {
+        let table = &self.client.table;
+        let count = arguments.first().map_or(0, Vec::len);
+        assert!(arguments.iter().all(|list| list.len() == count), "all devices have as many arguments");
+        let lists = arguments.iter().map(|list| list.iter().map(|buffer| buffer.buffer).collect());
+        let lists: Vec<Vec<Opaque>> = lists.collect();
+        let argument_lists: Vec<*const Opaque> = lists.iter().map(Vec::as_ptr).collect();
+        let mut results = vec![vec![ptr::null_mut(); self.results]; arguments.len()];
+        let result_lists: Vec<*mut Opaque> = results.iter_mut().map(Vec::as_mut_ptr).collect();
+        let mut events = vec![ptr::null_mut(); arguments.len()];
+        let mut options = Padded::new(abi::ExecuteOptions {
+            start: start::<abi::ExecuteOptions>(),
+            callbacks: [ptr::null_mut(); 2],
+            callback_counts: [0; 2],
+            launch: 0,
+            padding: 0,
+            kept: ptr::null(),
+            kept_count: 0,
+            context: ptr::null_mut(),
+            call_location: ptr::null(),
+            task_count: 0,
+            tasks: [ptr::null_mut(); 2],
+        });
+        let execute = abi::Execute {
+            start: start::<abi::Execute>(),
+            executable: self.executable,
+            options: (&raw mut options).cast(),
+            arguments: argument_lists.as_ptr(),
+            device_count: arguments.len(),
+            argument_count: count,
+            results: result_lists.as_ptr(),
+            events: events.as_mut_ptr(),
+            device: ptr::null_mut(),
+        };
+        // SAFETY: the function takes these arguments. It reads a list of buffers for each device, which are alive, and writes as
+        // many results as the executable has for each and an event for each; all of them are there until it returns.
+        let ran = unsafe { table.call(Place::LoadedExecutableExecute, execute) };
+        // What is there has an owner before anything else is asked.
+        let own = |buffer: &Opaque| Buffer { client: self.client.clone(), buffer: *buffer };
+        let results =
+            results.iter().map(|list| list.iter().filter(|buffer| !buffer.is_null()).map(own).collect());
+        let results: Vec<Vec<Buffer>> = results.collect();
+        ran?;
+        // SAFETY: a call that succeeds gives events, which nobody else has.
+        let waited = events.into_iter().map(|event| unsafe { table.wait(event) });
+        // All are waited for, whatever the first of them says.
+        waited.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
+        if results.iter().any(|list| list.len() != self.results) {
+            return Err(Failure { code: 0, text: "it gave no buffer for a result".into() });
+        }
+        Ok(results)
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        // SAFETY: the executable is destroyed once, before its client. Nobody can be told of an error.
+        let _ = unsafe { self.client.table.tell(Place::LoadedExecutableDestroy, self.executable) };
+    }
+}
+
+/// Elements on a device.
+pub struct Buffer {
+    client: Rc<Client>,
+    buffer: Opaque,
+}
+
+impl Buffer {
+    /// Whether a run took its memory.
+    pub fn is_gone(&self) -> Result<bool, Failure> {
+        // SAFETY: the function tells of a buffer, and this is one.
+        let number = unsafe { self.client.table.number(Place::BufferIsDeleted, self.buffer) }?;
+        Ok(number[0] != 0)
+    }
+
+    /// Copies its elements, row by row, of so many dimensions, into as many bytes as there are.
+    pub fn read(&self, rank: usize, bytes: &mut [u8]) -> Result<(), Failure> {
+        let order: Vec<i64> = (0..rank).rev().map(|axis| axis as i64).collect();
+        let tiled = start::<abi::Layout>();
+        let layout = Padded::new(abi::Layout {
+            start: tiled,
+            start_of_tiled: tiled,
+            minor_to_major: order.as_ptr(),
+            rank,
+            tiles: [0; 3],
+            kind: abi::TILED,
+            padding: 0,
+        });
+        let mut arguments = abi::BufferToHost {
+            start: start::<abi::BufferToHost>(),
+            buffer: self.buffer,
+            layout: &raw const layout.arguments,
+            data: ptr::null_mut(),
+            size: 0,
+            event: ptr::null_mut(),
+        };
+        let table = &self.client.table;
+        // SAFETY: the function takes these arguments; the layout is there until it returns. Without a place for the elements it only
+        // says how many bytes they are.
+        let size = unsafe { table.call(Place::BufferToHostBuffer, arguments) }?.size;
+        if size != bytes.len() {
+            let text = format!("it has {size} bytes on a device, needed {}", bytes.len());
+            return Err(Failure { code: 0, text });
+        }
+        (arguments.data, arguments.size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: as above; it writes no more than as many bytes, until the event comes, for which is waited.
+        unsafe { table.wait(table.call(Place::BufferToHostBuffer, arguments)?.event) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the buffer is destroyed once, before its client. Nobody can be told of an error.
+        let _ = unsafe { self.client.table.tell(Place::BufferDestroy, self.buffer) };
+    }
+}
+
+fn named_value(name: &str, value: &ClientOption) -> abi::NamedValue {
+    let mut bytes = [0; 8];
+    let (kind, value_size) = match value {
+        ClientOption::Text(text) => {
+            bytes = text.as_ptr().expose_provenance().to_ne_bytes();
+            (abi::STRING, text.len())
+        }
+        ClientOption::Int(number) => {
+            bytes = number.to_ne_bytes();
+            (abi::INT64, 1)
+        }
+        ClientOption::Float(number) => {
+            bytes[..4].copy_from_slice(&number.to_ne_bytes());
+            (abi::FLOAT, 1)
+        }
+        ClientOption::Bool(truth) => {
+            bytes[0] = u8::from(*truth);
+            (abi::BOOL, 1)
+        }
+    };
+    // It stands in a list, whose items are as large as the header says.
+    let start = Start { struct_size: size_of::<abi::NamedValue>(), extension_start: ptr::null_mut() };
+    abi::NamedValue { start, name: borrowed(name.as_bytes()), kind, padding: 0, value: bytes, value_size }
+}
+
+fn borrowed(bytes: &[u8]) -> Text {
+    Text { bytes: bytes.as_ptr().cast::<c_char>(), len: bytes.len() }
+}
+
+/// A text of the plugin's.
+///
+/// # Safety
+/// It has to have as many bytes as it says.
+unsafe fn copied(text: Text) -> String {
+    if text.len == 0 {
+        return String::new();
+    }
+    // SAFETY: the caller promises it.
+    let bytes = unsafe { std::slice::from_raw_parts(text.bytes.cast::<u8>(), text.len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The `int` that stands first.
+fn int(bytes: [u8; 8]) -> i32 {
+    let [a, b, c, d, ..] = bytes;
+    i32::from_ne_bytes([a, b, c, d])
+}

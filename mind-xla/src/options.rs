@@ -1,0 +1,67 @@
+//! How a text is compiled, as the message `CompileOptionsProto` of XLA's `compile_options.proto`.
+
+/// The message for a program that is split over devices of these numbers.
+pub fn compile_options(devices: &[i32]) -> Vec<u8> {
+    let count = devices.len() as u64;
+    let is_split = u64::from(devices.len() > 1);
+    let mut assignment = Vec::new();
+    integer(&mut assignment, 1, 1);
+    integer(&mut assignment, 2, count);
+    for device in devices {
+        let mut replicas = Vec::new();
+        // Sign-extended, as the format has it.
+        integer(&mut replicas, 1, i64::from(*device).cast_unsigned());
+        message(&mut assignment, 3, &replicas);
+    }
+    let mut build = Vec::new();
+    integer(&mut build, 4, 1);
+    integer(&mut build, 5, count);
+    integer(&mut build, 6, is_split);
+    message(&mut build, 9, &assignment);
+    // Layouts are written for Shardy.
+    integer(&mut build, 19, is_split);
+    let mut options = Vec::new();
+    message(&mut options, 3, &build);
+    options
+}
+
+fn integer(to: &mut Vec<u8>, field: u64, value: u64) {
+    varint(to, field << 3);
+    varint(to, value);
+}
+
+fn message(to: &mut Vec<u8>, field: u64, bytes: &[u8]) {
+    varint(to, field << 3 | 2);
+    varint(to, bytes.len() as u64);
+    to.extend_from_slice(bytes);
+}
+
+/// Seven bits a byte, the lowest first.
+fn varint(to: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        to.push(value.to_le_bytes()[0] | 0x80);
+        value >>= 7;
+    }
+    to.push(value.to_le_bytes()[0]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // As `protoc --encode` writes them.
+    #[test]
+    fn one_device_is_not_split() {
+        let expected =
+            [0x1a, 20, 0x20, 1, 0x28, 1, 0x30, 0, 0x4a, 8, 8, 1, 0x10, 1, 0x1a, 2, 8, 0, 0x98, 1, 0];
+        assert_eq!(compile_options(&[0])[2..], expected[2..]);
+        assert_eq!(usize::from(compile_options(&[0])[1]), expected.len() - 2);
+    }
+
+    #[test]
+    fn large_numbers_take_several_bytes() {
+        let mut bytes = Vec::new();
+        varint(&mut bytes, 300);
+        assert_eq!(bytes, [0xac, 2]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Structs of parameters whose tensors are on devices.
+
+use mind_rt::{Elements, ElementsMut, Parameters};
+
+use crate::error::Error;
+use crate::tensor::{DeviceTensor, Values};
+
+/// The tensors of an argument, a struct or a single one, on the devices of a client. They stay there from call to call.
+#[derive(Debug)]
+pub struct OnDevices {
+    /// Their names within the argument: `w1`, `first.w`; empty for a tensor by itself.
+    pub(crate) names: Vec<String>,
+    pub(crate) tensors: Vec<DeviceTensor>,
+}
+
+impl OnDevices {
+    /// Each tensor, by its name within the argument: `w1`, `first.w`; empty for a tensor by itself.
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, &DeviceTensor)> {
+        self.names.iter().map(|name| &**name).zip(&self.tensors)
+    }
+
+    /// Copies all of them from the devices. Nothing is changed unless all could be copied.
+    ///
+    /// # Errors
+    /// If the parameters are others, and as [`DeviceTensor::read`].
+    pub fn read_into(&self, parameters: &mut impl Parameters) -> Result<(), Error> {
+        let mut faults = Vec::new();
+        let parts = parameters.parameters();
+        if parts.len() != self.names.len() {
+            let (found, needed) = (parts.len(), self.names.len());
+            faults.push(format!("there are {found} tensors to be read into, and {needed} on the devices"));
+        }
+        for (part, (name, tensor)) in parts.iter().zip(self.tensors()) {
+            let is_same =
+                *part.dims == *tensor.dims() && part.dtype().to_string() == tensor.dtype().to_string();
+            if part.name != name || !is_same {
+                let needed = crate::tensor::shown(tensor.dtype(), tensor.dims());
+                faults.push(format!("`{}` is to be read of `{name}`, which is {needed}", part.name));
+            }
+        }
+        if !faults.is_empty() {
+            return Err(Error::Arguments(faults));
+        }
+        let values: Vec<Values> = self.tensors.iter().map(DeviceTensor::read).collect::<Result<_, _>>()?;
+        for (part, values) in parameters.parameters_mut().into_iter().zip(&values) {
+            match (part.elements, values.as_elements()) {
+                (ElementsMut::F32(to), Elements::F32(from)) => to.copy_from_slice(from),
+                (ElementsMut::F64(to), Elements::F64(from)) => to.copy_from_slice(from),
+                (ElementsMut::I32(to), Elements::I32(from)) => to.copy_from_slice(from),
+                (ElementsMut::I64(to), Elements::I64(from)) => to.copy_from_slice(from),
+                (ElementsMut::Bool(to), Elements::Bool(from)) => to.copy_from_slice(from),
+                _ => unreachable!("the types were compared"),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,219 @@
+//! Tensors on devices.
+
+use std::fmt;
+use std::rc::Rc;
+
+use mind_core::ty::DType;
+use mind_rt::{Element, Elements};
+
+use crate::error::{Error, Failure};
+use crate::ffi::{self, Buffer, bytes_of, bytes_of_mut};
+use crate::layout::Layout;
+
+/// A tensor on the devices of a client, whole or split.
+pub struct DeviceTensor {
+    client: Rc<ffi::Client>,
+    layout: Layout,
+    /// The part of each device; none where a run took the memory and failed.
+    parts: Vec<Buffer>,
+}
+
+/// Elements in the memory of this process, in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Of `f32`.
+    F32(Vec<f32>),
+    /// Of `f64`.
+    F64(Vec<f64>),
+    /// Of `i32`.
+    I32(Vec<i32>),
+    /// Of `i64`.
+    I64(Vec<i64>),
+    /// Of `bool`.
+    Bool(Vec<bool>),
+}
+
+impl Values {
+    /// The same, borrowed.
+    #[must_use]
+    pub fn as_elements(&self) -> Elements<'_> {
+        match self {
+            Self::F32(elements) => Elements::F32(elements),
+            Self::F64(elements) => Elements::F64(elements),
+            Self::I32(elements) => Elements::I32(elements),
+            Self::I64(elements) => Elements::I64(elements),
+            Self::Bool(elements) => Elements::Bool(elements),
+        }
+    }
+
+    /// A number.
+    pub(crate) fn number<T: Element>(number: T) -> Self {
+        match T::elements(&[number]) {
+            Elements::F32(elements) => Self::F32(elements.to_vec()),
+            Elements::F64(elements) => Self::F64(elements.to_vec()),
+            Elements::I32(elements) => Self::I32(elements.to_vec()),
+            Elements::I64(elements) => Self::I64(elements.to_vec()),
+            Elements::Bool(elements) => Self::Bool(elements.to_vec()),
+        }
+    }
+}
+
+impl DeviceTensor {
+    pub(crate) const fn new(client: Rc<ffi::Client>, layout: Layout, parts: Vec<Buffer>) -> Self {
+        Self { client, layout, parts }
+    }
+
+    /// Copies elements to the devices, of which there have to be as many as the layout has, and of its type.
+    pub(crate) fn put(
+        client: &Rc<ffi::Client>,
+        layout: &Layout,
+        elements: Elements<'_>,
+        name: &str,
+    ) -> Result<Self, Error> {
+        let bytes = bytes_of(elements);
+        assert_eq!(bytes.len(), layout.bytes(), "the caller compares the types");
+        let counts: Vec<i64> = layout.counts().into_iter().map(|count| count as i64).collect();
+        let mut part = Vec::new();
+        let parts = (0..layout.devices()).map(|device| {
+            let bytes = if layout.is_whole() {
+                bytes
+            } else {
+                part.clear();
+                for run in layout.runs(device) {
+                    part.extend_from_slice(&bytes[run.start..run.start + run.len]);
+                }
+                &part
+            };
+            client.buffer(device, layout.element(), &counts, bytes)
+        });
+        let parts = parts.collect::<Result<_, _>>();
+        let parts = parts.map_err(Failure::during(format!("copy `{name}` to the devices")))?;
+        Ok(Self::new(client.clone(), layout.clone(), parts))
+    }
+
+    pub(crate) const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn parts(&self) -> &[Buffer] {
+        &self.parts
+    }
+
+    pub(crate) fn is_of(&self, client: &Rc<ffi::Client>) -> bool {
+        Rc::ptr_eq(&self.client, client)
+    }
+
+    /// Takes new elements of the same layout.
+    pub(crate) fn replace(&mut self, parts: Vec<Buffer>) {
+        self.parts = parts;
+    }
+
+    /// Whether its elements are there: not where a run that failed took its memory.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.parts.len() == self.layout.devices()
+    }
+
+    /// Its extents, before it is split.
+    #[must_use]
+    pub fn dims(&self) -> &[usize] {
+        &self.layout.extents
+    }
+
+    /// Its element type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.layout.dtype
+    }
+
+    /// Copies its elements from the devices.
+    ///
+    /// # Errors
+    /// What the plugin says; if the elements are [gone](Self::is_there).
+    pub fn read(&self) -> Result<Values, Error> {
+        let count = self.layout.extents.iter().product();
+        Ok(match self.layout.dtype {
+            DType::F32 => Values::F32(self.numbers(count)?),
+            DType::F64 => Values::F64(self.numbers(count)?),
+            DType::I32 => Values::I32(self.numbers(count)?),
+            DType::I64 => Values::I64(self.numbers(count)?),
+            DType::Bool => {
+                let mut bytes = vec![0; count];
+                self.read_bytes(&mut bytes)?;
+                Values::Bool(bytes.into_iter().map(|byte| byte != 0).collect())
+            }
+        })
+    }
+
+    /// Copies its elements from the devices, as elements of `T`.
+    ///
+    /// # Errors
+    /// If it has elements of another type, and as [`read`](Self::read).
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, Error> {
+        let values = self.read()?;
+        let elements = T::slice(values.as_elements());
+        elements.map(<[T]>::to_vec).ok_or_else(|| self.read_as(T::DTYPE.to_string()))
+    }
+
+    /// The number that it is.
+    ///
+    /// # Errors
+    /// If it has dimensions or is of another type, and as [`read`](Self::read).
+    pub fn number<T: Element>(&self) -> Result<T, Error> {
+        match *self.to_vec::<T>()? {
+            [number] if self.dims().is_empty() => Ok(number),
+            _ => Err(self.read_as(format!("a number of {}", T::DTYPE))),
+        }
+    }
+
+    fn read_as(&self, needed: String) -> Error {
+        Error::Read { found: shown(self.dtype(), self.dims()), needed }
+    }
+
+    fn numbers<T: ffi::Plain + Default>(&self, count: usize) -> Result<Vec<T>, Error> {
+        let mut numbers = vec![T::default(); count];
+        self.read_bytes(bytes_of_mut(&mut numbers))?;
+        Ok(numbers)
+    }
+
+    fn read_bytes(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        if !self.is_there() {
+            let found = format!("{} that a run which failed took", shown(self.dtype(), self.dims()));
+            return Err(Error::Read { found, needed: "elements".into() });
+        }
+        let (fault, rank) = (|| Failure::during("copy a tensor from the devices"), self.dims().len());
+        if self.layout.is_whole() {
+            return self.parts[0].read(rank, bytes).map_err(fault());
+        }
+        let mut part = vec![0; self.layout.part_bytes()];
+        let mut seen = Vec::new();
+        for (device, buffer) in self.parts.iter().enumerate() {
+            let position = self.layout.part(device);
+            if seen.contains(&position) {
+                continue;
+            }
+            buffer.read(rank, &mut part).map_err(fault())?;
+            let mut rest = &*part;
+            for run in self.layout.runs(device) {
+                let (first, others) = rest.split_at(run.len);
+                bytes[run.start..run.start + run.len].copy_from_slice(first);
+                rest = others;
+            }
+            seen.push(position);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for DeviceTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = shown(self.dtype(), self.dims());
+        write!(f, "DeviceTensor({shown} on {} devices)", self.layout.devices())
+    }
+}
+
+/// `f32[2, 3]`
+pub fn shown(dtype: DType, dims: &[usize]) -> String {
+    let dims: Vec<_> = dims.iter().map(ToString::to_string).collect();
+    if dims.is_empty() { dtype.to_string() } else { format!("{dtype}[{}]", dims.join(", ")) }
+}

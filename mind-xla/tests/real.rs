@@ -1,0 +1,148 @@
+//! What a real plugin makes of programs: that which `MIND_PJRT_PLUGIN` names, for CPUs. `ci/xla` installs one. Without, it is said
+//! aloud that nothing was tried.
+
+use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
+use mind_xla::{Client, ClientOption, OnDevices, Plugin, Program, VARIABLE};
+
+mind! {
+    #[derive(Clone)]
+    struct Network { w1: f32[6, 8], b1: f32[8], w2: f32[8, 4], b2: f32[4] }
+
+    fn scores<N>(x: f32[N, 6], net: Network) -> f32[N, 4] {
+        nn::dense(tanh(nn::dense(x, net.w1, net.b1)), net.w2, net.b2)
+    }
+
+    fn loss<N>(x: f32[N, 6], y: i64[N], net: Network) -> f32 {
+        nn::cross_entropy(scores(x, net), y)
+    }
+
+    fn step<N>(x: f32[N, 6], y: i64[N], net: &mut Network, rate: f32) -> f32 {
+        let (l, gradient) = value_and_grad(loss, wrt = net)(x, y, net);
+        net = optim::sgd(net, gradient, rate);
+        l
+    }
+
+    fn every_type<N>(a: f32[N, 2], b: f64[2, N], c: i32[N], d: i64[N, 2]) -> (f32[N, 2], f64[2, N], i32[N], i64[2, N]) {
+        (a + 1.0, b * 2.0, c - 3, transpose(d))
+    }
+
+    fn above(x: f32[4], least: f32) -> bool[4] { x > least }
+}
+
+type Rows = Tensor![f32; ?, 6];
+
+/// A client of so many devices; none where there is no plugin.
+fn client(devices: i64) -> Option<Client> {
+    if std::env::var_os(VARIABLE).is_none() {
+        eprintln!("NOT RUN: `{VARIABLE}` names no plugin; `ci/xla` installs one");
+        return None;
+    }
+    let plugin = Plugin::from_env().expect("the plugin loads");
+    let options = [("cpu_device_count", ClientOption::Int(devices))];
+    Some(plugin.client(&options).expect("the plugin makes a client"))
+}
+
+fn program(mic: &str, updates: &[usize]) -> Program {
+    Program::from_mic(mic, updates).expect("the module is one of the macro's")
+}
+
+fn sample() -> (Rows, Tensor![i64; ?], Network) {
+    let x =
+        Tensor::from_fn_with((16, Const), |[row, column]| ((row * 7 + column * 3) % 11) as f32 / 11.0 - 0.4);
+    let y = Tensor::from_fn_with((16,), |[row]| (row % 4) as i64);
+    (x, y, Network::he_uniform(&mut Xoshiro256::new(3)))
+}
+
+/// The losses of some steps, and the network behind them.
+fn train(client: &Client, program: &Program) -> (Vec<f32>, Network) {
+    let (x, y, mut net) = sample();
+    let executable = client.compile(program).expect("the program compiles");
+    let mut on_devices: OnDevices = executable.load("net", &net).expect("the network fits");
+    let losses = (0..50).map(|_| {
+        let call = executable.call().pass("x", &x).pass("y", &y).update("net", &mut on_devices);
+        let results = call.number("rate", 0.3_f32).run().expect("the step runs");
+        assert_eq!(results.len(), 1);
+        results[0].number().expect("it is a number")
+    });
+    let losses = losses.collect();
+    on_devices.read_into(&mut net).expect("it is the same network");
+    (losses, net)
+}
+
+#[test]
+fn steps_over_devices_are_those_of_this_process() {
+    let Some(client) = client(8) else { return };
+    let (x, y, mut net) = sample();
+    let expected: Vec<f32> = (0..50).map(|_| step(&x, &y, &mut net, 0.3)).collect();
+    assert!(expected[49] < 0.9 * expected[0], "{expected:?}");
+    let alone = program(step::MIC, step::UPDATES).extent("N", 16);
+    let data = alone.clone().axis("d", 8).split("x", &["d", "_"]).split("y", &["d"]);
+    let tensor = |program: Program, axis| {
+        program.split("net.w1", &["_", axis]).split("net.b1", &[axis]).split("net.w2", &[axis, "_"])
+    };
+    let both = alone.clone().axis("d", 4).axis("m", 2).split("x", &["d", "_"]).split("y", &["d"]);
+    for program in [alone.clone(), data, tensor(alone.axis("m", 8), "m"), tensor(both, "m")] {
+        let (losses, found) = train(&client, &program);
+        for (loss, expected) in losses.iter().zip(&expected) {
+            assert!((loss - expected).abs() < 1e-5, "{losses:?}\n{expected:?}");
+        }
+        for (found, expected) in found.parameters().iter().zip(net.parameters()) {
+            let pair = (found.as_slice::<f32>(), expected.as_slice::<f32>());
+            let (Some(found), Some(expected)) = pair else { panic!("all are f32") };
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{found:?}\n{expected:?}");
+        }
+    }
+}
+
+#[test]
+fn every_type_comes_back_whole() {
+    let Some(client) = client(4) else { return };
+    let a: Tensor![f32; ?, 2] = Tensor::from_fn_with((8, Const), |[i, j]| (2 * i + j) as f32);
+    let b: Tensor![f64; 2, ?] = Tensor::from_fn_with((Const, 8), |[i, j]| (8 * i + j) as f64);
+    let c: Tensor![i32; ?] = Tensor::from_fn_with((8,), |[i]| i as i32);
+    let d: Tensor![i64; ?, 2] = Tensor::from_fn_with((8, Const), |[i, j]| (2 * i + j) as i64);
+    let expected = every_type(&a, &b, &c, &d);
+    let program = program(every_type::MIC, every_type::UPDATES).extent("N", 8).axis("d", 4);
+    let program = program.split("a", &["d", "_"]).split("b", &["_", "d"]).split("d", &["d", "_"]);
+    let executable = client.compile(&program).expect("the program compiles");
+    let call = executable.call().pass("a", &a).pass("b", &b).pass("c", &c).pass("d", &d);
+    let results = call.run().expect("it runs");
+    assert_eq!(results[0].to_vec::<f32>().expect("f32"), expected.0.as_slice());
+    assert_eq!(results[1].to_vec::<f64>().expect("f64"), expected.1.as_slice());
+    assert_eq!(results[2].to_vec::<i32>().expect("i32"), expected.2.as_slice());
+    assert_eq!(results[3].to_vec::<i64>().expect("i64"), expected.3.as_slice());
+    assert_eq!((results[3].dims(), results.len()), (&[2, 8][..], 4));
+}
+
+#[test]
+fn truth_values_come_back() {
+    let Some(client) = client(1) else { return };
+    let executable = client.compile(&program(above::MIC, &[])).expect("the program compiles");
+    let x = Tensor::from([1.0_f32, -1.0, 3.0, 0.5]);
+    let results = executable.call().pass("x", &x).number("least", 0.5_f32).run().expect("it runs");
+    assert_eq!(results[0].to_vec::<bool>().expect("bool"), [true, false, true, false]);
+}
+
+#[test]
+fn parameters_split_by_columns_come_back_as_they_went() {
+    let Some(client) = client(4) else { return };
+    let program =
+        program(scores::MIC, scores::UPDATES).extent("N", 2).axis("m", 4).split("net.w1", &["_", "m"]);
+    let executable = client.compile(&program).expect("the program compiles");
+    let (_, _, net) = sample();
+    let on_devices = executable.load("net", &net).expect("the network fits");
+    let mut back =
+        Network { w1: Tensor::zeros(), b1: Tensor::zeros(), w2: Tensor::zeros(), b2: Tensor::zeros() };
+    on_devices.read_into(&mut back).expect("it is the same struct");
+    assert_eq!(back.w1, net.w1);
+    assert_eq!(back.w2, net.w2);
+}
+
+#[test]
+fn devices_say_what_they_are() {
+    let Some(client) = client(3) else { return };
+    let devices = client.devices().expect("the plugin tells");
+    assert_eq!(devices.iter().map(|device| device.id).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(devices.iter().all(|device| device.kind == "cpu" && !device.memories.is_empty()), "{devices:?}");
+    assert_eq!(client.platform().expect("the plugin tells"), "cpu");
+}
