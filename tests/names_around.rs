@@ -67,7 +67,8 @@ fn functions_see_nothing_around_them() {
     assert_eq!(layer(&x, &p), Tensor::full(4.0));
     assert_eq!(step(&mut p, 0.5).b, Tensor::from([0.5, 0.5, 0.5]));
     assert_eq!(columns(&x), Tensor::from([4.0, 4.0, 4.0]));
-    assert_eq!(constants(&ones(), &ones(), &ones(), &ones(), &ones(), &ones()), Tensor::from([6.0, 6.0]));
+    let seven = constants(&ones(), &ones(), &ones(), &ones(), &ones(), &ones(), &ones());
+    assert_eq!(seven, Tensor::from([7.0, 7.0]));
 }
 
 #[test]
