@@ -6,34 +6,7 @@
 //! [`Executable`] is called with tensors that are here or stay [on the devices](OnDevices).
 //!
 //! ```no_run
-//! use mind::{Const, Tensor, mind};
-//! use mind_xla::{ClientOption, Plugin, Program};
-//!
-//! mind! {
-//!     fn step<N>(x: f32[N, 3], y: f32[N], w: &mut f32[3], rate: f32) -> f32 {
-//!         let e = x @ w - y;
-//!         w = w - rate * (e @ x);
-//!         mean(e * e)
-//!     }
-//! }
-//!
-//! // Data-parallel over 4 devices of the plugin that `MIND_PJRT_PLUGIN` names.
-//! let client = Plugin::from_env()?.client(&[("cpu_device_count", ClientOption::Int(4))])?;
-//! let program = Program::from_mic(step::MIC, step::UPDATES)?;
-//! let program = program.extent("N", 8).axis("d", 4).split("x", &["d", "_"]).split("y", &["d"]);
-//! let executable = client.compile(&program)?;
-//!
-//! let (x, y) = (Tensor::full_with((8, Const), 1.0), Tensor::full_with((8,), 2.0));
-//! let mut w: Tensor![f32; 3] = Tensor::zeros();
-//! let mut on_devices = executable.load("w", &w)?;
-//! for _ in 0..10 {
-//!     let call = executable.call().pass("x", &x).pass("y", &y).update("w", &mut on_devices).number("rate", 0.01_f32);
-//!     let loss: f32 = call.run()?[0].number()?;
-//!     println!("{loss}");
-//! }
-//! on_devices.read_into(&mut w)?;
-//! # let _: Tensor![f32; ?, 3] = x;
-//! # Ok::<(), mind_xla::Error>(())
+#![doc = include_str!("../examples/plane.rs")]
 //! ```
 //!
 //! # What is promised
