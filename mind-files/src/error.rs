@@ -71,6 +71,12 @@ impl Fault {
     pub(crate) fn of(self, file: impl Into<PathBuf>) -> Error {
         Error { file: file.into(), fault: self }
     }
+
+    /// The same, of an array in a file of several.
+    #[cfg(any(feature = "safetensors", feature = "npy"))]
+    pub(crate) fn within(self, name: &str) -> Self {
+        Self::Malformed(format!("of `{}`: {self}", name.escape_debug()))
+    }
 }
 
 fn all(differences: &[Difference]) -> String {

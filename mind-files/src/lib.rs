@@ -26,6 +26,7 @@ mod parameters;
 mod replace;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+mod truth;
 
 use std::fs;
 use std::io;

@@ -23,6 +23,7 @@ use std::io::{self, Read};
 
 use crate::error::Fault;
 use crate::layout::Layout;
+use crate::truth;
 
 /// The longest header that is read; of NumPy's none has a tenth of it.
 const LONGEST_HEADER: usize = 1 << 16;
@@ -77,8 +78,13 @@ impl Header {
         if head.len() - start < length {
             return Err(cut_off());
         }
-        let text = String::from_utf8_lossy(&head[start..]);
-        Literal { rest: &text }.header(head.len() as u64).map_err(|why| malformed(&why))
+        let text = str::from_utf8(&head[start..]).map_err(|error| {
+            malformed(&format!(
+                "its header is no text: byte {} is none of UTF-8",
+                start + error.valid_up_to()
+            ))
+        })?;
+        Literal::new(text, start).header(head.len() as u64).map_err(|why| malformed(&why))
     }
 
     /// The bytes that all elements have, if their type is one of the language and the number does not overflow.
@@ -110,30 +116,38 @@ impl Header {
         // Of types that are not known an element has a byte at least.
         let needed = self.bytes().or(elements.filter(|_| width(&self.layout.dtype).is_none()));
         let exact = width(&self.layout.dtype).is_some();
+        let layout = &self.layout;
         match needed {
             Some(needed) if needed == found || (!exact && needed < found) => Ok(()),
             Some(needed) if needed < found => {
-                Err(malformed(&format!("it has {found} bytes of elements, needed {needed}")))
+                Err(malformed(&format!("{layout} in its header is {needed} bytes, {found} follow")))
             }
-            _ => {
-                let layout = &self.layout;
-                Err(malformed(&format!("it is cut off: {layout} in its header, {found} bytes after it")))
-            }
+            Some(needed) if exact => Err(malformed(&format!(
+                "it is cut off: {layout} in its header is {needed} bytes, {found} follow"
+            ))),
+            _ => Err(malformed(&format!("it is cut off: {layout} in its header, {found} bytes follow"))),
         }
     }
 
     /// Reads all elements to `to`, which has as many bytes as [`bytes`](Self::bytes) says: little-endian, in row-major order.
     ///
     /// # Errors
-    /// There are fewer elements, or something follows them.
+    /// There are fewer elements, or something follows them; a `bool` is neither 0 nor 1.
     pub fn elements(&self, reader: &mut impl Read, to: &mut [u8]) -> Result<(), Fault> {
-        reader.read_exact(to).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => malformed("it is cut off in its elements"),
-            _ => Fault::Read(error),
-        })?;
-        if reader.read(&mut [0]).map_err(Fault::Read)? != 0 {
-            return Err(malformed("something follows its elements"));
+        let mut found = 0;
+        while found < to.len() {
+            match reader.read(&mut to[found..]) {
+                Ok(0) => return self.check(found as u64),
+                Ok(more) => found += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Fault::Read(error)),
+            }
         }
+        if reader.read(&mut [0]).map_err(Fault::Read)? != 0 {
+            let message = format!("something follows the {found} bytes of its elements, {}", self.layout);
+            return Err(malformed(&message));
+        }
+        truth::check(&self.layout, self.is_fortran, self.length, to)?;
         let width = width(&self.layout.dtype).expect("the type of what is read is one of the language");
         if self.is_big_endian {
             to.chunks_exact_mut(width).for_each(<[u8]>::reverse);
@@ -227,38 +241,59 @@ fn name_of(descriptor: &str) -> String {
 /// What is left to read of a literal of Python.
 struct Literal<'a> {
     rest: &'a str,
+    /// Where the literal ends in the file.
+    end: usize,
 }
 
 impl<'a> Literal<'a> {
+    /// A text that begins at this byte of the file.
+    const fn new(text: &'a str, start: usize) -> Self {
+        Self { rest: text, end: start + text.len() }
+    }
+
+    /// At which byte of the file the rest begins.
+    const fn at(&self) -> usize {
+        self.end - self.rest.len()
+    }
+
     /// The header that a dictionary is: three keys, each once, in any order.
     fn header(mut self, length: u64) -> Result<Header, String> {
         let [mut descr, mut is_fortran, mut dims] = [None, None, None];
         self.expect('{')?;
         while !self.take('}') {
+            let at = self.at();
             let key = self.string()?;
             self.expect(':')?;
             let slot = match key {
                 "descr" => &mut descr,
                 "fortran_order" => &mut is_fortran,
                 "shape" => &mut dims,
-                _ => return Err(format!("its header has an unknown key `{}`", key.escape_debug())),
+                _ => {
+                    return Err(format!(
+                        "its header has an unknown key `{}` at byte {at}",
+                        key.escape_debug()
+                    ));
+                }
             };
             if slot.replace(self.value()?).is_some() {
-                return Err(format!("its header has `{key}` twice"));
+                return Err(format!("its header has `{key}` twice, again at byte {at}"));
             }
             if !self.take(',') {
                 self.expect('}')?;
                 break;
             }
         }
-        if !self.rest.trim().is_empty() {
-            return Err("something follows the dictionary of its header".into());
+        self.rest = self.rest.trim_start();
+        if !self.rest.is_empty() {
+            return Err(format!("something follows the dictionary of its header at byte {}", self.at()));
         }
         let of = |value: Option<&'a str>, key| value.ok_or_else(|| format!("its header has no `{key}`"));
         let is_fortran = match of(is_fortran, "fortran_order")? {
             "True" => true,
             "False" => false,
-            other => return Err(format!("its `fortran_order` is {}", other.escape_debug())),
+            other => {
+                return Err(format!("its `fortran_order` is {}, needed True or False", other.escape_debug()));
+            }
         };
         let dims = extents(of(dims, "shape")?)?;
         let descr = of(descr, "descr")?.trim_matches(['\'', '"']);
@@ -282,13 +317,25 @@ impl<'a> Literal<'a> {
     }
 
     fn expect(&mut self, mark: char) -> Result<(), String> {
-        if self.take(mark) { Ok(()) } else { Err(format!("its header is not valid, a `{mark}` is missing")) }
+        if self.take(mark) { Ok(()) } else { Err(self.needed(mark)) }
+    }
+
+    /// That something else is here than what is needed.
+    fn needed(&self, mark: char) -> String {
+        let at = self.at();
+        match self.rest.chars().next() {
+            Some(found) if found.is_control() => {
+                format!("its header is not valid: byte {at} is {}, needed `{mark}`", u32::from(found))
+            }
+            Some(found) => format!("its header is not valid: byte {at} is `{found}`, needed `{mark}`"),
+            None => format!("its header is not valid: it ends at byte {at}, needed `{mark}`"),
+        }
     }
 
     fn string(&mut self) -> Result<&'a str, String> {
         let quote = if self.take('"') { '"' } else { self.expect('\'').map(|()| '\'')? };
-        let (text, rest) =
-            self.rest.split_once(quote).ok_or("its header is not valid, a text does not end")?;
+        let endless = || format!("its header is not valid: the text from byte {} on does not end", self.at());
+        let (text, rest) = self.rest.split_once(quote).ok_or_else(endless)?;
         self.rest = rest;
         Ok(text)
     }
@@ -312,20 +359,22 @@ impl<'a> Literal<'a> {
                 ('(' | '[' | '{', None) => {
                     depth += 1;
                     if depth > DEEPEST {
-                        return Err("its header nests too deep".into());
+                        self.rest = &text[at..];
+                        return Err(format!("its header nests too deep at byte {}", self.at()));
                     }
                 }
                 (')' | ']' | '}', None) => depth = depth.saturating_sub(1),
                 (_, None) => {}
             }
         }
-        Err("its header is not valid, a `}` is missing".into())
+        self.rest = "";
+        Err(self.needed('}'))
     }
 }
 
 /// The extents that a tuple or list has.
 fn extents(shape: &str) -> Result<Vec<usize>, String> {
-    let wrong = || format!("its `shape` is {}", shape.escape_debug());
+    let wrong = || format!("its `shape` is {}, needed extents, as (2, 3)", shape.escape_debug());
     let inside = shape.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let inside = inside.or_else(|| shape.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
     let inside = inside.ok_or_else(wrong)?.trim();
@@ -413,32 +462,46 @@ mod tests {
         );
         assert_eq!(why(b"\x93NUMPY\x09\x00\x01\x00\x00\x00"), "version 9 of the format is not known");
         let deep = format!("{{'descr': {}", "(".repeat(64));
-        assert_eq!(why(&file(&deep)), "its header nests too deep");
+        assert_eq!(why(&file(&deep)), "its header nests too deep at byte 28");
         for shape in ["(4000000000, 3)", "[4000000000, 3]", "(4000000000L, 3L)"] {
             let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
-            let found = "it is cut off: f32[4000000000, 3] in its header, 0 bytes after it";
+            let found = "it is cut off: f32[4000000000, 3] in its header is 48000000000 bytes, 0 follow";
             assert_eq!(why(&file(&header)), found);
         }
         let huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387905, 4), }";
-        assert!(why(&file(huge)).starts_with("it is cut off: f32[4611686018427387905, 4]"));
+        let found = "it is cut off: f32[4611686018427387905, 4] in its header, 0 bytes follow";
+        assert_eq!(why(&file(huge)), found);
+        let latin = b"\x93NUMPY\x01\x00\x03\x00{'\xe4";
+        assert_eq!(why(latin), "its header is no text: byte 12 is none of UTF-8");
     }
 
     #[test]
     fn a_header_has_each_key_once_and_nothing_else() {
         for (header, found) in [
-            ("", "its header is not valid, a `{` is missing"),
-            ("{", "its header is not valid, a `'` is missing"),
-            ("{'descr", "its header is not valid, a text does not end"),
-            ("{'descr': '<f4'", "its header is not valid, a `}` is missing"),
+            ("", "its header is not valid: it ends at byte 10, needed `{`"),
+            ("{", "its header is not valid: it ends at byte 11, needed `'`"),
+            ("{ descr: 1}", "its header is not valid: byte 12 is `d`, needed `'`"),
+            ("{'descr", "its header is not valid: the text from byte 12 on does not end"),
+            ("{'descr' '<f4'}", "its header is not valid: byte 19 is `'`, needed `:`"),
+            ("{'descr': '<f4'", "its header is not valid: it ends at byte 25, needed `}`"),
             ("{'descr': '<f4'}", "its header has no `fortran_order`"),
-            ("{'descr': '<f4', 'descr': '<f4'}", "its header has `descr` twice"),
-            ("{'more': 1}", "its header has an unknown key `more`"),
-            ("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "its `fortran_order` is 0"),
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': 3}", "its `shape` is 3"),
-            ("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "its `shape` is (-1,)"),
+            ("{'descr': '<f4', 'descr': '<f4'}", "its header has `descr` twice, again at byte 27"),
+            ("{'more': 1}", "its header has an unknown key `more` at byte 11"),
+            (
+                "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}",
+                "its `fortran_order` is 0, needed True or False",
+            ),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
+                "its `shape` is 3, needed extents, as (2, 3)",
+            ),
+            (
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+                "its `shape` is (-1,), needed extents, as (2, 3)",
+            ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x",
-                "something follows the dictionary of its header",
+                "something follows the dictionary of its header at byte 64",
             ),
         ] {
             assert_eq!(why(&file(header)), found, "{header}");
@@ -457,6 +520,41 @@ mod tests {
         header.elements(&mut reader, &mut elements).expect("they are there");
         let expected: Vec<u8> = (1..=6_i32).flat_map(i32::to_le_bytes).collect();
         assert_eq!(elements, expected);
+    }
+
+    /// What reading elements says that follow a header, which has 61 bytes with what stands before it.
+    fn of_elements(dtype: &str, order: &str, data: &[u8], needed: usize) -> String {
+        let header = format!("{{'descr':'{dtype}','fortran_order':{order:5},'shape':(2,3)}}");
+        let file = [file(&header), data.to_vec()].concat();
+        let mut reader = &file[..];
+        let header = Header::read(&mut reader).expect("it is valid");
+        header.elements(&mut reader, &mut vec![0; needed]).expect_err("they are refused").to_string()
+    }
+
+    #[test]
+    fn what_is_no_truth_value_is_named_with_its_place() {
+        let data = [0, 1, 0, 1, 7, 2];
+        assert_eq!(
+            of_elements("|b1", "False", &data, 6),
+            "its element [1, 1], byte 65, is 7, needed 0 or 1, which a bool is"
+        );
+        assert_eq!(
+            of_elements("|b1", "True", &data, 6),
+            "its element [0, 2], byte 65, is 7, needed 0 or 1, which a bool is"
+        );
+    }
+
+    /// As from a pipe, whose length nobody knows before.
+    #[test]
+    fn elements_that_end_too_soon_or_too_late_are_refused() {
+        assert_eq!(
+            of_elements("<f4", "False", &[0; 23], 24),
+            "it is cut off: f32[2, 3] in its header is 24 bytes, 23 follow"
+        );
+        assert_eq!(
+            of_elements("<f4", "False", &[0; 25], 24),
+            "something follows the 24 bytes of its elements, f32[2, 3]"
+        );
     }
 
     #[test]

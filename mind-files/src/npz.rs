@@ -102,15 +102,10 @@ impl<R: Read + Seek> File<R> {
 
 /// The header of an entry, which the length that the archive tells of it has to be that of.
 fn header<R: Read>(entry: &mut ZipFile<'_, R>, name: &str) -> Result<npy::Header, Fault> {
-    let header = npy::Header::read(entry).map_err(|fault| within(name, fault))?;
+    let header = npy::Header::read(entry).map_err(|fault| fault.within(name))?;
     let data = entry.size().saturating_sub(header.length());
-    header.check(data).map_err(|fault| within(name, fault))?;
+    header.check(data).map_err(|fault| fault.within(name))?;
     Ok(header)
-}
-
-/// What is wrong with an entry, as what is wrong with the archive.
-fn within(name: &str, fault: Fault) -> Fault {
-    Fault::Malformed(format!("of `{}`: {fault}", name.escape_debug()))
 }
 
 fn refused(error: &ZipError) -> Fault {
@@ -128,7 +123,7 @@ impl<R: Read + Seek> Archive for File<R> {
         let mut entry = entry.map_err(|error| refused(&error))?;
         let header = header(&mut entry, name)?;
         // What follows the last element is nothing, and to find that out the checksum is compared.
-        header.elements(&mut entry, to).map_err(|fault| within(name, fault))
+        header.elements(&mut entry, to).map_err(|fault| fault.within(name))
     }
 }
 

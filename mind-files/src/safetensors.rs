@@ -33,6 +33,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use crate::archive::Archive;
 use crate::error::{Error, Fault};
 use crate::layout::{Arrays, Layout};
+use crate::truth;
 
 /// The longest header that is read, as long as that of the crate `safetensors`.
 const MAX_HEADER: u64 = 100_000_000;
@@ -125,8 +126,10 @@ impl<R: Read + Seek> Archive for File<R> {
 
     fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault> {
         let offset = self.header.offsets.get(name).expect("the array is one of the file");
-        self.reader.seek(SeekFrom::Start(self.start + offset)).map_err(Fault::Read)?;
-        self.reader.read_exact(to).map_err(Fault::Read)
+        let begin = self.start + offset;
+        self.reader.seek(SeekFrom::Start(begin)).map_err(Fault::Read)?;
+        self.reader.read_exact(to).map_err(Fault::Read)?;
+        truth::check(&self.header.arrays[name], false, begin, to).map_err(|fault| fault.within(name))
     }
 }
 

@@ -102,6 +102,24 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     );
 }
 
+/// NumPy and the others would take any byte for true.
+#[test]
+fn truth_values_are_0_or_1() {
+    let mut mask: Tensor![bool; 2, 2] = Tensor::full(false);
+    let header = r#"{"mask":{"dtype":"BOOL","shape":[2,2],"data_offsets":[0,4]}}"#;
+    let mut bytes = with_header(header, 4);
+    let begin = bytes.len() - 4;
+    bytes[begin..].copy_from_slice(&[1, 0, 2, 1]);
+    let names = Names::by(|_| "mask".into());
+    let refused = safetensors::from_bytes(&bytes, &mut mask, &names).expect_err("it is refused").to_string();
+    let at = begin + 2;
+    let element = format!("its element [1, 0], byte {at}, is 2, needed 0 or 1, which a bool is");
+    assert_eq!(refused, format!("of `mask`: {element}"));
+    bytes[at] = 1;
+    safetensors::from_bytes(&bytes, &mut mask, &names).expect("it is right");
+    assert_eq!(mask.as_slice(), [true, false, true, true]);
+}
+
 /// An archive of entries, each deflated.
 fn archive(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
@@ -147,11 +165,11 @@ fn archives_are_checked_before_they_are_believed() {
     assert!(of_npz(b"PK").starts_with("it is no .npz file that can be read: "));
     assert!(of_npz(&two[..two.len() - 30]).starts_with("it is no .npz file that can be read: "));
     let one = |bytes| archive(&[("w.npy", bytes)]);
-    let cut_off = "of `w`: it is cut off: f32[4000000000, 4000000000] in its header, 16 bytes after it";
+    let cut_off = "of `w`: it is cut off: f32[4000000000, 4000000000] in its header, 16 bytes follow";
     assert_eq!(of_npz(&one(npy_of("(4000000000, 4000000000)", 16))), cut_off);
     assert_eq!(
         of_npz(&one(npy_of("(2, 2)", 12))),
-        "of `w`: it is cut off: f32[2, 2] in its header, 12 bytes after it"
+        "of `w`: it is cut off: f32[2, 2] in its header is 16 bytes, 12 follow"
     );
     assert_eq!(of_npz(&one(b"text".to_vec())), "of `w`: it is no .npy file");
 }
@@ -167,7 +185,8 @@ fn archives_that_inflate_to_more_than_they_are_stay_small() {
         "it does not fit: `w` is f32[2048, 2048], needed f32[2, 2], for the tensor without a name"
     );
     let behind = archive(&[("w.npy", npy_of("(2, 2)", bomb.len()))]);
-    assert_eq!(of_npz(&behind), format!("of `w`: it has {} bytes of elements, needed 16", bomb.len()));
+    let follow = format!("of `w`: f32[2, 2] in its header is 16 bytes, {} follow", bomb.len());
+    assert_eq!(of_npz(&behind), follow);
     let (told, real) = ((npy_of("(2, 2)", 16).len() as u32), npy_of("(2, 2)", bomb.len()).len() as u32);
     let small = replaced(&behind, &real.to_le_bytes(), &told.to_le_bytes());
     let message = of_npz(&small);

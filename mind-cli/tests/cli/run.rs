@@ -4,10 +4,10 @@ use std::fs;
 
 use crate::support::{Folder, LAYER, LOSS};
 
-/// A `.npy` file as the command writes it.
+/// A `.npy` file as NumPy and the command write it.
 fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let fortran = if fortran { "True" } else { "False" };
-    file(&format!("{{'descr': '{descriptor}', 'fortran_order': {fortran}, 'shape': ({shape})}}"), data)
+    file(&format!("{{'descr': '{descriptor}', 'fortran_order': {fortran}, 'shape': ({shape}), }}"), data)
 }
 
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
@@ -76,8 +76,8 @@ fn either_byte_order_and_either_order_of_axes_is_read() {
     let folder = Folder::new()
         .with("f.mind", program)
         .with("big.npy", npy(">f4", false, "2, 3", &big))
-        // As NumPy writes it, with one comma more.
-        .with("columns.npy", file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", &columns));
+        // With one comma less than NumPy writes.
+        .with("columns.npy", file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3)}", &columns));
     assert_eq!(folder.mind("run f.mind --input x=big.npy").fine(), expected);
     assert_eq!(folder.mind("run f.mind --input x=columns.npy").fine(), expected);
 }
@@ -145,6 +145,19 @@ fn shapes_that_do_not_fit_are_e6009_and_e2001() {
     assert!(said.contains("\n  = `a` is f32[2] in b.npy\n  = `b` is f32[6] in flat.npy\n"), "{said}");
 }
 
+/// The byte behind a header of 118 bytes and the 10 that stand before it.
+#[test]
+fn a_byte_that_is_no_truth_value_is_named_with_its_place() {
+    let folder = Folder::new()
+        .with("f.mind", "fn f(x: bool[2, 3]) -> bool[2, 3] { !x }")
+        .with("x.npy", npy("|b1", false, "2, 3", &[0, 1, 0, 1, 7, 1]));
+    let said = folder.mind("run f.mind --input x=x.npy --output-dir out").misuse();
+    let expected =
+        "error: cannot read x.npy: its element [1, 1], byte 132, is 7, needed 0 or 1, which a bool is\n";
+    assert_eq!(said, expected);
+    assert!(!folder.path("out").exists());
+}
+
 #[test]
 fn element_types_that_do_not_fit_are_named() {
     let folder = layer()
@@ -189,6 +202,7 @@ fn files_that_are_no_tensors_are_refused() {
         .with("long.npy", [&*cut, b"abc"].concat())
         .with("header.npy", &cut[..20])
         .with("negative.npy", npy("<f4", false, "-2,", &[0; 8]))
+        .with("key.npy", file("{'descr': '<f4', 'order': 1}", &[]))
         .with("b.csv", "0.5,0.5\n")
         .with("empty.npy", "")
         .with("huge.npy", npy("<f4", false, "4000000000, 4000000000", &[0; 8]));
@@ -200,17 +214,18 @@ fn files_that_are_no_tensors_are_refused() {
     assert_eq!(run("empty.npy"), "error: cannot read empty.npy: it is no .npy file\n");
     assert_eq!(
         run("cut.npy"),
-        "error: cannot read cut.npy: it is cut off: 2 elements of f32 in its header are 8 bytes, 5 after it\n"
+        "error: cannot read cut.npy: it is cut off: f32[2] in its header is 8 bytes, 5 follow\n"
     );
-    assert_eq!(
-        run("long.npy"),
-        "error: cannot read long.npy: 2 elements of f32 in its header are 8 bytes, 3 more follow\n"
-    );
+    assert_eq!(run("long.npy"), "error: cannot read long.npy: f32[2] in its header is 8 bytes, 11 follow\n");
     assert_eq!(
         run("negative.npy"),
-        "error: cannot read negative.npy: its header is wrong: illegal value for key shape: (-2,)\n"
+        "error: cannot read negative.npy: its `shape` is (-2,), needed extents, as (2, 3)\n"
     );
     assert_eq!(run("header.npy"), "error: cannot read header.npy: it is cut off in its header\n");
+    assert_eq!(
+        run("key.npy"),
+        "error: cannot read key.npy: its header has an unknown key `order` at byte 27\n"
+    );
     assert!(run("huge.npy").contains("it is cut off: "), "{}", run("huge.npy"));
     assert!(
         run("b.csv").starts_with("error: cannot read b.csv as input `b`: it is a .csv file, needed .npy\n")
@@ -285,7 +300,10 @@ fn large_files_are_refused_before_they_are_read() {
     let header = npy("<f4", false, "60000, 60000", &[]);
     let folder = Folder::new().with("f.mind", program).with("x.npy", &header);
     let said = folder.mind("run f.mind --input x=x.npy").misuse();
-    assert!(said.contains("it is cut off: 3600000000 elements in its header, 0 bytes after it"), "{said}");
+    assert!(
+        said.contains("it is cut off: f32[60000, 60000] in its header is 14400000000 bytes, 0 follow"),
+        "{said}"
+    );
     let file = fs::OpenOptions::new().write(true).open(folder.path("x.npy")).unwrap();
     file.set_len(header.len() as u64 + 4 * 3_600_000_000).unwrap();
     let said = folder.mind("run f.mind --input x=x.npy --memory 1G").mistakes();

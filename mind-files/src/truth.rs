@@ -1,0 +1,29 @@
+//! Truth values in files: a byte each, 0 or 1.
+
+use crate::error::Fault;
+use crate::layout::Layout;
+
+/// Checks the elements of an array, in the order of the file, in which they begin at a byte. Of numbers any bytes are right.
+///
+/// # Errors
+/// The first element that is no truth value, with its place.
+pub(crate) fn check(layout: &Layout, is_fortran: bool, begin: u64, elements: &[u8]) -> Result<(), Fault> {
+    if layout.dtype != "bool" {
+        return Ok(());
+    }
+    let Some(position) = elements.iter().position(|byte| *byte > 1) else { return Ok(()) };
+    let (mut index, mut rest) = (vec![0; layout.dims.len()], position);
+    let mut place = |(index, extent): (&mut usize, &usize)| {
+        *index = rest % extent;
+        rest /= extent;
+    };
+    let axes = index.iter_mut().zip(&layout.dims);
+    if is_fortran {
+        axes.for_each(&mut place)
+    } else {
+        axes.rev().for_each(&mut place)
+    }
+    let (found, at) = (elements[position], begin + position as u64);
+    let message = format!("its element {index:?}, byte {at}, is {found}, needed 0 or 1, which a bool is");
+    Err(Fault::Malformed(message))
+}
