@@ -71,7 +71,7 @@ pub enum Command {
     Convert(ConvertArguments),
     /// Differentiate a program: the program that computes its gradient
     Grad(GradArguments),
-    /// Run a program in the reference interpreter
+    /// Run a program, in the reference interpreter or on XLA
     Run(RunArguments),
     /// Count operations, parameters, arithmetic and memory
     Stats(StatsArguments),
@@ -81,6 +81,8 @@ pub enum Command {
     Bench(BenchArguments),
     /// Check, run and differentiate programs in Knossos
     Ks(KsArguments),
+    /// Show what a plugin of XLA has
+    Xla(XlaArguments),
     /// Say what an error code means, with an example and how to mend it
     Explain(ExplainArguments),
     /// Print a completion script for a shell
@@ -261,11 +263,19 @@ Each input is a .npy file (f32, f64, i32 or i64, either byte order, C or Fortran
 single number, that number. Symbols such as N get their extents from the inputs. The interpreter is the
 reference: right, and slow.
 
+With `--on xla` a PJRT plugin compiles and runs the program, as `mind convert --to stablehlo`
+writes it, on its first device, or laid out over as many as --mesh has. What stops a program here
+does not stop it there: an index out of range is clamped, and an integer divided by 0 is some
+number. What `inspect` shows is not shown. The plugin is a shared library that --plugin or the
+variable MIND_PJRT_PLUGIN names; `mind xla --help` says where to get one.
+
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
   mind run net.mic --input x=x.npy --output-dir out/       writes out/output0.npy, …
   mind run net.mic --input x=x.npy --check nan             E6010 where a result is NaN
-  mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more")]
+  mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more
+  mind run net.mic --input x=x.npy --on xla --plugin xla_cpu_pjrt.so
+  mind run net.mic --input x=x.npy --on xla --devices 8 --mesh d=8 --shard x=d,_")]
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
@@ -281,8 +291,24 @@ pub struct RunArguments {
     /// Stop where a result is NaN, and name the first value that is
     #[arg(long, value_name = "WHAT")]
     pub check: Option<Check>,
+    /// What runs the program
+    #[arg(long, value_name = "ENGINE", default_value = "interpreter")]
+    pub on: Engine,
+    #[command(flatten)]
+    pub plugin: PluginOptions,
+    #[command(flatten)]
+    pub layout: LayoutOptions,
     #[command(flatten)]
     pub memory: Memory,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// The reference interpreter
+    Interpreter,
+    /// XLA, by a PJRT plugin
+    Xla,
 }
 
 /// What a run looks for.
@@ -513,6 +539,45 @@ pub enum KsBools {
     Words,
 }
 
+/// `mind xla`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A plugin is a shared library with the interface PJRT, which --plugin or the variable
+MIND_PJRT_PLUGIN names. Packages for Python have such libraries: for the processor
+`pip download --no-deps xla-cpu-pjrt` gives a .whl file, which is a zip archive, with
+xla_cpu_pjrt.so in it; jax-cuda12-pjrt is for GPUs and libtpu for TPUs. `mind run --on xla` runs
+programs by a plugin.
+
+What a plugin logs goes to standard error; TF_CPP_MIN_LOG_LEVEL=3 in the environment keeps those of
+XLA quiet.
+
+Examples:
+  mind xla devices --plugin xla_cpu_pjrt.so
+  mind xla devices --plugin xla_cpu_pjrt.so --devices 8")]
+pub struct XlaArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: XlaCommand,
+}
+
+/// The subcommands of `mind xla`.
+#[derive(Debug, Subcommand)]
+pub enum XlaCommand {
+    /// Show the devices of a plugin, and what it says of itself
+    Devices(XlaDevicesArguments),
+}
+
+/// `mind xla devices`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mind xla devices --plugin xla_cpu_pjrt.so
+  MIND_PJRT_PLUGIN=xla_cpu_pjrt.so mind xla devices --devices 8")]
+pub struct XlaDevicesArguments {
+    #[command(flatten)]
+    pub plugin: PluginOptions,
+}
+
 /// `mind explain`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -585,12 +650,30 @@ pub struct EngineOptions {
     /// With --to stablehlo, the extent of a symbol, as N=32; each symbol needs one
     #[arg(long = "dim", value_name = "NAME=EXTENT")]
     pub dims: Vec<String>,
-    /// With --to stablehlo, devices in a grid of named axes, as d=4,m=2
+    #[command(flatten)]
+    pub layout: LayoutOptions,
+}
+
+/// How a program is laid out over several devices.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LayoutOptions {
+    /// For XLA, devices in a grid of named axes, as d=4,m=2
     #[arg(long, value_name = "AXIS=COUNT", value_delimiter = ',')]
     pub mesh: Vec<String>,
     /// With --mesh, the axis that splits each dimension of an input, `_` where none does, as x=d,_
     #[arg(long = "shard", value_name = "INPUT=AXES", requires = "mesh")]
     pub shards: Vec<String>,
+}
+
+/// The plugin by which XLA runs programs.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PluginOptions {
+    /// For XLA, the PJRT plugin, a shared library [default: what MIND_PJRT_PLUGIN names]
+    #[arg(long, value_name = "PATH")]
+    pub plugin: Option<PathBuf>,
+    /// For XLA, how many devices a plugin for the processor makes of it [default: as many as it likes]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub devices: Option<u16>,
 }
 
 /// A set of operations.

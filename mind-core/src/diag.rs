@@ -301,7 +301,7 @@ codes! {
     E5005 "differentiation with respect to something not differentiable" "name, type or the path that is missing"
         [Macro, Command, Library];
     E6001 "index out of range at run time" "index, extent" [Command, Run, Knossos];
-    E6002 "backend unavailable" "requested, available" [Reserved];
+    E6002 "backend unavailable" "requested, available" [Command];
     E6003 "operation unsupported on the backend" "op, backend" [Reserved];
     E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run, Knossos];
     E6005 "numeric overflow where it is checked" "op" [Reserved];

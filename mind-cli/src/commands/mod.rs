@@ -14,6 +14,7 @@ mod new;
 mod run;
 mod stablehlo;
 mod stats;
+mod xla;
 
 pub use run::with_help;
 
@@ -37,6 +38,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Command::Graph(graph) => graph::run(graph),
         Command::Bench(bench) => bench::run(bench, &err),
         Command::Ks(ks) => ks::run(ks, &out, &err),
+        Command::Xla(xla) => xla::run(xla, &out),
         Command::Explain(explain) => explain::run(explain, &out),
         Command::Completions(completions) => completions::run(completions),
     }

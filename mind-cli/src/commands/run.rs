@@ -1,4 +1,4 @@
-//! `mind run`: a program in the reference interpreter.
+//! `mind run`: a program in the reference interpreter, or on XLA.
 
 use std::{fs, path::Path};
 
@@ -9,13 +9,14 @@ use mind_core::{
     memory::Budget,
     ops::Profile,
     ty::{DType, Type},
+    verify::Verified,
 };
 
 use ndarray::ArrayViewD;
 
-use super::gradient::unknown_input;
+use super::{gradient::unknown_input, xla};
 use crate::{
-    args::{Check, RunArguments},
+    args::{Check, Engine, RunArguments},
     input::{Context, Program},
     npy, output,
     report::{Failure, Mistake, Outcome, Spot},
@@ -24,26 +25,15 @@ use crate::{
 
 /// Runs the command.
 pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
+    check_use(arguments)?;
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
     let options = Options { most_bytes: arguments.memory.most_bytes() };
     let inputs = inputs(&module, &context, &arguments.values, Budget::new(options.most_bytes))?;
-    let mut watch = Watch {
-        module: &module,
-        context: &context,
-        search: arguments.check.map(|Check::Nan| NanSearch::new(&module)),
-        full: arguments.full,
-        spot: Spot::default(),
-    };
-    let outputs = interp::run_observed(&module, &inputs, &options, &mut |seen| watch.value(&seen));
-    let outputs = outputs.map_err(|error| {
-        let mut mistake = Mistake::new(error.code, error.message).at(&context.source, watch.spot);
-        if error.code == Code::E6009 {
-            mistake.notes = shapes_in_files(&module, &arguments.values, &inputs);
-        }
-        Failure::mistake(with_help(mistake))
-    })?;
-    // Their memory may be needed for what is shown.
-    drop(inputs);
+    // The inputs' memory may be needed for what is shown.
+    let outputs = match arguments.on {
+        Engine::Interpreter => interpreted(&module, &context, inputs, &options, arguments),
+        Engine::Xla => on_xla(module, &context, inputs, arguments),
+    }?;
     if let Some(folder) = &arguments.output_dir {
         return write(folder, &outputs);
     }
@@ -53,6 +43,69 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
         show(value, arguments.full)?;
     }
     Ok(())
+}
+
+/// That nothing is asked of an engine that it does not do.
+fn check_use(arguments: &RunArguments) -> Outcome {
+    let RunArguments { plugin, layout, .. } = arguments;
+    let said = match arguments.on {
+        Engine::Xla if arguments.check.is_some() => {
+            return Err(Failure::with_help("--check is for the interpreter", "run it without --on xla"));
+        }
+        Engine::Xla => return Ok(()),
+        Engine::Interpreter if plugin.plugin.is_some() => "--plugin",
+        Engine::Interpreter if plugin.devices.is_some() => "--devices",
+        Engine::Interpreter if !layout.mesh.is_empty() => "--mesh",
+        Engine::Interpreter => return Ok(()),
+    };
+    Err(Failure::with_help(format!("{said} is for --on xla"), "the interpreter has no devices"))
+}
+
+/// The results by the interpreter.
+fn interpreted(
+    module: &Verified,
+    context: &Context,
+    inputs: Vec<Value>,
+    options: &Options,
+    arguments: &RunArguments,
+) -> Outcome<Vec<Value>> {
+    let mut watch = Watch {
+        module,
+        context,
+        search: arguments.check.map(|Check::Nan| NanSearch::new(module)),
+        full: arguments.full,
+        spot: Spot::default(),
+    };
+    let outputs = interp::run_observed(module, &inputs, options, &mut |seen| watch.value(&seen));
+    outputs.map_err(|error| failed(error, watch.spot, module, context, (&arguments.values, &inputs)))
+}
+
+/// The results by a plugin of XLA.
+fn on_xla(
+    module: Verified,
+    context: &Context,
+    inputs: Vec<Value>,
+    arguments: &RunArguments,
+) -> Outcome<Vec<Value>> {
+    let given = (&*arguments.values, &*inputs);
+    let extents = interp::bind(&module, &inputs);
+    let extents = extents.map_err(|error| failed(error, Spot::default(), &module, context, given))?;
+    xla::results(module, context, &inputs, &extents, (&arguments.plugin, &arguments.layout))
+}
+
+/// Why a run has no results; `given` are the texts of the inputs and their values.
+fn failed(
+    error: RunError,
+    spot: Spot,
+    module: &Module,
+    context: &Context,
+    given: (&[String], &[Value]),
+) -> Failure {
+    let mut mistake = Mistake::new(error.code, error.message).at(&context.source, spot);
+    if error.code == Code::E6009 {
+        mistake.notes = shapes_in_files(module, given.0, given.1);
+    }
+    Failure::mistake(with_help(mistake))
 }
 
 /// What each input is that was read from a file, and which file that was.

@@ -1,14 +1,17 @@
-//! What `convert` and `grad` share: a program as StableHLO.
+//! What `convert`, `grad` and `run` share: a program as StableHLO.
+
+use std::collections::BTreeMap;
 
 use mind_core::{
     canon::canonicalise,
     diag::Code,
+    dim::Symbol,
     stablehlo::{self, Error, Mesh, Options},
     verify::Verified,
 };
 
 use crate::{
-    args::{EngineOptions, OutputForm},
+    args::{EngineOptions, LayoutOptions, OutputForm},
     dims,
     input::Context,
     report::{Failure, Mistake, Outcome, Spot},
@@ -20,16 +23,31 @@ use crate::{
 /// As `--dim` and as [`stablehlo::print`].
 pub fn text(module: Verified, context: &Context, options: &EngineOptions) -> Outcome<String> {
     let extents = dims::given(&module, context, &options.dims)?;
-    let options = Options { extents, updates: context.updates.clone(), mesh: mesh(context, options)? };
-    stablehlo::print(&canonicalise(module), &options).map_err(|error| {
-        let mistake = Mistake::new(error.code(), error.to_string()).at(&context.source, Spot::default());
-        Failure::mistake(match &error {
-            Error::Open(symbols) => {
-                let dims: Vec<_> = symbols.iter().map(|symbol| format!("--dim {symbol}=32")).collect();
-                mistake.help(format!("give each one, as {}", dims.join(" ")))
-            }
-            Error::Unknown(_) | Error::Extents(_) | Error::Mesh(_) | Error::External(_) => mistake,
-        })
+    let options = self::options(context, extents, &options.layout)?;
+    stablehlo::print(&canonicalise(module), &options).map_err(|error| refused(&error, context))
+}
+
+/// How a program is written for these extents, over the devices that the layout has.
+///
+/// # Errors
+/// Those of the layout.
+pub fn options(
+    context: &Context,
+    extents: BTreeMap<Symbol, i64>,
+    layout: &LayoutOptions,
+) -> Outcome<Options> {
+    Ok(Options { extents, updates: context.updates.clone(), mesh: mesh(context, layout)? })
+}
+
+/// Why a program has no such text.
+pub fn refused(error: &Error, context: &Context) -> Failure {
+    let mistake = Mistake::new(error.code(), error.to_string()).at(&context.source, Spot::default());
+    Failure::mistake(match error {
+        Error::Open(symbols) => {
+            let dims: Vec<_> = symbols.iter().map(|symbol| format!("--dim {symbol}=32")).collect();
+            mistake.help(format!("give each one, as {}", dims.join(" ")))
+        }
+        Error::Unknown(_) | Error::Extents(_) | Error::Mesh(_) | Error::External(_) => mistake,
     })
 }
 
@@ -41,7 +59,7 @@ pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
     let said = match options {
         _ if form == OutputForm::StableHlo => return Ok(()),
         EngineOptions { dims, .. } if !dims.is_empty() => "--dim",
-        EngineOptions { mesh, .. } if !mesh.is_empty() => "--mesh",
+        EngineOptions { layout, .. } if !layout.mesh.is_empty() => "--mesh",
         EngineOptions { .. } => return Ok(()),
     };
     Err(Failure::with_help(
@@ -51,7 +69,7 @@ pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
 }
 
 /// The devices that `--mesh` names, and how `--shard` splits inputs over them.
-fn mesh(context: &Context, options: &EngineOptions) -> Outcome<Option<Mesh>> {
+fn mesh(context: &Context, options: &LayoutOptions) -> Outcome<Option<Mesh>> {
     if options.mesh.is_empty() {
         return Ok(None);
     }

@@ -23,6 +23,7 @@ const CASES: &[(&str, &str, Code)] = &[
     ("fn f(x: f32[2]) -> f32[2] { exp(x) }", "grad f.mind --wrt x", Code::E5004),
     ("fn f(x: f32, i: i64) -> f32 { exp(x) }", "grad f.mind --wrt i", Code::E5005),
     ("fn f(i: i64) -> f32 { gather([0.5, 1.5], i) }", "run f.mind --input i=2", Code::E6001),
+    ("fn f(x: f32) -> f32 { exp(x) }", "run f.mind --input x=1 --on xla --plugin f.mind", Code::E6002),
     ("fn f(a: i64, b: i64) -> i64 { a / b }", "run f.mind --input a=1 --input b=0", Code::E6010),
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::support::Folder;
 
-const SUBCOMMANDS: [&str; 12] = [
+const SUBCOMMANDS: [&str; 13] = [
     "new",
     "check",
     "fmt",
@@ -13,6 +13,7 @@ const SUBCOMMANDS: [&str; 12] = [
     "graph",
     "bench",
     "ks",
+    "xla",
     "explain",
     "completions",
 ];

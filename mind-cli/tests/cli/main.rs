@@ -15,3 +15,4 @@ mod new;
 mod run;
 mod stats;
 mod support;
+mod xla;

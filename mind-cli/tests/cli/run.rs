@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Folder, LAYER, LOSS};
 
 /// A `.npy` file as NumPy and the command write it.
-fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+pub fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let fortran = if fortran { "True" } else { "False" };
     file(&format!("{{'descr': '{descriptor}', 'fortran_order': {fortran}, 'shape': ({shape}), }}"), data)
 }
@@ -16,7 +16,7 @@ fn file(header: &str, data: &[u8]) -> Vec<u8> {
     [b"\x93NUMPY\x01\x00".as_slice(), &length, padded.as_bytes(), data].concat()
 }
 
-fn f32s(shape: &str, elements: &[f32]) -> Vec<u8> {
+pub fn f32s(shape: &str, elements: &[f32]) -> Vec<u8> {
     npy("<f4", false, shape, &elements.iter().flat_map(|element| element.to_le_bytes()).collect::<Vec<_>>())
 }
 

@@ -13,9 +13,13 @@ pub(super) const E6001: Explanation = Explanation {
 };
 
 pub(super) const E6002: Explanation = Explanation {
-    text: "The backend that was asked for is not there.",
-    example: RESERVED,
-    fix: "Ask for one that is.",
+    text: "The backend that was asked for is not there: `mind run --on xla` was told of no plugin, of what is none, of a plugin \
+           of another version, or of one with fewer devices than the mesh has.",
+    example: Example::Words(
+        "It depends on the machine: `mind run f.mind --on xla` where no plugin is named.",
+    ),
+    fix: "Name a plugin by `--plugin` or the variable `MIND_PJRT_PLUGIN`; `mind xla --help` says where to get one, and `mind xla \
+          devices` shows what it has.",
 };
 
 pub(super) const E6003: Explanation = Explanation {
@@ -53,7 +57,7 @@ pub(super) const E6009: Explanation = Explanation {
 };
 
 pub(super) const E6010: Explanation = Explanation {
-    text: "An integer was divided by zero; nothing was written. A program in Knossos fails so too for an assertion, too deep a \
+    text: "An integer was divided by zero, or the plugin of `mind run --on xla` failed; nothing was written. A program in Knossos fails so too for an assertion, too deep a \
            recursion, a negative size, the maximum of nothing and a function that is declared and not defined, and where \
            `mind ks check --rules` finds that the sides of a rule differ.",
     example: Example::Knossos {

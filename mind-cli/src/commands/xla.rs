@@ -1,0 +1,169 @@
+//! `mind xla`, and `mind run --on xla`: programs on the devices of a PJRT plugin.
+
+use std::{
+    env,
+    path::{self, PathBuf},
+};
+
+use mind_core::{
+    canon::canonicalise,
+    diag::Code,
+    dim::Bindings,
+    interp::{Elements, Value},
+    verify::Verified,
+};
+use mind_xla::{Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, Values};
+
+use super::stablehlo;
+use crate::{
+    args::{LayoutOptions, PluginOptions, XlaArguments, XlaCommand, XlaDevicesArguments},
+    input::Context,
+    numbers::grouped,
+    output,
+    report::{Failure, Mistake, Outcome, Spot, printable},
+    style::Style,
+};
+
+/// Runs the command.
+pub fn run(arguments: &XlaArguments, style: &Style) -> Outcome {
+    match &arguments.command {
+        XlaCommand::Devices(arguments) => devices(arguments, style),
+    }
+}
+
+/// The results of a program whose inputs have these values, of which the symbols' extents are.
+pub fn results(
+    module: Verified,
+    context: &Context,
+    inputs: &[Value],
+    extents: &Bindings,
+    options: (&PluginOptions, &LayoutOptions),
+) -> Outcome<Vec<Value>> {
+    let (plugin, layout) = options;
+    let path = path(plugin).map_err(|error| failure(error, Some(context)))?;
+    let extents = extents.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
+    let options = stablehlo::options(context, extents.collect(), layout)?;
+    let names: Vec<_> = module.inputs().map(|(name, _)| name.to_string()).collect();
+    let program = Program::new(canonicalise(module), options);
+    // What is wrong with the program is told before a plugin is loaded.
+    let ran = program.stablehlo().and_then(|_| {
+        let client = client(&Plugin::load(path)?, plugin)?;
+        let executable = client.compile(&program)?;
+        let mut call = executable.call();
+        for (name, value) in names.iter().zip(inputs) {
+            call = call.elements(name, &value.shape, borrowed(&value.elements));
+        }
+        call.run()?.iter().map(|result| Ok(Value::new(result.dims(), owned(result.read()?)))).collect()
+    });
+    ran.map_err(|error| failure(error, Some(context)))
+}
+
+const fn borrowed(elements: &Elements) -> mind::Elements<'_> {
+    match elements {
+        Elements::I32(elements) => mind::Elements::I32(elements.as_slice()),
+        Elements::I64(elements) => mind::Elements::I64(elements.as_slice()),
+        Elements::F32(elements) => mind::Elements::F32(elements.as_slice()),
+        Elements::F64(elements) => mind::Elements::F64(elements.as_slice()),
+        Elements::Bool(elements) => mind::Elements::Bool(elements.as_slice()),
+    }
+}
+
+fn owned(values: Values) -> Elements {
+    match values {
+        Values::I32(elements) => elements.into(),
+        Values::I64(elements) => elements.into(),
+        Values::F32(elements) => elements.into(),
+        Values::F64(elements) => elements.into(),
+        Values::Bool(elements) => elements.into(),
+    }
+}
+
+/// The file of the plugin that is named. The system would look for a name without folders among its libraries only.
+fn path(options: &PluginOptions) -> Result<PathBuf, Error> {
+    let of_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let named = options.plugin.clone().or_else(of_environment).ok_or(Error::Unnamed)?;
+    Ok(if named.is_file() { path::absolute(&named).unwrap_or(named) } else { named })
+}
+
+fn client(plugin: &Plugin, options: &PluginOptions) -> Result<Client, Error> {
+    let count = options.devices.map(|count| ("cpu_device_count", ClientOption::Int(count.into())));
+    plugin.client(count.as_slice())
+}
+
+/// What is wrong with a plugin, a program or a run, as the command says it.
+fn failure(error: Error, context: Option<&Context>) -> Failure {
+    let at = |mistake: Mistake| match context {
+        Some(context) => mistake.at(&context.source, Spot::default()),
+        None => mistake,
+    };
+    if let (Error::Text(error), Some(context)) = (&error, context) {
+        return stablehlo::refused(error, context);
+    }
+    let unavailable = |help: &str| at(Mistake::new(Code::E6002, printable(&error.to_string()))).help(help);
+    Failure::mistake(match &error {
+        Error::Unnamed => {
+            let message = "no PJRT plugin is named";
+            let help = format!(
+                "name its file by --plugin PATH or by the variable {VARIABLE}; `mind xla --help` says where to get one"
+            );
+            at(Mistake::new(Code::E6002, message)).help(help)
+        }
+        Error::Load { .. } | Error::NoPlugin { .. } | Error::Version { .. } | Error::Lacks { .. } => {
+            unavailable("`mind xla --help` says where to get a plugin")
+        }
+        Error::Devices { needed, .. } => {
+            unavailable(&format!("--devices {needed} asks a plugin for the processor for as many"))
+        }
+        _ => at(Mistake::new(Code::E6010, printable(&error.to_string()))),
+    })
+}
+
+/// What a plugin says of itself, and a table of its devices.
+fn devices(arguments: &XlaDevicesArguments, style: &Style) -> Outcome {
+    let told = || {
+        let plugin = Plugin::load(path(&arguments.plugin)?)?;
+        let client = client(&plugin, &arguments.plugin)?;
+        Ok((plugin.version(), client.platform()?, client.platform_version()?, client.devices()?))
+    };
+    let (interface, platform, version, devices) = told().map_err(|error| failure(error, None))?;
+    let (platform, version) = (line(&platform), line(&version));
+    let table = table(&devices, style);
+    let (major, minor) = interface;
+    output::print(&format!(
+        "platform: {platform}\nversion: {version}\ninterface: PJRT {major}.{minor}\n\n{table}"
+    ))
+}
+
+/// What a plugin says, on one line.
+fn line(text: &str) -> String {
+    printable(text.trim()).replace('\n', " ")
+}
+
+fn table(devices: &[Device], style: &Style) -> String {
+    let rows =
+        devices.iter().map(|device| [device.id.to_string(), line(&device.kind), line(&memory(device))]);
+    let rows: Vec<[String; 3]> = rows.collect();
+    let width = |column: usize, title: &str| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([title.len()]).max().unwrap_or_default()
+    };
+    let (id, kind) = (width(0, "id"), width(1, "kind"));
+    let mut text = style.strong(&format!("{:>id$}  {:<kind$}  memory", "id", "kind")) + "\n";
+    for [number, name, memory] in &rows {
+        text.push_str(&format!("{number:>id$}  {name:<kind$}  {memory}\n"));
+    }
+    text
+}
+
+/// `device, pinned_host; 1,024 bytes of 4,096 in use`
+fn memory(device: &Device) -> String {
+    let kinds: Vec<&str> = device.memories.iter().map(|memory| &*memory.kind).collect();
+    let kinds = if kinds.is_empty() { "not told".to_owned() } else { kinds.join(", ") };
+    match device.stats {
+        None => kinds,
+        Some(stats) => {
+            let limit = stats.limit.map(|limit| format!(" of {}", grouped(limit))).unwrap_or_default();
+            format!("{kinds}; {} bytes{limit} in use", grouped(stats.in_use))
+        }
+    }
+}
