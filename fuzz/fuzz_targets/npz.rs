@@ -21,6 +21,8 @@ fuzz_target!(|data: &[u8]| {
     {
         // As long as what is there, or it would have been refused.
         let mut elements = vec![0; length as usize];
-        header.elements(&mut rest, &mut elements).expect("the length was checked");
+        let read = header.elements(&mut rest, &mut elements);
+        // Any bytes are numbers; of truth values some are none.
+        assert!(read.is_ok() || header.layout.dtype == "bool");
     }
 });
