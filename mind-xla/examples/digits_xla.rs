@@ -4,8 +4,10 @@
 //! MIND_PJRT_PLUGIN=xla_cpu_pjrt.so cargo run --release -p mind-xla --example digits_xla
 //! ```
 //!
-//! Beside it runs the program as Rust. It fails where the mean loss of an epoch is another than there by more than 1e-4, or fewer
-//! than 97 % of the test digits are read right.
+//! Beside it the same function runs as Rust, twice: on its own from the first step on, and from the network that is on the devices
+//! when an epoch begins. It fails where losses are more than 1e-4 apart, those of the first 20 epochs or those of any step, or where
+//! fewer than 97 % of the test digits are read right. Runs of 100 epochs are not the same to 1e-4: sums round in another order on
+//! XLA, and at the kink of `relu` that decides on a whole derivative now and then.
 
 #[path = "../../examples/digits/data.rs"]
 mod data;
@@ -61,8 +63,10 @@ const EPOCHS: usize = 100;
 const BATCH: usize = 32;
 /// The learning rate of the first epoch, and by what each epoch multiplies it.
 const RATE: (f32, f32) = (0.4, 0.97);
-/// How far the loss of an epoch may be from that of the program as Rust.
+/// How far losses may be from those of the program as Rust.
 const NEAR: f32 = 1e-4;
+/// For so many epochs from the first step on.
+const ALIKE: usize = 20;
 /// The part of the test digits that has to be read right, in percent.
 const ACCURACY: f32 = 97.0;
 
@@ -90,16 +94,17 @@ fn run() -> Outcome {
         history.on_devices.as_secs_f64(),
         history.here.as_secs_f64()
     );
-    println!("loss of the last epoch: {:.6}, as Rust {:.6}", history.last[0], history.last[1]);
+    println!("loss of the last epoch: {:.6}", history.last);
     println!(
-        "losses of epochs are at most {:.1e} apart, those of steps {:.1e}",
-        history.apart, history.steps_apart
+        "losses of the first {ALIKE} epochs are at most {:.1e} from those as Rust, those of steps at most {:.1e}",
+        history.alone, history.steps_apart
     );
     let accuracy = accuracy(&net, &test);
     println!("test accuracy: {accuracy:.1} %");
     // A comparison that is false of NaN too.
-    if !(history.apart <= NEAR) {
-        return Err(format!("losses are {:e} apart, needed at most {NEAR:e}", history.apart).into());
+    let apart = greater(history.alone, history.steps_apart);
+    if !(apart <= NEAR) {
+        return Err(format!("losses are {apart:e} apart, needed at most {NEAR:e}").into());
     }
     if accuracy < ACCURACY {
         return Err(format!("the accuracy is {accuracy:.1} %, needed {ACCURACY} % or more").into());
@@ -122,10 +127,11 @@ struct History {
     /// The time of all steps on XLA, and as Rust.
     on_devices: Duration,
     here: Duration,
-    /// The loss of the last epoch, and that as Rust.
-    last: [f32; 2],
-    /// The furthest that losses of epochs and of steps are apart.
-    apart: f32,
+    /// The loss of the last epoch.
+    last: f32,
+    /// The furthest that the losses of the first epochs are from those of the program on its own.
+    alone: f32,
+    /// The furthest that the losses of steps are apart.
     steps_apart: f32,
 }
 
@@ -141,11 +147,14 @@ fn train(
         pictures => Some(compile(client, pictures)?),
     };
     let mut on_devices = full.load("net", &net)?;
+    let mut alone =
+        Network { w1: net.w1.clone(), b1: net.b1.clone(), w2: net.w2.clone(), b2: net.b2.clone() };
     let bar = program::progress("learning", "epoch", EPOCHS)?;
     let (mut digits, mut rate) = (training.to_vec(), RATE.0);
     let mut history = History::default();
-    for _ in 0..EPOCHS {
+    for epoch in 0..EPOCHS {
         random.shuffle(&mut digits);
+        on_devices.read_into(&mut net)?;
         let mut losses: Vec<[f32; 2]> = Vec::new();
         for digits in digits.chunks(BATCH) {
             let (x, y) = batch(digits, |digit| digit.askew(random));
@@ -155,17 +164,19 @@ fn train(
             let there = step_on_devices(executable, &x, &y, &mut on_devices, rate)?;
             history.on_devices += start.elapsed();
             let start = Instant::now();
-            losses.push([there, step(&x, &y, &mut net, rate)]);
+            let here = step(&x, &y, &mut net, rate);
             history.here += start.elapsed();
+            history.steps_apart = greater(history.steps_apart, (there - here).abs());
+            losses.push([there, step(&x, &y, &mut alone, rate)]);
         }
         history.steps += losses.len();
-        let apart = losses.iter().map(|[a, b]| (a - b).abs());
-        history.steps_apart = apart.fold(history.steps_apart, greater);
-        history.last =
-            [0, 1].map(|one| losses.iter().map(|both| both[one]).sum::<f32>() / losses.len() as f32);
-        history.apart = greater(history.apart, (history.last[0] - history.last[1]).abs());
+        let means = [0, 1].map(|one| losses.iter().map(|both| both[one]).sum::<f32>() / losses.len() as f32);
+        if epoch < ALIKE {
+            history.alone = greater(history.alone, (means[0] - means[1]).abs());
+        }
+        history.last = means[0];
         rate *= RATE.1;
-        bar.set_message(format!("loss {:.4}", history.last[0]));
+        bar.set_message(format!("loss {:.4}", history.last));
         bar.inc(1);
     }
     bar.finish();

@@ -1,3 +1,5 @@
+//! Finds the plane that numbers are of, data-parallel over 4 devices of XLA.
+
 use mind::{Const, Tensor, mind};
 use mind_xla::{ClientOption, Plugin, Program};
 
