@@ -15,7 +15,7 @@ use mind_core::{
     map::Map,
     ops::Profile,
     plan::Update,
-    stablehlo::{Options, print},
+    stablehlo::{Mesh, Options, described, print},
     surface::{lex, lower, lower::Function, parse},
     testing::random_module,
     ty::{DType, Shape, Type},
@@ -25,6 +25,38 @@ use mind_core::{
 #[test]
 fn programs_become_what_is_recorded() {
     recorded::check("stablehlo", 4, texts);
+}
+
+#[test]
+fn what_a_text_takes_and_gives_is_told_beside_it() {
+    let functions = functions(
+        "fn step<N>(x: f32[N, 2], w: &mut f32[2], k: i64) -> f32[N] { w = w + 1.0; x @ w * f32(k) }",
+    );
+    let module = canonical(functions[0].program.as_ref().expect("it is right").module.clone());
+    let axes = vec![("d".into(), 2)];
+    let shards = [("x".into(), vec![Some("d".into()), None])].into();
+    let options = Options {
+        extents: [("N".into(), 4)].into(),
+        updates: vec![Update { output: 1, input: 1 }],
+        mesh: Some(Mesh { axes: axes.clone(), shards }),
+    };
+    let described = described(&module, &options).expect("it is lowered");
+    assert_eq!(described.text, print(&module, &options).expect("it is lowered"));
+    assert_eq!(described.axes, axes);
+    let arguments = described.arguments.iter();
+    let arguments: Vec<_> = arguments
+        .map(|argument| (&*argument.name, argument.updated, argument.placed.dtype, &*argument.placed.extents))
+        .collect();
+    let expected: [(&str, Option<usize>, DType, &[i64]); 3] =
+        [("x", None, DType::F32, &[4, 2]), ("w", Some(1), DType::F32, &[2]), ("k", None, DType::I64, &[])];
+    assert_eq!(arguments, expected);
+    assert_eq!(described.arguments[0].placed.split, [Some("d".into()), None]);
+    // The product is split by rows, and is put together: its layout is not the engine's choice.
+    assert_eq!((&*described.results[0].extents, &*described.results[0].split), (&[4][..], &[None][..]));
+    let whole = "#sdy.sharding<@mesh, [{}]>";
+    let results =
+        format!("-> (tensor<4xf32> {{sdy.sharding = {whole}}}, tensor<2xf32> {{sdy.sharding = {whole}}}) {{");
+    assert!(described.text.contains(&results), "{}", described.text);
 }
 
 fn texts(program: &str) -> String {
