@@ -55,10 +55,9 @@ complement! {
 /// Of `f32`: the number times a quotient of polynomials of its square, both in two sums, which keeps them within 6 units.
 #[inline(always)]
 pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
-    // Here the quotient is past 1 already. Written so that NaN passes.
-    let x = if x > 4.2 { 4.2 } else { x };
-    let x = if x < -4.2 { -4.2 } else { x };
+    // From 4.2 on the quotient is past 1, and so is what it becomes with a larger number. Written so that NaN passes.
     let square = x * x;
+    let square = if square > 17.64 { 17.64 } else { square };
     let above = in_two_sums!(square;
         (3.582_818_2e-6, 4.854_853_3e-4), (6.243_733_7e-3, 8.918_572e-2), (3.193_217_2e-1, 1.917_592_6)
     );

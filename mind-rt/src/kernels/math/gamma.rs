@@ -3,15 +3,14 @@
 //! reflection, of `f32` too in `f64`, whose digits the differences there need. The polynomials are minimax ones, also that of
 //! Stirling's series.
 
-use super::{MultiplyAdd, horner, in_two_sums, ln};
+use super::{MultiplyAdd, horner, in_pairs, in_two_sums, ln};
 
 /// What is near or far, with the logarithm of x so many times.
 macro_rules! sum {
-    ($x:ident, $from:literal, $is_low:ident, $near:expr, $far:expr, $parts:expr, $f:ident) => {{
+    ($x:ident, $from:literal, $is_low:ident, $near:expr, $far:expr, $log:expr) => {{
         let is_far = $x >= $from;
-        let (whole, rest) = $parts;
         // Far it is less 1, and small where much else is taken away.
-        let log = ((whole - if is_far { 1.0 } else { 0.0 }) + $f) + rest;
+        let log = $log(if is_far { 1.0 } else { 0.0 });
         let times = if $is_low { -1.0 } else { 0.0 };
         let times = if is_far { $x - 0.5 } else { times };
         A::multiply_add(times, log, if is_far { $far } else { $near })
@@ -35,14 +34,16 @@ fn above_f32<A: MultiplyAdd>(x: f32, (k, f): (f32, f32)) -> f32 {
     // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e. Below 1.28 that of x is taken away.
     let is_low = x < 1.28;
     let e = x - if is_low { 1.0 } else { 2.0 };
-    let p = horner!(e;
-        -2.420_935_9e-4, -1.167_436e-4, -2.018_895_9e-4, 6.265_339e-4, -1.166_788_9e-3, 2.870_957_4e-3,
-        -7.392_008_3e-3, 2.058_184_7e-2, -6.735_186e-2, 3.224_670_3e-1, 4.227_843_3e-1);
+    let p = in_pairs!(e, e * e;
+        -2.420_935_9e-4, (-1.167_436e-4, -2.018_895_9e-4), (6.265_339e-4, -1.166_788_9e-3),
+        (2.870_957_4e-3, -7.392_008_3e-3), (2.058_184_7e-2, -6.735_186e-2));
+    // The last sums one by one, since digits are lost with what is taken away.
+    let p = horner!(e; p, 3.224_670_3e-1, 4.227_843_3e-1);
     // Stirling's series.
     let inverse = 1.0 / x;
     let rest = horner!(inverse * inverse; 6.362_166_6e-4, -2.762_003_8e-3, 8.333_282e-2);
     let far = A::multiply_add(rest, inverse, 4.189_385_3e-1);
-    sum!(x, 2.5, is_low, e * p, far, ln::parts_f32::<A>(k, f), f)
+    sum!(x, 2.5, is_low, e * p, far, |less| ln::less_f32::<A>(k, f, less))
 }
 
 /// The logarithm of |Γ(x)| of `f64`.
@@ -84,7 +85,7 @@ fn above_f64<A: MultiplyAdd>(x: f64, split: impl Fn(f64) -> (f64, f64)) -> f64 {
         4.411_560_339_812_724e-2, (-5.762_020_495_909_713_6e-2, 3.603_834_554_179_971_6e-2), (-1.507_598_139_169_527_9e-2, 5.202_981_567_087_262e-3),
         (-1.841_044_365_349_673_5e-3, 8.382_979_818_373_783e-4), (-5.951_339_233_051_73e-4, 7.936_488_694_321_572e-4), (-2.777_777_759_045_741e-3, 8.333_333_333_326_51e-2));
     let far = A::multiply_add(rest, inverse, 0.418_938_533_204_672_7);
-    sum!(x, 2.4, is_low, e * p, far, ln::parts_f64::<A>(k, f), f)
+    sum!(x, 2.4, is_low, e * p, far, |less| ln::less_f64::<A>(k, f, less))
 }
 
 /// The logarithmic derivative of the gamma function.

@@ -1,6 +1,6 @@
 //! The natural logarithm, and its parts for others.
 
-use super::{MultiplyAdd, horner};
+use super::{MultiplyAdd, horner, in_pairs};
 
 /// Of `f32`.
 #[inline(always)]
@@ -10,30 +10,35 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 }
 
 /// ln 2 in two parts: products of the first with exponents are exact.
-const LN2_HIGH_F32: f32 = 6.931_381e-1;
-const LN2_LOW_F32: f32 = 9.058_001e-6;
+pub(super) const LN2_HIGH_F32: f32 = 6.931_381e-1;
+pub(super) const LN2_LOW_F32: f32 = 9.058_001e-6;
 
 /// The logarithm of 2^k · (1 + f).
 #[inline(always)]
 pub(super) fn sum_f32<A: MultiplyAdd>(k: f32, f: f32) -> f32 {
-    let q = A::multiply_add(f, third_f32::<A>(f), -0.5);
-    A::multiply_add(k, LN2_HIGH_F32, A::multiply_add(f * f, q, A::multiply_add(k, LN2_LOW_F32, f)))
+    A::multiply_add(k, LN2_HIGH_F32, rest_f32::<A>(f, A::multiply_add(k, LN2_LOW_F32, f)))
 }
 
-/// What is to be added to f: what is exact, and the rest, which is less than f.
+/// The logarithm of 2^k · (1 + f) less a number, which keeps its digits where both are about as large.
 #[inline(always)]
-pub(super) fn parts_f32<A: MultiplyAdd>(k: f32, f: f32) -> (f32, f32) {
-    let q = A::multiply_add(f, third_f32::<A>(f), -0.5);
-    (k * LN2_HIGH_F32, A::multiply_add(f * f, q, k * LN2_LOW_F32))
+pub(super) fn less_f32<A: MultiplyAdd>(k: f32, f: f32, less: f32) -> f32 {
+    rest_f32::<A>(f, A::multiply_add(k, std::f32::consts::LN_2, -less) + f)
 }
 
-/// What is left of the logarithm of 1 + f beside f - f² / 2, over f³.
+/// The logarithm of 1 + f less f, added to `sum`.
 #[inline(always)]
-fn third_f32<A: MultiplyAdd>(f: f32) -> f32 {
+pub(super) fn rest_f32<A: MultiplyAdd>(f: f32, sum: f32) -> f32 {
+    let z = f * f;
+    A::multiply_add(z, A::multiply_add(f, third_f32::<A>(f, z), -0.5), sum)
+}
+
+/// What is left of the logarithm of 1 + f beside f - f² / 2, over f³, where z is f².
+#[inline(always)]
+fn third_f32<A: MultiplyAdd>(f: f32, z: f32) -> f32 {
     // Within 2^-27 of the logarithm, relatively: `ci/remez`. The quotient of the series of `f64` takes longer than all of it.
-    horner!(f;
-        -7.634_637_5e-2, 1.276_163_3e-1, -1.316_015_1e-1, 1.420_174_7e-1, -1.662_336e-1, 2.000_122_8e-1,
-        -2.500_082e-1, 3.333_333e-1)
+    in_pairs!(f, z;
+        (-7.634_637_5e-2, 1.276_163_3e-1), (-1.316_015_1e-1, 1.420_174_7e-1), (-1.662_336e-1, 2.000_122_8e-1),
+        (-2.500_082e-1, 3.333_333e-1))
 }
 
 /// A number as 2^k · (1 + f), the factor between √½ and √2.
@@ -64,17 +69,17 @@ pub(super) fn exponent_f32(bits: u32) -> f32 {
 #[inline(always)]
 pub(super) fn series_f32<A: MultiplyAdd>(f: f32) -> (f32, f32, f32) {
     let z = f * f;
-    (f * z, third_f32::<A>(f), 0.5 * z)
+    (f * z, third_f32::<A>(f, z), 0.5 * z)
 }
 
 /// A logarithm of x that is `y` where x is positive and finite.
 #[inline(always)]
 pub(super) fn of_f32(x: f32, y: f32) -> f32 {
-    // +∞ stays; ±0 is -∞; below 0 and NaN are NaN. One comparison of bits tells that it is none of these.
-    let special = f32::from_bits(x.to_bits() | (x.to_bits() as i32 >> 31) as u32);
-    let special = if x == 0.0 { f32::NEG_INFINITY } else { special };
-    let ordinary = x.to_bits().wrapping_sub(1) < f32::INFINITY.to_bits() - 1;
-    if ordinary { y } else { special }
+    // +∞ and NaN stay.
+    let y = if x < f32::INFINITY { y } else { x };
+    // Below 0 it is NaN, by an arithmetic shift of the sign.
+    let y = f32::from_bits(y.to_bits() | (x.to_bits() as i32 >> 31) as u32);
+    if x == 0.0 { f32::NEG_INFINITY } else { y }
 }
 
 /// Of `f64`.
@@ -96,12 +101,12 @@ pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
     A::multiply_add(k, LN2_HIGH_F64, rest + f)
 }
 
-/// As [`parts_f32`], by the formula of [`Quotient`]: less exact than [`series_f64`], which keeps f² / 2 apart, and shorter.
+/// As [`less_f32`], by the formula of [`Quotient`]: less exact than [`series_f64`], which keeps f² / 2 apart, and shorter.
 #[inline(always)]
-pub(super) fn parts_f64<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
+pub(super) fn less_f64<A: MultiplyAdd>(k: f64, f: f64, less: f64) -> f64 {
     let Quotient { s, z, w, odd, even } = quotient_f64::<A>(f);
-    let less = A::multiply_add(-w, even, A::multiply_add(-z, odd, f));
-    (k * LN2_HIGH_F64, A::multiply_add(-s, less, k * LN2_LOW_F64))
+    let rest = A::multiply_add(-w, even, A::multiply_add(-z, odd, f));
+    (A::multiply_add(k, LN2_HIGH_F64, -less) + f) + A::multiply_add(-s, rest, k * LN2_LOW_F64)
 }
 
 /// As [`split_f32`].

@@ -397,6 +397,25 @@ macro_rules! in_two_sums {
 
 use in_two_sums;
 
+/// The same in one sum of powers of the square, of linear terms: as many operations, of which those that wait for each other are
+/// half of Horner's. What is given is the number and its square; coefficients are as in [`in_two_sums`].
+macro_rules! in_pairs {
+    ($x:expr, $square:expr; $highest:literal, $(($odd:expr, $even:expr)),+) => {{
+        let (x, square) = ($x, $square);
+        let sum = $highest;
+        $(let sum = A::multiply_add(sum, square, A::multiply_add($odd, x, $even));)+
+        sum
+    }};
+    ($x:expr, $square:expr; ($first_odd:expr, $first_even:expr) $(, ($odd:expr, $even:expr))*) => {{
+        let (x, square) = ($x, $square);
+        let sum = A::multiply_add($first_odd, x, $first_even);
+        $(let sum = A::multiply_add(sum, square, A::multiply_add($odd, x, $even));)*
+        sum
+    }};
+}
+
+use in_pairs;
+
 impl Float for f32 {
     #[inline(always)]
     fn fused(self, factor: Self, term: Self) -> Self {
