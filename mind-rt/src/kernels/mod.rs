@@ -7,6 +7,7 @@
 pub mod arg;
 pub mod arithmetic;
 mod blocks;
+mod caches;
 pub mod compiled;
 pub mod conv;
 pub mod copy;

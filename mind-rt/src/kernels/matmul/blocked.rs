@@ -7,8 +7,7 @@
 //!       for tiles of columns            each reads a panel of the right block
 //! ```
 //!
-//! Operands are read where they lie. The right block is packed if its rows are not contiguous, or begin in the same sets
-//! of a cache; the left one if its rows are not contiguous and are read often. With more than one block of `k`, the sums of one are
+//! Operands are read where they lie, or packed, as [`choices`](super::choices) says. With more than one block of `k`, the sums of one are
 //! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
 //! whole sums only, so there it happens in the scratch memory, for some rows at a time. What the next tiles need from beyond L2,
 //! left rows and sums, is fetched while a tile is summed, see [`Ahead`]. Where rows are few and the right operand is far away, as
@@ -16,49 +15,27 @@
 //!
 //! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](crate::kernels::tile).
 
+use super::choices::{self, Right as Way, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
 use super::products::{Product, Sink};
 use super::room::{Bytes, Room};
-use super::shares::{
-    DEPTH, FETCHED, FETCHED_ROWS, LeftRoom, PACKED_STACK_BYTES, RIGHT_BYTES, Shares, WAITING_ROWS, bytes,
-    left_pays, packed_len,
+use super::shares::{LeftRoom, Shares, bytes, packed_len};
+use super::sizes::{
+    DEPTH, FAR_RESULT, FETCHED, PACKED_STACK_BYTES, SHALLOW, SMALL_STACK_BYTES, SUMS_BYTES, WAITING_ROWS,
 };
 use super::spans::{Span, chunks, next_part, spans};
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::{Block, Destination, Epilogue};
-use crate::kernels::limit::limit;
 use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles, WORTH_FETCHING_AHEAD};
-
-/// Bytes of a right operand that is not cut into blocks.
-const WHOLE_BYTES: usize = limit(640 << 10, 2 << 10);
-
-/// The same for small products, which would feel what it costs to have more.
-const SMALL_STACK_BYTES: usize = limit(4 << 10, 384);
 
 /// The most lanes of a vector.
 const MAX_LANES: usize = 16;
 
-/// Bytes of the sums that an epilogue takes at once, where none wait.
-const SUMS_BYTES: usize = limit(16 << 10, 1 << 10);
-
-/// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
-const SHALLOW: usize = limit(32, 4);
-
-/// Bytes of a result that is not in cache when it is written, as a rule.
-const FAR_BYTES: usize = limit(1 << 20, 1 << 10);
-
-/// Bytes of a right operand that stays in the cache next to the processor.
-const NEAR_BYTES: usize = limit(16 << 10, 256);
-
-/// From so many tiles of rows on, a right operand is read so often that it counts where its rows lie.
-const READ_OFTEN: usize = limit(8, 2);
-
-/// Bytes of a right operand that is not in cache when it is read, as a rule.
-const FAR_RIGHT_BYTES: usize = limit(3 << 20, 1 << 10);
-
 /// One product, no extent of it 0.
 pub fn multiply<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
+    caches: Caches,
     product: &Product<'_, T>,
     scratch: &mut [T],
     mut sink: Sink<'_, T>,
@@ -77,28 +54,25 @@ pub fn multiply<T: Arithmetic + Tiles>(
         }
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
-    if fetches_right(micro, product) {
-        let (left, right) = (None, None);
-        let [most_depth, most_columns] = [FETCHED; 2];
-        let blocks = Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: true };
-        return blocks.multiply(scratch, sink);
-    }
-    if packs_left(product) || packs_right(micro, product) {
+    let way = choices::right(micro, caches, product);
+    if way == Way::Packed || way == Way::InPlace && packs_left(product) {
         let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
         return if small {
-            packed::<T, SMALL_STACK_BYTES>(micro, product, scratch, sink)
+            packed::<T, SMALL_STACK_BYTES>(micro, caches, product, way, scratch, sink)
         } else {
-            packed::<T, PACKED_STACK_BYTES>(micro, product, scratch, sink)
+            packed::<T, PACKED_STACK_BYTES>(micro, caches, product, way, scratch, sink)
         };
     }
-    let [most_depth, most_columns] = if m <= MAX_ROWS || bytes::<T>(k, n) <= WHOLE_BYTES {
+    let fetches_right = way == Way::FetchedAhead;
+    let [most_depth, most_columns] = if fetches_right {
+        [FETCHED; 2]
+    } else if is_whole(caches, product) {
         [usize::MAX; 2]
     } else {
-        right_block(micro, k, RIGHT_BYTES / size_of::<T>())
+        right_block(micro, k, right_bytes(caches) / size_of::<T>())
     };
     let (left, right) = (None, None);
-    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
-        .multiply(scratch, sink);
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right }.multiply(scratch, sink);
 }
 
 /// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
@@ -150,7 +124,9 @@ fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, out: 
 #[inline(never)]
 fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     micro: &Micro<T>,
+    caches: Caches,
     product: &Product<'_, T>,
+    way: Way,
     scratch: Room<T>,
     sink: Sink<'_, T>,
 ) {
@@ -161,7 +137,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     if !packs_left(product) {
         shares.left = 0;
     }
-    if !packs_right(micro, product) {
+    if way != Way::Packed {
         shares.right = 0;
     }
     if k <= DEPTH || matches!(sink, Sink::Store(_)) {
@@ -177,38 +153,11 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     }
     let [left, right, waiting] = shares.cut(scratch);
     let left = LeftRoom::new(left, m, depth);
-    let right = packs_right(micro, product).then_some(if right.len > 0 { right } else { stack });
-    let room = right.map_or(RIGHT_BYTES / size_of::<T>(), |right| right.len);
-    let [most_depth, most_columns] = right_block(micro, k, room);
+    let right = (way == Way::Packed).then_some(if right.len > 0 { right } else { stack });
+    let most = right_bytes(caches) / size_of::<T>();
+    let [most_depth, most_columns] = right_block(micro, k, right.map_or(most, |right| right.len.min(most)));
     Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
         .multiply(waiting, sink);
-}
-
-/// Whether the right operand is copied to where its rows are contiguous: where they are not, and where it is read so often that this
-/// takes less time than to read a line here and a line there, each from a page of its own as a rule, which no processor
-/// fetches by itself. What is far away is read often from the second time on, unless [`fetches_right`].
-fn packs_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], rhs, .. }: &Product<'_, T>) -> bool {
-    let read_often = if bytes::<T>(k, n) > FAR_RIGHT_BYTES { 1 } else { READ_OFTEN };
-    n > 1 && rhs.col_stride != 1
-        || m > read_often * micro.rows && k > MAX_ROWS && bytes::<T>(k, n) > NEAR_BYTES
-}
-
-/// Whether blocks of the right operand are fetched ahead, where they lie: where rows are too few to make up for what the first
-/// ones wait. Where a panel is a line wide, so many are fetched one by one that it pays for rows of a single tile alone.
-fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
-    // Fewer rows have less to wait for while the right operand is in L3, and more sums to load and store again.
-    let far = if m > READ_OFTEN * MAX_ROWS { FAR_RIGHT_BYTES } else { limit(8 << 20, 2 << 10) };
-    (2..=FETCHED_ROWS).contains(&m)
-        && (m <= micro.rows || micro.columns() * size_of::<T>() > LINE)
-        && lhs.col_stride == 1
-        && rhs.col_stride == 1
-        && k.min(n) > FETCHED
-        && bytes::<T>(k, n) > far
-}
-
-/// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
-fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> bool {
-    lhs.col_stride != 1 && left_pays::<T>(m, k, n)
 }
 
 /// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
@@ -271,7 +220,7 @@ impl<T: Arithmetic> Blocks<'_, T> {
     fn store(&mut self, out: &mut [T]) {
         let [m, k, n] = *self.product.dims;
         assert!(out.len() == m * n);
-        let far = k <= SHALLOW && bytes::<T>(m, n) > FAR_BYTES;
+        let far = k <= SHALLOW && bytes::<T>(m, n) > FAR_RESULT;
         for rows in spans(m, self.most_rows(), MAX_ROWS) {
             for depth in spans(k, self.most_depth, 1) {
                 let left = self.left(rows, depth);
@@ -294,7 +243,7 @@ impl<T: Arithmetic> Blocks<'_, T> {
         let [m, k, n] = *self.product.dims;
         let mut room = Bytes::<SUMS_BYTES>::new();
         let room = room.room();
-        let far = bytes::<T>(m, n) > FAR_BYTES;
+        let far = bytes::<T>(m, n) > FAR_RESULT;
         let most_columns = self.most_columns.min(room.len / MAX_ROWS);
         for columns in spans(n, most_columns, self.micro.lanes) {
             let depth = Span { start: 0, len: k };

@@ -5,9 +5,10 @@ use std::mem::MaybeUninit;
 use super::columns::NARROWEST_PART;
 use super::products::{Product, Sink};
 use super::room::Room;
-use super::{MatRef, blocked, combined};
+use super::{MatRef, blocked, choices, combined};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::multiply_add;
+use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{Micro, Tiles, Vectors};
@@ -25,7 +26,7 @@ pub fn multiply<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [
 /// Any other than a small product.
 #[inline(never)]
 fn not_small<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
-    multiply_by(T::micro(simd_level()), product, scratch, sink);
+    multiply_by(T::micro(simd_level()), Caches::of_this_processor(), product, scratch, sink);
 }
 
 /// Whether a product has at most [`SMALL_PRODUCT`] multiplications, and extents that no part of a larger one has: threads take no
@@ -35,12 +36,13 @@ fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> 
     all_rows.max(k).max(n) < NARROWEST_PART && all_rows * k * n <= SMALL_PRODUCT
 }
 
-/// One product, by kernels that the processor has.
+/// One product, by kernels that the processor has, as is best for such caches.
 ///
 /// Which kernel it is depends on all of a product, whichever rows these are, since with a vector on the right the order
 /// of sums is another.
 pub fn multiply_by<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
+    caches: Caches,
     product: &Product<'_, T>,
     scratch: &mut [T],
     sink: Sink<'_, T>,
@@ -65,10 +67,10 @@ pub fn multiply_by<T: Arithmetic + Tiles>(
             Some(unused) => sink = unused,
         }
     }
-    if combined::pays(product) {
+    if choices::combines(micro, caches, product) {
         return combined::multiply(micro, product, sink);
     }
-    blocked::multiply(micro, product, scratch, sink);
+    blocked::multiply(micro, caches, product, scratch, sink);
 }
 
 /// Up to so many multiplications a product is done before any kernel is found:

@@ -1,8 +1,8 @@
 //! Copies of panels of an operand, laid out for the microkernels.
 
+use super::sizes::{DEEP, NEAR_ROWS};
 use super::spans::Span;
 use crate::kernels::arithmetic::Arithmetic;
-use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro, TransposeFn};
 use crate::simd::{Kernel, dispatch};
@@ -35,9 +35,6 @@ pub unsafe fn pack_panels<T: Arithmetic>(
         }
     }
 }
-
-/// From so many steps of `k` a panel is deep.
-const DEEP: usize = limit(128, 4);
 
 /// Where the panel begins whose first row or column is `first`, of so many steps of `k`. There is an odd number of lines from
 /// one deep panel to the next, so that they do not push each other out of a cache. Shallow ones are all in it.
@@ -97,7 +94,7 @@ pub unsafe fn pack<T: Arithmetic>(
         && col_stride != 1
         && let Some((size, transpose)) = micro.transpose
     {
-        if rows > NEAR {
+        if rows > NEAR_ROWS {
             // SAFETY: the contract is the same.
             return unsafe { pack_far(transpose, size, from, col_stride, [rows, columns], to, width) };
         }
@@ -114,9 +111,6 @@ pub unsafe fn pack<T: Arithmetic>(
     }
     dispatch(Pack { from, row_stride, col_stride, rows, columns, to, width });
 }
-
-/// Up to so many rows, columns that are packed as rows are in cache, as a rule.
-const NEAR: usize = limit(256, 16);
 
 /// The same for columns of many rows: a line of each at once, since columns a power of two apart push each other out of the
 /// cache, and fetched ahead. Blocks of so many rows and columns are transposed at a time.

@@ -1,36 +1,12 @@
 //! What a product uses scratch memory for: what the planner adds up is what the product cuts its memory by.
 
 use super::room::Room;
+use super::sizes::{
+    DEPTH, FETCHED, FETCHED_ROWS, LEFT_BYTES, PACKED_STACK_BYTES, RIGHT_BYTES, WAITING_ROWS, WORTH_A_BLOCK,
+    WORTH_PACKING,
+};
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{LINE, MAX_ROWS};
-
-/// Most of `k` in a block: eight rows of it are 16 or 32 KiB on the left.
-pub(super) const DEPTH: usize = limit(512, 8);
-
-/// Bytes of a right block: half of a common L2 cache, and a step of `k` more, see [`panel_start`].
-pub(super) const RIGHT_BYTES: usize = limit(513 << 10, 1 << 10);
-
-/// Bytes of a right block that is packed on the stack.
-pub(super) const PACKED_STACK_BYTES: usize = limit(32 << 10, 768);
-
-/// Rows whose sums wait for the next block of `k`.
-pub(super) const WAITING_ROWS: usize = limit(512, 16);
-
-/// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
-/// read it, and packing pays.
-pub(super) const FETCHED_ROWS: usize = limit(16, 4) * MAX_ROWS;
-
-/// Most of `k`, and of columns, of a right block that is fetched ahead, a column a step: two blocks fit into L2.
-pub(super) const FETCHED: usize = limit(240, 16);
-
-/// Bytes of a packed left block, with a step of `k` more. The right operand is packed anew for each, so there should be few.
-pub(super) const LEFT_BYTES: usize = limit(8, 2) * RIGHT_BYTES;
-
-/// Fewer rows than these are not packed at once, unless there are no more.
-pub(super) const WORTH_A_BLOCK: usize = limit(4, 2) * MAX_ROWS;
-
-/// Bytes of a left operand that stays in cache while it is read where it lies.
-pub(super) const WORTH_PACKING: usize = limit(512 << 10, 1 << 10);
 
 /// The elements of scratch memory that a product may use, whatever the strides of its operands.
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {

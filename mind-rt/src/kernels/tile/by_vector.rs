@@ -1,6 +1,6 @@
 //! Matrices times vectors: nothing of the matrix is read twice, so what counts is that memory is read in long stretches.
 
-use super::{Vector, each};
+use super::{LINE, Vector, each};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
@@ -55,17 +55,18 @@ pub unsafe fn dots<V: Vector>(
     to: *mut V::Element,
     adds: bool,
 ) {
-    /// Bytes of rows that come from beyond L2. One after the other they are a single stretch of memory; in cache, four
-    /// share what is loaded of the vector.
+    /// Bytes of rows that come from beyond L2.
     const FROM_AFAR: usize = limit(512 << 10, 512);
     /// Bytes between what is read of such rows and what is fetched meanwhile: the processor alone fetches too little ahead.
     const AHEAD: usize = 2 << 10;
-    let in_cache = len * k * size_of::<V::Element>() < FROM_AFAR;
-    let ahead = (!in_cache).then_some(AHEAD / size_of::<V::Element>());
+    // Four rows share what is loaded of the vector, and do not wait for each other's sums. One after the other they are a single
+    // stretch of memory, which is faster from afar where the sums of one row keep up with it: those of vectors of a line.
+    let by_four = size_of::<V>() < LINE || len * k * size_of::<V::Element>() < FROM_AFAR;
+    let ahead = (!by_four).then_some(AHEAD / size_of::<V::Element>());
     let mut i = 0;
     // SAFETY: the caller's contract covers every row.
     unsafe {
-        while in_cache && i + 4 <= len {
+        while by_four && i + 4 <= len {
             some_dots::<V, 4>(rows.add(i * stride), stride, vector, k, to.add(i), adds, None);
             i += 4;
         }

@@ -1,12 +1,14 @@
 //! Products of floats at every SIMD level, against sums in `f64`, against `matrixmultiply`, and bit by bit against
 //! themselves.
 
+use super::super::choices::right_bytes;
 #[cfg(not(feature = "__small_blocks"))]
 use super::super::columns;
 use super::super::foreign::{self, Foreign};
 use super::super::products::{Product, Products, Sink};
 use super::super::{BatchDim, Gemm, floats, matmul_scratch};
 use super::{Collect, MatRef};
+use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Epilogue;
 use crate::kernels::tile::Micro;
 use crate::sample::sample;
@@ -110,7 +112,7 @@ fn right_at_every_level<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: Mat
     let kernels = levels.map(|level| (format!("{level:?}"), T::micro(level)));
     for (name, micro) in kernels.chain([("arrays".to_string(), T::arrays())]) {
         right(&product, &name, &near, |product, scratch, sink| {
-            floats::multiply_by(micro, product, scratch, sink);
+            floats::multiply_by(micro, Caches::of_this_processor(), product, scratch, sink);
         });
     }
     right(&product, "matrixmultiply", &near, foreign::multiply);
@@ -240,6 +242,95 @@ fn blocks_of_every_kind() {
     }
     let data = [random::<f64>(200_000, 5), random::<f64>(200_000, 6)];
     some_layouts([21, 1030, 31], &data);
+}
+
+/// Second caches that a right operand of some ten kilobytes is far beyond, just beyond, within, and a small part of.
+const SECOND: [usize; 6] = [0, 3 << 10, 24 << 10, 40 << 10, 96 << 10, usize::MAX];
+
+/// A product has the same bits whatever the caches are, stored and, with little scratch memory, handed over.
+fn same_by_any_caches<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
+    let [m, k, n] = dims;
+    let product = Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs };
+    let scratch = matmul_scratch::<T>(m, k, n);
+    let levels = LEVELS.into_iter().filter(|level| *level <= simd_level());
+    for micro in levels.map(T::micro).chain([T::arrays()]) {
+        let sums = SECOND.map(|second| {
+            let multiply = |product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
+                floats::multiply_by(micro, Caches::new(second), product, scratch, sink);
+            };
+            let first = bits(&stored(&product, scratch, multiply));
+            let other = bits(&handed_over(&product, scratch / 3, multiply));
+            assert!(other == first, "{dims:?}, {second} bytes of cache");
+            first
+        });
+        let mut others = sums.iter().zip(SECOND).skip(1);
+        let differs = others.find(|(other, _)| **other != sums[0]).map(|(_, second)| second);
+        assert_eq!(differs, None, "{dims:?}, {} lanes: other bits with such a cache", micro.lanes);
+    }
+    right_at_every_level(dims, lhs, rhs);
+}
+
+/// Rows around those from which another way is taken, by operands around each of the caches.
+#[test]
+fn caches_do_not_show() {
+    fn of<T: Float>() {
+        let data = [random::<T>(70 * 70, 21), random::<T>(70 * 600, 22)];
+        let rows = [2, 4, 5, 8, 9, 13, 30, 31, 49, 65];
+        let dims = rows.into_iter().flat_map(|m| [[m, 33, 257], [m, 24, 256], [m, 70, 140], [m, 9, 600]]);
+        for (i, dims @ [m, k, n]) in sample("rows by operands around caches", dims).into_iter().enumerate() {
+            let [row_stride, col_stride] = if i % 3 == 2 { [1, m] } else { [k, 1] };
+            let lhs = MatRef { data: &data[0], offset: 0, row_stride, col_stride };
+            let [row_stride, col_stride] = if i % 5 == 4 { [1, k] } else { [n, 1] };
+            same_by_any_caches(dims, lhs, MatRef { data: &data[1], offset: 0, row_stride, col_stride });
+        }
+    }
+    of::<f32>();
+    of::<f64>();
+}
+
+/// Depths and columns around the blocks that the caches make.
+#[test]
+fn blocks_that_caches_make_do_not_show() {
+    const M: usize = 27;
+    let data = [random::<f64>(M * 70, 23), random::<f64>(70 * 70, 24)];
+    let mut cases = Vec::new();
+    for second in SECOND {
+        let len = right_bytes(Caches::new(second)) / size_of::<f64>();
+        for columns in [4, 8, 24] {
+            let depth = len / columns - 1;
+            cases.extend([depth - 1, depth, depth + 1, 2 * depth + 1].map(|k| [k, 2 * columns + 1]));
+            cases.extend([len / 31, len / 31 + 1].map(|n| [30, n]));
+        }
+    }
+    cases.retain(|[k, n]| (1..=70).contains(k) && (1..=70).contains(n));
+    for [k, n] in sample("blocks of caches", cases) {
+        let lhs = MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
+        same_by_any_caches(
+            [M, k, n],
+            lhs,
+            MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 },
+        );
+    }
+}
+
+/// Up to eight rows are combined, or read where they lie; more are packed, or fetched.
+#[test]
+fn few_rows_have_the_bits_of_more() {
+    let [m, k, n] = [14, 420, 1900];
+    let data = [random::<f32>(m * k, 25), random::<f32>(k * n, 26)];
+    let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
+    let rhs = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
+    let sums = |m| {
+        let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+        let scratch = matmul_scratch::<f32>(m, k, n);
+        let stored = bits(&stored(&product, scratch, floats::multiply));
+        assert!(stored == bits(&handed_over(&product, scratch, floats::multiply)), "{m} rows");
+        stored
+    };
+    let all = sums(m);
+    for rows in 2..m {
+        assert!(sums(rows) == all[..rows * n], "{rows} rows");
+    }
 }
 
 /// Rows of the right operand that begin in the same sets of a cache are packed.

@@ -1,0 +1,132 @@
+//! The caches of the processor that runs this: what kernels ask before they decide how to read what lies in memory.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What kernels know of the caches. No result depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caches {
+    /// Bytes of the second cache, of a core or of a few, from [`LEAST`](Self::LEAST) to [`MOST`](Self::MOST).
+    second: usize,
+}
+
+impl Caches {
+    /// What a processor is taken to have that does not say: as much as most have.
+    const UNKNOWN: usize = 512 << 10;
+
+    /// Bytes of the least second cache that kernels work by, and of the largest: others count as these.
+    const LEAST: usize = 1 << 10;
+    const MOST: usize = 256 << 20;
+
+    /// Those of this processor, which is asked once.
+    #[inline]
+    pub fn of_this_processor() -> Self {
+        /// 0 until asked. To ask twice at once gives the same answer twice.
+        static SECOND: AtomicUsize = AtomicUsize::new(0);
+
+        #[cold]
+        fn ask() -> usize {
+            // With `__small_blocks` so small that tiny operands lie beyond it.
+            let second =
+                if cfg!(feature = "__small_blocks") { 1536 } else { second().unwrap_or(Caches::UNKNOWN) };
+            SECOND.store(second, Ordering::Relaxed);
+            second
+        }
+
+        let known = SECOND.load(Ordering::Relaxed);
+        Self::new(if known == 0 { ask() } else { known })
+    }
+
+    /// Those of a processor whose second cache has so many bytes.
+    #[inline]
+    pub fn new(second: usize) -> Self {
+        Self { second: second.clamp(Self::LEAST, Self::MOST) }
+    }
+
+    /// Bytes of the second cache.
+    #[inline]
+    pub fn second(self) -> usize {
+        self.second
+    }
+}
+
+/// Bytes of the second cache for data, if the processor tells.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn second() -> Option<usize> {
+    use std::arch::x86_64::{__cpuid, __cpuid_count, CpuidResult};
+
+    /// Leaf 4 of Intel, and the one of AMD that has its form, empty where the other maker's is meant.
+    const LEAVES: [u32; 2] = [4, 0x8000_001d];
+    /// The first of the leaves that a leaf is among, which tells the last of them.
+    const AMONG: u32 = 0x8000_0000;
+    /// More caches than any processor has: a hypervisor may answer anything.
+    const MOST: u32 = 16;
+
+    // Newer versions of Rust have these as safe functions.
+    #[allow(unused_unsafe)]
+    // SAFETY: every processor of the architecture has the instruction.
+    let cpuid = |leaf, part| unsafe { __cpuid_count(leaf, part) };
+    #[allow(unused_unsafe)]
+    // SAFETY: as above.
+    let last = |leaf| unsafe { __cpuid(leaf & AMONG) }.eax;
+    let known = LEAVES.into_iter().filter(|leaf| last(*leaf) >= *leaf);
+    let parts = known.flat_map(|leaf| {
+        let kind = |part: &CpuidResult| part.eax & 0x1f;
+        (0..MOST).map(move |part| cpuid(leaf, part)).take_while(move |part| kind(part) != 0)
+    });
+    parts.filter_map(|part| second_of([part.eax, part.ebx, part.ecx])).next()
+}
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+fn second() -> Option<usize> {
+    None
+}
+
+/// Bytes of a cache that registers describe as leaf 4 of CPUID does, if it is the second and holds data.
+#[cfg(any(test, all(target_arch = "x86_64", not(miri))))]
+fn second_of([eax, ebx, ecx]: [u32; 3]) -> Option<usize> {
+    /// What the second cache of a processor may have.
+    const PLAUSIBLE: std::ops::RangeInclusive<u64> = 64 << 10..=Caches::MOST as u64;
+    const DATA: u32 = 1;
+    const UNIFIED: u32 = 3;
+    let (kind, level) = (eax & 0x1f, eax >> 5 & 7);
+    let field = |shift: u32, bits: u32| u64::from(ebx >> shift & ((1 << bits) - 1)) + 1;
+    let (line, partitions, ways) = (field(0, 12), field(12, 10), field(22, 10));
+    let bytes = (line * partitions * ways).saturating_mul(u64::from(ecx) + 1);
+    let is_second = matches!(kind, DATA | UNIFIED) && level == 2;
+    (is_second && PLAUSIBLE.contains(&bytes)).then(|| usize::try_from(bytes).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Registers of a cache: its kind, level, ways, bytes of a line, and sets.
+    fn registers(kind: u32, level: u32, [ways, line, sets]: [u32; 3]) -> [u32; 3] {
+        [kind | level << 5, (ways - 1) << 22 | (line - 1), sets - 1]
+    }
+
+    #[test]
+    fn the_second_cache_is_found_by_its_level_and_kind() {
+        // Of an EPYC of family 25, model 1.
+        assert_eq!(second_of(registers(3, 2, [8, 64, 1024])), Some(512 << 10));
+        // Of a Xeon with 2 MiB.
+        assert_eq!(second_of(registers(3, 2, [16, 64, 2048])), Some(2 << 20));
+        assert_eq!(second_of(registers(1, 1, [8, 64, 64])), None, "the first");
+        assert_eq!(second_of(registers(3, 3, [16, 64, 32768])), None, "the third");
+        assert_eq!(second_of(registers(2, 2, [8, 64, 1024])), None, "of instructions");
+    }
+
+    #[test]
+    fn sizes_that_no_cache_has_are_no_answer() {
+        assert_eq!(second_of(registers(3, 2, [1, 1, 1])), None);
+        assert_eq!(second_of([3 | 2 << 5, u32::MAX, u32::MAX]), None);
+    }
+
+    #[test]
+    fn there_is_always_an_answer_and_always_the_same() {
+        let caches = Caches::of_this_processor();
+        assert!(caches.second() >= Caches::LEAST);
+        assert_eq!(caches, Caches::of_this_processor());
+        assert_eq!([0, usize::MAX].map(|bytes| Caches::new(bytes).second()), [Caches::LEAST, Caches::MOST]);
+    }
+}
