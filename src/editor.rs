@@ -878,6 +878,19 @@ pub mod nn {
         Any
     }
 
+    /// For each row of scores the mean of the values, weighted by `softmax` of the row: attention by scores of one's own.
+    ///
+    /// - **Formula**: `softmax(scores) @ v`.
+    /// - **Shapes**: `scores` is `[.., Q, K]` and `v` is `[.., K, V]`, of leading axes that broadcast; the result is
+    ///   `[.., Q, V]`.
+    /// - **Stability**: that of `softmax`: a row of minus infinity gets 0, and no gradient is NaN. What is added up is
+    ///   divided at the end, so `K` times the largest value has to be finite.
+    /// - **Example**: `attend([[0.0, 0.0]], [[3.0], [5.0]])` is `[[4.0]]`.
+    /// - **Source**: Dao et al., *FlashAttention*, 2022.
+    pub fn attend(scores: Any, v: Any) -> Any {
+        Any
+    }
+
     /// For each query the mean of the values, weighted by how well their keys fit.
     ///
     /// - **Formula**: `softmax(q @ kᵀ / √D) @ v`.
