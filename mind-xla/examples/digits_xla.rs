@@ -101,9 +101,8 @@ fn run() -> Outcome {
     );
     let accuracy = accuracy(&net, &test);
     println!("test accuracy: {accuracy:.1} %");
-    // A comparison that is false of NaN too.
     let apart = greater(history.alone, history.steps_apart);
-    if !(apart <= NEAR) {
+    if apart.is_nan() || apart > NEAR {
         return Err(format!("losses are {apart:e} apart, needed at most {NEAR:e}").into());
     }
     if accuracy < ACCURACY {

@@ -93,7 +93,6 @@ impl Executable {
     }
 
     /// A call, to which arguments are given one by one.
-    #[must_use]
     pub fn call(&self) -> Call<'_> {
         let given = self.arguments.iter().map(|_| None).collect();
         Call { executable: self, given, faults: Vec::new() }
