@@ -221,12 +221,3 @@ fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pict
     let y = Tensor::from_fn_with((digits.len(),), |[row]| digits[row].label as i64);
     (x, y)
 }
-
-#[test]
-fn the_program_is_that_of_digits() {
-    let block =
-        |text: &'static str| text.split_once("\nmind! {\n").and_then(|(_, rest)| rest.split_once("\n}\n"));
-    let [here, there] =
-        [include_str!("digits_xla.rs"), include_str!("../../examples/digits/main.rs")].map(block);
-    assert_eq!(here.expect("it has a block").0, there.expect("it has a block").0);
-}
