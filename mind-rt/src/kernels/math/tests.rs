@@ -110,7 +110,7 @@ fn the_largest_errors_are_those_stated() {
     for (error, stated) in [
         (exp_error(Separate::exp(-81.39479), -81.39479), 0.982),
         (exp_error(Fused::exp(5.2016387), 5.2016387), 0.892),
-        (ln_error(Separate::ln(0.7064308), 0.7064308), 0.923),
+        (ln_error(Separate::ln(0.70683336), 0.70683336), 0.954),
         (ln_error(Fused::ln(1.5603251), 1.5603251), 0.937),
     ] {
         assert!(error <= stated && error > stated - 0.001, "{error}, stated {stated}");
