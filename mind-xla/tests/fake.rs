@@ -92,6 +92,13 @@ fn assert_nothing_is_left(plugin: &Plugin) {
 }
 
 #[test]
+fn functions_tell_which_inputs_they_update() {
+    // Of `x`, `layer.w`, `layer.b`, `rate`.
+    assert_eq!(step::UPDATES, [1, 2]);
+    assert!(first::UPDATES.is_empty());
+}
+
+#[test]
 fn a_file_that_is_no_plugin_is_refused() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let text = folder.path().join("text.so");

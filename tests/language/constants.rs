@@ -152,22 +152,3 @@ fn quantities_beyond_64_bits_are_large_numbers() {
     assert!(f::flops(usize::MAX) > u64::MAX / 2);
     assert_eq!(f::peak_bytes(usize::MAX), usize::MAX);
 }
-
-#[test]
-fn a_function_tells_which_inputs_of_its_module_it_updates() {
-    mind! {
-        struct Layer { w: f32[2], b: f32 }
-
-        fn step(x: f32[2], layer: &mut Layer, rate: f32, count: &mut i64) -> f32 {
-            layer.w = layer.w - rate * x;
-            count = count + 1;
-            sum(layer.w)
-        }
-        fn product(x: f32[2], w: f32[2]) -> f32 { sum(x * w) }
-    }
-    // Of `x`, `layer.w`, `layer.b`, `rate`, `count`.
-    assert_eq!(step::UPDATES, [1, 2, 4]);
-    assert!(product::UPDATES.is_empty());
-    let module = mic::parse_document(step::MIC, &Limits::default()).unwrap().module;
-    assert_eq!(module.outputs().len(), 1 + step::UPDATES.len());
-}
