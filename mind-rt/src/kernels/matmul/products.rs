@@ -10,9 +10,16 @@ use crate::kernels::limit::limit;
 use crate::kernels::storage::poison;
 use crate::parallel::{join, threads};
 use crate::shape::MAX_RANK;
+use crate::simd::{SimdLevel, simd_level};
 
-/// The work of a thread that is worth waking it, in multiply-adds: about 20 µs of AVX-512, where waking takes a few.
-const WORTH_A_THREAD: usize = limit(2 << 20, 64);
+/// The work of a thread that is worth waking it, in multiply-adds: about 20 µs, where waking takes a few.
+fn worth_a_thread() -> usize {
+    match simd_level() {
+        SimdLevel::Avx512 => limit(2 << 20, 64),
+        SimdLevel::Avx2 => limit(1 << 20, 64),
+        SimdLevel::Portable => limit(1 << 19, 64),
+    }
+}
 
 /// Multiply-adds that take as long as reading an element of the left operand that is read only once, and of the right one,
 /// whose rows are longer.
@@ -147,10 +154,7 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
     let [left, right] = COST_OF_READING;
     let reading = left.saturating_mul(rows).saturating_add(right.saturating_mul(n));
     let work = k.saturating_mul(rows.saturating_mul(n).saturating_add(reading));
-    if work < 2 * WORTH_A_THREAD {
-        return 1;
-    }
-    threads().min(work / WORTH_A_THREAD)
+    threads().min(work / worth_a_thread()).max(1)
 }
 
 /// Hands over what empty sums give.
