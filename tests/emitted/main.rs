@@ -276,6 +276,7 @@ fn items(case: &Case, lengths: emit::Lengths) -> String {
         constants: emit::Constants {
             core_ir: String::new(),
             mic: String::new(),
+            updates: Vec::new(),
             params: Dim::ZERO,
             flops: Dim::ZERO,
         },
