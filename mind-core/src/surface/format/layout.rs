@@ -209,6 +209,8 @@ impl<'a> Layout<'_, 'a> {
         let Some(first) = before.comments.first() else {
             return self.push_gap(gap, before.lines > 1 && !opens && !closes);
         };
+        let closes_line =
+            *role == Role::End || closes && matches!(gap, Gap::Line(_) | Gap::Break { .. });
         let (inner, outer) = self.indents(at, gap, closes);
         let lines_behind = before.comments.iter().skip(1).map(|next| next.lines).chain([before.lines]);
         let mut line_ended = first.lines > 0;
@@ -232,8 +234,12 @@ impl<'a> Layout<'_, 'a> {
                 (0, _) if opens && matches!(gap, Gap::Nothing) => {}
                 (_, _) => self.pieces.push(Piece::Space),
             }
-            let piece = if ends_line { Piece::Trailing } else { Piece::Text };
-            self.pieces.push(piece(comment.text));
+            let is_last = closes_line && number + 1 == before.comments.len();
+            self.pieces.push(match (ends_line, is_last) {
+                (true, _) => Piece::Trailing(comment.text),
+                (false, true) => Piece::Last(comment.text),
+                (false, false) => Piece::Text(comment.text),
+            });
             line_ended = ends_line;
         }
         match (line_ended, role) {

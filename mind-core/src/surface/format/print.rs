@@ -9,6 +9,8 @@ pub(super) enum Piece<'a> {
     Text(&'a str),
     /// A comment with which the line ends, however long it becomes.
     Trailing(&'a str),
+    /// One with which the line ends where the group around is broken: groups before it need not fit with it.
+    Last(&'a str),
     Space,
     /// Nothing or a space; where the group around is broken, the end of a line.
     Break {
@@ -66,7 +68,7 @@ impl Measures {
         let (mut ends, mut open) = (vec![pieces.len(); pieces.len()], Vec::new());
         for (at, piece) in pieces.iter().enumerate() {
             let (width, ended) = match piece {
-                Piece::Text(text) => (text.chars().count(), text.matches('\n').count()),
+                Piece::Text(text) | Piece::Last(text) => (text.chars().count(), text.matches('\n').count()),
                 Piece::Space | Piece::Fill | Piece::Assign { .. } => (1, 0),
                 Piece::Break { space, .. } => (usize::from(*space), 0),
                 Piece::Line { .. } => (0, 1),
@@ -89,7 +91,7 @@ impl Measures {
         for (at, piece) in pieces.iter().enumerate().rev() {
             let may_end = matches!(
                 piece,
-                Piece::Break { .. } | Piece::Fill | Piece::Assign { .. } | Piece::Line { .. }
+                Piece::Break { .. } | Piece::Fill | Piece::Assign { .. } | Piece::Line { .. } | Piece::Last(_)
             );
             breaks[at] = if may_end { at } else { breaks[at + 1] };
         }
@@ -141,7 +143,7 @@ impl Printer {
         let fits =
             |column: usize, to: usize| measures.width(at, to).is_some_and(|width| column + width <= WIDTH);
         match piece {
-            Piece::Text(text) | Piece::Trailing(text) => self.write(text),
+            Piece::Text(text) | Piece::Trailing(text) | Piece::Last(text) => self.write(text),
             Piece::Space => self.write(" "),
             Piece::Break { space, to } => match (group.is_flat, space) {
                 (true, true) => self.write(" "),
