@@ -209,8 +209,7 @@ impl<'a> Layout<'_, 'a> {
         let Some(first) = before.comments.first() else {
             return self.push_gap(gap, before.lines > 1 && !opens && !closes);
         };
-        let closes_line =
-            *role == Role::End || closes && matches!(gap, Gap::Line(_) | Gap::Break { .. });
+        let closes_line = *role == Role::End || closes && matches!(gap, Gap::Line(_) | Gap::Break { .. });
         let (inner, outer) = self.indents(at, gap, closes);
         let lines_behind = before.comments.iter().skip(1).map(|next| next.lines).chain([before.lines]);
         let mut line_ended = first.lines > 0;

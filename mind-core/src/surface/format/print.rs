@@ -91,7 +91,11 @@ impl Measures {
         for (at, piece) in pieces.iter().enumerate().rev() {
             let may_end = matches!(
                 piece,
-                Piece::Break { .. } | Piece::Fill | Piece::Assign { .. } | Piece::Line { .. } | Piece::Last(_)
+                Piece::Break { .. }
+                    | Piece::Fill
+                    | Piece::Assign { .. }
+                    | Piece::Line { .. }
+                    | Piece::Last(_)
             );
             breaks[at] = if may_end { at } else { breaks[at + 1] };
         }
