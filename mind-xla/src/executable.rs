@@ -103,12 +103,9 @@ impl Executable {
         let position =
             *self.positions.get(name).ok_or_else(|| format!("the program has no argument `{name}`"))?;
         let layout = &self.arguments[position];
-        let dtype = elements.dtype();
-        if layout.dtype.to_string() != dtype.to_string() || layout.extents != dims {
-            let needed = shown(layout.dtype, &layout.extents);
-            let dims: Vec<_> = dims.iter().map(ToString::to_string).collect();
-            let brackets = if dims.is_empty() { String::new() } else { format!("[{}]", dims.join(", ")) };
-            return Err(format!("`{name}` is {needed}, and {dtype}{brackets} is given"));
+        let (needed, found) = (shown(layout.dtype, &layout.extents), shown(elements.dtype(), dims));
+        if needed != found {
+            return Err(format!("`{name}` is {needed}, and {found} is given"));
         }
         let (found, needed) = (elements.len(), layout.extents.iter().product::<usize>());
         if found != needed {

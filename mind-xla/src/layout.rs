@@ -1,7 +1,6 @@
 //! Where the elements of a tensor are: on which device, and in which order.
 
-use mind_core::stablehlo::Described;
-use mind_core::stablehlo::Placed;
+use mind_core::stablehlo::{Described, Placed};
 use mind_core::ty::DType;
 
 /// A tensor's type, and which part of it each device has.
@@ -57,21 +56,12 @@ impl Layout {
 
     /// Bytes of the whole tensor.
     pub fn bytes(&self) -> usize {
-        self.extents.iter().product::<usize>() * self.item()
+        self.extents.iter().product::<usize>() * self.dtype.bytes()
     }
 
     /// Bytes of a part.
     pub fn part_bytes(&self) -> usize {
-        self.counts().iter().product::<usize>() * self.item()
-    }
-
-    /// Bytes of an element.
-    fn item(&self) -> usize {
-        match self.dtype {
-            DType::Bool => 1,
-            DType::I32 | DType::F32 => 4,
-            DType::I64 | DType::F64 => 8,
-        }
+        self.counts().iter().product::<usize>() * self.dtype.bytes()
     }
 
     /// What the plugin calls the type of elements.
@@ -100,7 +90,7 @@ impl Layout {
         let counts = self.counts();
         // Behind the last dimension that is split, whole and part have the same order.
         let last = self.splits.iter().rposition(|split| split.parts > 1).unwrap_or(0);
-        let inner: usize = self.extents.iter().skip(last + 1).product::<usize>() * self.item();
+        let inner: usize = self.extents.iter().skip(last + 1).product::<usize>() * self.dtype.bytes();
         let len = counts.get(last).copied().unwrap_or(1) * inner;
         let starts: Vec<usize> =
             self.part(device).iter().zip(&counts).map(|(part, count)| part * count).collect();

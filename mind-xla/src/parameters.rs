@@ -3,7 +3,7 @@
 use mind_rt::{Elements, ElementsMut, Parameters};
 
 use crate::error::Error;
-use crate::tensor::{DeviceTensor, Values};
+use crate::tensor::{DeviceTensor, Values, shown};
 
 /// The tensors of an argument, a struct or a single one, on the devices of a client. They stay there from call to call.
 #[derive(Debug)]
@@ -31,10 +31,8 @@ impl OnDevices {
             faults.push(format!("there are {found} tensors to be read into, and {needed} on the devices"));
         }
         for (part, (name, tensor)) in parts.iter().zip(self.tensors()) {
-            let is_same =
-                *part.dims == *tensor.dims() && part.dtype().to_string() == tensor.dtype().to_string();
-            if part.name != name || !is_same {
-                let needed = crate::tensor::shown(tensor.dtype(), tensor.dims());
+            let (needed, found) = (shown(tensor.dtype(), tensor.dims()), shown(part.dtype(), &part.dims));
+            if part.name != name || found != needed {
                 faults.push(format!("`{}` is to be read of `{name}`, which is {needed}", part.name));
             }
         }

@@ -213,7 +213,7 @@ impl fmt::Debug for DeviceTensor {
 }
 
 /// `f32[2, 3]`
-pub fn shown(dtype: DType, dims: &[usize]) -> String {
+pub fn shown(dtype: impl fmt::Display, dims: &[usize]) -> String {
     let dims: Vec<_> = dims.iter().map(ToString::to_string).collect();
     if dims.is_empty() { dtype.to_string() } else { format!("{dtype}[{}]", dims.join(", ")) }
 }

@@ -61,11 +61,10 @@ fn second() -> Option<usize> {
     /// More caches than any processor has: a hypervisor may answer anything.
     const MOST: u32 = 16;
 
-    // Newer versions of Rust have these as safe functions.
-    #[allow(unused_unsafe)]
+    #[allow(unused_unsafe, reason = "newer versions of Rust have it as a safe function")]
     // SAFETY: every processor of the architecture has the instruction.
     let cpuid = |leaf, part| unsafe { __cpuid_count(leaf, part) };
-    #[allow(unused_unsafe)]
+    #[allow(unused_unsafe, reason = "as above")]
     // SAFETY: as above.
     let last = |leaf| unsafe { __cpuid(leaf & AMONG) }.eax;
     let known = LEAVES.into_iter().filter(|leaf| last(*leaf) >= *leaf);

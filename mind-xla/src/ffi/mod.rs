@@ -4,7 +4,7 @@
 //! version, that its functions keep to the header, and that its objects live until they are destroyed. Each object is owned by
 //! one value here, which destroys it when it is dropped; what it was made of is kept alive by a shared pointer in it.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the functions of a plugin are those of C")]
 
 pub mod abi;
 mod bytes;
