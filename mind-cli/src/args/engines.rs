@@ -1,0 +1,85 @@
+//! What is said to and of other engines: XLA.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// `mind xla`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A plugin is a shared library with the interface PJRT, which --plugin or the variable
+MIND_PJRT_PLUGIN names. Packages for Python have such libraries: for the processor
+`pip download --no-deps xla-cpu-pjrt` gives a .whl file, which is a zip archive, with
+xla_cpu_pjrt.so in it; jax-cuda12-pjrt is for GPUs and libtpu for TPUs. `mind run --on xla` runs
+programs by a plugin.
+
+What a plugin logs goes to standard error; TF_CPP_MIN_LOG_LEVEL=3 in the environment keeps those of
+XLA quiet.
+
+Examples:
+  mind xla devices --plugin xla_cpu_pjrt.so
+  mind xla devices --plugin xla_cpu_pjrt.so --devices 8")]
+pub struct XlaArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: XlaCommand,
+}
+
+/// The subcommands of `mind xla`.
+#[derive(Debug, Subcommand)]
+pub enum XlaCommand {
+    /// Show the devices of a plugin, and what it says of itself
+    Devices(XlaDevicesArguments),
+}
+
+/// `mind xla devices`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mind xla devices --plugin xla_cpu_pjrt.so
+  MIND_PJRT_PLUGIN=xla_cpu_pjrt.so mind xla devices --devices 8")]
+pub struct XlaDevicesArguments {
+    #[command(flatten)]
+    pub plugin: PluginOptions,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// The reference interpreter
+    Interpreter,
+    /// XLA, by a PJRT plugin
+    Xla,
+}
+
+/// What `--to stablehlo` is told beside.
+#[derive(Clone, Debug, Default, Args)]
+pub struct EngineOptions {
+    /// With --to stablehlo, the extent of a symbol, as N=32; each symbol needs one
+    #[arg(long = "dim", value_name = "NAME=EXTENT")]
+    pub dims: Vec<String>,
+    #[command(flatten)]
+    pub layout: LayoutOptions,
+}
+
+/// How a program is laid out over several devices.
+#[derive(Clone, Debug, Default, Args)]
+pub struct LayoutOptions {
+    /// For XLA, devices in a grid of named axes, as d=4,m=2
+    #[arg(long, value_name = "AXIS=COUNT", value_delimiter = ',')]
+    pub mesh: Vec<String>,
+    /// With --mesh, the axis that splits each dimension of an input, `_` where none does, as x=d,_
+    #[arg(long = "shard", value_name = "INPUT=AXES", requires = "mesh")]
+    pub shards: Vec<String>,
+}
+
+/// The plugin by which XLA runs programs.
+#[derive(Clone, Debug, Default, Args)]
+pub struct PluginOptions {
+    /// For XLA, the PJRT plugin, a shared library [default: what MIND_PJRT_PLUGIN names]
+    #[arg(long, value_name = "PATH")]
+    pub plugin: Option<PathBuf>,
+    /// For XLA, how many devices a plugin for the processor makes of it [default: as many as it likes]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub devices: Option<u16>,
+}
