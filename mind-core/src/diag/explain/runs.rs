@@ -57,9 +57,9 @@ pub(super) const E6009: Explanation = Explanation {
 };
 
 pub(super) const E6010: Explanation = Explanation {
-    text: "An integer was divided by zero, or the plugin of `mind run --on xla` failed; nothing was written. A program in Knossos fails so too for an assertion, too deep a \
-           recursion, a negative size, the maximum of nothing and a function that is declared and not defined, and where \
-           `mind ks check --rules` finds that the sides of a rule differ.",
+    text: "An integer was divided by zero, or the plugin of `mind run --on xla` failed. Nothing was written. In Knossos an \
+           assertion, too deep a recursion, a negative size, the maximum of nothing and a function that is declared and not \
+           defined fail so too. So does `mind ks check --rules` where the sides of a rule differ.",
     example: Example::Knossos {
         wrong: "(def main Integer () (div 1 0))",
         right: "(def main Integer () (div 1 1))",
