@@ -32,6 +32,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 /// Of `f64`.
 #[inline(always)]
 pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+    const SIGN: u64 = (-0.0_f64).to_bits();
     const TWO: u64 = 2_f64.to_bits();
     const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     const EXPONENT: u64 = f64::INFINITY.to_bits() | f64::NEG_INFINITY.to_bits();
@@ -46,6 +47,11 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     let short = A::multiply_add(twice, 0.5, -1.0);
     let f = scaled + short;
     let lost = scaled - (f - short);
-    // -0 stays.
-    ln::of_f64(u, ln::sum_f64::<A>(ln::exponent_f64(above), f, lost)).copysign(x)
+    let y = ln::sum_f64::<A>(ln::exponent_f64(above), f, lost);
+    // +∞ and NaN stay.
+    let y = if u < f64::INFINITY { y } else { u };
+    let y = if u == 0.0 { f64::NEG_INFINITY } else { y };
+    // Below 0 it is NaN. The sign is that of x anyway, but for -0, which stays.
+    let beyond = if u < 0.0 { u64::MAX } else { 0 };
+    f64::from_bits(y.to_bits() | (x.to_bits() & SIGN) | beyond)
 }
