@@ -8,8 +8,8 @@ use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
     ir::{
-        Const, Convolution, External, Inst, Join, Made, Module, Op, Own, Product, Reduction, Rows, ValueId,
-        Window,
+        Arrange, Const, Convolution, External, Inst, Join, Made, Module, Op, Own, Product, Reduction, Rows,
+        ValueId, Window,
     },
     map::{self, Map},
     ops::{Class, Motion, position},
@@ -49,6 +49,8 @@ struct Arranger<'m> {
     numbers: HashMap<ValueId, ItemId>,
     /// What a mask may be read from instead of the value.
     masks: Vec<ValueId>,
+    /// Whether a product is read with its rows as columns only: it is stored so.
+    is_read_transposed: Vec<bool>,
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
     checks: HashMap<(ValueId, Must), ItemId>,
@@ -65,6 +67,7 @@ impl<'m> Arranger<'m> {
             views: Vec::with_capacity(count),
             numbers: HashMap::new(),
             masks: masks(module),
+            is_read_transposed: read_transposed(module),
             copies: HashMap::new(),
             checks: HashMap::new(),
             watched: None,
@@ -454,10 +457,20 @@ impl<'m> Arranger<'m> {
     }
 
     fn product(&mut self, value: ValueId, inst: &Inst, lhs: View, rhs: View, batch: Vec<Dim>) -> View {
-        let rank = lhs.shape.rank();
-        let extents = [lhs.shape[rank - 2].clone(), lhs.shape[rank - 1].clone(), rhs.shape[rank - 1].clone()];
-        let reads = vec![Read::View(lhs), Read::View(rhs)];
-        self.whole(value, Work::MatMul { batch, extents }, reads, &inst.ty)
+        let of = |lhs: &View, rhs: &View| {
+            let rank = lhs.shape.rank();
+            [lhs.shape[rank - 2].clone(), lhs.shape[rank - 1].clone(), rhs.shape[rank - 1].clone()]
+        };
+        if !self.is_read_transposed[value.index()] {
+            let (extents, reads) = (of(&lhs, &rhs), vec![Read::View(lhs), Read::View(rhs)]);
+            return self.whole(value, Work::MatMul { batch, extents }, reads, &inst.ty);
+        }
+        let swapped = matrices_transposed(inst.ty.rank());
+        let [lhs, rhs, result] =
+            [&rhs, &lhs, &View::contiguous(BufferId(0), &inst.ty.shape)].map(|view| view.transpose(&swapped));
+        let (extents, reads) = (of(&lhs, &rhs), vec![Read::View(lhs), Read::View(rhs)]);
+        let ty = inst.ty.with_shape(result.shape);
+        self.whole(value, Work::MatMul { batch, extents }, reads, &ty).transpose(&swapped)
     }
 
     fn conv2d(
@@ -574,6 +587,43 @@ fn picked(rows: &Rows, shape: &Shape) -> (usize, Picked) {
         None => (0, Picked::Row(Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE))),
         Some(axis) => (position(axis), Picked::Along(extents_around(shape, position(axis)))),
     }
+}
+
+/// Which products are read with rows and columns of their matrices swapped, and in no other way: the gradients of what a product
+/// had taken so. Another product reads either way as well, so what it reads stays as it is written.
+fn read_transposed(module: &Module) -> Vec<bool> {
+    let is_product = |inst: &Inst| matches!(inst.op, Op::Product(_));
+    let count = module.insts().len();
+    let [mut multiplied, mut transposed, mut others] = [(); 3].map(|()| vec![false; count]);
+    module.outputs().iter().for_each(|output| others[output.index()] = true);
+    for inst in module.insts().iter().filter(|inst| is_product(inst)) {
+        inst.operands.iter().for_each(|operand| multiplied[operand.index()] = true);
+    }
+    for (value, inst) in module.iter() {
+        for operand in inst.operands.iter() {
+            let swapped = matrices_transposed(module.ty(*operand).rank());
+            let is_swap = match &inst.op {
+                Op::Arrange(Arrange::Transpose { permutation }) => permutation[..] == swapped,
+                _ => false,
+            };
+            let of = if is_swap && !multiplied[value.index()] { &mut transposed } else { &mut others };
+            of[operand.index()] = true;
+        }
+    }
+    let is_stored_so = |(value, inst): (ValueId, &Inst)| {
+        let is_matrix = matches!(inst.op, Op::Product(Product::MatMul));
+        is_matrix && transposed[value.index()] && !others[value.index()]
+    };
+    module.iter().map(is_stored_so).collect()
+}
+
+/// The axes of matrices with rows and columns swapped.
+fn matrices_transposed(rank: usize) -> Vec<i64> {
+    let mut axes: Vec<i64> = (0..).take(rank).collect();
+    if let [.., rows, columns] = &mut axes[..] {
+        std::mem::swap(rows, columns);
+    }
+    axes
 }
 
 /// For each value what a mask may be read from: `relu(z)`, which is above 0 where `z` is, instead of `z` where the one is in

@@ -1,0 +1,466 @@
+//! How many columns of what is large the rows of a strip see.
+//!
+//! The mask of causal attention lets a row see the columns up to its own place. Behind the last column that the last row of a
+//! strip sees, a mask `j <= i + ahead` is false, so the scores that it selects are -∞, their exponentials 0, and nothing that is
+//! computed of them changes by leaving them out: maxima are of -∞ beside others, sums of zeros, and so are products whose other
+//! factor is finite, which the strips ask of memory before they begin.
+//!
+//! That is proved here from the steps of a group, of each element one fact, and of no operation by its name but of comparisons
+//! of places: a mask that is written otherwise, or attention that is, is as good.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    dim::Dim,
+    ir::ValueId,
+    map::Map,
+    number::Number,
+    plan::{Buffer, BufferId, Fold, MatMul, Nest, Node, Operand, Pass, Place, Scalar, Source, Step, Store},
+    reduce::Neutral,
+};
+
+use super::{
+    group::Group,
+    rows::{Along, Covered, Laid, Rows},
+};
+
+/// Numbers of places farther away than this are not looked at, so that sums of them stay exact.
+const FARTHEST: i64 = 1 << 40;
+
+/// What strips may leave out.
+pub(super) struct Seen {
+    /// The row at place `i` sees the columns up to `i + ahead`.
+    pub(super) ahead: i64,
+    /// What has to be finite, or all columns count: each is read only.
+    pub(super) finite: BTreeSet<BufferId>,
+    /// What has fewer columns then.
+    pub(super) shortened: BTreeSet<BufferId>,
+}
+
+/// Which axis of a nest goes along the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// It has nothing to do with what is shortened.
+    None,
+    /// This one.
+    Own(usize),
+    /// This one, and along the rows.
+    WithRows(usize),
+}
+
+/// What the rows of a group see, if it is not everything.
+pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<Seen> {
+    let columns = group.rows.columns.as_literal()?;
+    let shortened: BTreeSet<BufferId> = buffers_of_rows(buffers, group);
+    let with = |ahead: Option<i64>| {
+        let mut behind = Behind::new(buffers, steps, group, &shortened, ahead);
+        for (step, along) in &group.steps {
+            if !behind.step(&steps[*step], along) {
+                behind.holds = false;
+            }
+        }
+        behind
+    };
+    // With the fewest columns that the masks allow with which it can be proved.
+    with(None).masks.into_iter().filter(|ahead| *ahead < columns).find_map(|ahead| {
+        let Behind { holds, finite, .. } = with(Some(ahead));
+        holds.then(|| Seen { ahead, finite, shortened: shortened.clone() })
+    })
+}
+
+/// What is there for a strip only and as large as what the group is about.
+fn buffers_of_rows(buffers: &[Buffer], group: &Group) -> BTreeSet<BufferId> {
+    let is_large = |buffer: &&BufferId| group.rows.are_of(&buffers[buffer.0]);
+    group.local.iter().filter(is_large).copied().collect()
+}
+
+/// The axis of a nest along the columns of what is shortened; nothing where none is one.
+pub(super) fn columns_of(
+    rows: &Rows,
+    nest: &Nest,
+    covered: &[Covered],
+    laid: &[Laid<'_>],
+    shortened: &BTreeSet<BufferId>,
+) -> Option<Columns> {
+    let is_shortened = |laid: &Laid<'_>| laid.view.buffer().is_some_and(|buffer| shortened.contains(&buffer));
+    if !laid.iter().any(is_shortened) {
+        return Some(Columns::None);
+    }
+    let mut own = (0..covered.len()).filter(|axis| covered[*axis].axes.is_empty());
+    let last = rows.axes.len() - 1;
+    match (own.next(), own.next()) {
+        (Some(axis), None) => {
+            let is_all = nest.extents[axis] == rows.columns && axis >= nest.row_axes;
+            (is_all && covered.iter().all(|covered| covered.within.is_one() || covered.axes.is_empty()))
+                .then_some(Columns::Own(axis))
+        }
+        (None, None) => {
+            let axis = covered.iter().position(|covered| covered.axes.contains(&last))?;
+            let others_stand_still =
+                laid.iter().all(|laid| is_shortened(laid) || laid.view.strides[axis] == Dim::ZERO);
+            (covered[axis].within == rows.columns && others_stand_still).then_some(Columns::WithRows(axis))
+        }
+        _ => None,
+    }
+}
+
+/// What is known of an element behind the columns that are seen, or of a number of a row.
+#[derive(Clone, Copy)]
+enum Fact {
+    /// It is this one.
+    Known(Number),
+    /// It is a zero of either sign.
+    Zero,
+    /// It is a finite float.
+    Finite,
+    /// It is an integer: a multiple of the row's place, one of the column's, and a number.
+    Place { row: i64, column: i64, plus: i64 },
+    /// Anything.
+    Any,
+}
+
+impl Fact {
+    fn is_finite(self) -> bool {
+        match self {
+            Self::Known(number) => number.float().is_some_and(f64::is_finite),
+            Self::Zero | Self::Finite => true,
+            Self::Place { .. } | Self::Any => false,
+        }
+    }
+
+    fn is_zero(self) -> bool {
+        match self {
+            Self::Known(number) => number.float() == Some(0.0) || number.is(0),
+            Self::Zero => true,
+            Self::Finite | Self::Place { .. } | Self::Any => false,
+        }
+    }
+
+    fn truth(self) -> Option<bool> {
+        match self {
+            Self::Known(Number::Bool(truth)) => Some(truth),
+            Self::Known(_) | Self::Zero | Self::Finite | Self::Place { .. } | Self::Any => None,
+        }
+    }
+
+    /// Whether it changes nothing that it is put together with.
+    fn is_neutral(self, neutral: Neutral) -> bool {
+        let is = |number: f64| matches!(self, Self::Known(known) if known.float() == Some(number));
+        match neutral {
+            Neutral::Zero => self.is_zero(),
+            Neutral::One => is(1.0),
+            Neutral::Least => is(f64::NEG_INFINITY),
+            Neutral::Greatest => is(f64::INFINITY),
+        }
+    }
+
+    /// A place plus a number; a number is a place that stands still.
+    fn place(self) -> Option<[i64; 3]> {
+        match self {
+            Self::Place { row, column, plus } => Some([row, column, plus]),
+            Self::Known(Number::I64(number)) => Some([0, 0, number]),
+            Self::Known(Number::I32(number)) => Some([0, 0, number.into()]),
+            Self::Known(_) | Self::Zero | Self::Finite | Self::Any => None,
+        }
+    }
+}
+
+/// A search for what holds behind the columns that are seen.
+struct Behind<'s> {
+    buffers: &'s [Buffer],
+    rows: &'s Rows,
+    shortened: &'s BTreeSet<BufferId>,
+    /// Those with the numbers from 0 up.
+    iotas: BTreeSet<BufferId>,
+    /// What the group writes.
+    written: BTreeSet<BufferId>,
+    /// Which columns are seen: up to the row's place plus this.
+    ahead: Option<i64>,
+    /// The elements of what is shortened.
+    facts: BTreeMap<BufferId, Fact>,
+    /// What masks let rows see.
+    masks: BTreeSet<i64>,
+    finite: BTreeSet<BufferId>,
+    holds: bool,
+}
+
+impl<'s> Behind<'s> {
+    fn new(
+        buffers: &'s [Buffer],
+        steps: &[Step],
+        group: &'s Group,
+        shortened: &'s BTreeSet<BufferId>,
+        ahead: Option<i64>,
+    ) -> Self {
+        let iota = |step: &Step| if let Step::Iota { result } = step { Some(*result) } else { None };
+        let mut written = BTreeSet::new();
+        group
+            .steps
+            .iter()
+            .for_each(|(step, _)| steps[*step].for_each_write(|buffer| _ = written.insert(buffer)));
+        Self {
+            buffers,
+            rows: &group.rows,
+            shortened,
+            iotas: steps.iter().filter_map(iota).collect(),
+            written,
+            ahead,
+            facts: BTreeMap::new(),
+            masks: BTreeSet::new(),
+            finite: BTreeSet::new(),
+            holds: true,
+        }
+    }
+
+    /// Whether nothing that a step makes changes by what is behind the columns that are seen.
+    fn step(&mut self, step: &Step, along: &Along) -> bool {
+        let Some(laid) = self.rows.laid(step, along) else { return false };
+        match (step, along) {
+            (Step::Nest(nest), Along::Rows(covered)) => self.nest(nest, covered, &laid),
+            (Step::MatMul(product), along) => self.product(product, along, &laid),
+            _ => false,
+        }
+    }
+
+    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[Laid<'_>]) -> bool {
+        let columns = match columns_of(self.rows, nest, covered, laid, self.shortened) {
+            Some(Columns::None) => return true,
+            Some(columns) => columns,
+            None => return false,
+        };
+        let column = if let Columns::Own(axis) = columns { Some(axis) } else { None };
+        let loads = &laid[..nest.loads.len()];
+        let mut numbers = Numbers::default();
+        let mut holds = true;
+        for pass in &nest.passes {
+            let loaded: Vec<Fact> = loads.iter().map(|laid| self.loaded(laid, column)).collect();
+            let Pass { elements, stores, folds, numbers: of_row, row_stores: _, row_folds } = pass;
+            let facts = self.nodes(elements, &loaded, &mut numbers);
+            let of =
+                |operand: &Operand, numbers: &Numbers<'_>| fact(operand, &loaded, &facts, &numbers.facts);
+            holds &= row_folds.is_empty();
+            for Fold { monoid, operand, .. } in folds {
+                holds &= column.is_some() && of(operand, &numbers).is_neutral(monoid.neutral);
+            }
+            let stored: Vec<(Option<BufferId>, Fact)> =
+                stores.iter().map(|store| (store.target.buffer(), of(&store.operand, &numbers))).collect();
+            holds &= stored.into_iter().all(|(buffer, fact)| self.stored(buffer, fact));
+            // Numbers of a row do not depend on what is behind, if sums do not.
+            self.nodes(of_row, &[], &mut numbers);
+        }
+        holds
+    }
+
+    fn product(&mut self, product: &MatMul, along: &Along, laid: &[Laid<'_>]) -> bool {
+        let [lhs, rhs, others @ ..] = laid else { return false };
+        if self.is_shortened(rhs) {
+            return false;
+        }
+        let is_summed = self.is_shortened(lhs);
+        // What a product sums, and what it adds to, is zeros if the other factor is finite.
+        if is_summed && !(self.element(lhs).is_zero() && self.asks_for_finite(rhs)) {
+            return false;
+        }
+        if *along == Along::Sums {
+            return !others.iter().any(|laid| self.is_shortened(laid));
+        }
+        let (loads, stores) = others.split_at(product.finish.loads.len());
+        if !stores.iter().any(|laid| self.is_shortened(laid)) {
+            return !loads.iter().any(|laid| self.is_shortened(laid));
+        }
+        let loaded: Vec<Fact> = loads.iter().map(|laid| self.loaded(laid, Some(1))).collect();
+        let mut numbers = Numbers::default();
+        let facts = self.nodes(&product.finish.nodes, &loaded, &mut numbers);
+        let stores = product.finish.stores.iter();
+        let stored: Vec<(Option<BufferId>, Fact)> = stores
+            .map(|Store { operand, target }| {
+                (target.buffer(), fact(operand, &loaded, &facts, &numbers.facts))
+            })
+            .collect();
+        stored.into_iter().all(|(buffer, fact)| self.stored(buffer, fact))
+    }
+
+    fn is_shortened(&self, laid: &Laid<'_>) -> bool {
+        laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
+    }
+
+    /// Notes what an element is stored as; what has all its columns must have them whatever a row sees.
+    fn stored(&mut self, buffer: Option<BufferId>, fact: Fact) -> bool {
+        let Some(buffer) = buffer.filter(|buffer| self.shortened.contains(buffer)) else { return false };
+        self.facts.insert(buffer, fact);
+        true
+    }
+
+    fn element(&self, laid: &Laid<'_>) -> Fact {
+        laid.view.buffer().and_then(|buffer| self.facts.get(&buffer)).copied().unwrap_or(Fact::Any)
+    }
+
+    /// Whether it can be asked before the strips whether all that a factor is made of is finite.
+    fn asks_for_finite(&mut self, laid: &Laid<'_>) -> bool {
+        let Some(buffer) = laid.view.buffer() else { return false };
+        let Buffer { ty, place, .. } = &self.buffers[buffer.0];
+        if !ty.dtype.is_float() {
+            return true;
+        }
+        let is_there = !self.written.contains(&buffer) && !matches!(place, Place::Constant(_));
+        if is_there {
+            self.finite.insert(buffer);
+        }
+        is_there
+    }
+
+    /// An element that is loaded, by the axis of its view along the columns.
+    fn loaded(&self, laid: &Laid<'_>, column: Option<usize>) -> Fact {
+        match &laid.view.source {
+            Source::Scalar(scalar) => number(scalar),
+            Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(laid),
+            Source::Buffer(buffer) if self.iotas.contains(buffer) => {
+                let (row, batch) = laid.along.split_last().expect("matrices have rows");
+                let column = column.map_or(Some(0), |axis| laid.view.strides[axis].as_literal());
+                let stands_still = batch.iter().all(|step| *step == Dim::ZERO);
+                match (row.as_literal(), column, laid.view.offset.as_literal()) {
+                    (Some(row), Some(column), Some(plus)) if stands_still => {
+                        Fact::Place { row, column, plus }
+                    }
+                    _ => Fact::Any,
+                }
+            }
+            Source::Buffer(_) => Fact::Any,
+        }
+    }
+
+    fn nodes<'n>(&mut self, nodes: &'n [Node], loaded: &[Fact], numbers: &mut Numbers<'n>) -> Vec<Fact> {
+        let mut facts: Vec<Fact> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let own: Vec<Fact> =
+                node.operands.iter().map(|operand| fact(operand, loaded, &facts, &numbers.facts)).collect();
+            let asks_itself = || {
+                let condition = match &node.operands[0] {
+                    Operand::Node(node) => nodes.get(*node),
+                    Operand::Number(value) => numbers.nodes.get(value).copied(),
+                    Operand::Load(_) | Operand::Scalar(_) | Operand::Product => None,
+                };
+                condition.is_some_and(|condition| {
+                    condition.op == Map::IsFinite && condition.operands[0] == node.operands[1]
+                })
+            };
+            let found = match (node.op, &own[..]) {
+                (Map::Where, [_, _, other]) if other.is_finite() && asks_itself() => Fact::Finite,
+                (op, own) => self.function(op, own),
+            };
+            facts.push(found);
+            numbers.facts.insert(node.value, found);
+            numbers.nodes.insert(node.value, node);
+        }
+        facts
+    }
+
+    /// What a function gives for elements of which so much is known.
+    fn function(&mut self, op: Map, operands: &[Fact]) -> Fact {
+        let known = |fact: &Fact| if let Fact::Known(number) = fact { Some(*number) } else { None };
+        if let Some(known) = operands.iter().map(known).collect::<Option<Vec<Number>>>() {
+            // Of `exp` kernels keep what it is at infinities.
+            let is_sure = op.row().is_reproducible()
+                || (op == Map::Exp && known[0].float().is_some_and(f64::is_infinite));
+            let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
+            return found.map_or(Fact::Any, Fact::Known);
+        }
+        match (op, operands) {
+            (Map::Where, [condition, yes, no]) => match condition.truth() {
+                Some(true) => *yes,
+                Some(false) => *no,
+                None if yes.is_finite() && no.is_finite() => Fact::Finite,
+                None => Fact::Any,
+            },
+            (Map::And, [a, b]) if a.truth() == Some(false) || b.truth() == Some(false) => {
+                Fact::Known(Number::Bool(false))
+            }
+            (Map::Or, [a, b]) if a.truth() == Some(true) || b.truth() == Some(true) => {
+                Fact::Known(Number::Bool(true))
+            }
+            (Map::Add, [infinite, finite] | [finite, infinite]) | (Map::Sub, [infinite, finite])
+                if is_infinite(*infinite) && finite.is_finite() =>
+            {
+                *infinite
+            }
+            (Map::Mul, [a, b]) if (a.is_zero() && b.is_finite()) || (b.is_zero() && a.is_finite()) => {
+                Fact::Zero
+            }
+            (Map::Neg, [a]) if a.is_zero() => Fact::Zero,
+            (Map::Neg, [a]) if a.is_finite() => Fact::Finite,
+            (Map::Add | Map::Sub, [a, b]) => match (a.place(), b.place()) {
+                (Some(a), Some(b)) => {
+                    let sign = if op == Map::Add { 1 } else { -1 };
+                    match [0, 1, 2].map(|part| sign * b[part] + a[part]) {
+                        far if far.iter().any(|part| part.abs() > FARTHEST) => Fact::Any,
+                        [row, column, plus] => Fact::Place { row, column, plus },
+                    }
+                }
+                _ => Fact::Any,
+            },
+            (Map::Le | Map::Lt | Map::Ge | Map::Gt, [a, b]) => match (a.place(), b.place()) {
+                (Some(a), Some(b)) => {
+                    self.compared(op, [0, 1, 2].map(|part| a[part].saturating_sub(b[part])))
+                }
+                _ => Fact::Any,
+            },
+            _ => Fact::Any,
+        }
+    }
+
+    /// What a comparison of a difference of places with 0 is behind the columns that are seen.
+    fn compared(&mut self, op: Map, [row, column, plus]: [i64; 3]) -> Fact {
+        if plus.abs() > FARTHEST {
+            return Fact::Any;
+        }
+        // As of column - row + plus.
+        let (op, plus) = match ([row, column], op) {
+            ([-1, 1], op) => (op, plus),
+            ([1, -1], Map::Le) => (Map::Ge, -plus),
+            ([1, -1], Map::Lt) => (Map::Gt, -plus),
+            ([1, -1], Map::Ge) => (Map::Le, -plus),
+            ([1, -1], Map::Gt) => (Map::Lt, -plus),
+            _ => return Fact::Any,
+        };
+        // The last column for which it is not what it is behind.
+        let (ahead, behind) = match op {
+            Map::Le => (-plus, false),
+            Map::Lt => (-plus - 1, false),
+            Map::Gt => (-plus, true),
+            _ => (-plus - 1, true),
+        };
+        self.masks.insert(ahead);
+        match self.ahead {
+            Some(seen) if ahead <= seen => Fact::Known(Number::Bool(behind)),
+            Some(_) | None => Fact::Any,
+        }
+    }
+}
+
+/// What is known of values of a nest by their names: numbers of a row, and what computes them.
+#[derive(Default)]
+struct Numbers<'n> {
+    facts: BTreeMap<ValueId, Fact>,
+    nodes: BTreeMap<ValueId, &'n Node>,
+}
+
+fn fact(operand: &Operand, loaded: &[Fact], nodes: &[Fact], numbers: &BTreeMap<ValueId, Fact>) -> Fact {
+    match operand {
+        Operand::Load(load) => loaded.get(*load).copied().unwrap_or(Fact::Any),
+        Operand::Node(node) => nodes[*node],
+        Operand::Number(value) => numbers.get(value).copied().unwrap_or(Fact::Any),
+        Operand::Scalar(scalar) => number(scalar),
+        Operand::Product => Fact::Any,
+    }
+}
+
+fn number(scalar: &Scalar) -> Fact {
+    match scalar {
+        Scalar::Constant(data) => Number::filling(data).map_or(Fact::Any, Fact::Known),
+        Scalar::Input(_) | Scalar::Local(_) | Scalar::Count { .. } => Fact::Any,
+    }
+}
+
+fn is_infinite(fact: Fact) -> bool {
+    matches!(fact, Fact::Known(number) if number.float().is_some_and(f64::is_infinite))
+}
