@@ -1,7 +1,7 @@
 //! A program's plans through the kernels against the naive interpreter.
 
 #[path = "execute/mod.rs"]
-mod execute;
+pub mod execute;
 
 use std::collections::BTreeMap;
 
@@ -29,11 +29,18 @@ pub fn verified(module: &Module) -> Verified {
 /// Runs the interpreter, and the plans of the program optimised and as it is, by their nests and by the loops that these are
 /// lowered to, on the same inputs; the difference, if there is one.
 pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
+    match random_inputs(&verified(module), 7) {
+        Some(inputs) => compare_on(module, updates, &inputs),
+        None => Ok(()),
+    }
+}
+
+/// As [`compare`], on these inputs.
+pub fn compare_on(module: &Module, updates: &[Update], inputs: &[Value]) -> Result<(), String> {
     let verified = verified(module);
-    let Some(inputs) = random_inputs(&verified, 7) else { return Ok(()) };
     // What is not needed does not run, so it does not fail either.
     let canonical = canonicalise(verified);
-    let expected = run_bounded(&canonical, &inputs);
+    let expected = run_bounded(&canonical, inputs);
     let forms: [(&str, &dyn Fn() -> Optimised, Limits); 4] = [
         ("optimised", &|| optimise(&canonical), Limits::default()),
         ("as it is", &|| unoptimised(&canonical), Limits::default()),
@@ -46,11 +53,11 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
             continue;
         }
         for nests in [Nests::Defined, Nests::Lowered] {
-            let outcome = execute(&plan, &inputs, &bindings(module, &inputs), nests);
+            let outcome = execute(&plan, inputs, &bindings(module, inputs), nests);
             let agree = match (&expected, outcome) {
-                (Ok(expected), Ok(outcome)) => agree(&plan, updates, expected, &inputs, &outcome),
+                (Ok(expected), Ok(outcome)) => agree(&plan, updates, expected, inputs, &outcome),
                 (Err(expected), Err(found)) if found.error.code() == expected.code.to_string() => {
-                    untouched(&inputs, &found)
+                    untouched(inputs, &found)
                 }
                 (expected, found) => Err(format!(
                     "the interpreter gives {:?}, the plan {:?}",
@@ -102,7 +109,7 @@ fn unchanged(plan: &Plan, before: &[Value], after: &[Value]) -> Result<(), Strin
     }
 }
 
-fn bindings(module: &Module, inputs: &[Value]) -> Bindings {
+pub fn bindings(module: &Module, inputs: &[Value]) -> Bindings {
     let mut bindings = BTreeMap::new();
     for ((_, ty), value) in module.inputs().zip(inputs) {
         for (dim, extent) in ty.shape.iter().zip(&value.shape) {

@@ -2,12 +2,14 @@
 //! rounding allows, with the optimiser and without.
 
 mod check;
+mod nan;
 
 use std::collections::BTreeSet;
 
-use check::{compare, gradient, verified};
+use check::{compare, compare_on, gradient, verified};
 use mind_core::{
     canon::canonicalise,
+    interp::Elements,
     ir::Module,
     loops::{OfStep, Run, Statement, of_step},
     opt::optimise,
@@ -17,6 +19,7 @@ use mind_core::{
     text::core_ir,
 };
 use mind_tests::sample;
+use nan::has_nan_where_the_interpreter_has;
 
 /// Programs a run; each is a seed, so a failure names the program.
 const PROGRAMS: u64 = 2_000;
@@ -130,6 +133,103 @@ fn strips_of_products_compute_what_the_interpreter_does() {
         for module in [Some(module), first, second].into_iter().flatten() {
             compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
         }
+    }
+}
+
+/// Columns that no row of a strip sees are left out, unless what they are multiplied by is infinite: 0 times that is NaN.
+#[test]
+fn what_rows_do_not_see_changes_nothing() {
+    let program = "
+        fn causal(q: f32[2, 9, 2], k: f32[2, 9, 2], v: f32[2, 9, 3]) -> f32[2, 9, 3] { nn::attention_causal(q, k, v) }
+        fn more_keys(q: f64[7, 2], k: f64[11, 2], v: f64[11, 3]) -> f64[7, 3] { nn::attention_causal(q, k, v) }
+        fn more_queries(q: f32[11, 2], k: f32[7, 2], v: f32[7, 3]) -> f32[11, 3] { nn::attention_causal(q, k, v) }
+        fn groups(q: f32[2, 3, 8, 2], k: f32[2, 8, 2], v: f32[2, 8, 3]) -> f32[2, 3, 8, 3] {
+            nn::attention_grouped_causal(q, k, v)
+        }
+        fn biased(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3], bias: f32[9, 9]) -> f32[9, 3] {
+            nn::attend(where(iota([9, 9], axis = 1) > iota([9, 9], axis = 0), -inf, q @ k + bias), v)
+        }
+        fn before_its_place(q: f64[9, 2], k: f64[2, 9], v: f64[9, 3]) -> f64[9, 3] {
+            relu(where(iota([9, 9], axis = 0) > iota([9, 9], axis = 1), q @ k, 0.0)) @ v
+        }
+        fn up_to_two_ahead(q: f64[9, 2], k: f64[2, 9], v: f64[9, 3]) -> f64[9, 3] {
+            let (i, j) = (iota([9, 9], axis = 0), iota([9, 9], axis = 1));
+            where(i + 3 > j && j - i >= -4, exp(q @ k), 0.0) @ v
+        }
+        fn maxima(q: f64[9, 2], k: f64[2, 9], v: f64[9, 3]) -> (f64[9, 3], f64[9]) {
+            let s = where(iota([9, 9], axis = 0) >= iota([9, 9], axis = 1), q @ k, -inf);
+            (exp(s) @ v, max(s, axes = [1]))
+        }
+        fn whole_numbers(q: i32[9, 2], k: i32[2, 9], v: i32[9, 3]) -> i32[9, 3] {
+            where(iota([9, 9], axis = 0) >= iota([9, 9], axis = 1), q @ k, 0) @ v
+        }
+    ";
+    for (name, module) in functions(program) {
+        let optimised = optimise(&canonicalise(verified(&module)));
+        let plan = plan_by(&optimised, &[], &Limits { large: 1, larger: 0, bytes: 12 });
+        let mut strips = plan.steps.iter().filter_map(|step| step.strips());
+        assert!(strips.any(|strips| strips.seen.is_some()), "{name} leaves columns out");
+        let first = gradient(&module);
+        let second = first.as_ref().and_then(gradient);
+        second.iter().for_each(|second| compare(second, &[]).unwrap_or_else(|why| panic!("{name}: {why}")));
+        for module in [Some(module), first].into_iter().flatten() {
+            compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
+            for input in 0..module.inputs().count() {
+                let mut inputs = random_inputs(&verified(&module), 7).expect("known shapes");
+                match &mut inputs[input].elements {
+                    Elements::F32(elements) => *elements.last_mut().expect("an element") = f32::INFINITY,
+                    Elements::F64(elements) => *elements.last_mut().expect("an element") = f64::INFINITY,
+                    Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => continue,
+                }
+                let compared = compare_on(&module, &[], &inputs)
+                    .and_then(|()| has_nan_where_the_interpreter_has(&module, &inputs));
+                compared.unwrap_or_else(|why| panic!("{name}, infinity at the end of input {input}: {why}"));
+            }
+        }
+    }
+}
+
+/// Columns stay where something is made of them whatever a row sees.
+#[test]
+fn what_counts_without_being_seen_is_kept() {
+    let program = "
+        fn weights(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> (f32[9, 9], f32[9, 3]) {
+            let p = nn::softmax(where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k, -inf));
+            (p, p @ v)
+        }
+        fn little_is_not_nothing(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            nn::softmax(where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k, -1e3)) @ v
+        }
+        fn ones(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k, 1.0) @ v
+        }
+        fn a_sum_of_ones(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            let e = where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k, 0.0);
+            (e @ v) / sum(cosh(e), axes = [1], keepdims = true)
+        }
+        fn behind_its_place(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            where(iota([9, 9], axis = 1) >= iota([9, 9], axis = 0), q @ k, 0.0) @ v
+        }
+        fn twice_as_far(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            where(iota([9, 9], axis = 1) <= 2 * iota([9, 9], axis = 0), q @ k, 0.0) @ v
+        }
+        fn any_mask(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3], see: bool[9, 9]) -> f32[9, 3] {
+            nn::attention_masked(q, k.T, v, see)
+        }
+        fn of_rows_that_see_nothing(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            nn::softmax(where(iota([9, 9], axis = 1) < iota([9, 9], axis = 0), q @ k, -inf)) @ v
+        }
+        fn not_a_number(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            (0.0 * where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k, -inf)) @ v
+        }
+    ";
+    for (name, module) in functions(program) {
+        let optimised = optimise(&canonicalise(verified(&module)));
+        let plan = plan_by(&optimised, &[], &Limits { large: 1, larger: 0, bytes: 12 });
+        let strips: Vec<_> = plan.steps.iter().filter_map(|step| step.strips()).collect();
+        assert!(!strips.is_empty(), "{name} has strips");
+        assert!(strips.iter().all(|strips| strips.seen.is_none()), "{name} has all columns");
+        compare(&module, &[]).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
 }
 

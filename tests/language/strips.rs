@@ -86,7 +86,9 @@ mind! {
 #[test]
 fn attention_by_strips_is_what_loops_make() {
     let (q, k, v, dy) = (head(1), head(2), head(3), head(4));
-    assert!(forward::PLAN.contains("strips"), "{}", forward::PLAN);
+    for plan in [forward::PLAN, at_once_grad::PLAN] {
+        assert!(plan.contains("StripColumns of 410: those up to the row"), "{plan}");
+    }
     let y = forward(&q, &k, &v);
     let (_, back) = at_once_grad(&q, &k, &v, &dy);
     let len = PLACES * WIDTH;
@@ -97,6 +99,25 @@ fn attention_by_strips_is_what_loops_make() {
         let back = [&back.0, &back.1, &back.2].map(of);
         for ((found, expected), of) in back.iter().zip(&expected.back).zip(["q", "k", "v"]) {
             assert_near(found, expected, of);
+        }
+    }
+}
+
+/// Strips leave out what their rows do not see only where it is multiplied by what is finite: 0 times infinity is NaN.
+#[test]
+fn infinities_that_no_row_sees_are_multiplied() {
+    let (q, k, v) = (head(1), head(2), head(3));
+    let mut odd = v.clone();
+    *odd.as_mut_slice().last_mut().expect("elements") = f64::INFINITY;
+    let (expected, found) = (forward(&q, &k, &v), forward(&q, &k, &odd));
+    let (expected, found) = (expected.as_slice(), found.as_slice());
+    let last = found.len() - 1;
+    for (place, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let is_beside = place / (PLACES * WIDTH) == 1 && place % WIDTH == WIDTH - 1;
+        match is_beside {
+            true if place == last => assert_eq!(*found, f64::INFINITY),
+            true => assert!(found.is_nan(), "{found} at {place}"),
+            false => assert!((expected - found).abs() < 1e-14, "{found} at {place}, expected {expected}"),
         }
     }
 }

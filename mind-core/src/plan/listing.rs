@@ -9,8 +9,8 @@ use crate::{
     map::{Map, Notation},
     plan::{
         Along, Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest,
-        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Source, Step, Store, Strips, Target, View,
-        Watch,
+        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips, Target,
+        View, Watch,
     },
     ty::Type,
 };
@@ -170,6 +170,13 @@ impl Listing<'_> {
             strips.outer.iter().map(|walk| format!("{} × ", self.dim(&walk.extent))).collect();
         let mut lines =
             vec![format!("strips   {outer}{} by {} at a time", self.dim(&strips.cut.extent), strips.most)];
+        if let Some(Seen { len, ahead, columns, finite }) = &strips.seen {
+            let ahead = if *ahead == 0 { String::new() } else { format!(" {ahead:+}") };
+            let finite: Vec<String> = finite.iter().map(|buffer| self.buffer(*buffer)).collect();
+            let finite = finite.into_iter().reduce(|all, one| format!("{all}, {one}"));
+            let asked = finite.map(|all| format!(" where all is finite in {all}")).unwrap_or_default();
+            lines.push(format!("    {len} of {columns}: those up to the row{ahead}{asked}"));
+        }
         let sums = strips.sums.iter().map(|sum| format!("    {} <- 0.0", self.buffer(*sum)));
         lines.extend(sums);
         let inner = strips.steps.iter().flat_map(|step| self.step(step));
@@ -247,7 +254,14 @@ impl Listing<'_> {
         };
         let parts: BTreeSet<BufferId> =
             strips().flat_map(|strips| &strips.parts).map(|part| part.buffer).collect();
-        let all = (0..self.plan.buffers.len()).map(BufferId).filter(|id| !parts.contains(id));
+        // Of what strips compute again nothing may be left that reads what they were to compute first.
+        let mut used = BTreeSet::new();
+        self.plan.steps.iter().for_each(|step| step.for_each_buffer(|buffer| _ = used.insert(buffer)));
+        let is_shown = |id: &BufferId| {
+            let is_temporary = matches!(self.plan.buffers[id.0].place, Place::Arena { .. });
+            !parts.contains(id) && (used.contains(id) || !is_temporary)
+        };
+        let all = (0..self.plan.buffers.len()).map(BufferId).filter(is_shown);
         let rows: Vec<[String; 5]> = all.map(row).collect();
         let mut widths = [0; 5];
         for row in &rows {

@@ -27,7 +27,7 @@ pub use cost::Cost;
 pub(crate) use listing::operation;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
-pub use strips::{Limits, Part, Strips, Walk};
+pub use strips::{Limits, Part, Seen, Strips, Walk};
 pub use view::{Source, View};
 
 use crate::{

@@ -13,7 +13,7 @@ use mind_core::{
     map::{Map, Rust},
     plan::{
         Along, Argument, BufferId, Integers, Must, Parameter, Picked, Place, Plan, Returned, Scalar,
-        ScalarStep, Source, Step, Strips, View, Walk, Watch,
+        ScalarStep, Seen, Source, Step, Strips, View, Walk, Watch,
     },
     ty::{DType, Shape},
 };
@@ -223,6 +223,13 @@ impl Body<'_> {
             let _ = writeln!(self.text, "{sum}.fill(Default::default());");
         }
         let known = self.symbols.len();
+        let seen = strips.seen.as_ref().map(|seen| (seen, self.names.fresh("is_seen")));
+        if let Some((Seen { finite, .. }, is_finite)) = &seen {
+            self.take_temporaries(finite);
+            let all = finite.iter().map(|buffer| format!("rt::are_finite(&{}[..])", self.read(*buffer)));
+            let all = all.reduce(|all, one| format!("{all} && {one}")).unwrap_or_else(|| "true".to_owned());
+            let _ = writeln!(self.text, "let {is_finite} = {all};");
+        }
         for Walk { at, extent } in &strips.outer {
             let (at, extent) = (symbol_variable(at), self.extent(extent));
             let _ = writeln!(self.text, "for {at} in 0..{extent} {{");
@@ -233,6 +240,14 @@ impl Body<'_> {
         if let Some(len) = strips.len.as_symbol() {
             let len = symbol_variable(len);
             let _ = writeln!(self.text, "let {len} = ::core::cmp::Ord::min({most}, {extent} - {at});");
+        }
+        if let Some((Seen { len, ahead, columns, .. }, is_finite)) = &seen {
+            let (len, rows) = (symbol_variable(len), self.extent(&strips.len));
+            let seen = format!("::core::primitive::usize::saturating_add_signed({at} + {rows}, {ahead})");
+            let _ = writeln!(
+                self.text,
+                "let {len} = if {is_finite} {{ ::core::cmp::Ord::clamp({seen}, 1, {columns}) }} else {{ {columns} }};"
+            );
         }
         let sizes = (0..known).map(|position| format!("sizes.{position}, "));
         let own = strips.symbols().map(|symbol| format!("{}, ", symbol_variable(symbol)));

@@ -246,6 +246,10 @@ impl Run<'_> {
             let zeros = each_type!(&zeros[0], zero => Element::wrap(vec![zero[0]; zeros.len()]));
             self.store_buffer(*sum, zeros);
         }
+        let finite = strips.seen.iter().flat_map(|seen| &seen.finite);
+        let is_finite = finite
+            .map(|buffer| self.load_buffer(*buffer))
+            .all(|elements| each_number!(&elements, vec => rt::are_finite(vec)));
         let outer: Vec<usize> = strips.outer.iter().map(|walk| self.size(&walk.extent)).collect();
         let (extent, most) = (self.size(&strips.cut.extent), usize::try_from(strips.most).expect("above 0"));
         for outer_place in 0..outer.iter().product() {
@@ -258,6 +262,11 @@ impl Run<'_> {
                 self.bind(&strips.cut.at, at);
                 if let Some(len) = strips.len.as_symbol() {
                     self.bind(len, most.min(extent - at));
+                }
+                if let Some(seen) = &strips.seen {
+                    let end = i64::try_from(extent.min(at + most)).expect("an extent");
+                    let columns = if is_finite { seen.before(end) } else { seen.columns };
+                    self.bind(&seen.len, usize::try_from(columns).expect("an extent"));
                 }
                 strips.steps.iter().try_for_each(|step| self.step(step))?;
             }

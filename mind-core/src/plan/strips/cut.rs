@@ -1,6 +1,6 @@
 //! A strip of what a group of steps does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     dim::Dim,
@@ -12,9 +12,10 @@ use crate::{
 };
 
 use super::{
-    Limits, Names, Part, Strips, Walk,
+    Limits, Names, Part, Seen, Strips, Walk,
     group::Group,
     rows::{Along, Covered, Laid, Rows},
+    seen::{self, Columns},
 };
 
 /// Rows are cut at multiples of so many, where there are as many: tiles of products are whole then.
@@ -56,12 +57,15 @@ fn cut(
     let (axis, most) = place_of_cut(&group.rows, limits.bytes / bytes)?;
     let walk = |axis: usize| Walk { at: names.place(axis), extent: group.rows.axes[axis].clone() };
     let extent = &group.rows.axes[axis];
+    let seen = if axis + 1 == group.rows.axes.len() { seen::find(buffers, steps, group) } else { None };
     let is_even = extent.as_literal().is_some_and(|extent| extent % most == 0);
     let mut cutter = Cutter {
         rows: &group.rows,
         axis,
         at: (0..=axis).map(|axis| Dim::symbol(names.place(axis))).collect(),
         len: if is_even { Dim::literal(most) } else { Dim::symbol(names.len()) },
+        columns: seen.as_ref().map_or(group.rows.columns.clone(), |_| Dim::symbol(names.columns())),
+        shortened: seen.as_ref().map(|seen| seen.shortened.clone()).unwrap_or_default(),
         group,
         buffers,
         sums: Vec::new(),
@@ -79,6 +83,14 @@ fn cut(
         cut: walk(axis),
         most,
         len: cutter.len,
+        seen: seen.and_then(|seen| {
+            Some(Seen {
+                len: names.columns(),
+                ahead: seen.ahead,
+                columns: group.rows.columns.as_literal()?,
+                finite: seen.finite.into_iter().collect(),
+            })
+        }),
         sums: cutter.sums,
         parts: cutter.parts,
         local: group.local.iter().copied().collect(),
@@ -122,6 +134,10 @@ struct Cutter<'g> {
     /// The place at hand of each axis up to it.
     at: Vec<Dim>,
     len: Dim,
+    /// How many columns what is large has in a strip.
+    columns: Dim,
+    /// What is large, if a strip may have fewer columns of it than there are.
+    shortened: BTreeSet<BufferId>,
     group: &'g Group,
     buffers: &'g mut Vec<Buffer>,
     sums: Vec<BufferId>,
@@ -152,8 +168,18 @@ impl Cutter<'_> {
             }
         }
         let written = written(laid);
-        let mut moved =
-            laid.iter().map(|laid| self.view(laid, &written)).collect::<Option<Vec<_>>>()?.into_iter();
+        let mut moved = laid.iter().map(|laid| self.view(laid, &written)).collect::<Option<Vec<_>>>()?;
+        match seen::columns_of(self.rows, nest, covered, laid, &self.shortened)? {
+            Columns::None => {}
+            Columns::Own(axis) => {
+                cut.extents[axis] = self.columns.clone();
+                let last = self.rows.axes.len() - 1;
+                let of_rows = covered.iter().position(|covered| covered.axes.contains(&last));
+                moved.iter_mut().for_each(|view| self.shorten(view, of_rows));
+            }
+            Columns::WithRows(axis) => cut.extents[axis] = self.len.mul(&self.columns).ok()?,
+        }
+        let mut moved = moved.into_iter();
         cut.for_each_view_mut(&mut |view| *view = moved.next().expect("a view for each"));
         let mut is_row: Vec<bool> = (0..cut.extents.len()).map(|axis| axis < cut.row_axes).collect();
         let mut extents = std::mem::take(&mut cut.extents);
@@ -181,8 +207,21 @@ impl Cutter<'_> {
         (cut.batch, cut.extents[0]) =
             (self.batch(), if rows { self.len.clone() } else { cut.extents[0].clone() });
         cut.finish.extents[0] = self.rows_of_strip()?;
+        if self.is_shortened(lhs) {
+            cut.extents[1] = self.columns.clone();
+            self.shorten(&mut cut.lhs, Some(0));
+        }
+        if others.iter().any(|laid| laid.is_written && self.is_shortened(laid)) {
+            cut.extents[2] = self.columns.clone();
+            cut.finish.extents[1] = self.columns.clone();
+        }
+        let [m, k, n] = &cut.extents;
+        let batch = cut.batch.iter();
+        cut.lhs.shape = batch.clone().chain([m, k]).cloned().collect();
+        cut.rhs.shape = batch.chain([k, n]).cloned().collect();
         let mut views = others.iter().map(|laid| {
-            let view = self.view(laid, &written)?;
+            let mut view = self.view(laid, &written)?;
+            self.shorten(&mut view, Some(0));
             Some(View { shape: Shape::from_slice(&cut.finish.extents), ..view })
         });
         let (loads, stores) = (cut.finish.loads.len(), cut.finish.stores.len());
@@ -202,11 +241,16 @@ impl Cutter<'_> {
         if rows {
             cut.extents[1] = self.len.clone();
         }
+        if self.is_shortened(lhs) {
+            cut.extents[0] = self.columns.clone();
+            self.shorten(&mut cut.lhs, Some(1));
+            cut.lhs.shape = Shape::from_slice(&cut.extents[..2]);
+        }
         let of = self.sum_of(product)?;
         // Whatever it is stored to, it lies as a product's matrices do, one below the other.
         let from = self.from(&laid.iter().find(|laid| laid.is_written)?.along)?;
         let matrices = Dim::product(&cut.batch).ok()?;
-        let extents = [matrices.mul(&product.extents[0]).ok()?, product.extents[2].clone()];
+        let extents = [matrices.mul(&cut.extents[0]).ok()?, product.extents[2].clone()];
         let shape = Shape::from_slice(&extents);
         let dtype = self.buffers[of.0].ty.dtype;
         let part = self.part(of, from, Type::new(dtype, shape.clone()));
@@ -266,6 +310,19 @@ impl Cutter<'_> {
             passes: vec![pass],
         }));
         Some(sums)
+    }
+
+    fn is_shortened(&self, laid: &Laid<'_>) -> bool {
+        laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
+    }
+
+    /// Has a view step from row to row along an axis, if it is of what may have fewer columns.
+    fn shorten(&self, view: &mut View, of_rows: Option<usize>) {
+        if view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
+            && let Some(axis) = of_rows
+        {
+            view.strides[axis] = self.columns.clone();
+        }
     }
 
     fn is_of_rows(&self) -> bool {
@@ -351,8 +408,12 @@ impl Cutter<'_> {
 
     /// The rows of a buffer that are in a strip.
     fn part_type(&self, buffer: BufferId) -> Option<Type> {
-        let buffer = &self.buffers[buffer.0];
-        let shape = Shape::new([self.rows_of_strip()?, self.rows.len_of_row(buffer)?]);
-        Some(Type::new(buffer.ty.dtype, shape))
+        let Buffer { ty, .. } = &self.buffers[buffer.0];
+        let columns = if self.shortened.contains(&buffer) {
+            self.columns.clone()
+        } else {
+            self.rows.len_of_row(&self.buffers[buffer.0])?
+        };
+        Some(Type::new(ty.dtype, Shape::new([self.rows_of_strip()?, columns])))
     }
 }

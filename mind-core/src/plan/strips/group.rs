@@ -29,6 +29,8 @@ pub(super) struct Group {
     pub(super) steps: Vec<(usize, Along)>,
     /// What is written by these steps and read by no other.
     pub(super) local: BTreeSet<BufferId>,
+    /// Steps whose rows every reader computes again: they need not run.
+    pub(super) unread: Vec<usize>,
 }
 
 /// The groups among steps, each in an order in which it can run. Copies of steps, which compute again, are put behind all others.
@@ -52,6 +54,7 @@ pub(super) fn find(
     let Search { mut groups, .. } = search;
     let users = Users::new(steps, buffers.len());
     for group in &mut groups {
+        group.leave_out_unread(&users, buffers, steps, delivered);
         group.find_local(&users, buffers, steps);
         delivered.iter().for_each(|buffer| _ = group.local.remove(buffer));
     }
@@ -147,7 +150,8 @@ impl<'s> Search<'s> {
         for (step, along) in &found {
             let fitting = (first..self.groups.len()).rev().find(|group| self.may_join(*group, *step, along));
             let group = fitting.unwrap_or_else(|| {
-                self.groups.push(Group { rows: rows.clone(), steps: Vec::new(), local: BTreeSet::new() });
+                let (rows, local) = (rows.clone(), BTreeSet::new());
+                self.groups.push(Group { rows, steps: Vec::new(), local, unread: Vec::new() });
                 self.groups.len() - 1
             });
             self.groups[group].steps.push((*step, along.clone()));
@@ -336,6 +340,29 @@ impl<'s> Search<'s> {
 impl Group {
     fn is_large(&self, buffer: &Buffer) -> bool {
         self.rows.are_of(buffer)
+    }
+
+    /// Leaves out the steps of which nothing is read any more, once readers compute it again.
+    fn leave_out_unread(
+        &mut self,
+        users: &Users,
+        buffers: &[Buffer],
+        steps: &[Step],
+        delivered: &[BufferId],
+    ) {
+        let unread = &mut self.unread;
+        self.steps.retain(|(step, along)| {
+            let mut is_read = *along == Along::Sums;
+            steps[*step].for_each_write(|buffer| {
+                let is_temporary = matches!(buffers[buffer.0].place, Place::Arena { .. });
+                let is_its_own = users.readers[buffer.0].iter().all(|reader| reader == step);
+                is_read |= !(is_temporary && is_its_own) || delivered.contains(&buffer);
+            });
+            if !is_read {
+                unread.push(*step);
+            }
+            is_read
+        });
     }
 
     fn find_local(&mut self, users: &Users, buffers: &[Buffer], steps: &[Step]) {

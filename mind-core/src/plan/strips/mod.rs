@@ -5,11 +5,13 @@
 //! gradients need of scores again is computed again, strip by strip: that takes less time than to write all of it to memory
 //! and to read it (Dao et al., *FlashAttention*, 2022).
 //!
-//! `rows` says how a step lies along rows, `group` which steps run together, `cut` makes a strip of them.
+//! `rows` says how a step lies along rows, `group` which steps run together, `seen` which columns count, `cut` makes a strip of
+//! them.
 
 mod cut;
 mod group;
 mod rows;
+mod seen;
 
 use std::collections::BTreeMap;
 
@@ -53,6 +55,8 @@ pub struct Strips {
     pub most: i64,
     /// How many there are in the strip at hand: [`most`](Self::most), or a symbol, since the last strip may be shorter.
     pub len: Dim,
+    /// Which columns of what is large the strip at hand has, if not always all.
+    pub seen: Option<Seen>,
     /// What the steps add to, strip by strip: zeros at first.
     pub sums: Vec<BufferId>,
     /// Parts of other buffers that belong to the strip at hand.
@@ -72,6 +76,26 @@ pub struct Walk {
     pub extent: Dim,
 }
 
+/// The columns of what is large that a strip has, from the first on: those behind change nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// How many: in the steps of the strip it is a dim.
+    pub len: Symbol,
+    /// A row has the columns up to its own place and so many more: the strip has those of its last row, and at least one.
+    pub ahead: i64,
+    /// How many there are.
+    pub columns: i64,
+    /// Unless all elements of these buffers are finite before the first strip, every strip has all columns.
+    pub finite: Vec<BufferId>,
+}
+
+impl Seen {
+    /// How many columns a strip of rows has that ends before a row, if all that is asked for is finite.
+    pub fn before(&self, end: i64) -> i64 {
+        end.saturating_add(self.ahead).clamp(1, self.columns)
+    }
+}
+
 /// A buffer that is a part of another, [`Place::Part`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -84,7 +108,8 @@ pub struct Part {
 impl Strips {
     /// The symbols that stand for the strip at hand.
     pub fn symbols(&self) -> impl Iterator<Item = &Symbol> {
-        self.outer.iter().chain([&self.cut]).map(|walk| &walk.at).chain(self.len.as_symbol())
+        let places = self.outer.iter().chain([&self.cut]).map(|walk| &walk.at);
+        places.chain(self.len.as_symbol()).chain(self.seen.iter().map(|seen| &seen.len))
     }
 
     /// The buffer that is read or written where a step of the strip reads or writes one.
@@ -92,10 +117,12 @@ impl Strips {
         self.parts.iter().find(|part| part.buffer == buffer).map_or(buffer, |part| part.of)
     }
 
-    /// The symbols of the longest strip.
+    /// The symbols of the longest strip, of all columns.
     pub fn longest(&self) -> Bindings {
         let walks = self.outer.iter().chain([&self.cut]).map(|walk| (walk.at.clone(), Dim::ZERO));
-        walks.chain(self.len.as_symbol().map(|len| (len.clone(), Dim::literal(self.most)))).collect()
+        let len = self.len.as_symbol().map(|len| (len.clone(), Dim::literal(self.most)));
+        let seen = self.seen.iter().map(|seen| (seen.len.clone(), Dim::literal(seen.columns)));
+        walks.chain(len).chain(seen).collect()
     }
 
     /// The symbols of a strip of all rows that the outer axes do not count, and how often there are so many.
@@ -134,7 +161,8 @@ pub(super) fn cut(
         let Some(Cut { inner, after }) = cut::strips(buffers, &steps, group, names, limits) else {
             continue;
         };
-        group.steps.iter().for_each(|(step, _)| is_in_group[*step] = true);
+        let steps = group.steps.iter().map(|(step, _)| step).chain(&group.unread);
+        steps.for_each(|step| is_in_group[*step] = true);
         let last = group.steps.last().expect("a group has steps").0;
         cut.insert(last, [Step::Strips(inner)].into_iter().chain(after).collect());
     }
@@ -167,6 +195,10 @@ impl Names {
 
     fn len(&self) -> Symbol {
         format!("{}Rows", self.prefix).as_str().into()
+    }
+
+    fn columns(&self) -> Symbol {
+        format!("{}Columns", self.prefix).as_str().into()
     }
 }
 

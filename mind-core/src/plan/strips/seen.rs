@@ -335,10 +335,11 @@ impl<'s> Behind<'s> {
             let own: Vec<Fact> =
                 node.operands.iter().map(|operand| fact(operand, loaded, &facts, &numbers.facts)).collect();
             let asks_itself = || {
-                let condition = match &node.operands[0] {
-                    Operand::Node(node) => nodes.get(*node),
-                    Operand::Number(value) => numbers.nodes.get(value).copied(),
-                    Operand::Load(_) | Operand::Scalar(_) | Operand::Product => None,
+                let condition = match (&node.operands[0], &node.operands[1]) {
+                    (Operand::Node(condition), _) => nodes.get(*condition),
+                    // Another pass has other nodes, and what it loads may have been stored since.
+                    (Operand::Number(condition), Operand::Number(_)) => numbers.nodes.get(condition).copied(),
+                    _ => None,
                 };
                 condition.is_some_and(|condition| {
                     condition.op == Map::IsFinite && condition.operands[0] == node.operands[1]

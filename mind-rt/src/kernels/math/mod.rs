@@ -75,8 +75,8 @@ use crate::kernels::{arithmetic::Arithmetic, divided_by_zero, internal_error};
 
 pub use near::{Near, Ranges};
 pub use truth::{
-    Bits, Convert, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool, to_f32,
-    to_f64, to_i32, to_i64,
+    Bits, Convert, are_finite, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool,
+    to_f32, to_f64, to_i32, to_i64,
 };
 
 /// An element type with fractions.

@@ -22,6 +22,12 @@ pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
     if condition { chosen } else { other }
 }
 
+/// Whether all elements are finite.
+pub fn are_finite<T: Arithmetic>(elements: &[T]) -> bool {
+    // Without a branch for each, so that many are asked at once.
+    elements.chunks(4096).all(|chunk| chunk.iter().fold(true, |all, x| all & is_finite(*x)))
+}
+
 /// Integers bit by bit, and truth values as one bit. Where floats are asked, the rules have refused the program.
 pub trait Bits: Sized {
     /// Each bit that both have.
@@ -261,6 +267,22 @@ mod tests {
             (f32::NAN, true, false),
         ] {
             assert_eq!((is_nan(x), is_finite(x)), (nan, finite), "{x}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_not_finite_is_found_wherever_it_is() {
+        for len in [0, 1, 2, 4095, 4096, 4097, 10_000] {
+            let mut elements = vec![f64::MAX; len];
+            assert!(are_finite(&elements), "{len}");
+            for place in [0, 1, len / 2, 4096, len.saturating_sub(1)].into_iter().filter(|place| *place < len)
+            {
+                for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    elements[place] = odd;
+                    assert!(!are_finite(&elements), "{odd} at {place} of {len}");
+                }
+                elements[place] = 0.0;
+            }
         }
     }
 

@@ -1,0 +1,34 @@
+//! Where results are NaN, of which comparisons by bounds ask nothing.
+
+use mind_core::{
+    canon::canonicalise,
+    interp::{Value, run},
+    ir::Module,
+    opt::optimise,
+    plan::{Limits, plan_by},
+};
+
+use crate::check::{
+    bindings,
+    execute::{Nests, execute},
+    verified,
+};
+
+/// Whether a plan by the shortest strips gives NaN where the interpreter does, and nowhere else: of what is not finite
+/// [`compare_on`](crate::check::compare_on) asks nothing.
+pub fn has_nan_where_the_interpreter_has(module: &Module, inputs: &[Value]) -> Result<(), String> {
+    let canonical = canonicalise(verified(module));
+    let plan = plan_by(&optimise(&canonical), &[], &Limits { large: 1, larger: 0, bytes: 12 });
+    let expected = run(&canonical, inputs).map_err(|error| error.to_string())?;
+    let outcome = execute(&plan, inputs, &bindings(module, inputs), Nests::Lowered);
+    let found = outcome.map_err(|failure| failure.error.to_string())?.results;
+    for (output, (expected, found)) in expected.iter().zip(&found).enumerate() {
+        let (expected, found) = (expected.elements.to_f64(), found.elements.to_f64());
+        let mut elements = expected.iter().zip(&found);
+        if let Some(place) = elements.position(|(expected, found)| expected.is_nan() != found.is_nan()) {
+            let (expected, found) = (expected[place], found[place]);
+            return Err(format!("element {place} of output {output} is {found}, expected {expected}"));
+        }
+    }
+    Ok(())
+}
