@@ -55,9 +55,10 @@ fn cut(
 ) -> Option<Cut> {
     let bytes = group.local.iter().map(|buffer| buffers[buffer.0].ty.dtype.bytes() as i64).max()?;
     let (axis, most) = place_of_cut(&group.rows, limits.bytes / bytes)?;
+    let seen = if axis + 1 == group.rows.axes.len() { seen::find(buffers, steps, group) } else { None };
+    let most = if seen.is_some() { place_of_cut(&group.rows, limits.bytes / bytes / 2)?.1 } else { most };
     let walk = |axis: usize| Walk { at: names.place(axis), extent: group.rows.axes[axis].clone() };
     let extent = &group.rows.axes[axis];
-    let seen = if axis + 1 == group.rows.axes.len() { seen::find(buffers, steps, group) } else { None };
     let is_even = extent.as_literal().is_some_and(|extent| extent % most == 0);
     let mut cutter = Cutter {
         rows: &group.rows,

@@ -31,14 +31,15 @@ pub struct Limits {
     /// If they are so many times larger than what they are made of: to compute their elements again takes less time than
     /// to write them and to read them.
     pub larger: i64,
-    /// About so many bytes of each large tensor are in a strip, where a row has no more: what a group of steps has at once fits
-    /// into the cache of a core.
+    /// About so many bytes of each large tensor are in a strip, where a row has no more, and half as many where strips leave
+    /// columns out. What a group of steps has at once nearly fits into the cache of a core, operands that are packed for each strip
+    /// are seldom packed, and the band of a mask is followed closely.
     pub bytes: i64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { large: 1 << 16, larger: 4, bytes: 1 << 18 }
+        Self { large: 1 << 16, larger: 4, bytes: 1 << 19 }
     }
 }
 
