@@ -219,6 +219,18 @@ fn what_counts_without_being_seen_is_kept() {
         fn of_rows_that_see_nothing(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
             nn::softmax(where(iota([9, 9], axis = 1) < iota([9, 9], axis = 0), q @ k, -inf)) @ v
         }
+        fn of_the_first_column(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            let (see, s) = (iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k);
+            (where(see, s, 0.0)[.., 0..1] * where(see, s, 1.0)) @ v
+        }
+        fn the_first_column_spread(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            let s = where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), exp(q @ k), 0.0);
+            broadcast_to(s[.., 0..1], [9, 9]) @ v
+        }
+        fn far_places(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
+            let (i, j) = (iota([9, 9], axis = 0), iota([9, 9], axis = 1));
+            where(j - (-9223372036854775807 - 1) <= i + 9223372036854775807, q @ k, 0.0) @ v
+        }
         fn not_a_number(q: f32[9, 2], k: f32[2, 9], v: f32[9, 3]) -> f32[9, 3] {
             (0.0 * where(iota([9, 9], axis = 1) <= iota([9, 9], axis = 0), q @ k, -inf)) @ v
         }

@@ -158,7 +158,9 @@ impl Fact {
     fn place(self) -> Option<[i64; 3]> {
         match self {
             Self::Place { row, column, plus } => Some([row, column, plus]),
-            Self::Known(Number::I64(number)) => Some([0, 0, number]),
+            Self::Known(Number::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
+                Some([0, 0, number])
+            }
             Self::Known(Number::I32(number)) => Some([0, 0, number.into()]),
             Self::Known(_) | Self::Zero | Self::Finite | Self::Any => None,
         }
@@ -258,7 +260,9 @@ impl<'s> Behind<'s> {
         }
         let is_summed = self.is_shortened(lhs);
         // What a product sums, and what it adds to, is zeros if the other factor is finite.
-        if is_summed && !(self.element(lhs).is_zero() && self.asks_for_finite(rhs)) {
+        let back = if *along == Along::Sums { 2 } else { 1 };
+        let of_columns = lhs.view.shape.rank() - back;
+        if is_summed && !(self.element(lhs, Some(of_columns)).is_zero() && self.asks_for_finite(rhs)) {
             return false;
         }
         if *along == Along::Sums {
@@ -291,8 +295,12 @@ impl<'s> Behind<'s> {
         true
     }
 
-    fn element(&self, laid: &Laid<'_>) -> Fact {
-        laid.view.buffer().and_then(|buffer| self.facts.get(&buffer)).copied().unwrap_or(Fact::Any)
+    /// An element of what is shortened, by the axis of the view along the columns if it has one of its own. What stands still along
+    /// it is of another column, which may be seen.
+    fn element(&self, laid: &Laid<'_>, column: Option<usize>) -> Fact {
+        let goes_along = column.is_none_or(|axis| laid.view.strides[axis].is_one());
+        let fact = laid.view.buffer().and_then(|buffer| self.facts.get(&buffer)).filter(|_| goes_along);
+        fact.copied().unwrap_or(Fact::Any)
     }
 
     /// Whether it can be asked before the strips whether all that a factor is made of is finite.
@@ -313,7 +321,7 @@ impl<'s> Behind<'s> {
     fn loaded(&self, laid: &Laid<'_>, column: Option<usize>) -> Fact {
         match &laid.view.source {
             Source::Scalar(scalar) => number(scalar),
-            Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(laid),
+            Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(laid, column),
             Source::Buffer(buffer) if self.iotas.contains(buffer) => {
                 let (row, batch) = laid.along.split_last().expect("matrices have rows");
                 let column = column.map_or(Some(0), |axis| laid.view.strides[axis].as_literal());
