@@ -5,10 +5,11 @@
 //! gradients need of scores again is computed again, strip by strip: that takes less time than to write all of it to memory
 //! and to read it (Dao et al., *FlashAttention*, 2022).
 //!
-//! `rows` says how a step lies along rows, `group` which steps run together, `seen` which columns count, `cut` makes a strip of
-//! them.
+//! `rows` says how a step lies along rows, `group` which steps run together, `seen` which columns count, by the facts of
+//! `fact`, `cut` makes a strip of them.
 
 mod cut;
+mod fact;
 mod group;
 mod rows;
 mod seen;

@@ -14,21 +14,17 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     map::Map,
-    number::Number,
-    plan::{Buffer, BufferId, Fold, MatMul, Nest, Node, Operand, Pass, Place, Scalar, Source, Step, Store},
-    reduce::Neutral,
+    plan::{Buffer, BufferId, Fold, MatMul, Nest, Node, Operand, Pass, Place, Source, Step, Store},
 };
 
 use super::{
+    fact::{Fact, Masks},
     group::Group,
     rows::{Along, Covered, Laid, Rows},
 };
 
-/// Numbers of places farther away than this are not looked at, so that sums of them stay exact.
-const FARTHEST: i64 = 1 << 40;
-
 /// What strips may leave out.
-pub(super) struct Seen {
+pub(super) struct LeftOut {
     /// The row at place `i` sees the columns up to `i + ahead`.
     pub(super) ahead: i64,
     /// What has to be finite, or all columns count: each is read only.
@@ -49,7 +45,7 @@ pub(super) enum Columns {
 }
 
 /// What the rows of a group see, if it is not everything.
-pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<Seen> {
+pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<LeftOut> {
     let columns = group.rows.columns.as_literal()?;
     let shortened: BTreeSet<BufferId> = buffers_of_rows(buffers, group);
     let with = |ahead: Option<i64>| {
@@ -62,9 +58,9 @@ pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<
         behind
     };
     // With the fewest columns that the masks allow with which it can be proved.
-    with(None).masks.into_iter().filter(|ahead| *ahead < columns).find_map(|ahead| {
+    with(None).masks.found.into_iter().filter(|ahead| *ahead < columns).find_map(|ahead| {
         let Behind { holds, finite, .. } = with(Some(ahead));
-        holds.then(|| Seen { ahead, finite, shortened: shortened.clone() })
+        holds.then(|| LeftOut { ahead, finite, shortened: shortened.clone() })
     })
 }
 
@@ -104,69 +100,6 @@ pub(super) fn columns_of(
     }
 }
 
-/// What is known of an element behind the columns that are seen, or of a number of a row.
-#[derive(Clone, Copy)]
-enum Fact {
-    /// It is this one.
-    Known(Number),
-    /// It is a zero of either sign.
-    Zero,
-    /// It is a finite float.
-    Finite,
-    /// It is an integer: a multiple of the row's place, one of the column's, and a number.
-    Place { row: i64, column: i64, plus: i64 },
-    /// Anything.
-    Any,
-}
-
-impl Fact {
-    fn is_finite(self) -> bool {
-        match self {
-            Self::Known(number) => number.float().is_some_and(f64::is_finite),
-            Self::Zero | Self::Finite => true,
-            Self::Place { .. } | Self::Any => false,
-        }
-    }
-
-    fn is_zero(self) -> bool {
-        match self {
-            Self::Known(number) => number.float() == Some(0.0) || number.is(0),
-            Self::Zero => true,
-            Self::Finite | Self::Place { .. } | Self::Any => false,
-        }
-    }
-
-    fn truth(self) -> Option<bool> {
-        match self {
-            Self::Known(Number::Bool(truth)) => Some(truth),
-            Self::Known(_) | Self::Zero | Self::Finite | Self::Place { .. } | Self::Any => None,
-        }
-    }
-
-    /// Whether it changes nothing that it is put together with.
-    fn is_neutral(self, neutral: Neutral) -> bool {
-        let is = |number: f64| matches!(self, Self::Known(known) if known.float() == Some(number));
-        match neutral {
-            Neutral::Zero => self.is_zero(),
-            Neutral::One => is(1.0),
-            Neutral::Least => is(f64::NEG_INFINITY),
-            Neutral::Greatest => is(f64::INFINITY),
-        }
-    }
-
-    /// A place plus a number; a number is a place that stands still.
-    fn place(self) -> Option<[i64; 3]> {
-        match self {
-            Self::Place { row, column, plus } => Some([row, column, plus]),
-            Self::Known(Number::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
-                Some([0, 0, number])
-            }
-            Self::Known(Number::I32(number)) => Some([0, 0, number.into()]),
-            Self::Known(_) | Self::Zero | Self::Finite | Self::Any => None,
-        }
-    }
-}
-
 /// A search for what holds behind the columns that are seen.
 struct Behind<'s> {
     buffers: &'s [Buffer],
@@ -176,12 +109,9 @@ struct Behind<'s> {
     iotas: BTreeSet<BufferId>,
     /// What the group writes.
     written: BTreeSet<BufferId>,
-    /// Which columns are seen: up to the row's place plus this.
-    ahead: Option<i64>,
+    masks: Masks,
     /// The elements of what is shortened.
     facts: BTreeMap<BufferId, Fact>,
-    /// What masks let rows see.
-    masks: BTreeSet<i64>,
     finite: BTreeSet<BufferId>,
     holds: bool,
 }
@@ -206,9 +136,8 @@ impl<'s> Behind<'s> {
             shortened,
             iotas: steps.iter().filter_map(iota).collect(),
             written,
-            ahead,
+            masks: Masks { ahead, found: BTreeSet::new() },
             facts: BTreeMap::new(),
-            masks: BTreeSet::new(),
             finite: BTreeSet::new(),
             holds: true,
         }
@@ -237,7 +166,7 @@ impl<'s> Behind<'s> {
         for pass in &nest.passes {
             let loaded: Vec<Fact> = loads.iter().map(|laid| self.loaded(laid, column)).collect();
             let Pass { elements, stores, folds, numbers: of_row, row_stores: _, row_folds } = pass;
-            let facts = self.nodes(elements, &loaded, &mut numbers);
+            let facts = self.elements(elements, &loaded, &numbers);
             let of =
                 |operand: &Operand, numbers: &Numbers<'_>| fact(operand, &loaded, &facts, &numbers.facts);
             holds &= row_folds.is_empty();
@@ -247,8 +176,7 @@ impl<'s> Behind<'s> {
             let stored: Vec<(Option<BufferId>, Fact)> =
                 stores.iter().map(|store| (store.target.buffer(), of(&store.operand, &numbers))).collect();
             holds &= stored.into_iter().all(|(buffer, fact)| self.stored(buffer, fact));
-            // Numbers of a row do not depend on what is behind, if sums do not.
-            self.nodes(of_row, &[], &mut numbers);
+            self.numbers(of_row, &mut numbers);
         }
         holds
     }
@@ -273,8 +201,8 @@ impl<'s> Behind<'s> {
             return !loads.iter().any(|laid| self.is_shortened(laid));
         }
         let loaded: Vec<Fact> = loads.iter().map(|laid| self.loaded(laid, Some(1))).collect();
-        let mut numbers = Numbers::default();
-        let facts = self.nodes(&product.finish.nodes, &loaded, &mut numbers);
+        let numbers = Numbers::default();
+        let facts = self.elements(&product.finish.nodes, &loaded, &numbers);
         let stores = product.finish.stores.iter();
         let stored: Vec<(Option<BufferId>, Fact)> = stores
             .map(|Store { operand, target }| {
@@ -320,7 +248,7 @@ impl<'s> Behind<'s> {
     /// An element that is loaded, by the axis of its view along the columns.
     fn loaded(&self, laid: &Laid<'_>, column: Option<usize>) -> Fact {
         match &laid.view.source {
-            Source::Scalar(scalar) => number(scalar),
+            Source::Scalar(scalar) => Fact::of(scalar),
             Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(laid, column),
             Source::Buffer(buffer) if self.iotas.contains(buffer) => {
                 let (row, batch) = laid.along.split_last().expect("matrices have rows");
@@ -337,111 +265,48 @@ impl<'s> Behind<'s> {
         }
     }
 
-    fn nodes<'n>(&mut self, nodes: &'n [Node], loaded: &[Fact], numbers: &mut Numbers<'n>) -> Vec<Fact> {
+    fn elements(&mut self, nodes: &[Node], loaded: &[Fact], numbers: &Numbers<'_>) -> Vec<Fact> {
         let mut facts: Vec<Fact> = Vec::with_capacity(nodes.len());
         for node in nodes {
-            let own: Vec<Fact> =
-                node.operands.iter().map(|operand| fact(operand, loaded, &facts, &numbers.facts)).collect();
-            let asks_itself = || {
-                let condition = match (&node.operands[0], &node.operands[1]) {
-                    (Operand::Node(condition), _) => nodes.get(*condition),
-                    // Another pass has other nodes, and what it loads may have been stored since.
-                    (Operand::Number(condition), Operand::Number(_)) => numbers.nodes.get(condition).copied(),
-                    _ => None,
-                };
-                condition.is_some_and(|condition| {
-                    condition.op == Map::IsFinite && condition.operands[0] == node.operands[1]
-                })
-            };
-            let found = match (node.op, &own[..]) {
-                (Map::Where, [_, _, other]) if other.is_finite() && asks_itself() => Fact::Finite,
-                (op, own) => self.function(op, own),
-            };
-            facts.push(found);
-            numbers.facts.insert(node.value, found);
-            numbers.nodes.insert(node.value, node);
+            let fact = self.node(node, nodes, loaded, &facts, numbers);
+            facts.push(fact);
         }
         facts
     }
 
-    /// What a function gives for elements of which so much is known.
-    fn function(&mut self, op: Map, operands: &[Fact]) -> Fact {
-        let known = |fact: &Fact| if let Fact::Known(number) = fact { Some(*number) } else { None };
-        if let Some(known) = operands.iter().map(known).collect::<Option<Vec<Number>>>() {
-            // Of `exp` kernels keep what it is at infinities.
-            let is_sure = op.row().is_reproducible()
-                || (op == Map::Exp && known[0].float().is_some_and(f64::is_infinite));
-            let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
-            return found.map_or(Fact::Any, Fact::Known);
-        }
-        match (op, operands) {
-            (Map::Where, [condition, yes, no]) => match condition.truth() {
-                Some(true) => *yes,
-                Some(false) => *no,
-                None if yes.is_finite() && no.is_finite() => Fact::Finite,
-                None => Fact::Any,
-            },
-            (Map::And, [a, b]) if a.truth() == Some(false) || b.truth() == Some(false) => {
-                Fact::Known(Number::Bool(false))
-            }
-            (Map::Or, [a, b]) if a.truth() == Some(true) || b.truth() == Some(true) => {
-                Fact::Known(Number::Bool(true))
-            }
-            (Map::Add, [infinite, finite] | [finite, infinite]) | (Map::Sub, [infinite, finite])
-                if is_infinite(*infinite) && finite.is_finite() =>
-            {
-                *infinite
-            }
-            (Map::Mul, [a, b]) if (a.is_zero() && b.is_finite()) || (b.is_zero() && a.is_finite()) => {
-                Fact::Zero
-            }
-            (Map::Neg, [a]) if a.is_zero() => Fact::Zero,
-            (Map::Neg, [a]) if a.is_finite() => Fact::Finite,
-            (Map::Add | Map::Sub, [a, b]) => match (a.place(), b.place()) {
-                (Some(a), Some(b)) => {
-                    let sign = if op == Map::Add { 1 } else { -1 };
-                    match [0, 1, 2].map(|part| sign * b[part] + a[part]) {
-                        far if far.iter().any(|part| part.abs() > FARTHEST) => Fact::Any,
-                        [row, column, plus] => Fact::Place { row, column, plus },
-                    }
-                }
-                _ => Fact::Any,
-            },
-            (Map::Le | Map::Lt | Map::Ge | Map::Gt, [a, b]) => match (a.place(), b.place()) {
-                (Some(a), Some(b)) => {
-                    self.compared(op, [0, 1, 2].map(|part| a[part].saturating_sub(b[part])))
-                }
-                _ => Fact::Any,
-            },
-            _ => Fact::Any,
+    /// Numbers of a row, which do not depend on what is behind where sums do not.
+    fn numbers<'n>(&mut self, nodes: &'n [Node], numbers: &mut Numbers<'n>) {
+        for node in nodes {
+            let fact = self.node(node, &[], &[], &[], numbers);
+            numbers.facts.insert(node.value, fact);
+            numbers.nodes.insert(node.value, node);
         }
     }
 
-    /// What a comparison of a difference of places with 0 is behind the columns that are seen.
-    fn compared(&mut self, op: Map, [row, column, plus]: [i64; 3]) -> Fact {
-        if plus.abs() > FARTHEST {
-            return Fact::Any;
-        }
-        // As of column - row + plus.
-        let (op, plus) = match ([row, column], op) {
-            ([-1, 1], op) => (op, plus),
-            ([1, -1], Map::Le) => (Map::Ge, -plus),
-            ([1, -1], Map::Lt) => (Map::Gt, -plus),
-            ([1, -1], Map::Ge) => (Map::Le, -plus),
-            ([1, -1], Map::Gt) => (Map::Lt, -plus),
-            _ => return Fact::Any,
+    fn node(
+        &mut self,
+        node: &Node,
+        nodes: &[Node],
+        loaded: &[Fact],
+        facts: &[Fact],
+        numbers: &Numbers<'_>,
+    ) -> Fact {
+        let operands: Vec<Fact> =
+            node.operands.iter().map(|operand| fact(operand, loaded, facts, &numbers.facts)).collect();
+        let asks_itself = || {
+            let condition = match (&node.operands[0], &node.operands[1]) {
+                (Operand::Node(condition), _) => nodes.get(*condition),
+                // Another pass has other nodes, and what it loads may have been stored since.
+                (Operand::Number(condition), Operand::Number(_)) => numbers.nodes.get(condition).copied(),
+                _ => None,
+            };
+            condition.is_some_and(|condition| {
+                condition.op == Map::IsFinite && condition.operands[0] == node.operands[1]
+            })
         };
-        // The last column for which it is not what it is behind.
-        let (ahead, behind) = match op {
-            Map::Le => (-plus, false),
-            Map::Lt => (-plus - 1, false),
-            Map::Gt => (-plus, true),
-            _ => (-plus - 1, true),
-        };
-        self.masks.insert(ahead);
-        match self.ahead {
-            Some(seen) if ahead <= seen => Fact::Known(Number::Bool(behind)),
-            Some(_) | None => Fact::Any,
+        match (node.op, &operands[..]) {
+            (Map::Where, [_, _, other]) if other.is_finite() && asks_itself() => Fact::Finite,
+            (op, operands) => self.masks.function(op, operands),
         }
     }
 }
@@ -456,20 +321,9 @@ struct Numbers<'n> {
 fn fact(operand: &Operand, loaded: &[Fact], nodes: &[Fact], numbers: &BTreeMap<ValueId, Fact>) -> Fact {
     match operand {
         Operand::Load(load) => loaded.get(*load).copied().unwrap_or(Fact::Any),
-        Operand::Node(node) => nodes[*node],
+        Operand::Node(node) => nodes.get(*node).copied().unwrap_or(Fact::Any),
         Operand::Number(value) => numbers.get(value).copied().unwrap_or(Fact::Any),
-        Operand::Scalar(scalar) => number(scalar),
+        Operand::Scalar(scalar) => Fact::of(scalar),
         Operand::Product => Fact::Any,
     }
-}
-
-fn number(scalar: &Scalar) -> Fact {
-    match scalar {
-        Scalar::Constant(data) => Number::filling(data).map_or(Fact::Any, Fact::Known),
-        Scalar::Input(_) | Scalar::Local(_) | Scalar::Count { .. } => Fact::Any,
-    }
-}
-
-fn is_infinite(fact: Fact) -> bool {
-    matches!(fact, Fact::Known(number) if number.float().is_some_and(f64::is_infinite))
 }

@@ -1,0 +1,89 @@
+//! How values are read, asked of the whole program before it is arranged.
+
+use crate::{
+    ir::{Arrange, Inst, Module, Op, Product, ValueId},
+    ops::Class,
+};
+
+/// Which products are read with rows and columns of their matrices swapped, and in no other way: the gradients of what a product
+/// had taken so. Another product reads either way as well, so what it reads stays as it is written.
+pub(super) fn read_transposed(module: &Module) -> Vec<bool> {
+    let is_product = |inst: &Inst| matches!(inst.op, Op::Product(_));
+    let count = module.insts().len();
+    let [mut multiplied, mut transposed, mut others] = [(); 3].map(|()| vec![false; count]);
+    module.outputs().iter().for_each(|output| others[output.index()] = true);
+    for inst in module.insts().iter().filter(|inst| is_product(inst)) {
+        inst.operands.iter().for_each(|operand| multiplied[operand.index()] = true);
+    }
+    for (value, inst) in module.iter() {
+        for operand in inst.operands.iter() {
+            let swapped = matrices_transposed(module.ty(*operand).rank());
+            let is_swap = match &inst.op {
+                Op::Arrange(Arrange::Transpose { permutation }) => permutation[..] == swapped,
+                _ => false,
+            };
+            let of = if is_swap && !multiplied[value.index()] { &mut transposed } else { &mut others };
+            of[operand.index()] = true;
+        }
+    }
+    let is_stored_so = |(value, inst): (ValueId, &Inst)| {
+        let is_matrix = matches!(inst.op, Op::Product(Product::MatMul));
+        is_matrix && transposed[value.index()] && !others[value.index()]
+    };
+    module.iter().map(is_stored_so).collect()
+}
+
+/// The axes of matrices with rows and columns swapped.
+pub(super) fn matrices_transposed(rank: usize) -> Vec<i64> {
+    let mut axes: Vec<i64> = (0..).take(rank).collect();
+    if let [.., rows, columns] = &mut axes[..] {
+        std::mem::swap(rows, columns);
+    }
+    axes
+}
+
+/// For each value what a mask may be read from: `relu(z)`, which is above 0 where `z` is, instead of `z` where the one is in
+/// memory anyway and the other need not be.
+pub(super) fn masks(module: &Module) -> Vec<ValueId> {
+    let count = module.insts().len();
+    let mut masks: Vec<ValueId> = (0..count).map(ValueId::new).collect();
+    let mut is_needed = vec![false; count];
+    let mut is_stored = vec![false; count];
+    let mut activation: Vec<Option<ValueId>> = vec![None; count];
+    for output in module.outputs() {
+        is_needed[output.index()] = true;
+        is_stored[output.index()] = true;
+    }
+    for (value, inst) in module.iter() {
+        let row = if let Op::Map(map) = inst.op { Some(map.row()) } else { None };
+        let keeps_positive = row.is_some_and(|row| row.keeps_positive);
+        if keeps_positive {
+            activation[inst.operands[0].index()].get_or_insert(value);
+        }
+        for (position, operand) in inst.operands.iter().enumerate() {
+            let is_mask = row.is_some_and(|row| row.mask == Some(position));
+            is_needed[operand.index()] |= !(is_mask || keeps_positive);
+            is_stored[operand.index()] |= match inst.op.info().class {
+                Class::Kernel | Class::View | Class::Module => true,
+                Class::Input | Class::Constant | Class::Elementwise | Class::Reduction => false,
+            };
+        }
+    }
+    for (value, inst) in module.iter() {
+        let Op::Map(map) = inst.op else { continue };
+        let Some(mask) = map.row().mask else { continue };
+        let z = inst.operands[mask];
+        let is_computed = match module.inst(z).op.info().class {
+            Class::Elementwise | Class::Reduction | Class::Kernel => true,
+            Class::Input | Class::Constant | Class::View | Class::Module => false,
+        };
+        if let Some(h) = activation[z.index()].filter(|h| *h < value)
+            && is_computed
+            && !is_needed[z.index()]
+            && is_stored[h.index()]
+        {
+            masks[z.index()] = h;
+        }
+    }
+    masks
+}

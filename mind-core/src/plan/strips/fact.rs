@@ -1,0 +1,173 @@
+//! What is known of elements behind the columns that the rows of a strip see, and what functions make of it.
+
+use std::collections::BTreeSet;
+
+use crate::{map::Map, number::Number, plan::Scalar, reduce::Neutral};
+
+/// Numbers of places farther away than this are not looked at, so that sums of them stay exact.
+const FARTHEST: i64 = 1 << 40;
+
+/// What is known of an element behind the columns that are seen, or of a number of a row.
+#[derive(Clone, Copy)]
+pub(super) enum Fact {
+    /// It is this one.
+    Known(Number),
+    /// It is a zero of either sign.
+    Zero,
+    /// It is a finite float.
+    Finite,
+    /// It is an integer: a multiple of the row's place, one of the column's, and a number.
+    Place { row: i64, column: i64, plus: i64 },
+    /// Anything.
+    Any,
+}
+
+impl Fact {
+    pub(super) fn of(scalar: &Scalar) -> Self {
+        match scalar {
+            Scalar::Constant(data) => Number::filling(data).map_or(Self::Any, Self::Known),
+            Scalar::Input(_) | Scalar::Local(_) | Scalar::Count { .. } => Self::Any,
+        }
+    }
+
+    pub(super) fn is_finite(self) -> bool {
+        match self {
+            Self::Known(number) => number.float().is_some_and(f64::is_finite),
+            Self::Zero | Self::Finite => true,
+            Self::Place { .. } | Self::Any => false,
+        }
+    }
+
+    pub(super) fn is_zero(self) -> bool {
+        match self {
+            Self::Known(number) => number.float() == Some(0.0) || number.is(0),
+            Self::Zero => true,
+            Self::Finite | Self::Place { .. } | Self::Any => false,
+        }
+    }
+
+    fn truth(self) -> Option<bool> {
+        match self {
+            Self::Known(Number::Bool(truth)) => Some(truth),
+            Self::Known(_) | Self::Zero | Self::Finite | Self::Place { .. } | Self::Any => None,
+        }
+    }
+
+    /// Whether it changes nothing that it is put together with.
+    pub(super) fn is_neutral(self, neutral: Neutral) -> bool {
+        let is = |number: f64| matches!(self, Self::Known(known) if known.float() == Some(number));
+        match neutral {
+            Neutral::Zero => self.is_zero(),
+            Neutral::One => is(1.0),
+            Neutral::Least => is(f64::NEG_INFINITY),
+            Neutral::Greatest => is(f64::INFINITY),
+        }
+    }
+
+    /// A place plus a number; a number is a place that stands still.
+    fn place(self) -> Option<[i64; 3]> {
+        match self {
+            Self::Place { row, column, plus } => Some([row, column, plus]),
+            Self::Known(Number::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
+                Some([0, 0, number])
+            }
+            Self::Known(Number::I32(number)) => Some([0, 0, number.into()]),
+            Self::Known(_) | Self::Zero | Self::Finite | Self::Any => None,
+        }
+    }
+}
+
+/// What masks let rows see.
+pub(super) struct Masks {
+    /// Which columns are seen: up to the row's place plus this. None are left out without it.
+    pub(super) ahead: Option<i64>,
+    /// How far the masks that were found let a row see.
+    pub(super) found: BTreeSet<i64>,
+}
+
+impl Masks {
+    /// What a function gives for elements of which so much is known.
+    pub(super) fn function(&mut self, op: Map, operands: &[Fact]) -> Fact {
+        let known = |fact: &Fact| if let Fact::Known(number) = fact { Some(*number) } else { None };
+        if let Some(known) = operands.iter().map(known).collect::<Option<Vec<Number>>>() {
+            // Of `exp` kernels keep what it is at infinities.
+            let is_sure = op.row().is_reproducible()
+                || (op == Map::Exp && known[0].float().is_some_and(f64::is_infinite));
+            let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
+            return found.map_or(Fact::Any, Fact::Known);
+        }
+        match (op, operands) {
+            (Map::Where, [condition, yes, no]) => match condition.truth() {
+                Some(true) => *yes,
+                Some(false) => *no,
+                None if yes.is_finite() && no.is_finite() => Fact::Finite,
+                None => Fact::Any,
+            },
+            (Map::And, [a, b]) if a.truth() == Some(false) || b.truth() == Some(false) => {
+                Fact::Known(Number::Bool(false))
+            }
+            (Map::Or, [a, b]) if a.truth() == Some(true) || b.truth() == Some(true) => {
+                Fact::Known(Number::Bool(true))
+            }
+            (Map::Add, [infinite, finite] | [finite, infinite]) | (Map::Sub, [infinite, finite])
+                if is_infinite(*infinite) && finite.is_finite() =>
+            {
+                *infinite
+            }
+            (Map::Mul, [a, b]) if (a.is_zero() && b.is_finite()) || (b.is_zero() && a.is_finite()) => {
+                Fact::Zero
+            }
+            (Map::Neg, [a]) if a.is_zero() => Fact::Zero,
+            (Map::Neg, [a]) if a.is_finite() => Fact::Finite,
+            (Map::Add | Map::Sub, [a, b]) => match (a.place(), b.place()) {
+                (Some(a), Some(b)) => {
+                    let sign = if op == Map::Add { 1 } else { -1 };
+                    match [0, 1, 2].map(|part| sign * b[part] + a[part]) {
+                        far if far.iter().any(|part| part.abs() > FARTHEST) => Fact::Any,
+                        [row, column, plus] => Fact::Place { row, column, plus },
+                    }
+                }
+                _ => Fact::Any,
+            },
+            (Map::Le | Map::Lt | Map::Ge | Map::Gt, [a, b]) => match (a.place(), b.place()) {
+                (Some(a), Some(b)) => {
+                    self.compared(op, [0, 1, 2].map(|part| a[part].saturating_sub(b[part])))
+                }
+                _ => Fact::Any,
+            },
+            _ => Fact::Any,
+        }
+    }
+
+    /// What a comparison of a difference of places with 0 is behind the columns that are seen.
+    fn compared(&mut self, op: Map, [row, column, plus]: [i64; 3]) -> Fact {
+        if plus.abs() > FARTHEST {
+            return Fact::Any;
+        }
+        // As of column - row + plus.
+        let (op, plus) = match ([row, column], op) {
+            ([-1, 1], op) => (op, plus),
+            ([1, -1], Map::Le) => (Map::Ge, -plus),
+            ([1, -1], Map::Lt) => (Map::Gt, -plus),
+            ([1, -1], Map::Ge) => (Map::Le, -plus),
+            ([1, -1], Map::Gt) => (Map::Lt, -plus),
+            _ => return Fact::Any,
+        };
+        // The last column for which it is not what it is behind.
+        let (ahead, behind) = match op {
+            Map::Le => (-plus, false),
+            Map::Lt => (-plus - 1, false),
+            Map::Gt => (-plus, true),
+            _ => (-plus - 1, true),
+        };
+        self.found.insert(ahead);
+        match self.ahead {
+            Some(seen) if ahead <= seen => Fact::Known(Number::Bool(behind)),
+            Some(_) | None => Fact::Any,
+        }
+    }
+}
+
+fn is_infinite(fact: Fact) -> bool {
+    matches!(fact, Fact::Known(number) if number.float().is_some_and(f64::is_infinite))
+}
