@@ -38,6 +38,10 @@ pub struct Row {
     pub shapes: Shapes,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
+    /// With which signs, 1 or -1, it adds its operands, if it does no more.
+    pub signs: &'static [i64],
+    /// Which number gives itself with every operand that is finite; a zero of floats may change its sign.
+    pub absorbs: Option<i64>,
     /// What an element costs.
     pub cost: Cost,
     /// How far an element may be from the exact one.

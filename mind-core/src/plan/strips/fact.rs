@@ -2,7 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::{map::Map, number::Number, plan::Scalar, reduce::Neutral};
+use crate::{
+    map::{Map, Row, Takes},
+    number::Number,
+    plan::Scalar,
+    reduce::Neutral,
+};
 
 /// Numbers of places farther away than this are not looked at, so that sums of them stay exact.
 const FARTHEST: i64 = 1 << 40;
@@ -38,6 +43,10 @@ impl Fact {
         }
     }
 
+    fn is_infinite(self) -> bool {
+        matches!(self, Self::Known(number) if number.float().is_some_and(f64::is_infinite))
+    }
+
     pub(super) fn is_zero(self) -> bool {
         match self {
             Self::Known(number) => number.float() == Some(0.0) || number.is(0),
@@ -64,6 +73,32 @@ impl Fact {
         }
     }
 
+    /// It, or its negation.
+    fn signed(self, sign: i64) -> Self {
+        match self {
+            fact if sign == 1 => fact,
+            Self::Known(number) => Self::Known(number.negated()),
+            Self::Place { row, column, plus } => Self::Place { row: -row, column: -column, plus: -plus },
+            Self::Zero | Self::Finite | Self::Any => self,
+        }
+    }
+
+    /// The sum of two.
+    fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (infinite, finite) | (finite, infinite) if infinite.is_infinite() && finite.is_finite() => {
+                infinite
+            }
+            (a, b) => match (a.place(), b.place()) {
+                (Some(a), Some(b)) => match [0, 1, 2].map(|part| a[part] + b[part]) {
+                    far if far.iter().any(|part| part.abs() > FARTHEST) => Self::Any,
+                    [row, column, plus] => Self::Place { row, column, plus },
+                },
+                _ => Self::Any,
+            },
+        }
+    }
+
     /// A place plus a number; a number is a place that stands still.
     fn place(self) -> Option<[i64; 3]> {
         match self {
@@ -71,7 +106,6 @@ impl Fact {
             Self::Known(Number::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
                 Some([0, 0, number])
             }
-            Self::Known(Number::I32(number)) => Some([0, 0, number.into()]),
             Self::Known(_) | Self::Zero | Self::Finite | Self::Any => None,
         }
     }
@@ -96,38 +130,15 @@ impl Masks {
             let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
             return found.map_or(Fact::Any, Fact::Known);
         }
+        if let Some(fact) = absorbed(op.row(), operands).or_else(|| summed(op.row(), operands)) {
+            return fact;
+        }
         match (op, operands) {
             (Map::Where, [condition, yes, no]) => match condition.truth() {
                 Some(true) => *yes,
                 Some(false) => *no,
                 None if yes.is_finite() && no.is_finite() => Fact::Finite,
                 None => Fact::Any,
-            },
-            (Map::And, [a, b]) if a.truth() == Some(false) || b.truth() == Some(false) => {
-                Fact::Known(Number::Bool(false))
-            }
-            (Map::Or, [a, b]) if a.truth() == Some(true) || b.truth() == Some(true) => {
-                Fact::Known(Number::Bool(true))
-            }
-            (Map::Add, [infinite, finite] | [finite, infinite]) | (Map::Sub, [infinite, finite])
-                if is_infinite(*infinite) && finite.is_finite() =>
-            {
-                *infinite
-            }
-            (Map::Mul, [a, b]) if (a.is_zero() && b.is_finite()) || (b.is_zero() && a.is_finite()) => {
-                Fact::Zero
-            }
-            (Map::Neg, [a]) if a.is_zero() => Fact::Zero,
-            (Map::Neg, [a]) if a.is_finite() => Fact::Finite,
-            (Map::Add | Map::Sub, [a, b]) => match (a.place(), b.place()) {
-                (Some(a), Some(b)) => {
-                    let sign = if op == Map::Add { 1 } else { -1 };
-                    match [0, 1, 2].map(|part| sign * b[part] + a[part]) {
-                        far if far.iter().any(|part| part.abs() > FARTHEST) => Fact::Any,
-                        [row, column, plus] => Fact::Place { row, column, plus },
-                    }
-                }
-                _ => Fact::Any,
             },
             (Map::Le | Map::Lt | Map::Ge | Map::Gt, [a, b]) => match (a.place(), b.place()) {
                 (Some(a), Some(b)) => {
@@ -168,6 +179,18 @@ impl Masks {
     }
 }
 
-fn is_infinite(fact: Fact) -> bool {
-    matches!(fact, Fact::Known(number) if number.float().is_some_and(f64::is_infinite))
+/// What a function gives of which one operand decides the result.
+fn absorbed(row: &Row, operands: &[Fact]) -> Option<Fact> {
+    let decides = row.absorbs? != 0;
+    if row.takes == Takes::Truths {
+        let is_decided = operands.iter().any(|fact| fact.truth() == Some(decides));
+        return is_decided.then_some(Fact::Known(Number::Bool(decides)));
+    }
+    let is_zero = !decides && operands.iter().any(|fact| fact.is_zero());
+    (is_zero && operands.iter().all(|fact| fact.is_finite())).then_some(Fact::Zero)
+}
+
+/// What a function gives that adds its operands.
+fn summed(row: &Row, operands: &[Fact]) -> Option<Fact> {
+    row.signs.iter().zip(operands).map(|(sign, fact)| fact.signed(*sign)).reduce(Fact::plus)
 }

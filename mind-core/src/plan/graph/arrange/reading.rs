@@ -1,8 +1,8 @@
 //! How values are read, asked of the whole program before it is arranged.
 
 use crate::{
-    ir::{Arrange, Inst, Module, Op, Product, ValueId},
-    ops::Class,
+    ir::{Inst, Module, Op, ValueId},
+    ops::{Class, Motion},
 };
 
 /// Which products are read with rows and columns of their matrices swapped, and in no other way: the gradients of what a product
@@ -18,19 +18,16 @@ pub(super) fn read_transposed(module: &Module) -> Vec<bool> {
     for (value, inst) in module.iter() {
         for operand in inst.operands.iter() {
             let swapped = matrices_transposed(module.ty(*operand).rank());
-            let is_swap = match &inst.op {
-                Op::Arrange(Arrange::Transpose { permutation }) => permutation[..] == swapped,
-                _ => false,
-            };
+            let is_swap = matches!(inst.op.motion(), Some(Motion::Axes(axes)) if axes[..] == swapped);
             let of = if is_swap && !multiplied[value.index()] { &mut transposed } else { &mut others };
             of[operand.index()] = true;
         }
     }
-    let is_stored_so = |(value, inst): (ValueId, &Inst)| {
-        let is_matrix = matches!(inst.op, Op::Product(Product::MatMul));
+    let is_read_so = |(value, inst): (ValueId, &Inst)| {
+        let is_matrix = is_product(inst) && module.ty(value).rank() >= 2;
         is_matrix && transposed[value.index()] && !others[value.index()]
     };
-    module.iter().map(is_stored_so).collect()
+    module.iter().map(is_read_so).collect()
 }
 
 /// The axes of matrices with rows and columns swapped.
