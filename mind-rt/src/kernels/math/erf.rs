@@ -2,7 +2,7 @@
 //! lacks of 1, of which fewer digits are asked; and what it lacks of 1, by a polynomial of `erfc` without its e^(-x²), after Shepherd and Laframboise, *Chebyshev
 //! Approximation of (1 + 2x)exp(x²)erfc x*, 1981. `ci/remez` finds the polynomials.
 
-use super::{MultiplyAdd, exp, horner, in_two_sums};
+use super::{MultiplyAdd, exp, horner, in_fours, in_pairs, in_two_sums};
 
 macro_rules! complement {
     ($($ty:ident, $complement:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
@@ -52,16 +52,17 @@ complement! {
         (-3.726_162_354_661_158e-1, 2.329_951_186_255_525_6e-1);
 }
 
-/// Of `f32`: the number times a quotient of polynomials of its square, both in two sums, which keeps them within 6 units.
+/// Of `f32`: the number times a quotient of polynomials of its square, both in pairs, which keeps them within 6 units.
 #[inline(always)]
 pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
     // From 4.2 on the quotient is past 1, and so is what it becomes with a larger number. Written so that NaN passes.
     let square = x * x;
     let square = if square > 17.64 { 17.64 } else { square };
-    let above = in_two_sums!(square;
+    let fourth = square * square;
+    let above = in_pairs!(square, fourth;
         (3.582_818_2e-6, 4.854_853_3e-4), (6.243_733_7e-3, 8.918_572e-2), (3.193_217_2e-1, 1.917_592_6)
     );
-    let below = in_two_sums!(square;
+    let below = in_pairs!(square, fourth;
         (6.582_164e-5, 1.946_730_7e-3), (2.512_612_8e-2, 1.922_555_9e-1), (8.494_648_3e-1, 1.699_422_2)
     );
     let y = x * above / below;
@@ -88,23 +89,19 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
     // Beyond it the result is 1. Written so that NaN passes. The power of 2 is in range, so that one step scales by it.
     let t = if size > 6.0 { 6.0 } else { size };
     let log = t
-        * in_two_sums!(t;
-            (-2.821_814_855_880_627_3e-12, 1.219_398_523_778_599_4e-10),
-            (-2.468_943_317_844_183e-9, 3.111_648_958_057_607_5e-8),
-            (-2.732_076_296_832_486e-7, 1.768_402_122_660_519_8e-6), (-8.672_581_885_515_4e-6, 3.232_287_807_086_108e-5),
-            (-8.844_976_958_408_631e-5, 1.531_241_945_967_439_4e-4),
-            (-2.586_009_495_588_929_2e-5, -7.985_839_589_047_006e-4),
-            (2.412_539_469_676_624e-3, -2.844_496_048_926_167e-4),
-            (-2.760_295_643_887_126_4e-2, 1.482_711_880_320_810_9e-1),
-            (9.184_479_221_772_233e-1, 1.627_907_048_517_887_7e0)
+        * in_fours!(t;
+            -2.821_814_855_880_627_3e-12, 1.219_398_523_778_599_4e-10;
+            (-2.468_943_317_844_183e-9, 3.111_648_958_057_607_5e-8, -2.732_076_296_832_486e-7, 1.768_402_122_660_519_8e-6),
+            (-8.672_581_885_515_4e-6, 3.232_287_807_086_108e-5, -8.844_976_958_408_631e-5, 1.531_241_945_967_439_4e-4),
+            (-2.586_009_495_588_929_2e-5, -7.985_839_589_047_006e-4, 2.412_539_469_676_624e-3, -2.844_496_048_926_167e-4),
+            (-2.760_295_643_887_126_4e-2, 1.482_711_880_320_810_9e-1, 9.184_479_221_772_233e-1, 1.627_907_048_517_887_7e0)
         );
     let shifted = ROUND - log;
     let r = (ROUND - shifted) - log;
-    let power = in_two_sums!(r;
-        4.434_778_380_494_391e-10, (7.073_791_379_369_328e-9, 1.017_819_958_008_276e-7),
-        (1.321_543_523_728_339_3e-6, 1.525_273_349_297_820_6e-5),
-        (1.540_353_045_719_747_2e-4, 1.333_355_814_677_489_6e-3),
-        (9.618_129_107_594_056e-3, 5.550_410_866_482_008_4e-2), (2.402_265_069_591_013e-1, std::f64::consts::LN_2)
+    let power = in_fours!(r;
+        4.434_778_380_494_391e-10, 7.073_791_379_369_328e-9, 1.017_819_958_008_276e-7;
+        (1.321_543_523_728_339_3e-6, 1.525_273_349_297_820_6e-5, 1.540_353_045_719_747_2e-4, 1.333_355_814_677_489_6e-3),
+        (9.618_129_107_594_056e-3, 5.550_410_866_482_008_4e-2, 2.402_265_069_591_013e-1, std::f64::consts::LN_2)
     );
     let y = A::multiply_add(power, r, 1.0);
     let far = A::multiply_add(-y, f64::from_bits(shifted.to_bits() << 52), 1.0);
