@@ -17,7 +17,8 @@
 
 use super::choices::{self, Right as Way, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
-use super::products::{Product, Sink};
+use super::products::Product;
+use super::region::Region;
 use super::room::{Bytes, Room};
 use super::shares::{LeftRoom, Shares, bytes, packed_len};
 use super::sizes::{
@@ -32,25 +33,33 @@ use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, T
 /// The most lanes of a vector.
 const MAX_LANES: usize = 16;
 
+/// What becomes of sums.
+pub enum To<'a, T> {
+    /// They are stored.
+    Region(Region<'a, T>),
+    /// An epilogue takes them; the product's first row is its row `row`.
+    Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
+}
+
 /// One product, no extent of it 0.
 pub fn multiply<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
     product: &Product<'_, T>,
     scratch: &mut [T],
-    mut sink: Sink<'_, T>,
+    mut to: To<'_, T>,
 ) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
     assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     if n <= micro.columns()
         && k <= DEPTH
-        && let Sink::Store(out) = &mut sink
+        && let To::Region(region) = &mut to
     {
         if rhs.col_stride == 1 || n == 1 {
-            return one_panel(micro, product, rhs.pointer(), rhs.row_stride, out);
+            return one_panel(micro, product, rhs.pointer(), rhs.row_stride, region);
         }
         if k * n.next_multiple_of(micro.lanes) * size_of::<T>() <= SMALL_STACK_BYTES {
-            return packed_panel(micro, product, out);
+            return packed_panel(micro, product, region);
         }
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
@@ -58,9 +67,9 @@ pub fn multiply<T: Arithmetic + Tiles>(
     if way == Way::Packed || way == Way::InPlace && packs_left(product) {
         let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
         return if small {
-            packed::<T, SMALL_STACK_BYTES>(micro, caches, product, way, scratch, sink)
+            packed::<T, SMALL_STACK_BYTES>(micro, caches, product, way, scratch, to)
         } else {
-            packed::<T, PACKED_STACK_BYTES>(micro, caches, product, way, scratch, sink)
+            packed::<T, PACKED_STACK_BYTES>(micro, caches, product, way, scratch, to)
         };
     }
     let fetches_right = way == Way::FetchedAhead;
@@ -72,7 +81,7 @@ pub fn multiply<T: Arithmetic + Tiles>(
         right_block(micro, k, right_bytes(caches) / size_of::<T>())
     };
     let (left, right) = (None, None);
-    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right }.multiply(scratch, sink);
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right }.multiply(scratch, to);
 }
 
 /// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
@@ -82,26 +91,30 @@ fn one_panel<T: Arithmetic>(
     &Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>,
     right: *const T,
     stride: usize,
-    out: &mut [T],
+    region: &mut Region<'_, T>,
 ) {
-    assert!(out.len() == m * n);
+    assert!(region.extents() == [m, n]);
+    let (out, out_stride) = (region.first(), region.stride());
     let tiles = micro.tiles(n);
     let mut i = 0;
     let left = lhs.pointer();
     while i < m {
         let rows = next_part(m - i, micro.rows, 1);
-        // SAFETY: the row is one of the operand, and of `out`.
-        let (first, to) = unsafe { (left.add(i * lhs.row_stride), out.as_mut_ptr().add(i * n)) };
+        // SAFETY: the row is one of the operand, and of the region.
+        let (first, to) = unsafe { (left.add(i * lhs.row_stride), out.add(i * out_stride)) };
         let walk = Straight {
             lhs: first,
             lhs_stride: lhs.row_stride,
             to,
-            to_stride: n,
+            to_stride: out_stride,
             steps: Loop { count: k, lhs: lhs.col_stride, rhs: stride },
-            ahead: Ahead::sums(if i + rows < m { to.wrapping_add(rows * n) } else { to }, n),
+            ahead: Ahead::sums(
+                if i + rows < m { to.wrapping_add(rows * out_stride) } else { to },
+                out_stride,
+            ),
         };
         let tile = Tile { walk, rhs: right, columns: n, adds: false };
-        // SAFETY: the operands hold all that they reach, and `out` all rows; the level of `micro` is the processor's.
+        // SAFETY: the operands hold all that they reach, and the region all rows; the level of `micro` is the processor's.
         unsafe { tiles[rows - 1](&tile) };
         i += rows;
     }
@@ -109,7 +122,7 @@ fn one_panel<T: Arithmetic>(
 
 /// The same where the right operand is packed, to room on the stack that is enough for it.
 #[inline(never)]
-fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, out: &mut [T]) {
+fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, region: &mut Region<'_, T>) {
     let Product { dims: &[_, k, n], rhs, .. } = *product;
     let mut room = Bytes::<SMALL_STACK_BYTES>::new();
     let room = room.room::<T>();
@@ -117,7 +130,7 @@ fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, out: 
     assert!(k * stride <= room.len);
     // SAFETY: the operand holds all that it reaches, and the room has place for it.
     unsafe { pack(micro, rhs.pointer(), [rhs.row_stride, rhs.col_stride], [k, n], room.data, stride) };
-    one_panel(micro, product, room.data, stride, out);
+    one_panel(micro, product, room.data, stride, region);
 }
 
 /// A product with room for packed operands.
@@ -128,7 +141,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     product: &Product<'_, T>,
     way: Way,
     scratch: Room<T>,
-    sink: Sink<'_, T>,
+    to: To<'_, T>,
 ) {
     let dims @ [m, k, _] = *product.dims;
     let mut stack = Bytes::<STACK>::new();
@@ -140,7 +153,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     if way != Way::Packed {
         shares.right = 0;
     }
-    if k <= DEPTH || matches!(sink, Sink::Store(_)) {
+    if k <= DEPTH || matches!(to, To::Region(_)) {
         shares.waiting = 0;
     }
     // A block without enough room is read where it lies, or packed to the stack, and leaves its share to the others.
@@ -157,7 +170,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     let most = right_bytes(caches) / size_of::<T>();
     let [most_depth, most_columns] = right_block(micro, k, right.map_or(most, |right| right.len.min(most)));
     Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
-        .multiply(waiting, sink);
+        .multiply(waiting, to);
 }
 
 /// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
@@ -207,19 +220,20 @@ impl<T> Sums<T> {
 }
 
 impl<T: Arithmetic> Blocks<'_, T> {
-    fn multiply(mut self, waiting: Room<T>, sink: Sink<'_, T>) {
-        match sink {
-            Sink::Store(out) => self.store(out),
-            Sink::Epilogue { epilogue, row } if self.product.dims[1] <= self.most_depth => {
+    fn multiply(mut self, waiting: Room<T>, to: To<'_, T>) {
+        match to {
+            To::Region(region) => self.store(region),
+            To::Epilogue { epilogue, row } if self.product.dims[1] <= self.most_depth => {
                 self.hand_over(epilogue, row);
             }
-            Sink::Epilogue { epilogue, row } => self.hand_over_blocks(epilogue, row, waiting),
+            To::Epilogue { epilogue, row } => self.hand_over_blocks(epilogue, row, waiting),
         }
     }
 
-    fn store(&mut self, out: &mut [T]) {
+    fn store(&mut self, mut region: Region<'_, T>) {
         let [m, k, n] = *self.product.dims;
-        assert!(out.len() == m * n);
+        assert!(region.extents() == [m, n]);
+        let (out, stride) = (region.first(), region.stride());
         let far = k <= SHALLOW && bytes::<T>(m, n) > FAR_RESULT;
         for rows in spans(m, self.most_rows(), MAX_ROWS) {
             for depth in spans(k, self.most_depth, 1) {
@@ -228,10 +242,10 @@ impl<T: Arithmetic> Blocks<'_, T> {
                     let next =
                         if columns.end() < n { [depth.start, columns.end()] } else { [depth.end(), 0] };
                     let right = self.right(depth, columns, next);
-                    // SAFETY: `out` has these rows and columns.
+                    // SAFETY: the region has these rows and columns.
                     unsafe {
-                        let to = out.as_mut_ptr().add(rows.start * n + columns.start);
-                        self.rows(rows, depth, columns, left, right, Sums { far, ..Sums::new(to, n) });
+                        let to = out.add(rows.start * stride + columns.start);
+                        self.rows(rows, depth, columns, left, right, Sums { far, ..Sums::new(to, stride) });
                     }
                 }
             }

@@ -17,7 +17,7 @@ use crate::parallel::join;
 pub const ROWS_TO_SHARE: usize = limit(32, 12);
 
 /// Parts begin at multiples of so many columns: more than the widest tile has, and whole lines of a cache.
-const GRAIN: usize = limit(64, 16);
+pub const GRAIN: usize = limit(64, 16);
 
 /// A last part of fewer columns might be another kernel's, with another order of sums: a small product's (`floats`), or one
 /// of a single vector.

@@ -2,8 +2,10 @@
 
 use std::mem::MaybeUninit;
 
+use super::blocked::To;
 use super::columns::NARROWEST_PART;
 use super::products::{Product, Sink};
+use super::region::Region;
 use super::room::Room;
 use super::{MatRef, blocked, choices, combined};
 use crate::kernels::arithmetic::Arithmetic;
@@ -70,7 +72,24 @@ pub fn multiply_by<T: Arithmetic + Tiles>(
     if choices::combines(micro, caches, product) {
         return combined::multiply(micro, product, sink);
     }
-    blocked::multiply(micro, caches, product, scratch, sink);
+    let to = match sink {
+        Sink::Store(out) => To::Region(Region::new(out, n)),
+        Sink::Epilogue { epilogue, row } => To::Epilogue { epilogue, row },
+    };
+    blocked::multiply(micro, caches, product, scratch, to);
+}
+
+/// What multiplies some columns of a product that has many rows and columns: what [`multiply`] multiplies all of them by.
+#[cfg(any(test, not(any(feature = "matrixmultiply", not(target_arch = "x86_64")))))]
+pub fn by_columns<T: Arithmetic + Tiles>() -> Option<super::products::MultiplyColumns<T>> {
+    Some(|product, scratch, region| {
+        let (micro, caches) = (T::micro(simd_level()), Caches::of_this_processor());
+        let Product { dims: &[_, _, n], all_rows, .. } = *product;
+        let is_of_blocks =
+            !is_small(product) && all_rows > 1 && n > 1 && !choices::combines(micro, caches, product);
+        assert!(is_of_blocks, "sums have the order of the whole product");
+        blocked::multiply(micro, caches, product, scratch, To::Region(region));
+    })
 }
 
 /// Up to so many multiplications a product is done before any kernel is found:

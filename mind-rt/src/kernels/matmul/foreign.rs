@@ -70,6 +70,12 @@ pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: S
     }
 }
 
+/// The crate stores all columns at once.
+#[cfg(any(feature = "matrixmultiply", not(target_arch = "x86_64")))]
+pub fn by_columns<T>() -> Option<super::products::MultiplyColumns<T>> {
+    None
+}
+
 /// Whether a product is worth what the crate does before it multiplies. It depends on all of a product, whichever rows these
 /// are, and threads that take columns take them of products that are ours.
 fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {

@@ -1,7 +1,7 @@
 //! Products without packing, for every element type: those of integers, and small ones.
 
 use super::MatRef;
-use super::products::{Product, Sink};
+use super::products::{MultiplyColumns, Product, Sink};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::{for_each_block, multiply_add};
 use crate::kernels::epilogue::Block;
@@ -43,6 +43,11 @@ pub fn multiply<T: Arithmetic>(product: &Product<'_, T>, _: &mut [T], sink: Sink
             }
         }
     }
+}
+
+/// Those of integers are not worth cutting so.
+pub fn by_columns<T>() -> Option<MultiplyColumns<T>> {
+    None
 }
 
 /// Without packing: each element of `out` is summed in the order of `k`, some of a row at a time.

@@ -8,7 +8,7 @@
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few; `floats` chooses a kernel, or `foreign` has another crate multiply; `combined` multiplies few rows;
+//! where rows are few, and `on_demand` where there are many, each to its `region` of the result; `floats` chooses a kernel, or `foreign` has another crate multiply; `combined` multiplies few rows;
 //! `blocked` cuts a product into blocks and tiles, by `spans`; `choices` says how, from `sizes` and the caches; `pack` copies what
 //! lies badly, to a `room`; `super::tile` has the microkernels of each SIMD level. Integers are multiplied by `loops`. No code of
 //! these is compiled for each program but for the little that cuts an epilogue in two.
@@ -23,8 +23,10 @@ mod floats;
 #[cfg(any(test, feature = "matrixmultiply", not(target_arch = "x86_64")))]
 mod foreign;
 mod loops;
+mod on_demand;
 mod pack;
 mod products;
+mod region;
 mod room;
 mod shares;
 mod sizes;
@@ -37,7 +39,7 @@ use super::epilogue::Epilogue;
 use super::limit::limit;
 use super::matvec;
 use crate::kernels::arithmetic::Arithmetic;
-use products::{Product, Products, Sink};
+use products::{Multiply, Product, Products, Sink};
 
 pub(in crate::kernels) use room::Room;
 pub use tiny::TinyProduct;
@@ -200,7 +202,8 @@ macro_rules! elements {
                 scratch: &mut [$ty],
                 out: &mut [$ty],
             ) {
-                products::store(batch, dims, lhs, rhs, scratch, out, $kernels::multiply);
+                let kernels = ($kernels::multiply as Multiply<$ty>, $kernels::by_columns());
+                products::store(batch, dims, lhs, rhs, scratch, out, kernels);
             }
 
             fn multiply(product: &Product<'_, $ty>, scratch: &mut [$ty], sink: Sink<'_, $ty>) {

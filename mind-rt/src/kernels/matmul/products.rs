@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{BatchDim, MatRef, columns, last_index};
+use super::region::Region;
+use super::{BatchDim, MatRef, columns, last_index, on_demand};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 use crate::kernels::epilogue::{Block, Epilogue, Stored};
@@ -50,6 +51,9 @@ pub struct Product<'a, T> {
 /// What multiplies: one for each element type.
 pub type Multiply<T> = fn(&Product<'_, T>, &mut [T], Sink<'_, T>);
 
+/// What multiplies some columns of a product of many rows and columns.
+pub type MultiplyColumns<T> = fn(&Product<'_, T>, &mut [T], Region<'_, T>);
+
 /// [`matmul_into`](super::matmul_into).
 #[inline(always)]
 pub fn store<T: Arithmetic>(
@@ -59,7 +63,7 @@ pub fn store<T: Arithmetic>(
     rhs: &MatRef<'_, T>,
     scratch: &mut [T],
     out: &mut [T],
-    multiply: Multiply<T>,
+    (multiply, by_columns): (Multiply<T>, Option<MultiplyColumns<T>>),
 ) {
     let [m, k, n] = *dims;
     check(rows(batch, m).checked_mul(n) == Some(out.len()), "matmul: wrong output length");
@@ -77,6 +81,11 @@ pub fn store<T: Arithmetic>(
         if let Some(width) = columns::width(m, n, parts, scratch.len()) {
             let mut stored = Stored::new(out, n);
             return columns::multiply(&product, width, scratch, multiply, |block| stored.block(block));
+        }
+        if let Some(by_columns) = by_columns
+            && let Some(width) = on_demand::width(&product, parts)
+        {
+            return on_demand::multiply(&product, width, parts, scratch, Region::new(out, n), by_columns);
         }
     }
     let products = Products::new(batch, dims, lhs, rhs);

@@ -6,7 +6,8 @@ use super::super::choices::right_bytes;
 use super::super::columns;
 use super::super::foreign::{self, Foreign};
 use super::super::products::{Product, Products, Sink};
-use super::super::{BatchDim, Gemm, floats, matmul_scratch};
+use super::super::region::Region;
+use super::super::{BatchDim, Gemm, floats, matmul_scratch, on_demand};
 use super::{Collect, MatRef};
 use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Epilogue;
@@ -413,6 +414,72 @@ fn no_part_has_few_columns() {
     assert_eq!(columns::width(1, 256, 2, 255), None, "no room for the sums");
     assert_eq!(columns::width(32, 256, 2, 1 << 20), None, "rows are enough");
     assert_eq!(columns::width(31, 256, 2, 1 << 20), Some(128));
+}
+
+/// However many threads take columns of a product of many rows, with however little scratch memory; each takes what others left.
+#[test]
+fn columns_on_demand_give_the_bits_of_the_whole() {
+    let by_columns = floats::by_columns::<f32>().expect("floats are multiplied so");
+    for [m, k, n] in [[33, 40, 160], [64, 1030, 272], [40, 70, 528]] {
+        let data = [random::<f32>(m * k, 21), random::<f32>(k * n, 22)];
+        for (left, right) in [([k, 1], [n, 1]), ([1, m], [n, 1]), ([k, 1], [1, k])] {
+            let operand = |of: usize, [row_stride, col_stride]: [usize; 2]| MatRef {
+                data: &data[of],
+                offset: 0,
+                row_stride,
+                col_stride,
+            };
+            let (lhs, rhs) = (&operand(0, left), &operand(1, right));
+            let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+            let mut whole = vec![f32::NAN; m * n];
+            floats::multiply(&product, &mut [], Sink::Store(&mut whole));
+            for (threads, width) in [(1, 64), (2, 128), (3, 64), (128, 64)] {
+                for share in [0, 1000, matmul_scratch::<f32>(m, k, n)] {
+                    let mut out = vec![f32::NAN; m * n];
+                    let mut scratch = vec![f32::NAN; share * threads];
+                    let region = Region::new(&mut out, n);
+                    on_demand::multiply(&product, width, threads, &mut scratch, region, by_columns);
+                    assert!(
+                        bits(&out) == bits(&whole),
+                        "{m}×{k}×{n} by {width} columns on {threads} threads"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Parts keep all threads busy, and none is so narrow that it would be multiplied in another order.
+#[test]
+#[cfg(not(feature = "__small_blocks"))]
+fn threads_share_columns_evenly() {
+    let width = |[m, k, n]: [usize; 3], left: [usize; 2], threads| {
+        let lhs = &MatRef { data: &[0.0_f32][..], offset: 0, row_stride: left[0], col_stride: left[1] };
+        let rhs = &MatRef { data: &[0.0_f32][..], offset: 0, row_stride: n, col_stride: 1 };
+        on_demand::width(&Product { dims: &[m, k, n], all_rows: m, lhs, rhs }, threads)
+    };
+    for n in 1..3000 {
+        for threads in 2..20 {
+            let Some(width) = width([64, 64, n], [64, 1], threads) else { continue };
+            assert!(width % 64 == 0 && width >= 128 && (n % width == 0 || n % width >= 16), "{n} by {width}");
+            let mut taken = vec![0; threads];
+            for start in (0..n).step_by(width) {
+                *taken.iter_mut().min().expect("a thread") += width.min(n - start);
+            }
+            let most = taken.iter().max().expect("a thread");
+            assert!(most * threads * 7 <= (n + 64) * 8, "{threads} threads take {taken:?} of {n} columns");
+        }
+    }
+    assert_eq!(width([512, 512, 512], [512, 1], 2), Some(128));
+    assert_eq!(
+        width([1024, 1024, 1024], [1, 1024], 2),
+        Some(256),
+        "a left operand that is packed for each part"
+    );
+    assert_eq!(width([256, 784, 784], [784, 1], 2), Some(128), "a last part of 16 is soon done");
+    assert_eq!(width([256, 512, 512], [512, 1], 8), None, "too few columns");
+    assert_eq!(width([31, 512, 512], [512, 1], 2), None, "few rows");
+    assert_eq!(width([512, 32, 512], [32, 1], 2), None, "what waits for the result");
 }
 
 /// Large right operands of `f64` are packed, whichever their strides, which does not show beside one that is not since rows

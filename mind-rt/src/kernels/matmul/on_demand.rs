@@ -1,0 +1,79 @@
+//! Products of many rows and columns on several threads, stored as they are: threads take some columns at a time until there are no
+//! more.
+//!
+//! Each part packs its own columns of the right operand, so that parts may be small: a core that is slower, or has other work,
+//! takes fewer of them and does not hold all up. Parts of rows would each pack all columns. An epilogue is cut along rows alone, so
+//! threads take halves of the rows of what it gets.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::columns::{GRAIN, NARROWEST_PART, ROWS_TO_SHARE};
+use super::products::{MultiplyColumns, Product};
+use super::region::Region;
+use super::sizes::SHALLOW;
+use super::{MatRef, choices};
+use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::limit::limit;
+use crate::parallel::join;
+
+/// Parts that a thread takes as a rule, if the product is wide enough: who comes last is waited for that much less.
+const PARTS_OF_A_THREAD: usize = 4;
+
+/// The fewest columns of a part of many rows. All left rows are read for each part, and packed anew if they lie badly, which a part of
+/// twice as many columns makes up for.
+const FEWEST_COLUMNS: [usize; 2] = [limit(128, 16), limit(256, 32)];
+
+/// How many columns threads take at a time of a product of many rows; nothing if they had better take rows.
+pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
+    let [m, k, n] = *product.dims;
+    let fewest = FEWEST_COLUMNS[usize::from(choices::packs_left(product))];
+    let widths = (1..=PARTS_OF_A_THREAD)
+        .rev()
+        .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN).max(fewest));
+    // What the thread with the most of them has, which all others are to wait for no more than an eighth of the time.
+    let is_even = |width: &usize| {
+        let (whole, rest) = (n / width, n % width);
+        let most = if whole.is_multiple_of(threads) {
+            whole / threads * width + rest
+        } else {
+            (whole / threads + 1) * width
+        };
+        most * threads / 8 * 7 <= n && (rest == 0 || rest >= NARROWEST_PART)
+    };
+    (m >= ROWS_TO_SHARE && k > SHALLOW).then(|| widths.into_iter().find(is_even)).flatten()
+}
+
+/// Multiplies, `width` columns at a time, each by a thread that has nothing else to do.
+pub fn multiply<T: Arithmetic>(
+    product: &Product<'_, T>,
+    width: usize,
+    threads: usize,
+    scratch: &mut [T],
+    region: Region<'_, T>,
+    by_columns: MultiplyColumns<T>,
+) {
+    let &Product { dims: &[m, k, n], all_rows, lhs, rhs } = product;
+    let rest = Mutex::new(region);
+    let take = || {
+        // What a thread panicked at was no part of taking columns.
+        let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
+        let [_, left] = rest.extents();
+        (left > 0).then(|| (n - left, rest.take_columns(width.min(left))))
+    };
+    by_threads(threads, scratch, &|scratch| {
+        while let Some((start, region)) = take() {
+            let rhs = &MatRef { offset: rhs.offset + start * rhs.col_stride, ..*rhs };
+            let dims = &[m, k, region.extents()[1]];
+            by_columns(&Product { dims, all_rows, lhs, rhs }, scratch, region);
+        }
+    });
+}
+
+/// Has so many threads work, each with its share of the scratch memory.
+fn by_threads<T: Send>(threads: usize, scratch: &mut [T], work: &(impl Fn(&mut [T]) + Sync)) {
+    if threads == 1 {
+        return work(scratch);
+    }
+    let (first, later) = scratch.split_at_mut(scratch.len() / threads * (threads / 2));
+    join(|| by_threads(threads / 2, first, work), || by_threads(threads - threads / 2, later, work));
+}
