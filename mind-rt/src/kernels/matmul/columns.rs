@@ -8,25 +8,15 @@ use std::ops::Range;
 
 use super::MatRef;
 use super::products::{Multiply, Product, Sink};
+use super::sizes::{GRAIN_OF_COLUMNS, NARROWEST_PART, ROWS_TO_SHARE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
-use crate::kernels::limit::limit;
 use crate::parallel::join;
-
-/// From so many rows on threads take rows.
-pub const ROWS_TO_SHARE: usize = limit(32, 12);
-
-/// Parts begin at multiples of so many columns: more than the widest tile has, and whole lines of a cache.
-pub const GRAIN: usize = limit(64, 16);
-
-/// A last part of fewer columns might be another kernel's, with another order of sums: a small product's (`floats`), or one
-/// of a single vector.
-pub const NARROWEST_PART: usize = limit(16, 8);
 
 /// How many columns each of `parts` threads takes; nothing if they had better take rows, or if the scratch memory has no
 /// room for the sums.
 pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> {
-    let width = n.div_ceil(parts).next_multiple_of(GRAIN);
+    let width = n.div_ceil(parts).next_multiple_of(GRAIN_OF_COLUMNS);
     let whole_kernels = n.is_multiple_of(width) || n % width >= NARROWEST_PART;
     (m < ROWS_TO_SHARE && width < n && whole_kernels && m.saturating_mul(n) <= scratch).then_some(width)
 }

@@ -3,10 +3,10 @@
 use std::mem::MaybeUninit;
 
 use super::blocked::To;
-use super::columns::NARROWEST_PART;
 use super::products::{Product, Sink};
 use super::region::Region;
 use super::room::Room;
+use super::sizes::NARROWEST_PART;
 use super::{MatRef, blocked, choices, combined};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::multiply_add;

@@ -7,8 +7,9 @@
 //! An element is one chain for every stretch of `k`, of a length that the crate fixes, whichever rows and columns a call has: so
 //! neither threads nor blocks show in the result.
 
+use super::floats;
 use super::products::{Product, Sink};
-use super::{columns, floats};
+use super::sizes::ROWS_TO_SHARE;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
@@ -81,9 +82,7 @@ pub fn by_columns<T>() -> Option<super::products::MultiplyColumns<T>> {
 fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
     const SHORTEST: usize = 8;
     const WORTH: usize = limit(32 * 32 * 32, 12 * 12 * 12);
-    all_rows >= columns::ROWS_TO_SHARE
-        && k.min(n) >= SHORTEST
-        && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
+    all_rows >= ROWS_TO_SHARE && k.min(n) >= SHORTEST && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
 }
 
 /// Stores some rows and columns of a product, from these on.

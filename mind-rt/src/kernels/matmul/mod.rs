@@ -8,10 +8,11 @@
 //! | [`matmul_scratch`] | how much scratch memory the first two need |
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few, and `on_demand` where there are many, each to its `region` of the result; `floats` chooses a kernel, or `foreign` has another crate multiply; `combined` multiplies few rows;
-//! `blocked` cuts a product into blocks and tiles, by `spans`; `choices` says how, from `sizes` and the caches; `pack` copies what
-//! lies badly, to a `room`; `super::tile` has the microkernels of each SIMD level. Integers are multiplied by `loops`. No code of
-//! these is compiled for each program but for the little that cuts an epilogue in two.
+//! where rows are few, and `on_demand` where there are many, each part to its `region` of the result; `floats` chooses a kernel, or
+//! `foreign` has another crate multiply; `combined` multiplies few rows; `blocked` cuts a product into blocks and tiles, by `spans`;
+//! `choices` says how, from `sizes` and the caches; `pack` copies what lies badly, to a `room`; `super::tile` has the microkernels of
+//! each SIMD level. Integers are multiplied by `loops`. No code of these is compiled for each program but for the little that cuts an
+//! epilogue in two.
 //!
 //! Nothing allocates but what `foreign` calls. Threads share the scratch memory given: each takes its part, and blocks are as large as fits.
 

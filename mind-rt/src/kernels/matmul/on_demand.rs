@@ -7,21 +7,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::columns::{GRAIN, NARROWEST_PART, ROWS_TO_SHARE};
 use super::products::{MultiplyColumns, Product};
 use super::region::Region;
-use super::sizes::SHALLOW;
+use super::sizes::{
+    FEWEST_COLUMNS, GRAIN_OF_COLUMNS, NARROWEST_PART, PARTS_OF_A_THREAD, ROWS_TO_SHARE, SHALLOW,
+};
 use super::{MatRef, choices};
 use crate::kernels::arithmetic::Arithmetic;
-use crate::kernels::limit::limit;
 use crate::parallel::join;
-
-/// Parts that a thread takes as a rule, if the product is wide enough: who comes last is waited for that much less.
-const PARTS_OF_A_THREAD: usize = 4;
-
-/// The fewest columns of a part of many rows. All left rows are read for each part, and packed anew if they lie badly, which a part of
-/// twice as many columns makes up for.
-const FEWEST_COLUMNS: [usize; 2] = [limit(128, 16), limit(256, 32)];
 
 /// How many columns threads take at a time of a product of many rows; nothing if they had better take rows.
 pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
@@ -29,7 +22,7 @@ pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     let fewest = FEWEST_COLUMNS[usize::from(choices::packs_left(product))];
     let widths = (1..=PARTS_OF_A_THREAD)
         .rev()
-        .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN).max(fewest));
+        .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN_OF_COLUMNS).max(fewest));
     // What the thread with the most of them has, which all others are to wait for no more than an eighth of the time.
     let is_even = |width: &usize| {
         let (whole, rest) = (n / width, n % width);

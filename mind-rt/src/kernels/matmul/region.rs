@@ -38,7 +38,7 @@ impl<'a, T> Region<'a, T> {
         self.first
     }
 
-    /// Parts with the first so many columns.
+    /// Takes so many of its first columns, and leaves the others.
     pub fn take_columns(&mut self, count: usize) -> Self {
         assert!(count <= self.columns, "there are so many columns");
         let taken = Self { columns: count, ..*self };

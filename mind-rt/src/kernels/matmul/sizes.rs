@@ -92,3 +92,22 @@ pub const SHALLOW: usize = limit(32, 4);
 
 /// Bytes of a result that is not in cache when it is written, as a rule.
 pub const FAR_RESULT: usize = limit(1 << 20, 1 << 10);
+
+// Threads.
+
+/// From so many rows on threads take rows, or columns on demand.
+pub const ROWS_TO_SHARE: usize = limit(32, 12);
+
+/// Parts begin at multiples of so many columns: more than the widest tile has, and whole lines of a cache.
+pub const GRAIN_OF_COLUMNS: usize = limit(64, 16);
+
+/// A last part of fewer columns might be another kernel's, with another order of sums: a small product's (`floats`), or one
+/// of a single vector.
+pub const NARROWEST_PART: usize = limit(16, 8);
+
+/// Parts that a thread takes as a rule, if the product is wide enough: who comes last is waited for that much less.
+pub const PARTS_OF_A_THREAD: usize = 4;
+
+/// The fewest columns of a part of many rows. All left rows are read for each part, and packed anew if they lie badly, which a part of
+/// twice as many columns makes up for.
+pub const FEWEST_COLUMNS: [usize; 2] = [limit(128, 16), limit(256, 32)];
