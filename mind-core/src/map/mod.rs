@@ -40,8 +40,8 @@ pub struct Row {
     pub commutative: bool,
     /// With which signs, 1 or -1, it adds its operands, if it does no more.
     pub signs: &'static [i64],
-    /// Which number gives itself with every operand that is finite; a zero of floats may change its sign.
-    pub absorbs: Option<i64>,
+    /// The truth value that, as one operand, decides the result, and is it.
+    pub decides: Option<bool>,
     /// What an element costs.
     pub cost: Cost,
     /// How far an element may be from the exact one.

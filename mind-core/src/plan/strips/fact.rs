@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    map::{Map, Row, Takes},
+    map::{Map, Row},
     number::Number,
     plan::Scalar,
     reduce::Neutral,
@@ -17,8 +17,6 @@ const FARTHEST: i64 = 1 << 40;
 pub(super) enum Fact {
     /// It is this one.
     Known(Number),
-    /// It is a zero of either sign.
-    Zero,
     /// It is a finite float.
     Finite,
     /// It is an integer: a multiple of the row's place, one of the column's, and a number.
@@ -38,7 +36,7 @@ impl Fact {
     pub(super) fn is_finite(self) -> bool {
         match self {
             Self::Known(number) => number.float().is_some_and(f64::is_finite),
-            Self::Zero | Self::Finite => true,
+            Self::Finite => true,
             Self::Place { .. } | Self::Any => false,
         }
     }
@@ -50,7 +48,6 @@ impl Fact {
     pub(super) fn is_zero(self) -> bool {
         match self {
             Self::Known(number) => number.float() == Some(0.0) || number.is(0),
-            Self::Zero => true,
             Self::Finite | Self::Place { .. } | Self::Any => false,
         }
     }
@@ -58,7 +55,7 @@ impl Fact {
     fn truth(self) -> Option<bool> {
         match self {
             Self::Known(Number::Bool(truth)) => Some(truth),
-            Self::Known(_) | Self::Zero | Self::Finite | Self::Place { .. } | Self::Any => None,
+            Self::Known(_) | Self::Finite | Self::Place { .. } | Self::Any => None,
         }
     }
 
@@ -79,7 +76,7 @@ impl Fact {
             fact if sign == 1 => fact,
             Self::Known(number) => Self::Known(number.negated()),
             Self::Place { row, column, plus } => Self::Place { row: -row, column: -column, plus: -plus },
-            Self::Zero | Self::Finite | Self::Any => self,
+            Self::Finite | Self::Any => self,
         }
     }
 
@@ -106,7 +103,7 @@ impl Fact {
             Self::Known(Number::I64(number)) if (-FARTHEST..=FARTHEST).contains(&number) => {
                 Some([0, 0, number])
             }
-            Self::Known(_) | Self::Zero | Self::Finite | Self::Any => None,
+            Self::Known(_) | Self::Finite | Self::Any => None,
         }
     }
 }
@@ -130,7 +127,7 @@ impl Masks {
             let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
             return found.map_or(Fact::Any, Fact::Known);
         }
-        if let Some(fact) = absorbed(op.row(), operands).or_else(|| summed(op.row(), operands)) {
+        if let Some(fact) = decided(op.row(), operands).or_else(|| summed(op.row(), operands)) {
             return fact;
         }
         match (op, operands) {
@@ -179,15 +176,10 @@ impl Masks {
     }
 }
 
-/// What a function gives of which one operand decides the result.
-fn absorbed(row: &Row, operands: &[Fact]) -> Option<Fact> {
-    let decides = row.absorbs? != 0;
-    if row.takes == Takes::Truths {
-        let is_decided = operands.iter().any(|fact| fact.truth() == Some(decides));
-        return is_decided.then_some(Fact::Known(Number::Bool(decides)));
-    }
-    let is_zero = !decides && operands.iter().any(|fact| fact.is_zero());
-    (is_zero && operands.iter().all(|fact| fact.is_finite())).then_some(Fact::Zero)
+/// What a function gives if one operand decides it.
+fn decided(row: &Row, operands: &[Fact]) -> Option<Fact> {
+    let truth = row.decides?;
+    operands.iter().any(|fact| fact.truth() == Some(truth)).then_some(Fact::Known(Number::Bool(truth)))
 }
 
 /// What a function gives that adds its operands.
