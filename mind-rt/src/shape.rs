@@ -183,8 +183,7 @@ macro_rules! shape_of_rank {
     };
 }
 
-/// The names bind values as well as types, hence the lint.
-#[allow(non_snake_case)]
+#[allow(non_snake_case, reason = "the names bind values as well as types")]
 mod ranks {
     use super::*;
 

@@ -106,7 +106,7 @@ fn places_and_rust_expressions_are_leaves() {
 
 #[test]
 fn names_of_the_expansion_hide_no_name_of_the_user() {
-    #[allow(non_snake_case)]
+    #[allow(non_snake_case, reason = "the expansion has such names")]
     let (rt, view_0, owner_0, n0, nodes, T0) = (1.0_f32, 2.0_f32, 4.0_f32, 8.0_f32, 16.0_f32, 32.0_f32);
     struct Types;
     struct Here;

@@ -166,7 +166,8 @@ impl Masks {
             Map::Le => (-plus, false),
             Map::Lt => (-plus - 1, false),
             Map::Gt => (-plus, true),
-            _ => (-plus - 1, true),
+            Map::Ge => (-plus - 1, true),
+            _ => return Fact::Any,
         };
         self.found.insert(ahead);
         match self.ahead {

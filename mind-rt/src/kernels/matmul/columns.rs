@@ -17,8 +17,13 @@ use crate::parallel::join;
 /// room for the sums.
 pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> {
     let width = n.div_ceil(parts).next_multiple_of(GRAIN_OF_COLUMNS);
-    let whole_kernels = n.is_multiple_of(width) || n % width >= NARROWEST_PART;
-    (m < ROWS_TO_SHARE && width < n && whole_kernels && m.saturating_mul(n) <= scratch).then_some(width)
+    (m < ROWS_TO_SHARE && width < n && keep_their_kernel(n, width) && m.saturating_mul(n) <= scratch)
+        .then_some(width)
+}
+
+/// Whether parts of so many of `n` columns are multiplied by the kernel of them all: the last one is not too narrow.
+pub fn keep_their_kernel(n: usize, width: usize) -> bool {
+    n.is_multiple_of(width) || n % width >= NARROWEST_PART
 }
 
 /// Multiplies, `width` columns at a time, and hands over the sums of each part, all rows of it at once.

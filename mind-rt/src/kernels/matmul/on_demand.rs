@@ -9,17 +9,15 @@ use std::sync::{Mutex, PoisonError};
 
 use super::products::{MultiplyColumns, Product};
 use super::region::Region;
-use super::sizes::{
-    FEWEST_COLUMNS, GRAIN_OF_COLUMNS, NARROWEST_PART, PARTS_OF_A_THREAD, ROWS_TO_SHARE, SHALLOW,
-};
-use super::{MatRef, choices};
+use super::sizes::{FEWEST_COLUMNS, GRAIN_OF_COLUMNS, PARTS_OF_A_THREAD, ROWS_TO_SHARE, SHALLOW};
+use super::{MatRef, choices, columns};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::parallel::join;
 
 /// How many columns threads take at a time of a product of many rows; nothing if they had better take rows.
 pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     let [m, k, n] = *product.dims;
-    let fewest = FEWEST_COLUMNS[usize::from(choices::packs_left(product))];
+    let fewest = if choices::packs_left(product) { 2 * FEWEST_COLUMNS } else { FEWEST_COLUMNS };
     let widths = (1..=PARTS_OF_A_THREAD)
         .rev()
         .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN_OF_COLUMNS).max(fewest));
@@ -31,7 +29,7 @@ pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
         } else {
             (whole / threads + 1) * width
         };
-        most * threads / 8 * 7 <= n && (rest == 0 || rest >= NARROWEST_PART)
+        most * threads / 8 * 7 <= n && columns::keep_their_kernel(n, *width)
     };
     (m >= ROWS_TO_SHARE && k > SHALLOW).then(|| widths.into_iter().find(is_even)).flatten()
 }

@@ -108,6 +108,6 @@ pub const NARROWEST_PART: usize = limit(16, 8);
 /// Parts that a thread takes as a rule, if the product is wide enough: who comes last is waited for that much less.
 pub const PARTS_OF_A_THREAD: usize = 4;
 
-/// The fewest columns of a part of many rows. All left rows are read for each part, and packed anew if they lie badly, which a part of
-/// twice as many columns makes up for.
-pub const FEWEST_COLUMNS: [usize; 2] = [limit(128, 16), limit(256, 32)];
+/// The fewest columns of a part of many rows, and half of the fewest where left rows are packed: for each part all are read, or packed
+/// anew.
+pub const FEWEST_COLUMNS: usize = limit(128, 16);
