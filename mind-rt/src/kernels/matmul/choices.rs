@@ -4,8 +4,8 @@
 use super::products::Product;
 use super::shares::{bytes, left_pays};
 use super::sizes::{
-    BEYOND_CACHES, COMBINED_ROWS, FAR_FROM_FEW, FAR_RIGHT, FETCHED, FETCHED_ROWS, LONG, READS,
-    READS_OF_LINES, RIGHT_BYTES, WORTH_COMBINING,
+    BEYOND_CACHES, COMBINED_ROWS, DEEP, FAR_FROM_FEW, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, LONG,
+    READS, READS_OF_LINES, RIGHT_BYTES, WORTH_COMBINING,
 };
 use crate::kernels::caches::Caches;
 use crate::kernels::tile::{LINE, MAX_ROWS, MOST_VECTORS, Micro};
@@ -21,21 +21,28 @@ pub enum Right {
     Packed,
 }
 
-/// Whether rows of the right operand are combined, from end to end, instead of tiles: where these are not in the second cache, and so
-/// few that each tile waits for what it reads.
+/// Whether rows of the right operand are combined, from end to end, instead of tiles: where rows are so few that a tile waits for what
+/// it reads, or has too few sums to keep the multiply-adds busy.
 pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> bool {
     let Product { dims: &[m, k, n], rhs, .. } = *product;
     let size = bytes::<T>(k, n);
     let pays = if reads_lines(micro) {
         // A tile that is tall enough reads it once, and need not load and store sums.
-        let one_tile = m > MOST_VECTORS && m <= micro.rows;
-        m <= COMBINED_ROWS && size > if one_tile { FAR_RIGHT } else { caches.second() }
-    } else if rhs.rows_share_sets() && m < MOST_VECTORS {
-        size > WORTH_COMBINING
+        let one_tile = m <= micro.rows;
+        m <= MOST_VECTORS || m <= COMBINED_ROWS && size > if one_tile { FAR_RIGHT } else { caches.second() }
     } else {
-        m <= MOST_VECTORS && size > BEYOND_CACHES
+        m <= 2
+            || m <= MOST_VECTORS && size > if rhs.rows_share_sets() { WORTH_COMBINING } else { BEYOND_CACHES }
     };
     pays && m > 1 && rhs.col_stride == 1 && n >= LONG
+}
+
+/// Whether few rows are multiplied with each column of the right operand, all contiguous, instead of copies of the columns. Sums have
+/// another order then, so that this is asked of all rows, whichever these are, and of nothing that threads share.
+pub fn is_inner<T>(product: &Product<'_, T>) -> bool {
+    let Product { dims: &[_, k, _], all_rows, lhs, rhs } = *product;
+    let most = if k < DEEP { INNER_ROWS / 2 } else { INNER_ROWS };
+    all_rows <= most && lhs.col_stride == 1 && rhs.row_stride == 1 && rhs.col_stride != 1
 }
 
 /// How tiles read the right operand. To pack it takes less time than to read a line here and a line there, each from a page of its
@@ -46,8 +53,8 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
         return Right::FetchedAhead;
     }
     let size = bytes::<T>(k, n);
-    let reads = if size < caches.second() / 8 {
-        // Its lines and pages are all at hand.
+    let reads = if size < caches.second() / 8 && !rhs.rows_share_sets() {
+        // Its lines and pages are all at hand, and a panel of it stays in the first cache.
         usize::MAX
     } else if size > FAR_RIGHT {
         1
@@ -60,9 +67,9 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
     if n > 1 && rhs.col_stride != 1 || pays { Right::Packed } else { Right::InPlace }
 }
 
-/// Whether left rows are copied to where they are contiguous: where they are not, and are read often enough.
+/// Whether left rows are copied to where they are contiguous: where they are not, and that pays.
 pub fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> bool {
-    lhs.col_stride != 1 && left_pays::<T>(m, k, n)
+    lhs.col_stride != 1 && left_pays::<T>([m, k, n], lhs.col_stride)
 }
 
 /// Most bytes of a block of the right operand: no more than the second cache holds, with a step of `k` more.
@@ -80,9 +87,10 @@ fn reads_lines<T>(micro: &Micro<T>) -> bool {
     micro.columns() * size_of::<T>() <= LINE
 }
 
-/// Whether blocks of the right operand are fetched ahead: where rows are too few to make up for what the first ones wait.
+/// Whether blocks of the right operand are fetched ahead: where rows are too few to make up for what the first ones wait. One tile of
+/// rows reads each block once, and has less to wait for while that is in the third cache.
 fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
-    let far = if m > READS * MAX_ROWS { FAR_RIGHT } else { FAR_FROM_FEW };
+    let far = if m > MAX_ROWS { FAR_RIGHT } else { FAR_FROM_FEW };
     !reads_lines(micro)
         && (2..=FETCHED_ROWS).contains(&m)
         && lhs.col_stride == 1
@@ -134,6 +142,22 @@ mod tests {
     }
 
     #[test]
+    fn what_shares_sets_of_a_cache_is_packed_however_small() {
+        assert_eq!(most_in_place(&avx512::F32, 1 << 20, [16, 1000]), 1000);
+        assert_eq!(most_in_place(&avx512::F32, 1 << 20, [16, 1024]), 8 * 8);
+        assert_eq!(most_in_place(&avx512::F32, 1 << 20, [8, 1024]), 1000, "a set has room for so many rows");
+        let packs_left = |dims: [usize; 3], row_stride, col_stride| {
+            let lhs = &MatRef { data: &[], offset: 0, row_stride, col_stride };
+            packs_left(&Product::<f32> { dims: &dims, all_rows: dims[0], lhs, rhs: lhs })
+        };
+        assert!(packs_left([1024, 32, 256], 1, 1024) && packs_left([512, 32, 256], 1, 1024));
+        assert!(!packs_left([1024, 8, 256], 1, 1024), "a set has room for so many columns");
+        assert!(!packs_left([1000, 32, 256], 1, 1000) && packs_left([1000, 132, 256], 1, 1000), "512 KiB");
+        assert!(!packs_left([1024, 32, 128], 1, 1024), "read too few times");
+        assert!(!packs_left([1024, 1024, 1024], 1024, 1), "rows are contiguous");
+    }
+
+    #[test]
     fn columns_that_are_no_rows_are_always_packed() {
         for dims in [[1, 2, 2], [2, 500, 3], [600, 600, 600], [9, 3000, 3000]] {
             for micro in [&avx2::F32, &avx512::F32] {
@@ -149,23 +173,26 @@ mod tests {
             right(&avx512::F32, 2) == Right::FetchedAhead && right(&avx512::F32, 128) == Right::FetchedAhead
         );
         assert!(right(&avx512::F32, 129) == Right::Packed);
+        let from_third_cache = |m| ask(&avx512::F32, 1 << 20, [m, 1000, 1000], false).right;
+        assert!(from_third_cache(8) == Right::InPlace && from_third_cache(9) == Right::FetchedAhead);
         assert!(right(&avx2::F32, 6) == Right::InPlace && right(&avx2::F32, 7) == Right::Packed);
     }
 
     #[test]
-    fn few_rows_are_combined_with_rows_from_beyond_the_second_cache() {
+    fn few_rows_are_combined_with_rows() {
         let combined = |micro, second, dims| ask(micro, second, dims, false).combined;
         for m in 0..12 {
-            assert_eq!(
-                combined(&avx2::F32, 512 << 10, [m, 512, 512]),
-                matches!(m, 2..=4 | 7 | 8),
-                "{m} rows"
-            );
-            assert_eq!(combined(&avx2::F32, 512 << 10, [m, 1000, 1000]), (2..=8).contains(&m), "{m} rows");
-            assert_eq!(combined(&avx512::F32, 1 << 20, [m, 1024, 1024]), (2..=3).contains(&m), "{m} rows");
-            assert_eq!(combined(&avx512::F32, 1 << 20, [m, 2000, 2000]), (2..=4).contains(&m), "{m} rows");
+            let lines = |k, n| combined(&avx2::F32, 512 << 10, [m, k, n]);
+            assert_eq!(lines(100, 256), (2..=4).contains(&m), "{m} rows, within the second cache");
+            assert_eq!(lines(512, 512), matches!(m, 2..=4 | 7 | 8), "{m} rows, beyond it");
+            assert_eq!(lines(1000, 1000), (2..=8).contains(&m), "{m} rows, of what is in no cache");
+            let wide = |k, n| combined(&avx512::F32, 1 << 20, [m, k, n]);
+            assert_eq!(wide(1000, 1000), m == 2, "{m} rows");
+            assert_eq!(wide(100, 1024), m == 2, "{m} rows, of the same sets, near");
+            assert_eq!(wide(256, 1024), (2..=4).contains(&m), "{m} rows, of the same sets");
+            assert_eq!(wide(2000, 2000), (2..=4).contains(&m), "{m} rows, of what is in no cache");
         }
-        assert!(!combined(&avx2::F32, 2 << 20, [4, 512, 512]), "it is in the cache");
+        assert!(!combined(&avx2::F32, 2 << 20, [7, 512, 512]), "it is in the cache");
         assert!(!combined(&avx2::F32, 512 << 10, [4, 2000, 255]), "short rows");
         assert!(!ask(&avx2::F32, 512 << 10, [4, 512, 512], true).combined, "no rows");
     }

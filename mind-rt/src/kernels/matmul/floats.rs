@@ -6,14 +6,14 @@ use super::blocked::To;
 use super::products::{Product, Sink};
 use super::region::Region;
 use super::room::Room;
-use super::sizes::NARROWEST_PART;
-use super::{MatRef, blocked, choices, combined};
+use super::sizes::{NARROWEST_PART, ROWS_TO_SHARE};
+use super::{MatRef, blocked, choices, few_rows};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::multiply_add;
 use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
-use crate::kernels::tile::{Micro, Tiles, Vectors};
+use crate::kernels::tile::{Dots, Micro, Tiles, Vectors};
 use crate::simd::simd_level;
 
 /// One product, at the SIMD level in use.
@@ -70,7 +70,10 @@ pub fn multiply_by<T: Arithmetic + Tiles>(
         }
     }
     if choices::combines(micro, caches, product) {
-        return combined::multiply(micro, product, sink);
+        return few_rows::combine(micro, product, sink);
+    }
+    if choices::is_inner(product) {
+        return few_rows::inner(micro, product, sink);
     }
     let to = match sink {
         Sink::Store(out) => To::Region(Region::new(out, n)),
@@ -85,8 +88,10 @@ pub fn by_columns<T: Arithmetic + Tiles>() -> Option<super::products::MultiplyCo
     Some(|product, scratch, region| {
         let (micro, caches) = (T::micro(simd_level()), Caches::of_this_processor());
         let Product { dims: &[_, _, n], all_rows, .. } = *product;
-        let is_of_blocks =
-            !is_small(product) && all_rows > 1 && n > 1 && !choices::combines(micro, caches, product);
+        let is_of_blocks = !is_small(product)
+            && all_rows >= ROWS_TO_SHARE
+            && n > 1
+            && !choices::combines(micro, caches, product);
         assert!(is_of_blocks, "sums have the order of the whole product");
         blocked::multiply(micro, caches, product, scratch, To::Region(region));
     })
@@ -237,7 +242,8 @@ impl<'a, T: Arithmetic> ByVector<'a, T> {
             // SAFETY: the rows and the vector have `k` elements each, and the level is the processor's.
             return hand_over(self.len, sink, line, |start, len, to| unsafe {
                 let rows = self.rows.add(start * self.stride);
-                (self.micro.dots)(rows, self.stride, len, self.vector, self.k, to, false);
+                let to = Dots { first: to, stride: 0, adds: false };
+                self.micro.dots[0](rows, self.stride, len, &Vectors::one(self.vector, 1), self.k, to);
             });
         }
         let mut room = [MaybeUninit::<T>::uninit(); GATHERED];
@@ -250,7 +256,9 @@ impl<'a, T: Arithmetic> ByVector<'a, T> {
                         place.write(*self.vector.add((first + l) * self.step));
                     }
                     let rows = self.rows.add(start * self.stride + first);
-                    (self.micro.dots)(rows, self.stride, len, room.as_ptr().cast(), k, to, first > 0);
+                    let vector = &Vectors::one(room.as_ptr().cast(), 1);
+                    let to = Dots { first: to, stride: 0, adds: first > 0 };
+                    self.micro.dots[0](rows, self.stride, len, vector, k, to);
                 }
             }
         });
@@ -261,7 +269,7 @@ impl<'a, T: Arithmetic> ByVector<'a, T> {
     fn combine(&self, sink: Sink<'_, T>, line: Line) {
         // SAFETY: there are `k` rows, of `len` elements, and as many elements of the vector; the level is the processor's.
         hand_over(self.len, sink, line, |start, len, to| unsafe {
-            let vectors = Vectors { first: self.vector, step: self.step, stride: 0, count: 1 };
+            let vectors = Vectors::one(self.vector, self.step);
             (self.micro.combine)(self.rows.add(start), self.stride, len, vectors, self.k, to, len);
         });
     }

@@ -19,7 +19,7 @@
 mod blocked;
 mod choices;
 mod columns;
-mod combined;
+mod few_rows;
 mod floats;
 #[cfg(any(test, feature = "matrixmultiply", not(target_arch = "x86_64")))]
 mod foreign;
@@ -119,7 +119,7 @@ pub fn matmul_with<T: Arithmetic, E: Epilogue<T>>(
     products::hand_over(batch, &dims, &lhs, &rhs, scratch, epilogue);
 }
 
-/// The elements of scratch memory with which a product of an `m` by `k` and a `k` by `n` matrix, whatever their strides,
+/// The elements of scratch memory with which a product of an `m` by `k` and a `k` by `n` matrix, by rows or by columns,
 /// runs at full speed; 0 for products that pack nothing. The matrices of a batch share it, and so do threads.
 #[must_use]
 pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize) -> usize {
@@ -127,13 +127,6 @@ pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize) -> usize {
 }
 
 impl<'a, T> MatRef<'a, T> {
-    /// Whether so many rows begin in the same sets of a cache that they push each other out.
-    #[inline(always)]
-    fn rows_share_sets(&self) -> bool {
-        const PAGE: usize = limit(4096, 64);
-        self.row_stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
-    }
-
     /// Where element `[i, j]` is.
     #[inline(always)]
     fn index(&self, i: usize, j: usize) -> usize {
@@ -152,6 +145,12 @@ impl<'a, T> MatRef<'a, T> {
         self.data[self.offset..].as_ptr()
     }
 
+    /// Whether its rows begin in the same sets of a cache.
+    #[inline(always)]
+    fn rows_share_sets(&self) -> bool {
+        share_sets::<T>(self.row_stride)
+    }
+
     fn transposed(self) -> Self {
         Self { row_stride: self.col_stride, col_stride: self.row_stride, ..self }
     }
@@ -160,6 +159,14 @@ impl<'a, T> MatRef<'a, T> {
     fn column(self) -> matvec::VecRef<'a, T> {
         matvec::VecRef { data: &self.data[self.offset..], stride: self.row_stride }
     }
+}
+
+/// Whether places so many elements apart are in the same sets of a cache, where they push each other out: those of a first cache repeat
+/// with each page.
+#[inline(always)]
+const fn share_sets<T>(stride: usize) -> bool {
+    const PAGE: usize = limit(4096, 64);
+    stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
 }
 
 /// The largest index reached from `offset` along axes of (extent, stride), no extent being 0.

@@ -1,6 +1,7 @@
 //! What a product uses scratch memory for: what the planner adds up is what the product cuts its memory by.
 
 use super::room::Room;
+use super::share_sets;
 use super::sizes::{
     DEPTH, FETCHED, FETCHED_ROWS, LEFT_BYTES, PACKED_STACK_BYTES, RIGHT_BYTES, WAITING_ROWS, WORTH_A_BLOCK,
     WORTH_PACKING,
@@ -8,12 +9,14 @@ use super::sizes::{
 use crate::kernels::limit::limit;
 use crate::kernels::tile::{LINE, MAX_ROWS};
 
-/// The elements of scratch memory that a product may use, whatever the strides of its operands.
+/// The elements of scratch memory that a product may use. A left operand of other strides than a whole matrix has, by rows or by
+/// columns, may find no room, and is read where it lies.
 pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
     let lanes = LINE / size_of::<T>();
     let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
     let right = if right * size_of::<T>() <= PACKED_STACK_BYTES { 0 } else { right };
-    let left = if left_pays::<T>(m, k, n) { left } else { 0 };
+    // Columns are as far apart as there are rows where a matrix is transposed as a whole.
+    let left = if left_pays::<T>([m, k, n], m) { left } else { 0 };
     left + right + if k <= DEPTH { 0 } else { waiting }
 }
 
@@ -75,8 +78,11 @@ impl<T> LeftRoom<T> {
     }
 }
 
-pub(super) const fn left_pays<T>(m: usize, k: usize, n: usize) -> bool {
-    n > limit(8, 1) * LINE / size_of::<T>() && bytes::<T>(m, k) > WORTH_PACKING
+/// Whether left columns, so far apart, are read often enough that copies of them pay: where they leave the caches before they are read
+/// again, since they are large, or since a tile reads more of them than a set has room for.
+pub(super) const fn left_pays<T>([m, k, n]: [usize; 3], apart: usize) -> bool {
+    let is_far = bytes::<T>(m, k) > WORTH_PACKING || k > MAX_ROWS && share_sets::<T>(apart);
+    n > limit(8, 1) * LINE / size_of::<T>() && is_far
 }
 
 pub(super) const fn bytes<T>(rows: usize, columns: usize) -> usize {

@@ -32,7 +32,7 @@ pub const WAITING_ROWS: usize = limit(512, 16);
 /// Bytes of the sums that an epilogue takes at once, where none wait: half of a first cache.
 pub const SUMS_BYTES: usize = limit(16 << 10, 1 << 10);
 
-/// From so many steps of `k` panels are an odd number of lines apart.
+/// From so many steps of `k` panels are an odd number of lines apart, and what is done once for each sum counts little.
 pub const DEEP: usize = limit(128, 4);
 
 /// Up to so many rows, columns that are packed as rows are in cache, as a rule.
@@ -57,8 +57,7 @@ pub const READS_OF_LINES: usize = limit(5, 1);
 /// Bytes of one that is not in cache when it is read, as a rule: it is read once at most where it lies.
 pub const FAR_RIGHT: usize = limit(3 << 20, 1 << 10);
 
-/// Bytes of one that is fetched ahead for up to [`READS`] tiles of rows: these have less to wait for while it is in the third cache, and
-/// more sums to load and store again.
+/// Bytes of one that is fetched ahead for a single tile of rows.
 pub const FAR_FROM_FEW: usize = limit(8 << 20, 2 << 10);
 
 /// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
@@ -73,13 +72,19 @@ pub const FETCHED: usize = limit(240, 16);
 /// Most rows where a panel is a line: twice the vectors that are combined at once.
 pub const COMBINED_ROWS: usize = 2 * MOST_VECTORS;
 
+/// Most rows of which inner products are taken, and twice as many as of shallow ones: with more, copies of columns take less.
+pub const INNER_ROWS: usize = 8;
+
+/// Bytes of the columns that all rows are multiplied with before others are read.
+pub const COLUMNS_BYTES: usize = limit(16 << 10, 256);
+
 /// Columns from which rows are worth reading from end to end.
 pub const LONG: usize = limit(256, 16);
 
-/// Bytes of a right operand from which that pays for two and three rows where panels are wide and rows begin in the same sets of a cache.
-pub const WORTH_COMBINING: usize = limit(2 << 20, 1 << 10);
+/// Bytes of a right operand from which that pays where panels are wide and rows begin in the same sets of a cache.
+pub const WORTH_COMBINING: usize = limit(512 << 10, 1 << 10);
 
-/// Bytes of a right operand that is in no cache, as a rule: from these on it pays for four rows, and whatever the strides.
+/// Bytes of a right operand that is in no cache, as a rule: from these on it pays whatever the strides.
 pub const BEYOND_CACHES: usize = limit(8 << 20, 2 << 10);
 
 /// Elements of sums that an epilogue takes at once.
@@ -108,6 +113,6 @@ pub const NARROWEST_PART: usize = limit(16, 8);
 /// Parts that a thread takes as a rule, if the product is wide enough: who comes last is waited for that much less.
 pub const PARTS_OF_A_THREAD: usize = 4;
 
-/// The fewest columns of a part of many rows, and half of the fewest where left rows are packed: for each part all are read, or packed
-/// anew.
+/// The fewest columns of a part of many rows, and a quarter of the fewest where left rows are packed: for each part all are read, or
+/// packed anew.
 pub const FEWEST_COLUMNS: usize = limit(128, 16);

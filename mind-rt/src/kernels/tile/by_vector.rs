@@ -5,12 +5,12 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 
-/// `to[i] = Σ_l rows[i * stride + l] · vector[l]` for `len` rows and `k` products, added to what is there where it `adds`.
+/// `to[i * to.stride + j] = Σ_l rows[j * stride + l] · vector i[l]` for each vector, `len` rows and `k` products. The vectors are contiguous, and as many as the function is for.
 ///
 /// # Safety
-/// The processor has the level's instructions. All factors may be read and all sums written, and read where it adds.
+/// The processor has the level's instructions. All factors may be read and all sums written, and read where they are added to.
 pub type DotsFn<T> =
-    unsafe fn(rows: *const T, stride: usize, len: usize, vector: *const T, k: usize, to: *mut T, adds: bool);
+    unsafe fn(rows: *const T, stride: usize, len: usize, vectors: &Vectors<T>, k: usize, to: Dots<T>);
 
 /// `to[i * to_stride + j] = Σ_l rows[l * stride + j] · vector i[l]` for each vector, `len` columns and `k` rows, in the order
 /// of `l`.
@@ -28,7 +28,7 @@ pub type CombineFn<T> = unsafe fn(
     to_stride: usize,
 );
 
-/// Vectors that rows are combined by.
+/// Vectors that rows are multiplied by.
 #[derive(Clone, Copy)]
 pub struct Vectors<T> {
     /// The first element of the first one.
@@ -40,62 +40,88 @@ pub struct Vectors<T> {
     pub count: usize,
 }
 
-/// The most vectors that rows are combined by at once.
+impl<T> Vectors<T> {
+    /// A single one, of elements so far apart.
+    pub fn one(first: *const T, step: usize) -> Self {
+        Self { first, step, stride: 0, count: 1 }
+    }
+}
+
+/// Where inner products go.
+#[derive(Clone, Copy)]
+pub struct Dots<T> {
+    /// That of the first row and vector.
+    pub first: *mut T,
+    /// From those of a vector to those of the next.
+    pub stride: usize,
+    /// Whether they are added to what is there.
+    pub adds: bool,
+}
+
+impl<T> Dots<T> {
+    /// Those from a row on.
+    #[inline(always)]
+    fn from(self, row: usize) -> Self {
+        Self { first: self.first.wrapping_add(row), ..self }
+    }
+}
+
+/// The most vectors that rows are multiplied by at once.
 pub const MOST_VECTORS: usize = 4;
 
+/// By `M` vectors, `R` rows at a time.
+///
 /// # Safety
-/// That of [`DotsFn`].
+/// That of [`DotsFn`], for so many vectors.
 #[inline(always)]
-pub unsafe fn dots<V: Vector>(
+pub unsafe fn dots<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
     stride: usize,
     len: usize,
-    vector: *const V::Element,
+    vectors: &Vectors<V::Element>,
     k: usize,
-    to: *mut V::Element,
-    adds: bool,
+    to: Dots<V::Element>,
 ) {
     /// Bytes of rows that come from beyond L2.
     const FROM_AFAR: usize = limit(512 << 10, 512);
     /// Bytes between what is read of such rows and what is fetched meanwhile: the processor alone fetches too little ahead.
-    const AHEAD: usize = 2 << 10;
-    // Four rows share what is loaded of the vector, and do not wait for each other's sums. One after the other they are a single
+    const AHEAD: usize = 8 << 10;
+    // Rows share what is loaded of the vectors, and do not wait for each other's sums. One after the other they are a single
     // stretch of memory, which is faster from afar where the sums of one row keep up with it: those of vectors of a line.
-    let by_four = size_of::<V>() < LINE || len * k * size_of::<V::Element>() < FROM_AFAR;
-    let ahead = (!by_four).then_some(AHEAD / size_of::<V::Element>());
+    let by_rows = size_of::<V>() < LINE || len * k * size_of::<V::Element>() < FROM_AFAR;
+    let ahead = (!by_rows).then_some(AHEAD / size_of::<V::Element>());
     let mut i = 0;
     // SAFETY: the caller's contract covers every row.
     unsafe {
-        while by_four && i + 4 <= len {
-            some_dots::<V, 4>(rows.add(i * stride), stride, vector, k, to.add(i), adds, None);
-            i += 4;
+        while by_rows && i + R <= len {
+            some_dots::<V, M, R>(rows.add(i * stride), stride, vectors, k, to.from(i), None);
+            i += R;
         }
         while i < len {
-            some_dots::<V, 1>(rows.add(i * stride), stride, vector, k, to.add(i), adds, ahead);
+            some_dots::<V, M, 1>(rows.add(i * stride), stride, vectors, k, to.from(i), ahead);
             i += 1;
         }
     }
 }
 
-/// `R` rows, of which is fetched what comes so many elements later. The order of a sum depends on neither.
+/// `R` rows by `M` vectors, of which is fetched what comes so many elements later. The order of a sum depends on none of these.
 ///
 /// # Safety
 /// That of [`DotsFn`].
 #[inline(always)]
-unsafe fn some_dots<V: Vector, const R: usize>(
+unsafe fn some_dots<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
     stride: usize,
-    vector: *const V::Element,
+    vectors: &Vectors<V::Element>,
     k: usize,
-    to: *mut V::Element,
-    adds: bool,
+    to: Dots<V::Element>,
     ahead: Option<usize>,
 ) {
     /// Vectors of sums a row.
     const CHAINS: usize = 2;
     // SAFETY: positions are below `k`, which the caller's contract covers.
     unsafe {
-        let mut sums = [[V::zero(); CHAINS]; R];
+        let mut sums = [[[V::zero(); CHAINS]; M]; R];
         let mut at = 0;
         while at + CHAINS * V::LANES <= k {
             for chain in 0..CHAINS {
@@ -103,25 +129,35 @@ unsafe fn some_dots<V: Vector, const R: usize>(
                 if let Some(ahead) = ahead {
                     prefetch(rows.wrapping_add(at + ahead));
                 }
-                let factor = V::load(vector.add(at));
+                let mut factors = [V::zero(); M];
+                each!(m in M { factors[m] = V::load(vectors.first.add(m * vectors.stride + at)); });
                 for (r, sums) in sums.iter_mut().enumerate() {
-                    sums[chain] = sums[chain].plus_product(factor, V::load(rows.add(r * stride + at)));
+                    let row = V::load(rows.add(r * stride + at));
+                    for (sums, factor) in sums.iter_mut().zip(factors) {
+                        sums[chain] = sums[chain].plus_product(factor, row);
+                    }
                 }
             }
             at += CHAINS * V::LANES;
         }
         while at < k {
             let lanes = V::LANES.min(k - at);
-            let factor = V::load_part(vector.add(at), lanes);
+            let mut factors = [V::zero(); M];
+            each!(m in M { factors[m] = V::load_part(vectors.first.add(m * vectors.stride + at), lanes); });
             for (r, sums) in sums.iter_mut().enumerate() {
-                sums[0] = sums[0].plus_product(factor, V::load_part(rows.add(r * stride + at), lanes));
+                let row = V::load_part(rows.add(r * stride + at), lanes);
+                for (sums, factor) in sums.iter_mut().zip(factors) {
+                    sums[0] = sums[0].plus_product(factor, row);
+                }
             }
             at += lanes;
         }
         for (r, sums) in sums.iter().enumerate() {
-            let to = to.add(r);
-            let sum = total::<V, CHAINS>(sums);
-            *to = if adds { (*to).plus(sum) } else { sum };
+            for (m, sums) in sums.iter().enumerate() {
+                let place = to.first.add(m * to.stride + r);
+                let sum = total(sums);
+                *place = if to.adds { (*place).plus(sum) } else { sum };
+            }
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 
-pub use by_vector::{MOST_VECTORS, Vectors};
+pub use by_vector::{Dots, MOST_VECTORS, Vectors};
 pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
 
 /// The rows of the largest tile of a product.
@@ -53,8 +53,8 @@ pub struct Micro<T: 'static> {
     pub vectors: usize,
     /// Rows of the tallest tile of a product, at most [`MAX_ROWS`].
     pub rows: usize,
-    /// Inner products of rows with a vector.
-    pub dots: DotsFn<T>,
+    /// Inner products of rows with a vector, and with two.
+    pub dots: [DotsFn<T>; 2],
     /// Sums of rows, each times an element of a vector, for some vectors.
     pub combine: CombineFn<T>,
     /// Transposes blocks up to a size, where the level has instructions for that.
@@ -305,17 +305,16 @@ macro_rules! micro {
             /// # Safety
             /// That of [`DotsFn`].
             $(#[target_feature(enable = $features)])?
-            unsafe fn dots(
+            unsafe fn dots<const M: usize, const R: usize>(
                 rows: *const $element,
                 stride: usize,
                 len: usize,
-                vector: *const $element,
+                vectors: &by_vector::Vectors<$element>,
                 k: usize,
-                to: *mut $element,
-                adds: bool,
+                to: by_vector::Dots<$element>,
             ) {
                 // SAFETY: the contract is the same.
-                unsafe { by_vector::dots::<$vector>(rows, stride, len, vector, k, to, adds) }
+                unsafe { by_vector::dots::<$vector, M, R>(rows, stride, len, vectors, k, to) }
             }
 
             /// # Safety
@@ -368,7 +367,8 @@ macro_rules! micro {
                 lanes: <$vector as Vector>::LANES,
                 vectors: VECTORS.len(),
                 rows: ROWS.len(),
-                dots,
+                // As many rows as there are registers for.
+                dots: [dots::<1, 4>, dots::<2, { if size_of::<$vector>() < super::LINE { 2 } else { 4 } }>],
                 combine,
                 transpose: $transpose,
                 full: &[$(by_rows::<$vectors, { is_part($vectors) }, true>()),*],

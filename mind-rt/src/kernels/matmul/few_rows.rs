@@ -1,0 +1,97 @@
+//! Products of few rows, which wait for what they read of the right operand: lines of it from end to end, as memory is read fastest.
+//!
+//! Tiles read few columns of many rows, which lie far apart, or copies of columns, which take longer than few rows do.
+
+use std::mem::MaybeUninit;
+
+use super::products::{Product, Sink};
+use super::room::Room;
+use super::shares::bytes;
+use super::sizes::{COLUMNS_BYTES, COMBINED_ROWS, COMBINED_SUMS, INNER_ROWS};
+use super::spans::chunks;
+use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::epilogue::Block;
+use crate::kernels::tile::{Dots, MOST_VECTORS, Micro, Vectors};
+
+/// A product of up to [`COMBINED_ROWS`] rows, whose right operand has contiguous rows: these, each times some factors, added up.
+///
+/// It loads and stores sums more often than tiles, so that it pays where reading is what counts. Each element is the same chain of
+/// multiply-adds.
+#[inline(never)]
+pub fn combine<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
+    let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
+    assert!((1..=COMBINED_ROWS).contains(&m) && k > 0 && n > 0 && rhs.col_stride == 1);
+    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    hand_over([m, n], sink, |start, len, to, to_stride| {
+        for rows in chunks(m, MOST_VECTORS) {
+            // SAFETY: the operands hold all that they reach, and there is room for these sums. The level of `micro` is one that the
+            // processor has.
+            unsafe {
+                let vectors = Vectors {
+                    first: lhs.pointer().add(rows.start * lhs.row_stride),
+                    step: lhs.col_stride,
+                    stride: lhs.row_stride,
+                    count: rows.len,
+                };
+                let (from, to) = (rhs.pointer().add(start), to.add(rows.start * to_stride));
+                (micro.combine)(from, rhs.row_stride, len, vectors, k, to, to_stride);
+            }
+        }
+    });
+}
+
+/// A product of up to [`INNER_ROWS`] rows, which are contiguous, by columns that are contiguous: inner products, as by a vector.
+#[inline(never)]
+pub fn inner<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
+    let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
+    assert!((1..=INNER_ROWS).contains(&m) && k > 0 && n > 0 && lhs.col_stride == 1 && rhs.row_stride == 1);
+    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    // Columns of which the first cache has room for some, or those that are multiplied at once.
+    let most = (COLUMNS_BYTES / bytes::<T>(k, 1)).max(MOST_VECTORS);
+    hand_over([m, n], sink, |start, len, to, to_stride| {
+        for columns in chunks(len, most) {
+            for rows in chunks(m, micro.dots.len()) {
+                // SAFETY: the operands hold all that they reach, and there is room for these sums. The level of `micro` is one that
+                // the processor has.
+                unsafe {
+                    let vectors = &Vectors {
+                        first: lhs.pointer().add(rows.start * lhs.row_stride),
+                        step: 1,
+                        stride: lhs.row_stride,
+                        count: rows.len,
+                    };
+                    let from = rhs.pointer().add((start + columns.start) * rhs.col_stride);
+                    let first = to.add(rows.start * to_stride + columns.start);
+                    let to = Dots { first, stride: to_stride, adds: false };
+                    micro.dots[rows.len - 1](from, rhs.col_stride, columns.len, vectors, k, to);
+                }
+            }
+        }
+    });
+}
+
+/// Has `compute` write some columns of all rows, from one on and so many, to where the sink takes them: to a place, and as far apart.
+fn hand_over<T: Arithmetic>(
+    [m, n]: [usize; 2],
+    sink: Sink<'_, T>,
+    compute: impl Fn(usize, usize, *mut T, usize),
+) {
+    match sink {
+        Sink::Store(out) => {
+            assert!(out.len() == m * n);
+            compute(0, n, out.as_mut_ptr(), n);
+        }
+        Sink::Epilogue { epilogue, row } => {
+            let mut room = [MaybeUninit::<T>::uninit(); COMBINED_SUMS];
+            let most = COMBINED_SUMS / m.next_multiple_of(MOST_VECTORS);
+            for column in (0..n).step_by(most) {
+                let columns = most.min(n - column);
+                Room { data: room.as_mut_ptr().cast::<T>(), len: COMBINED_SUMS }.poison();
+                compute(column, columns, room.as_mut_ptr().cast(), columns);
+                // SAFETY: so many were written just now.
+                let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), m * columns) };
+                epilogue.block(Block { row, column, rows: m, columns, sums, stride: columns });
+            }
+        }
+    }
+}
