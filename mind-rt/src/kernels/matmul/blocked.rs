@@ -15,14 +15,14 @@
 //!
 //! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](crate::kernels::tile).
 
-use super::choices::{self, Right as Way, is_whole, packs_left, right_bytes};
+use super::choices::{self, Right as Way, is_far_result, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
 use super::products::Product;
 use super::region::Region;
 use super::room::{Bytes, Room};
 use super::shares::{LeftRoom, Shares, bytes, packed_len};
 use super::sizes::{
-    DEPTH, FAR_RESULT, FETCHED, PACKED_STACK_BYTES, SHALLOW, SMALL_STACK_BYTES, SUMS_BYTES, WAITING_ROWS,
+    DEPTH, FETCHED, PACKED_STACK_BYTES, SHALLOW, SMALL_STACK_BYTES, SUMS_BYTES, WAITING_ROWS,
 };
 use super::spans::{Span, chunks, next_part, spans};
 use crate::kernels::arithmetic::Arithmetic;
@@ -64,7 +64,7 @@ pub fn multiply<T: Arithmetic + Tiles>(
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
     let way = choices::right(micro, caches, product);
-    if way == Way::Packed || way == Way::InPlace && packs_left(product) {
+    if way == Way::Packed || way == Way::InPlace && packs_left(micro, product) {
         let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
         return if small {
             packed::<T, SMALL_STACK_BYTES>(micro, caches, product, way, scratch, to)
@@ -81,7 +81,9 @@ pub fn multiply<T: Arithmetic + Tiles>(
         right_block(micro, k, right_bytes(caches) / size_of::<T>())
     };
     let (left, right) = (None, None);
-    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right }.multiply(scratch, to);
+    let far_result = is_far_result(caches, product);
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right, far_result }
+        .multiply(scratch, to);
 }
 
 /// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
@@ -147,7 +149,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     let mut stack = Bytes::<STACK>::new();
     let stack = stack.room();
     let mut shares = Shares::of::<T>(dims, micro.lanes);
-    if !packs_left(product) {
+    if !packs_left(micro, product) {
         shares.left = 0;
     }
     if way != Way::Packed {
@@ -169,7 +171,8 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     let right = (way == Way::Packed).then_some(if right.len > 0 { right } else { stack });
     let most = right_bytes(caches) / size_of::<T>();
     let [most_depth, most_columns] = right_block(micro, k, right.map_or(most, |right| right.len.min(most)));
-    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right: false }
+    let (fetches_right, far_result) = (false, is_far_result(caches, product));
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right, far_result }
         .multiply(waiting, to);
 }
 
@@ -193,6 +196,8 @@ struct Blocks<'a, T: 'static> {
     right: Option<Room<T>>,
     /// Whether the tiles of a right block fetch the next one.
     fetches_right: bool,
+    /// Whether the result is not in cache when it is written.
+    far_result: bool,
 }
 
 /// Where sums go: `to[i * stride + j]`, from the first row and column of a block on.
@@ -234,7 +239,7 @@ impl<T: Arithmetic> Blocks<'_, T> {
         let [m, k, n] = *self.product.dims;
         assert!(region.extents() == [m, n]);
         let (out, stride) = (region.first(), region.stride());
-        let far = k <= SHALLOW && bytes::<T>(m, n) > FAR_RESULT;
+        let far = k <= SHALLOW && self.far_result;
         for rows in spans(m, self.most_rows(), MAX_ROWS) {
             for depth in spans(k, self.most_depth, 1) {
                 let left = self.left(rows, depth);
@@ -257,7 +262,6 @@ impl<T: Arithmetic> Blocks<'_, T> {
         let [m, k, n] = *self.product.dims;
         let mut room = Bytes::<SUMS_BYTES>::new();
         let room = room.room();
-        let far = bytes::<T>(m, n) > FAR_RESULT;
         let most_columns = self.most_columns.min(room.len / MAX_ROWS);
         for columns in spans(n, most_columns, self.micro.lanes) {
             let depth = Span { start: 0, len: k };
@@ -265,8 +269,10 @@ impl<T: Arithmetic> Blocks<'_, T> {
             let most_rows = (room.len / columns.len / MAX_ROWS * MAX_ROWS).min(self.most_rows());
             for rows in spans(m, most_rows, MAX_ROWS) {
                 let left = self.left(rows, depth);
-                let destination =
-                    far.then(|| epilogue.destination(first + rows.start, columns.start)).flatten();
+                let destination = self
+                    .far_result
+                    .then(|| epilogue.destination(first + rows.start, columns.start))
+                    .flatten();
                 let sums = Sums { destination, ..Sums::new(room.data, columns.len) };
                 room.poison();
                 // SAFETY: so many rows of these columns fit into the room.

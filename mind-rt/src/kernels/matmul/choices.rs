@@ -5,7 +5,7 @@ use super::products::Product;
 use super::shares::{bytes, left_pays};
 use super::sizes::{
     BEYOND_CACHES, COMBINED_ROWS, DEEP, FAR_FROM_FEW, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, LONG,
-    READS, READS_OF_LINES, RIGHT_BYTES, WORTH_COMBINING,
+    READS, READS_OF_LINES, RIGHT_BYTES, WIDE_LINES, WORTH_COMBINING,
 };
 use crate::kernels::caches::Caches;
 use crate::kernels::tile::{LINE, MAX_ROWS, MOST_VECTORS, Micro};
@@ -56,20 +56,26 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
     let reads = if size < caches.second() / 8 && !rhs.rows_share_sets() {
         // Its lines and pages are all at hand, and a panel of it stays in the first cache.
         usize::MAX
-    } else if size > FAR_RIGHT {
-        1
-    } else if size > caches.second() && reads_lines(micro) {
+    } else if size <= caches.second() || !reads_lines(micro) {
+        READS
+    } else if size <= FAR_RIGHT {
         READS_OF_LINES
     } else {
-        READS
+        1
     };
     let pays = k > MAX_ROWS && m > reads.saturating_mul(micro.rows);
     if n > 1 && rhs.col_stride != 1 || pays { Right::Packed } else { Right::InPlace }
 }
 
-/// Whether left rows are copied to where they are contiguous: where they are not, and that pays.
-pub fn packs_left<T>(&Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>) -> bool {
-    lhs.col_stride != 1 && left_pays::<T>([m, k, n], lhs.col_stride)
+/// Whether left rows are copied to where they are contiguous: where they are not, and that pays. Wide panels read left factors less
+/// often.
+pub fn packs_left<T>(micro: &Micro<T>, product: &Product<'_, T>) -> bool {
+    may_pack_left(product) && (reads_lines(micro) || product.dims[2] > WIDE_LINES * LINE / size_of::<T>())
+}
+
+/// Whether that pays by some tiles.
+pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
+    lhs.col_stride != 1 && left_pays::<T>(*dims, lhs.col_stride)
 }
 
 /// Most bytes of a block of the right operand: no more than the second cache holds, with a step of `k` more.
@@ -82,15 +88,19 @@ pub fn is_whole<T>(caches: Caches, &Product { dims: &[m, k, n], .. }: &Product<'
     m <= MAX_ROWS || bytes::<T>(k, n) <= caches.second() / 8 * 5
 }
 
+/// Whether a result is not in cache when it is written, as a rule.
+pub fn is_far_result<T>(caches: Caches, &Product { dims: &[m, _, n], .. }: &Product<'_, T>) -> bool {
+    bytes::<T>(m, n) > 2 * caches.second()
+}
+
 /// Whether a panel is a line of a cache wide or less: read where it lies, each line is then one that nothing else has fetched.
 fn reads_lines<T>(micro: &Micro<T>) -> bool {
     micro.columns() * size_of::<T>() <= LINE
 }
 
-/// Whether blocks of the right operand are fetched ahead: where rows are too few to make up for what the first ones wait. One tile of
-/// rows reads each block once, and has less to wait for while that is in the third cache.
+/// Whether blocks of the right operand are fetched ahead: where rows are too few to make up for what the first ones wait.
 fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
-    let far = if m > MAX_ROWS { FAR_RIGHT } else { FAR_FROM_FEW };
+    let far = if m > READS * MAX_ROWS { FAR_RIGHT } else { FAR_FROM_FEW };
     !reads_lines(micro)
         && (2..=FETCHED_ROWS).contains(&m)
         && lhs.col_stride == 1
@@ -146,15 +156,27 @@ mod tests {
         assert_eq!(most_in_place(&avx512::F32, 1 << 20, [16, 1000]), 1000);
         assert_eq!(most_in_place(&avx512::F32, 1 << 20, [16, 1024]), 8 * 8);
         assert_eq!(most_in_place(&avx512::F32, 1 << 20, [8, 1024]), 1000, "a set has room for so many rows");
-        let packs_left = |dims: [usize; 3], row_stride, col_stride| {
+        let packs_left = |micro, dims: [usize; 3], row_stride, col_stride| {
             let lhs = &MatRef { data: &[], offset: 0, row_stride, col_stride };
-            packs_left(&Product::<f32> { dims: &dims, all_rows: dims[0], lhs, rhs: lhs })
+            packs_left(micro, &Product::<f32> { dims: &dims, all_rows: dims[0], lhs, rhs: lhs })
         };
-        assert!(packs_left([1024, 32, 256], 1, 1024) && packs_left([512, 32, 256], 1, 1024));
-        assert!(!packs_left([1024, 8, 256], 1, 1024), "a set has room for so many columns");
-        assert!(!packs_left([1000, 32, 256], 1, 1000) && packs_left([1000, 132, 256], 1, 1000), "512 KiB");
-        assert!(!packs_left([1024, 32, 128], 1, 1024), "read too few times");
-        assert!(!packs_left([1024, 1024, 1024], 1024, 1), "rows are contiguous");
+        for micro in [&avx2::F32, &avx512::F32] {
+            assert!(
+                packs_left(micro, [1024, 32, 256], 1, 1024) && packs_left(micro, [512, 32, 256], 1, 1024)
+            );
+            assert!(!packs_left(micro, [1024, 8, 256], 1, 1024), "a set has room for so many columns");
+            assert!(
+                !packs_left(micro, [1000, 32, 256], 1, 1000) && packs_left(micro, [1000, 132, 256], 1, 1000)
+            );
+            assert!(
+                !packs_left(micro, [1000, 132, 128], 1, 1000) && !packs_left(micro, [1024, 32, 32], 1, 1024)
+            );
+            assert!(!packs_left(micro, [1024, 1024, 1024], 1024, 1), "rows are contiguous");
+        }
+        let some_columns = [1024, 32, 128];
+        assert!(
+            packs_left(&avx2::F32, some_columns, 1, 1024) && !packs_left(&avx512::F32, some_columns, 1, 1024)
+        );
     }
 
     #[test]
@@ -174,7 +196,7 @@ mod tests {
         );
         assert!(right(&avx512::F32, 129) == Right::Packed);
         let from_third_cache = |m| ask(&avx512::F32, 1 << 20, [m, 1000, 1000], false).right;
-        assert!(from_third_cache(8) == Right::InPlace && from_third_cache(9) == Right::FetchedAhead);
+        assert!(from_third_cache(64) == Right::InPlace && from_third_cache(65) == Right::FetchedAhead);
         assert!(right(&avx2::F32, 6) == Right::InPlace && right(&avx2::F32, 7) == Right::Packed);
     }
 

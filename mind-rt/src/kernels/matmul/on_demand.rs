@@ -17,7 +17,7 @@ use crate::parallel::join;
 /// How many columns threads take at a time of a product of many rows; nothing if they had better take rows.
 pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     let [m, k, n] = *product.dims;
-    let fewest = if choices::packs_left(product) { 4 * FEWEST_COLUMNS } else { FEWEST_COLUMNS };
+    let fewest = if choices::may_pack_left(product) { 4 * FEWEST_COLUMNS } else { FEWEST_COLUMNS };
     let widths = (1..=PARTS_OF_A_THREAD)
         .rev()
         .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN_OF_COLUMNS).max(fewest));

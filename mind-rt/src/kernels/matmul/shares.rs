@@ -3,10 +3,9 @@
 use super::room::Room;
 use super::share_sets;
 use super::sizes::{
-    DEPTH, FETCHED, FETCHED_ROWS, LEFT_BYTES, PACKED_STACK_BYTES, RIGHT_BYTES, WAITING_ROWS, WORTH_A_BLOCK,
-    WORTH_PACKING,
+    DEPTH, FETCHED, FETCHED_ROWS, FEW_LINES, LEFT_BYTES, PACKED_STACK_BYTES, RIGHT_BYTES, WAITING_ROWS,
+    WIDE_LINES, WORTH_A_BLOCK, WORTH_PACKING,
 };
-use crate::kernels::limit::limit;
 use crate::kernels::tile::{LINE, MAX_ROWS};
 
 /// The elements of scratch memory that a product may use. A left operand of other strides than a whole matrix has, by rows or by
@@ -78,11 +77,11 @@ impl<T> LeftRoom<T> {
     }
 }
 
-/// Whether left columns, so far apart, are read often enough that copies of them pay: where they leave the caches before they are read
+/// Whether left columns, so far apart, may be read so often that copies of them pay: where they leave the caches before they are read
 /// again, since they are large, or since a tile reads more of them than a set has room for.
 pub(super) const fn left_pays<T>([m, k, n]: [usize; 3], apart: usize) -> bool {
-    let is_far = bytes::<T>(m, k) > WORTH_PACKING || k > MAX_ROWS && share_sets::<T>(apart);
-    n > limit(8, 1) * LINE / size_of::<T>() && is_far
+    let is_far = bytes::<T>(m, k) > WORTH_PACKING && n > WIDE_LINES * LINE / size_of::<T>();
+    is_far || k > MAX_ROWS && share_sets::<T>(apart) && n > FEW_LINES * LINE / size_of::<T>()
 }
 
 pub(super) const fn bytes<T>(rows: usize, columns: usize) -> usize {

@@ -40,6 +40,11 @@ pub const NEAR_ROWS: usize = limit(256, 16);
 
 // Left operands.
 
+/// Lines of a row of the result from which a left operand is packed, and from which it is where its columns share sets of a cache and
+/// panels are a line.
+pub const WIDE_LINES: usize = limit(8, 1);
+pub const FEW_LINES: usize = limit(2, 1);
+
 /// Fewer rows than these are not packed at once, unless there are no more.
 pub const WORTH_A_BLOCK: usize = limit(4, 2) * MAX_ROWS;
 
@@ -54,10 +59,11 @@ pub const READS: usize = limit(8, 2);
 /// The same beyond the second cache, where a panel is a line.
 pub const READS_OF_LINES: usize = limit(5, 1);
 
-/// Bytes of one that is not in cache when it is read, as a rule: it is read once at most where it lies.
+/// Bytes of one that is not in cache when it is read, as a rule: where a panel is a line it is read once at most where it lies.
 pub const FAR_RIGHT: usize = limit(3 << 20, 1 << 10);
 
-/// Bytes of one that is fetched ahead for a single tile of rows.
+/// Bytes of one that is fetched ahead for up to [`READS`] tiles of rows: these have less to wait for while it is in the third cache, and
+/// more sums to load and store again.
 pub const FAR_FROM_FEW: usize = limit(8 << 20, 2 << 10);
 
 /// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
@@ -94,9 +100,6 @@ pub const COMBINED_SUMS: usize = limit(4096, 64);
 
 /// Up to so many products a sum, tiles are summed faster than results that are not in cache are written.
 pub const SHALLOW: usize = limit(32, 4);
-
-/// Bytes of a result that is not in cache when it is written, as a rule.
-pub const FAR_RESULT: usize = limit(1 << 20, 1 << 10);
 
 // Threads.
 
