@@ -24,7 +24,7 @@ fn worth_a_thread() -> usize {
 
 /// Multiply-adds that take as long as reading an element of the left operand that is read only once, and of the right one,
 /// whose rows are longer.
-const COST_OF_READING: [usize; 2] = [8, 2];
+const COST_OF_READING: [usize; 2] = [8, 3];
 
 /// Threads begin at multiples of so many rows of a matrix: those of the tallest tile.
 const GRAIN: usize = 8;
