@@ -179,7 +179,8 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
 /// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
 fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
     let depth = k.min(DEPTH).min(len / micro.columns() - 1);
-    [depth, len / packed_len(depth, 1) / micro.lanes * micro.lanes]
+    // Whole panels, of which there is room for one: narrower ones sum less for what they read.
+    [depth, len / packed_len(depth, 1) / micro.columns() * micro.columns()]
 }
 
 /// A product and how it is cut. The operands hold all that they reach.
