@@ -9,7 +9,7 @@
 //!
 //! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
 //! where rows are few, and `on_demand` where there are many, each part to its `region` of the result; `floats` chooses a kernel, or
-//! `foreign` has another crate multiply; `combined` multiplies few rows; `blocked` cuts a product into blocks and tiles, by `spans`;
+//! `foreign` has another crate multiply; `few_rows` multiplies few rows; `blocked` cuts a product into blocks and tiles, by `spans`;
 //! `choices` says how, from `sizes` and the caches; `pack` copies what lies badly, to a `room`; `super::tile` has the microkernels of
 //! each SIMD level. Integers are multiplied by `loops`. No code of these is compiled for each program but for the little that cuts an
 //! epilogue in two.
@@ -161,12 +161,12 @@ impl<'a, T> MatRef<'a, T> {
     }
 }
 
-/// Whether places so many elements apart are in the same sets of a cache, where they push each other out: those of a first cache repeat
-/// with each page.
+/// Whether places so many elements apart are others in the same sets of a cache, where they push each other out: those of a first cache
+/// repeat with each page.
 #[inline(always)]
 const fn share_sets<T>(stride: usize) -> bool {
     const PAGE: usize = limit(4096, 64);
-    stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
+    stride > 0 && stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
 }
 
 /// The largest index reached from `offset` along axes of (extent, stride), no extent being 0.

@@ -40,9 +40,10 @@ pub const NEAR_ROWS: usize = limit(256, 16);
 
 // Left operands.
 
-/// Lines of a row of the result from which a left operand is packed, and from which it is where its columns share sets of a cache and
-/// panels are a line.
+/// Lines of a row of the result beyond which a left operand is packed.
 pub const WIDE_LINES: usize = limit(8, 1);
+
+/// The same where its columns share sets of a cache and panels are a line.
 pub const FEW_LINES: usize = limit(2, 1);
 
 /// Fewer rows than these are not packed at once, unless there are no more.
