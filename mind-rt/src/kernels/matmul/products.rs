@@ -136,6 +136,7 @@ pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
 }
 
 /// Whether there is anything to multiply; that the operands hold it.
+#[inline(always)]
 fn check_operands<T>(
     batch: &[BatchDim],
     [m, k, n]: &[usize; 3],
