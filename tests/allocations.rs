@@ -214,8 +214,11 @@ fn an_update_in_place_allocates_nothing_once_its_thread_has_a_workspace() {
 fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangents() {
     for n in [1, 7, 64, 200, 1000] {
         let needed = 4 * (n * (150 + (150 + 10)) + 150);
-        let sizes = [(n, 200, 150), (n, 150, 10), (n, 10, 150), (150, n, 10), (200, n, 150)];
-        let scratch = sizes.map(|(m, k, n)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n));
+        // With what is from one column of the left operand to the next.
+        let sizes =
+            [(n, 200, 150, 1), (n, 150, 10, 1), (n, 10, 150, 1), (150, n, 10, 150), (200, n, 150, 200)];
+        let scratch =
+            sizes.map(|(m, k, n, apart)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n, apart));
         let most = needed + scratch.into_iter().max().expect("five products");
         // Each temporary, and what is packed, begins at a cache line.
         assert!(step::peak_bytes(n) <= most + 6 * 64, "{} of {most}", step::peak_bytes(n));

@@ -140,7 +140,7 @@ impl<T: Scalar> Case<T> {
             threads,
             lhs: fill(m * k, 1),
             rhs: fill(k * n, 2),
-            scratch: vec![T::from_f64(f64::NAN); matmul_scratch::<T>(m, k, n)],
+            scratch: vec![T::from_f64(f64::NAN); matmul_scratch::<T>(m, k, n, layout.lhs_strides()[1])],
             out: std::array::from_fn(|_| vec![T::from_f64(f64::NAN); m * n]),
         }
     }

@@ -149,7 +149,8 @@ impl Scratch<'_> {
         match step {
             Step::MatMul(product) if of_type(&product.finish) && !is_tiny(product) => {
                 let [m, k, n] = product.extents.each_ref().map(size);
-                self.needs.push(format!("rt::matmul_scratch::<{wanted}>({m}, {k}, {n})"));
+                let apart = size(product.lhs.strides.last().expect("a matrix has columns"));
+                self.needs.push(format!("rt::matmul_scratch::<{wanted}>({m}, {k}, {n}, {apart})"));
             }
             Step::Conv2d(convolution) => {
                 if of_type(&convolution.finish) {

@@ -142,7 +142,7 @@ pub fn product<T: Arithmetic>(
     if batch.is_empty() && m * n * k <= INLINED {
         return few(out, [m, k, n], &lhs, &rhs);
     }
-    let len = matmul_scratch::<T>(m, k, n);
+    let len = matmul_scratch::<T>(m, k, n, lhs.col_stride);
     with_workspace(slot_bytes::<T>(len), |workspace| {
         // Without the memory it is slower.
         let memory = workspace.memory();

@@ -157,7 +157,7 @@ impl Product {
         };
         let (lhs, rhs) = (matrix(0, lhs_strides), matrix(1, rhs_strides));
         let matrices: usize = self.batch.iter().map(|(extent, _)| extent).product();
-        let planned = rt::matmul_scratch::<T>(m, k, n);
+        let planned = rt::matmul_scratch::<T>(m, k, n, lhs_strides[1]);
         let mut scratch = vec![T::POISON; planned * self.scratch[0] / 16 + self.scratch[1]];
         let mut out = vec![T::POISON; matrices * m * n];
         if self.epilogue {

@@ -4,8 +4,8 @@
 use super::products::Product;
 use super::shares::{bytes, left_pays};
 use super::sizes::{
-    BEYOND_CACHES, COMBINED_ROWS, DEEP, FAR_FROM_FEW, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, LONG,
-    READS, READS_OF_LINES, RIGHT_BYTES, WIDE_LINES, WORTH_COMBINING,
+    BEYOND_CACHES, COMBINED_ROWS, FAR_FROM_FEW, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, INNER_STEPS,
+    LONG, READS, READS_OF_LINES, RIGHT_BYTES, WIDE_LINES, WORTH_COMBINING,
 };
 use crate::kernels::caches::Caches;
 use crate::kernels::tile::{LINE, MAX_ROWS, MOST_VECTORS, Micro};
@@ -41,8 +41,10 @@ pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -
 /// another order then, so that this is asked of all rows, whichever these are, and of nothing that threads share.
 pub fn is_inner<T>(product: &Product<'_, T>) -> bool {
     let Product { dims: &[_, k, _], all_rows, lhs, rhs } = *product;
-    let most = if k < DEEP { INNER_ROWS / 2 } else { INNER_ROWS };
-    all_rows <= most && lhs.col_stride == 1 && rhs.row_stride == 1 && rhs.col_stride != 1
+    all_rows <= INNER_ROWS.min(k / INNER_STEPS)
+        && lhs.col_stride == 1
+        && rhs.row_stride == 1
+        && rhs.col_stride != 1
 }
 
 /// How tiles read the right operand. To pack it takes less time than to read a line here and a line there, each from a page of its
@@ -75,7 +77,7 @@ pub fn packs_left<T>(micro: &Micro<T>, product: &Product<'_, T>) -> bool {
 
 /// Whether that pays by some tiles.
 pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
-    lhs.col_stride != 1 && left_pays::<T>(*dims, lhs.col_stride)
+    left_pays::<T>(*dims, lhs.col_stride)
 }
 
 /// Most bytes of a block of the right operand: no more than the second cache holds, with a step of `k` more.

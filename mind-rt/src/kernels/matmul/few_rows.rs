@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use super::products::{Product, Sink};
 use super::room::Room;
 use super::shares::bytes;
-use super::sizes::{COLUMNS_BYTES, COMBINED_ROWS, COMBINED_SUMS, INNER_ROWS};
+use super::sizes::{COMBINED_ROWS, COMBINED_SUMS, INNER_BYTES, INNER_COLUMNS, INNER_ROWS};
 use super::spans::chunks;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
@@ -46,8 +46,8 @@ pub fn inner<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: Si
     let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
     assert!((1..=INNER_ROWS).contains(&m) && k > 0 && n > 0 && lhs.col_stride == 1 && rhs.row_stride == 1);
     assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
-    // Columns of which the first cache has room for some, or those that are multiplied at once.
-    let most = (COLUMNS_BYTES / bytes::<T>(k, 1)).max(MOST_VECTORS);
+    // What all rows are multiplied with is in the first cache, if it has room for that.
+    let most = (INNER_BYTES / bytes::<T>(k, 1)).max(INNER_COLUMNS);
     hand_over([m, n], sink, |start, len, to, to_stride| {
         for columns in chunks(len, most) {
             for rows in chunks(m, micro.dots.len()) {

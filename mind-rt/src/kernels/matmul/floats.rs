@@ -6,7 +6,7 @@ use super::blocked::To;
 use super::products::{Product, Sink};
 use super::region::Region;
 use super::room::Room;
-use super::sizes::{NARROWEST_PART, ROWS_TO_SHARE};
+use super::sizes::{INNER_ROWS, NARROWEST_PART, ROWS_TO_SHARE};
 use super::{MatRef, blocked, choices, few_rows};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::multiply_add;
@@ -40,8 +40,8 @@ fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> 
 
 /// One product, by kernels that the processor has, as is best for such caches.
 ///
-/// Which kernel it is depends on all of a product, whichever rows these are, since with a vector on the right the order
-/// of sums is another.
+/// Which kernel it is depends on all of a product, whichever rows these are, where the order of sums is another: with a vector on
+/// the right, and for few rows by columns.
 pub fn multiply_by<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
@@ -88,6 +88,7 @@ pub fn by_columns<T: Arithmetic + Tiles>() -> Option<super::products::MultiplyCo
     Some(|product, scratch, region| {
         let (micro, caches) = (T::micro(simd_level()), Caches::of_this_processor());
         let Product { dims: &[_, _, n], all_rows, .. } = *product;
+        const { assert!(INNER_ROWS < ROWS_TO_SHARE, "few rows have sums of another order") };
         let is_of_blocks = !is_small(product)
             && all_rows >= ROWS_TO_SHARE
             && n > 1

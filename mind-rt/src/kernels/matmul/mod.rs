@@ -119,11 +119,11 @@ pub fn matmul_with<T: Arithmetic, E: Epilogue<T>>(
     products::hand_over(batch, &dims, &lhs, &rhs, scratch, epilogue);
 }
 
-/// The elements of scratch memory with which a product of an `m` by `k` and a `k` by `n` matrix, by rows or by columns,
-/// runs at full speed; 0 for products that pack nothing. The matrices of a batch share it, and so do threads.
+/// The elements of scratch memory with which a product of an `m` by `k` and a `k` by `n` matrix runs at full speed, if columns of the
+/// left one are so far apart; 0 for products that pack nothing. The matrices of a batch share it, and so do threads.
 #[must_use]
-pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize) -> usize {
-    shares::scratch::<T>(m, k, n)
+pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize, lhs_col_stride: usize) -> usize {
+    shares::scratch::<T>([m, k, n], lhs_col_stride)
 }
 
 impl<'a, T> MatRef<'a, T> {

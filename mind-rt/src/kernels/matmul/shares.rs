@@ -8,14 +8,12 @@ use super::sizes::{
 };
 use crate::kernels::tile::{LINE, MAX_ROWS};
 
-/// The elements of scratch memory that a product may use. A left operand of other strides than a whole matrix has, by rows or by
-/// columns, may find no room, and is read where it lies.
-pub const fn scratch<T>(m: usize, k: usize, n: usize) -> usize {
+/// The elements of scratch memory that a product may use, left columns being so far apart.
+pub const fn scratch<T>([m, k, n]: [usize; 3], lhs_col_stride: usize) -> usize {
     let lanes = LINE / size_of::<T>();
     let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
     let right = if right * size_of::<T>() <= PACKED_STACK_BYTES { 0 } else { right };
-    // Columns are as far apart as there are rows where a matrix is transposed as a whole.
-    let left = if left_pays::<T>([m, k, n], m) { left } else { 0 };
+    let left = if left_pays::<T>([m, k, n], lhs_col_stride) { left } else { 0 };
     left + right + if k <= DEPTH { 0 } else { waiting }
 }
 
@@ -78,10 +76,10 @@ impl<T> LeftRoom<T> {
 }
 
 /// Whether left columns, so far apart, may be read so often that copies of them pay: where they leave the caches before they are read
-/// again, since they are large, or since a tile reads more of them than a set has room for.
+/// again, since they are large, or since a tile reads more of them than a set has room for. Where rows are contiguous it never does.
 pub(super) const fn left_pays<T>([m, k, n]: [usize; 3], apart: usize) -> bool {
     let is_far = bytes::<T>(m, k) > WORTH_PACKING && n > WIDE_LINES * LINE / size_of::<T>();
-    is_far || k > MAX_ROWS && share_sets::<T>(apart) && n > FEW_LINES * LINE / size_of::<T>()
+    apart != 1 && (is_far || k > MAX_ROWS && share_sets::<T>(apart) && n > FEW_LINES * LINE / size_of::<T>())
 }
 
 pub(super) const fn bytes<T>(rows: usize, columns: usize) -> usize {

@@ -32,7 +32,7 @@ pub const WAITING_ROWS: usize = limit(512, 16);
 /// Bytes of the sums that an epilogue takes at once, where none wait: half of a first cache.
 pub const SUMS_BYTES: usize = limit(16 << 10, 1 << 10);
 
-/// From so many steps of `k` panels are an odd number of lines apart, and what is done once for each sum counts little.
+/// From so many steps of `k` panels are an odd number of lines apart.
 pub const DEEP: usize = limit(128, 4);
 
 /// Up to so many rows, columns that are packed as rows are in cache, as a rule.
@@ -79,11 +79,17 @@ pub const FETCHED: usize = limit(240, 16);
 /// Most rows where a panel is a line: twice the vectors that are combined at once.
 pub const COMBINED_ROWS: usize = 2 * MOST_VECTORS;
 
-/// Most rows of which inner products are taken, and twice as many as of shallow ones: with more, copies of columns take less.
+/// Most rows of which inner products are taken: of more, copies of columns take less. This and the next show in results.
 pub const INNER_ROWS: usize = 8;
 
-/// Bytes of the columns that all rows are multiplied with before others are read.
-pub const COLUMNS_BYTES: usize = limit(16 << 10, 256);
+/// Steps of `k` for each of these rows: with fewer, what is done once for each sum counts.
+pub const INNER_STEPS: usize = limit(16, 1);
+
+/// Bytes of the columns that all rows are multiplied with before others are read, if these are more than the next.
+pub const INNER_BYTES: usize = limit(16 << 10, 256);
+
+/// The fewest of these columns: those that are multiplied at once.
+pub const INNER_COLUMNS: usize = 4;
 
 /// Columns from which rows are worth reading from end to end.
 pub const LONG: usize = limit(256, 16);

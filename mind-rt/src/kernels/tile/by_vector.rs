@@ -5,7 +5,8 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 
-/// `to[i * to.stride + j] = Σ_l rows[j * stride + l] · vector i[l]` for each vector, `len` rows and `k` products. The vectors are contiguous, and as many as the function is for.
+/// `to[i * to.stride + j] = Σ_l rows[j * stride + l] · vector i[l]` for each vector, `len` rows and `k` products. The vectors are
+/// contiguous, and as many as the function is for.
 ///
 /// # Safety
 /// The processor has the level's instructions. All factors may be read and all sums written, and read where they are added to.
@@ -66,7 +67,7 @@ impl<T> Dots<T> {
     }
 }
 
-/// The most vectors that rows are multiplied by at once.
+/// The most vectors that rows are combined by at once.
 pub const MOST_VECTORS: usize = 4;
 
 /// By `M` vectors, `R` rows at a time.
@@ -88,6 +89,7 @@ pub unsafe fn dots<V: Vector, const M: usize, const R: usize>(
     const AHEAD: usize = 8 << 10;
     // Rows share what is loaded of the vectors, and do not wait for each other's sums. One after the other they are a single
     // stretch of memory, which is faster from afar where the sums of one row keep up with it: those of vectors of a line.
+    assert!(vectors.count == M, "one function for each number of vectors");
     let by_rows = size_of::<V>() < LINE || len * k * size_of::<V::Element>() < FROM_AFAR;
     let ahead = (!by_rows).then_some(AHEAD / size_of::<V::Element>());
     let mut i = 0;

@@ -129,7 +129,7 @@ fn right<T: Float>(
     let Product { dims: dims @ &[m, k, n], lhs, rhs, .. } = *product;
     let name =
         format!("{kernels} {dims:?} {:?}", [lhs.row_stride, lhs.col_stride, rhs.row_stride, rhs.col_stride]);
-    let scratch = matmul_scratch::<T>(m, k, n);
+    let scratch = matmul_scratch::<T>(m, k, n, lhs.col_stride);
     let sums = stored(product, scratch, &multiply);
     assert!(near(&sums), "{name}");
     let same = bits(&sums);
@@ -252,7 +252,7 @@ const SECOND: [usize; 6] = [0, 3 << 10, 24 << 10, 40 << 10, 96 << 10, usize::MAX
 fn same_by_any_caches<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let [m, k, n] = dims;
     let product = Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs };
-    let scratch = matmul_scratch::<T>(m, k, n);
+    let scratch = matmul_scratch::<T>(m, k, n, lhs.col_stride);
     let levels = LEVELS.into_iter().filter(|level| *level <= simd_level());
     for micro in levels.map(T::micro).chain([T::arrays()]) {
         let sums = SECOND.map(|second| {
@@ -323,7 +323,7 @@ fn few_rows_have_the_bits_of_more() {
     let rhs = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
     let sums = |m| {
         let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
-        let scratch = matmul_scratch::<f32>(m, k, n);
+        let scratch = matmul_scratch::<f32>(m, k, n, lhs.col_stride);
         let stored = bits(&stored(&product, scratch, floats::multiply));
         assert!(stored == bits(&handed_over(&product, scratch, floats::multiply)), "{m} rows");
         stored
@@ -343,6 +343,22 @@ fn rows_a_page_apart() {
     right_at_every_level([66, 40, 60], lhs, rhs);
 }
 
+/// Few rows by columns that are contiguous, more of them than an epilogue takes at once, shallow and deep.
+#[test]
+fn few_rows_by_columns() {
+    let data = [random::<f32>(8 * 130, 27), random::<f32>(140 * 1100, 28)];
+    for dims @ [_, k, n] in
+        sample("few rows", [[4, 65, 1100], [8, 130, 600], [5, 97, 1030], [2, 33, 1100], [3, 47, 1100]])
+    {
+        let lhs = MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
+        for [row_stride, col_stride] in [[1, k], [n, 1], [1, k + 3]] {
+            if (k - 1) * row_stride + (n - 1) * col_stride < data[1].len() {
+                right_at_every_level(dims, lhs, MatRef { data: &data[1], offset: 0, row_stride, col_stride });
+            }
+        }
+    }
+}
+
 /// However many threads take parts of a batch, and however little scratch memory each then has.
 #[test]
 fn parts_of_a_batch_give_the_same_bits() {
@@ -354,7 +370,7 @@ fn parts_of_a_batch_give_the_same_bits() {
     let by_parts = |parts| {
         let mut taken = vec![None; 3 * 37 * 20];
         let collect = Collect { first: 0, end: 3 * 37, columns: 20, taken: &mut taken };
-        let mut scratch = vec![f32::NAN; matmul_scratch::<f32>(37, 600, 20)];
+        let mut scratch = vec![f32::NAN; matmul_scratch::<f32>(37, 600, 20, 1)];
         products.cut(
             0..3 * 37,
             parts,
@@ -434,7 +450,7 @@ fn columns_on_demand_give_the_bits_of_the_whole() {
             let mut whole = vec![f32::NAN; m * n];
             floats::multiply(&product, &mut [], Sink::Store(&mut whole));
             for (threads, width) in [(1, 64), (2, 128), (3, 64), (128, 64)] {
-                for share in [0, 1000, matmul_scratch::<f32>(m, k, n)] {
+                for share in [0, 1000, matmul_scratch::<f32>(m, k, n, lhs.col_stride)] {
                     let mut out = vec![f32::NAN; m * n];
                     let mut scratch = vec![f32::NAN; share * threads];
                     let region = Region::new(&mut out, n);
@@ -491,7 +507,7 @@ fn large_right_operands() {
         let rhs = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
         let product = |m| {
             let mut out = vec![f64::NAN; m * n];
-            let mut scratch = vec![f64::NAN; matmul_scratch::<f64>(m, k, n)];
+            let mut scratch = vec![f64::NAN; matmul_scratch::<f64>(m, k, n, lhs.col_stride)];
             let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
             floats::multiply(&product, &mut scratch, Sink::Store(&mut out));
             bits(&out)
@@ -519,7 +535,7 @@ fn far_right_operands() {
             stored
         };
         let expected = sums(columns.len(), some, 0);
-        for scratch in [matmul_scratch::<f64>(m, k, n), 0, m * 100] {
+        for scratch in [matmul_scratch::<f64>(m, k, n, 1), 0, m * 100] {
             let sums = sums(n, whole, scratch);
             let found: Vec<_> = sums.chunks(n).flat_map(|row| &row[columns.clone()]).copied().collect();
             assert!(bits(&found) == bits(&expected), "{m} rows, {scratch} of scratch");

@@ -43,7 +43,7 @@ fn agrees<T: Arithmetic>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T
     let expected = naive(batch, dims, lhs, rhs);
     // What was there must not matter: it is never read.
     let mut out = vec![T::POISON; expected.len()];
-    let mut scratch = vec![T::POISON; matmul_scratch::<T>(dims[0], dims[1], dims[2])];
+    let mut scratch = vec![T::POISON; matmul_scratch::<T>(dims[0], dims[1], dims[2], lhs.col_stride)];
     matmul_into(batch, dims, lhs, rhs, &mut scratch, &mut out);
     assert_eq!(out, expected, "{batch:?} {dims:?}");
     let rows = batch.iter().map(|dim| dim.extent).product::<usize>() * dims[0];
