@@ -3,7 +3,7 @@
 //! place.
 //!
 //! ```text
-//! cargo run --release --example shape_errors
+//! cargo run --example shape_errors
 //! ```
 
 use mind_core::diag::{Diag, Diags, Site};
