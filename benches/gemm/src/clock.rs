@@ -1,8 +1,8 @@
 //! Clocks that fit what is measured.
-//!
-//! `unsafe`: the thread's own time is to be had from the C library only.
 
 use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// What a thread has computed while the clock ran: on one thread that leaves out the time others had the core, with more
 /// it is the time on the wall.
@@ -25,14 +25,14 @@ impl Clock {
     }
 
     pub fn now(self) -> Duration {
-        let id = match self {
-            Self::Thread => libc::CLOCK_THREAD_CPUTIME_ID,
-            Self::Wall => libc::CLOCK_MONOTONIC,
-        };
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the place is one to write to.
-        assert_eq!(unsafe { libc::clock_gettime(id, &mut time) }, 0, "the clock exists");
-        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        let time = clock_gettime(match self {
+            Self::Thread => ClockId::ThreadCPUTime,
+            Self::Wall => ClockId::Monotonic,
+        });
+        Duration::new(
+            time.tv_sec.unsigned_abs(),
+            time.tv_nsec.unsigned_abs().try_into().expect("less than a second"),
+        )
     }
 
     pub fn seconds_since(self, start: Duration) -> f64 {
