@@ -4,8 +4,8 @@
 use super::products::Product;
 use super::shares::{bytes, left_pays};
 use super::sizes::{
-    BEYOND_CACHES, COMBINED_ROWS, FAR_FROM_FEW, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, INNER_STEPS,
-    LONG, READS, READS_OF_LINES, RIGHT_BYTES, WIDE_LINES, WORTH_COMBINING,
+    BEYOND_CACHES, COMBINED_ROWS, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, INNER_STEPS, LONG, READS,
+    READS_OF_LINES, RIGHT_BYTES, WIDE_LINES, WORTH_COMBINING,
 };
 use crate::kernels::caches::Caches;
 use crate::kernels::tile::{LINE, MAX_ROWS, MOST_VECTORS, Micro};
@@ -75,7 +75,7 @@ pub fn packs_left<T>(micro: &Micro<T>, product: &Product<'_, T>) -> bool {
     may_pack_left(product) && (reads_lines(micro) || product.dims[2] > WIDE_LINES * LINE / size_of::<T>())
 }
 
-/// Whether that pays by some tiles.
+/// Whether they may be, by tiles of whatever level.
 pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
     left_pays::<T>(*dims, lhs.col_stride)
 }
@@ -102,7 +102,7 @@ fn reads_lines<T>(micro: &Micro<T>) -> bool {
 
 /// Whether blocks of the right operand are fetched ahead: where rows are too few to make up for what the first ones wait.
 fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
-    let far = if m > READS * MAX_ROWS { FAR_RIGHT } else { FAR_FROM_FEW };
+    let far = if m > READS * MAX_ROWS { FAR_RIGHT } else { BEYOND_CACHES };
     !reads_lines(micro)
         && (2..=FETCHED_ROWS).contains(&m)
         && lhs.col_stride == 1

@@ -63,9 +63,9 @@ pub const READS_OF_LINES: usize = limit(5, 1);
 /// Bytes of one that is not in cache when it is read, as a rule: where a panel is a line it is read once at most where it lies.
 pub const FAR_RIGHT: usize = limit(3 << 20, 1 << 10);
 
-/// Bytes of one that is fetched ahead for up to [`READS`] tiles of rows: these have less to wait for while it is in the third cache, and
-/// more sums to load and store again.
-pub const FAR_FROM_FEW: usize = limit(8 << 20, 2 << 10);
+/// Bytes of one that is in no cache, as a rule: only then up to [`READS`] tiles of rows have it fetched ahead, since they have less to wait
+/// for while it is in the third cache, and more sums to load and store again.
+pub const BEYOND_CACHES: usize = limit(8 << 20, 2 << 10);
 
 /// Most rows for which right blocks are fetched ahead and never packed. With more, the first tiles of a block are few of all that
 /// read it, and packing pays.
@@ -94,11 +94,9 @@ pub const INNER_COLUMNS: usize = 4;
 /// Columns from which rows are worth reading from end to end.
 pub const LONG: usize = limit(256, 16);
 
-/// Bytes of a right operand from which that pays where panels are wide and rows begin in the same sets of a cache.
+/// Bytes of a right operand from which that pays where panels are wide and rows begin in the same sets of a cache; whatever the strides
+/// it does from [`BEYOND_CACHES`] on.
 pub const WORTH_COMBINING: usize = limit(512 << 10, 1 << 10);
-
-/// Bytes of a right operand that is in no cache, as a rule: from these on it pays whatever the strides.
-pub const BEYOND_CACHES: usize = limit(8 << 20, 2 << 10);
 
 /// Elements of sums that an epilogue takes at once.
 pub const COMBINED_SUMS: usize = limit(4096, 64);
