@@ -89,3 +89,18 @@ pub(super) const fn bytes<T>(rows: usize, columns: usize) -> usize {
 const fn min(x: usize, y: usize) -> usize {
     if x < y { x } else { y }
 }
+
+#[cfg(all(test, not(feature = "__small_blocks")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_left_operand_has_memory_only_where_it_may_be_copied() {
+        let few = packed_len(256, 64);
+        assert_eq!(scratch::<f32>([1000, 256, 64], 1000), few, "columns have sets of their own");
+        assert_eq!(scratch::<f32>([1024, 256, 64], 1024), few + packed_len(256, 1024), "they share sets");
+        let many = packed_len(256, 256);
+        assert_eq!(scratch::<f32>([1024, 256, 256], 1000), many + packed_len(256, 1024), "it is large");
+        assert_eq!(scratch::<f32>([1024, 256, 256], 1), many, "its rows are contiguous");
+    }
+}

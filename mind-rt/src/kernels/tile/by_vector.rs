@@ -62,7 +62,7 @@ pub struct Dots<T> {
 impl<T> Dots<T> {
     /// Those from a row on.
     #[inline(always)]
-    fn from(self, row: usize) -> Self {
+    fn at_row(self, row: usize) -> Self {
         Self { first: self.first.wrapping_add(row), ..self }
     }
 }
@@ -96,11 +96,11 @@ pub unsafe fn dots<V: Vector, const M: usize, const R: usize>(
     // SAFETY: the caller's contract covers every row.
     unsafe {
         while by_rows && i + R <= len {
-            some_dots::<V, M, R>(rows.add(i * stride), stride, vectors, k, to.from(i), None);
+            some_dots::<V, M, R>(rows.add(i * stride), stride, vectors, k, to.at_row(i), None);
             i += R;
         }
         while i < len {
-            some_dots::<V, M, 1>(rows.add(i * stride), stride, vectors, k, to.from(i), ahead);
+            some_dots::<V, M, 1>(rows.add(i * stride), stride, vectors, k, to.at_row(i), ahead);
             i += 1;
         }
     }
