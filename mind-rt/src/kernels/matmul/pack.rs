@@ -92,54 +92,47 @@ pub unsafe fn pack<T: Arithmetic>(
 ) {
     if row_stride == 1
         && col_stride != 1
-        && let Some((size, transpose)) = micro.transpose
+        && let Some(transpose) = micro.transpose
     {
-        if rows > NEAR_ROWS {
-            // SAFETY: the contract is the same.
-            return unsafe { pack_far(transpose, size, from, col_stride, [rows, columns], to, width) };
-        }
-        for i in (0..rows).step_by(size) {
-            for j in (0..columns).step_by(size) {
-                let block = [size.min(columns - j), size.min(rows - i)];
-                // SAFETY: the block is inside both, and the level of `micro` is the processor's.
-                unsafe {
-                    transpose(from.add(i + j * col_stride), col_stride, block, to.add(i * width + j), width)
-                };
+        // SAFETY: the contract is the same.
+        return unsafe {
+            if rows > NEAR_ROWS {
+                pack_far(transpose, from, col_stride, [rows, columns], to, width);
+            } else {
+                transpose(from, col_stride, [columns, rows], to, width);
             }
-        }
-        return;
+        };
     }
     dispatch(Pack { from, row_stride, col_stride, rows, columns, to, width });
 }
 
 /// The same for columns of many rows: a line of each at once, since columns a power of two apart push each other out of the
-/// cache, and fetched ahead. Blocks of so many rows and columns are transposed at a time.
+/// cache, and fetched ahead.
 ///
 /// # Safety
 /// That of [`pack`]. The processor has the level of `transpose`.
 #[inline(never)]
 unsafe fn pack_far<T>(
     transpose: TransposeFn<T>,
-    size: usize,
     from: *const T,
     col_stride: usize,
     [rows, columns]: [usize; 2],
     to: *mut T,
     width: usize,
 ) {
+    /// Columns that are transposed at once: what all levels do in whole squares.
+    const COLUMNS: usize = 8;
     let line = LINE / size_of::<T>();
     for first in (0..rows).step_by(line) {
-        for j in (0..columns).step_by(size) {
-            let block = size.min(columns - j);
+        for j in (0..columns).step_by(COLUMNS) {
+            let block = COLUMNS.min(columns - j);
             for column in j..j + block {
                 prefetch(from.wrapping_add(first + 2 * line + column * col_stride));
             }
-            for i in (first..rows.min(first + line)).step_by(size) {
-                // SAFETY: the block is inside both, and the caller vouches for the level.
-                unsafe {
-                    let (from, to) = (from.add(i + j * col_stride), to.add(i * width + j));
-                    transpose(from, col_stride, [block, size.min(rows - i)], to, width);
-                }
+            // SAFETY: the block is inside both, and the caller vouches for the level.
+            unsafe {
+                let (from, to) = (from.add(first + j * col_stride), to.add(first * width + j));
+                transpose(from, col_stride, [block, line.min(rows - first)], to, width);
             }
         }
     }

@@ -118,15 +118,19 @@ pub unsafe fn sum_f64(x: __m256d) -> f64 {
 }
 
 micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4 5 6] by [1 2],
-    scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some((8, transpose_f32)));
+    scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some(transpose_f32));
 micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4 5 6] by [1 2],
-    scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some((4, transpose_f64)));
+    scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some(transpose_f64));
 
+/// A [`TransposeFn`](super::TransposeFn) by squares of so many vectors, whose columns `transposed` has.
 macro_rules! transpose {
-    ($name:ident, $vector:ident, $element:ident, $size:literal, |$block:ident| $transposed:expr) => {
+    (
+        $name:ident: $vector:ident, $element:ident, $features:literal, $size:literal,
+        |$square:ident| $transposed:expr
+    ) => {
         /// # Safety
         /// That of [`TransposeFn`](super::TransposeFn).
-        #[target_feature(enable = "avx2,fma")]
+        #[target_feature(enable = $features)]
         pub unsafe fn $name(
             from: *const $element,
             from_stride: usize,
@@ -134,31 +138,61 @@ macro_rules! transpose {
             to: *mut $element,
             to_stride: usize,
         ) {
-            // SAFETY: the caller's contract covers every row and column.
-            unsafe {
-                let mut $block = [<$vector as Vector>::zero(); $size];
-                for (r, row) in $block.iter_mut().enumerate() {
-                    if r < rows {
-                        let from = from.add(r * from_stride);
-                        *row = if columns == $size {
-                            Vector::load(from)
-                        } else {
-                            Vector::load_part(from, columns)
-                        };
+            /// The square, or as many rows and columns of it as there are.
+            ///
+            /// # Safety
+            /// That of [`TransposeFn`](super::TransposeFn).
+            #[inline]
+            #[target_feature(enable = $features)]
+            unsafe fn square(
+                from: *const $element,
+                from_stride: usize,
+                [rows, columns]: [usize; 2],
+                to: *mut $element,
+                to_stride: usize,
+            ) {
+                // SAFETY: the caller's contract covers every row and column.
+                unsafe {
+                    let mut $square = [<$vector as Vector>::zero(); $size];
+                    for (r, row) in $square.iter_mut().enumerate() {
+                        if r < rows {
+                            let from = from.add(r * from_stride);
+                            *row = if columns == $size {
+                                Vector::load(from)
+                            } else {
+                                Vector::load_part(from, columns)
+                            };
+                        }
+                    }
+                    for (c, column) in $transposed.into_iter().enumerate() {
+                        if c < columns {
+                            let to = to.add(c * to_stride);
+                            if rows == $size { column.store(to) } else { column.store_part(to, rows) }
+                        }
                     }
                 }
-                for (c, column) in $transposed.into_iter().enumerate() {
-                    if c < columns {
-                        let to = to.add(c * to_stride);
-                        if rows == $size { column.store(to) } else { column.store_part(to, rows) }
+            }
+
+            for c in (0..columns).step_by($size) {
+                for r in (0..rows).step_by($size) {
+                    // SAFETY: the square is inside what the caller vouches for.
+                    unsafe {
+                        let (from, to) = (from.add(r * from_stride + c), to.add(c * to_stride + r));
+                        if r + $size <= rows && c + $size <= columns {
+                            square(from, from_stride, [$size; 2], to, to_stride);
+                        } else {
+                            let part = [$size.min(rows - r), $size.min(columns - c)];
+                            square(from, from_stride, part, to, to_stride);
+                        }
                     }
                 }
             }
         }
     };
 }
+pub(super) use transpose;
 
-transpose!(transpose_f32, __m256, f32, 8, |block| {
+transpose!(transpose_f32: __m256, f32, "avx2,fma", 8, |square| {
     // Pairs of rows, then four, then the halves.
     let pair =
         |x, y| [_mm256_castps_pd(_mm256_unpacklo_ps(x, y)), _mm256_castps_pd(_mm256_unpackhi_ps(x, y))];
@@ -170,7 +204,7 @@ transpose!(transpose_f32, __m256, f32, 8, |block| {
             _mm256_castpd_ps(_mm256_unpackhi_pd(x[1], y[1])),
         ]
     };
-    let [a, b, c, d, e, f, g, h] = block;
+    let [a, b, c, d, e, f, g, h] = square;
     let upper = four([pair(a, b), pair(c, d)]);
     let lower = four([pair(e, f), pair(g, h)]);
     let low = |i: usize| _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]);
@@ -178,8 +212,8 @@ transpose!(transpose_f32, __m256, f32, 8, |block| {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 });
 
-transpose!(transpose_f64, __m256d, f64, 4, |block| {
-    let [a, b, c, d] = block;
+transpose!(transpose_f64: __m256d, f64, "avx2,fma", 4, |square| {
+    let [a, b, c, d] = square;
     let (ab, cd) = (
         [_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)],
         [_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d)],

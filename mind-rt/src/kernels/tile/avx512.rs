@@ -5,9 +5,11 @@ use std::arch::x86_64::{
     _mm512_castpd512_pd256, _mm512_castps_pd, _mm512_castps512_ps256, _mm512_extractf64x4_pd,
     _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd, _mm512_loadu_ps, _mm512_mask_storeu_pd,
     _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps, _mm512_set1_pd, _mm512_set1_ps,
-    _mm512_setzero_pd, _mm512_setzero_ps, _mm512_storeu_pd, _mm512_storeu_ps,
+    _mm512_setzero_pd, _mm512_setzero_ps, _mm512_shuffle_f64x2, _mm512_storeu_pd, _mm512_storeu_ps,
+    _mm512_unpackhi_pd, _mm512_unpacklo_pd,
 };
 
+use super::avx2::transpose;
 use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, whole};
 
 /// The mask of the first `lanes` of all; of none for a number that is none of theirs.
@@ -105,6 +107,25 @@ unsafe fn sum_f64(x: __m512d) -> f64 {
 }
 
 micro!(F32: __m512, f32, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3],
-    scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some((8, avx2::transpose_f32)));
+    scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some(avx2::transpose_f32));
 micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3],
-    scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some((4, avx2::transpose_f64)));
+    scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some(transpose_f64));
+
+transpose!(transpose_f64: __m512d, f64, "avx512f", 8, |square| {
+    // Pairs of rows, then four, then the halves.
+    let pair = |x, y| [_mm512_unpacklo_pd(x, y), _mm512_unpackhi_pd(x, y)];
+    let four = |[x, y]: [[__m512d; 2]; 2]| {
+        [
+            _mm512_shuffle_f64x2::<0x88>(x[0], y[0]),
+            _mm512_shuffle_f64x2::<0x88>(x[1], y[1]),
+            _mm512_shuffle_f64x2::<0xdd>(x[0], y[0]),
+            _mm512_shuffle_f64x2::<0xdd>(x[1], y[1]),
+        ]
+    };
+    let [a, b, c, d, e, f, g, h] = square;
+    let upper = four([pair(a, b), pair(c, d)]);
+    let lower = four([pair(e, f), pair(g, h)]);
+    let low = |i: usize| _mm512_shuffle_f64x2::<0x88>(upper[i], lower[i]);
+    let high = |i: usize| _mm512_shuffle_f64x2::<0xdd>(upper[i], lower[i]);
+    [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
+});

@@ -40,8 +40,7 @@ pub const LINE: usize = 64;
 /// `to[c * to_stride + r] = from[r * from_stride + c]`, for so many rows `r` and columns `c`.
 ///
 /// # Safety
-/// The processor has the level's instructions. Rows and columns are no more than the block's size; all may be read and
-/// written.
+/// The processor has the level's instructions. All may be read and written.
 pub type TransposeFn<T> =
     unsafe fn(from: *const T, from_stride: usize, rows_and_columns: [usize; 2], to: *mut T, to_stride: usize);
 
@@ -57,8 +56,8 @@ pub struct Micro<T: 'static> {
     pub dots: [DotsFn<T>; 2],
     /// Sums of rows, each times an element of a vector, for some vectors.
     pub combine: CombineFn<T>,
-    /// Transposes blocks up to a size, where the level has instructions for that.
-    pub transpose: Option<(usize, TransposeFn<T>)>,
+    /// Transposes, where the level has instructions for that.
+    pub transpose: Option<TransposeFn<T>>,
     /// By vectors, then by rows, each from 1: tiles whose columns fill all vectors.
     full: Table<TileFn<T, Straight<T>>>,
     /// The same where they do not fill the last vector.
