@@ -17,7 +17,7 @@
 
 use super::choices::{self, Right as Way, is_far_result, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
-use super::products::Product;
+use super::products::{InBounds, Product};
 use super::region::Region;
 use super::room::{Bytes, Room};
 use super::shares::{LeftRoom, Shares, bytes, packed_len};
@@ -41,16 +41,15 @@ pub enum To<'a, T> {
     Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
 }
 
-/// One product, no extent of it 0.
+/// One product.
 pub fn multiply<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     scratch: &mut [T],
     mut to: To<'_, T>,
 ) {
-    let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
-    assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+    let Product { dims: &[_, k, n], rhs, .. } = **product;
     if n <= micro.columns()
         && k <= DEPTH
         && let To::Region(region) = &mut to
@@ -90,11 +89,12 @@ pub fn multiply<T: Arithmetic + Tiles>(
 /// so far apart.
 fn one_panel<T: Arithmetic>(
     micro: &Micro<T>,
-    &Product { dims: &[m, k, n], lhs, .. }: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     right: *const T,
     stride: usize,
     region: &mut Region<'_, T>,
 ) {
+    let Product { dims: &[m, k, n], lhs, .. } = **product;
     assert!(region.extents() == [m, n]);
     let (out, out_stride) = (region.first(), region.stride());
     let tiles = micro.tiles(n);
@@ -124,8 +124,8 @@ fn one_panel<T: Arithmetic>(
 
 /// The same where the right operand is packed, to room on the stack that is enough for it.
 #[inline(never)]
-fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, region: &mut Region<'_, T>) {
-    let Product { dims: &[_, k, n], rhs, .. } = *product;
+fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, region: &mut Region<'_, T>) {
+    let Product { dims: &[_, k, n], rhs, .. } = **product;
     let mut room = Bytes::<SMALL_STACK_BYTES>::new();
     let room = room.room::<T>();
     let stride = n.next_multiple_of(micro.lanes);
@@ -140,7 +140,7 @@ fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, regio
 fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     micro: &Micro<T>,
     caches: Caches,
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     way: Way,
     scratch: Room<T>,
     to: To<'_, T>,
@@ -183,10 +183,10 @@ fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
     [depth, len / packed_len(depth, 1) / micro.columns() * micro.columns()]
 }
 
-/// A product and how it is cut. The operands hold all that they reach.
+/// A product and how it is cut.
 struct Blocks<'a, T: 'static> {
     micro: &'a Micro<T>,
-    product: &'a Product<'a, T>,
+    product: &'a InBounds<'a, T>,
     /// Most of `k` in a block.
     most_depth: usize,
     /// Most columns in a group: whole vectors, or all.

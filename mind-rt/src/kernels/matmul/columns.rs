@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::MatRef;
-use super::products::{Multiply, Product, Sink};
+use super::products::{InBounds, Multiply, Product, Sink};
 use super::sizes::{GRAIN_OF_COLUMNS, NARROWEST_PART, ROWS_TO_SHARE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
@@ -28,7 +28,7 @@ pub fn keep_their_kernel(n: usize, width: usize) -> bool {
 
 /// Multiplies, `width` columns at a time, and hands over the sums of each part, all rows of it at once.
 pub fn multiply<T: Arithmetic>(
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     width: usize,
     scratch: &mut [T],
     multiply: Multiply<T>,
@@ -46,7 +46,7 @@ pub fn multiply<T: Arithmetic>(
 
 /// A product that is cut into parts of so many columns.
 struct Parts<'a, T> {
-    product: &'a Product<'a, T>,
+    product: &'a InBounds<'a, T>,
     width: usize,
     multiply: Multiply<T>,
 }
@@ -54,12 +54,13 @@ struct Parts<'a, T> {
 impl<T: Arithmetic> Parts<'_, T> {
     /// Multiplies some parts, whose sums go to `sums`.
     fn multiply(&self, parts: Range<usize>, sums: &mut [T], scratch: &mut [T]) {
-        let &Product { dims: &[m, k, n], all_rows, lhs, rhs } = self.product;
+        let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **self.product;
         let start = parts.start * self.width;
         if parts.len() == 1 {
             let rhs = &MatRef { offset: rhs.offset + start * rhs.col_stride, ..*rhs };
             let dims = &[m, k, self.width.min(n - start)];
-            return (self.multiply)(&Product { dims, all_rows, lhs, rhs }, scratch, Sink::Store(sums));
+            let product = InBounds::new(Product { dims, all_rows, lhs, rhs });
+            return (self.multiply)(&product, scratch, Sink::Store(sums));
         }
         let middle = parts.start + parts.len() / 2;
         let (left, right) = sums.split_at_mut(m * (middle * self.width - start));

@@ -4,7 +4,7 @@
 
 use std::mem::MaybeUninit;
 
-use super::products::{Product, Sink};
+use super::products::{InBounds, Product, Sink};
 use super::room::Room;
 use super::shares::bytes;
 use super::sizes::{COMBINED_ROWS, COMBINED_SUMS, INNER_BYTES, INNER_COLUMNS, INNER_ROWS};
@@ -18,10 +18,9 @@ use crate::kernels::tile::{Dots, MOST_VECTORS, Micro, Vectors};
 /// It loads and stores sums more often than tiles, so that it pays where reading is what counts. Each element is the same chain of
 /// multiply-adds.
 #[inline(never)]
-pub fn combine<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
-    let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
-    assert!((1..=COMBINED_ROWS).contains(&m) && k > 0 && n > 0 && rhs.col_stride == 1);
-    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+pub fn combine<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
+    let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
+    assert!((1..=COMBINED_ROWS).contains(&m) && rhs.col_stride == 1);
     hand_over([m, n], sink, |start, len, to, to_stride| {
         for rows in chunks(m, MOST_VECTORS) {
             // SAFETY: the operands hold all that they reach, and there is room for these sums. The level of `micro` is one that the
@@ -42,10 +41,9 @@ pub fn combine<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: 
 
 /// A product of up to [`INNER_ROWS`] rows, which are contiguous, by columns that are contiguous: inner products, as by a vector.
 #[inline(never)]
-pub fn inner<T: Arithmetic>(micro: &Micro<T>, product: &Product<'_, T>, sink: Sink<'_, T>) {
-    let Product { dims: &[m, k, n], lhs, rhs, .. } = *product;
-    assert!((1..=INNER_ROWS).contains(&m) && k > 0 && n > 0 && lhs.col_stride == 1 && rhs.row_stride == 1);
-    assert!(lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+pub fn inner<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
+    let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
+    assert!((1..=INNER_ROWS).contains(&m) && lhs.col_stride == 1 && rhs.row_stride == 1);
     // What all rows are multiplied with is in the first cache, if it has room for that.
     let most = (INNER_BYTES / bytes::<T>(k, 1)).max(INNER_COLUMNS);
     hand_over([m, n], sink, |start, len, to, to_stride| {

@@ -3,11 +3,11 @@
 use std::mem::MaybeUninit;
 
 use super::blocked::To;
-use super::products::{Product, Sink};
+use super::products::{InBounds, Product, Sink};
 use super::region::Region;
 use super::room::Room;
-use super::sizes::{INNER_ROWS, NARROWEST_PART, ROWS_TO_SHARE};
-use super::{MatRef, blocked, choices, few_rows};
+use super::sizes::NARROWEST_PART;
+use super::{MatRef, TinyProduct, blocked, choices, few_rows};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::multiply_add;
 use crate::kernels::caches::Caches;
@@ -18,7 +18,7 @@ use crate::simd::simd_level;
 
 /// One product, at the SIMD level in use.
 #[inline(always)]
-pub fn multiply<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+pub fn multiply<T: Arithmetic + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     if is_small(product) {
         return small(product, sink);
     }
@@ -27,7 +27,7 @@ pub fn multiply<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [
 
 /// Any other than a small product.
 #[inline(never)]
-fn not_small<T: Arithmetic + Tiles>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+fn not_small<T: Arithmetic + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     multiply_by(T::micro(simd_level()), Caches::of_this_processor(), product, scratch, sink);
 }
 
@@ -45,15 +45,14 @@ fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> 
 pub fn multiply_by<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     scratch: &mut [T],
     sink: Sink<'_, T>,
 ) {
-    let Product { dims: &[m, k, n], all_rows, lhs, rhs } = *product;
+    let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **product;
     if is_small(product) {
         return small(product, sink);
     }
-    assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
     let mut sink = sink;
     if n == 1 {
         let columns = ByVector::new(micro, [m, k], lhs, (rhs.pointer(), rhs.row_stride));
@@ -85,9 +84,11 @@ pub fn multiply_by<T: Arithmetic + Tiles>(
 /// What multiplies some columns of a product that has many rows and columns: what [`multiply`] multiplies all of them by.
 #[cfg(any(test, not(any(feature = "matrixmultiply", not(target_arch = "x86_64")))))]
 pub fn by_columns<T: Arithmetic + Tiles>() -> Option<super::products::MultiplyColumns<T>> {
+    use super::sizes::{INNER_ROWS, ROWS_TO_SHARE};
+
     Some(|product, scratch, region| {
         let (micro, caches) = (T::micro(simd_level()), Caches::of_this_processor());
-        let Product { dims: &[_, _, n], all_rows, .. } = *product;
+        let Product { dims: &[_, _, n], all_rows, .. } = **product;
         const { assert!(INNER_ROWS < ROWS_TO_SHARE, "few rows have sums of another order") };
         let is_of_blocks = !is_small(product)
             && all_rows >= ROWS_TO_SHARE
@@ -104,30 +105,51 @@ const SMALL_PRODUCT: usize = limit(64, 8);
 
 /// A small product.
 #[inline(always)]
-fn small<T: Arithmetic>(product: &Product<'_, T>, sink: Sink<'_, T>) {
+fn small<T: Arithmetic>(product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     match sink {
-        Sink::Store(out) => in_loops(product, out),
+        Sink::Store(out) => in_order(product, out),
         Sink::Epilogue { epilogue, row } => {
             let [m, _, n] = *product.dims;
             let mut room = [T::ZERO; SMALL_PRODUCT];
             let sums = &mut room[..m * n];
-            in_loops(product, sums);
+            in_order(product, sums);
             epilogue.block(Block { row, column: 0, rows: m, columns: n, sums, stride: n });
         }
     }
 }
 
+/// Each sum in the order of `k`.
+#[inline(always)]
+fn in_order<T: Arithmetic>(product: &InBounds<'_, T>, sums: &mut [T]) {
+    // Of the smallest, loops would take longer to set up than all else.
+    match product.dims {
+        [1, 1, 1] => cube::<T, 1>(product, sums),
+        [2, 2, 2] => cube::<T, 2>(product, sums),
+        _ => in_loops(product, sums),
+    }
+}
+
+/// The same of matrices of `N` rows and columns.
+#[inline(always)]
+fn cube<T: Arithmetic, const N: usize>(product: &InBounds<'_, T>, sums: &mut [T]) {
+    let tiny = TinyProduct::<T, N, N, N>::new(*product.lhs, *product.rhs);
+    assert!(sums.len() == N * N);
+    for (i, row) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        *row = tiny.row(i);
+    }
+}
+
 /// Each sum in the order of `k`, some columns of all rows at a time: of a column, some rows.
 #[inline(never)]
-fn in_loops<T: Arithmetic>(&Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>, sums: &mut [T]) {
-    assert!(m > 0 && k > 0 && n > 0 && lhs.reach(m, k) < lhs.data.len() && rhs.reach(k, n) < rhs.data.len());
+fn in_loops<T: Arithmetic>(product: &InBounds<'_, T>, sums: &mut [T]) {
+    let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!(sums.len() == m * n);
     let lhs = Lines { first: lhs.pointer(), stride: lhs.row_stride, step: lhs.col_stride };
     let rhs = Lines { first: rhs.pointer(), stride: rhs.col_stride, step: rhs.row_stride };
     let (rows, columns, lhs, rhs) = if n == 1 { (1, m, rhs, lhs) } else { (m, n, lhs, rhs) };
     let mut column = 0;
     while column < columns {
-        // SAFETY: there are so many columns left, and what is reached is in bounds, as just asserted.
+        // SAFETY: there are so many columns left, and what is reached is in bounds.
         unsafe {
             let rhs = Lines { first: rhs.first.add(column * rhs.stride), ..rhs };
             let to = sums.as_mut_ptr().add(column);

@@ -8,7 +8,7 @@
 //! neither threads nor blocks show in the result.
 
 use super::floats;
-use super::products::{Product, Sink};
+use super::products::{InBounds, Product, Sink};
 use super::sizes::ROWS_TO_SHARE;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
@@ -50,7 +50,7 @@ impl Foreign for f64 {
 const MOST_TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
 
 /// One product.
-pub fn multiply<T: Foreign>(product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+pub fn multiply<T: Foreign>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     if !pays(product) {
         return floats::multiply(product, scratch, sink);
     }

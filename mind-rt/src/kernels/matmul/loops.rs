@@ -1,7 +1,7 @@
 //! Products without packing, for every element type: those of integers, and small ones.
 
 use super::MatRef;
-use super::products::{MultiplyColumns, Product, Sink};
+use super::products::{InBounds, MultiplyColumns, Product, Sink};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::blocks::{for_each_block, multiply_add};
 use crate::kernels::epilogue::Block;
@@ -12,9 +12,9 @@ use crate::simd::{Kernel, dispatch};
 /// Columns of a row that an epilogue takes at once.
 const WIDTH: usize = limit(128, 8);
 
-/// One product, nothing of it empty, the operands' indices in bounds.
-pub fn multiply<T: Arithmetic>(product: &Product<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
-    let Product { dims: &[m, k, n], lhs: &lhs, rhs: &rhs, .. } = *product;
+/// One product.
+pub fn multiply<T: Arithmetic>(product: &InBounds<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
+    let Product { dims: &[m, k, n], lhs: &lhs, rhs: &rhs, .. } = **product;
     match sink {
         Sink::Store(out) => {
             let by_vector = n == 1 && matvec::matvec([m, k], lhs, rhs.column(), out)

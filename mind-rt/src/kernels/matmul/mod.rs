@@ -40,7 +40,7 @@ use super::epilogue::Epilogue;
 use super::limit::limit;
 use super::matvec;
 use crate::kernels::arithmetic::Arithmetic;
-use products::{Multiply, Product, Products, Sink};
+use products::{InBounds, Multiply, Products, Sink};
 
 pub(in crate::kernels) use room::Room;
 pub use tiny::TinyProduct;
@@ -188,7 +188,7 @@ pub trait Gemm: Sized {
     );
 
     /// One product.
-    fn multiply(product: &Product<'_, Self>, scratch: &mut [Self], sink: Sink<'_, Self>);
+    fn multiply(product: &InBounds<'_, Self>, scratch: &mut [Self], sink: Sink<'_, Self>);
 
     /// Hands over some rows of the result of a batch.
     fn some_rows(
@@ -214,7 +214,7 @@ macro_rules! elements {
                 products::store(batch, dims, lhs, rhs, scratch, out, kernels);
             }
 
-            fn multiply(product: &Product<'_, $ty>, scratch: &mut [$ty], sink: Sink<'_, $ty>) {
+            fn multiply(product: &InBounds<'_, $ty>, scratch: &mut [$ty], sink: Sink<'_, $ty>) {
                 $kernels::multiply(product, scratch, sink);
             }
 

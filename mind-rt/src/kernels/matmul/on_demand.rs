@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::products::{MultiplyColumns, Product};
+use super::products::{InBounds, MultiplyColumns, Product};
 use super::region::Region;
 use super::sizes::{FEWEST_COLUMNS, GRAIN_OF_COLUMNS, PARTS_OF_A_THREAD, ROWS_TO_SHARE, SHALLOW};
 use super::{MatRef, choices, columns};
@@ -36,14 +36,14 @@ pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
 
 /// Multiplies, `width` columns at a time, each by a thread that has nothing else to do.
 pub fn multiply<T: Arithmetic>(
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     width: usize,
     threads: usize,
     scratch: &mut [T],
     region: Region<'_, T>,
     by_columns: MultiplyColumns<T>,
 ) {
-    let &Product { dims: &[m, k, n], all_rows, lhs, rhs } = product;
+    let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **product;
     let rest = Mutex::new(region);
     let take = || {
         // What a thread panicked at was no part of taking columns.
@@ -55,7 +55,7 @@ pub fn multiply<T: Arithmetic>(
         while let Some((start, region)) = take() {
             let rhs = &MatRef { offset: rhs.offset + start * rhs.col_stride, ..*rhs };
             let dims = &[m, k, region.extents()[1]];
-            by_columns(&Product { dims, all_rows, lhs, rhs }, scratch, region);
+            by_columns(&InBounds::new(Product { dims, all_rows, lhs, rhs }), scratch, region);
         }
     });
 }

@@ -1,6 +1,6 @@
 //! What surrounds one product: checks, batches, threads.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use super::region::Region;
 use super::{BatchDim, MatRef, columns, last_index, on_demand};
@@ -37,7 +37,7 @@ pub enum Sink<'a, T> {
     Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
 }
 
-/// One product, or some rows of it. No extent is 0, and the operands hold all that they reach.
+/// One product, or some rows of it.
 ///
 /// References, because to copy what the caller has only just written costs more than a tiny product.
 pub struct Product<'a, T> {
@@ -48,11 +48,37 @@ pub struct Product<'a, T> {
     pub rhs: &'a MatRef<'a, T>,
 }
 
+/// A product of which no extent is 0, and whose operands hold all that they reach. That is checked once, here: small products would
+/// feel it each time.
+pub struct InBounds<'a, T>(Product<'a, T>);
+
+impl<'a, T> InBounds<'a, T> {
+    /// # Panics
+    /// As an internal error, if that is not so.
+    #[inline(always)]
+    pub fn new(product: Product<'a, T>) -> Self {
+        let Product { dims: &[m, k, n], lhs, rhs, .. } = product;
+        check(m > 0 && k > 0 && n > 0, "matmul: nothing to multiply");
+        check(lhs.reach(m, k) < lhs.data.len(), "matmul: left operand too short");
+        check(rhs.reach(k, n) < rhs.data.len(), "matmul: right operand too short");
+        Self(product)
+    }
+}
+
+impl<'a, T> Deref for InBounds<'a, T> {
+    type Target = Product<'a, T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Product<'a, T> {
+        &self.0
+    }
+}
+
 /// What multiplies: one for each element type.
-pub type Multiply<T> = fn(&Product<'_, T>, &mut [T], Sink<'_, T>);
+pub type Multiply<T> = fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>);
 
 /// What multiplies some columns of a product of many rows and columns.
-pub type MultiplyColumns<T> = fn(&Product<'_, T>, &mut [T], Region<'_, T>);
+pub type MultiplyColumns<T> = fn(&InBounds<'_, T>, &mut [T], Region<'_, T>);
 
 /// [`matmul_into`](super::matmul_into).
 #[inline(always)]
@@ -69,12 +95,12 @@ pub fn store<T: Arithmetic>(
     check(rows(batch, m).checked_mul(n) == Some(out.len()), "matmul: wrong output length");
     poison(out);
     poison(scratch);
-    if !check_operands(batch, dims, lhs, rhs) {
+    if is_empty(batch, dims) {
         return out.fill(T::ZERO);
     }
     let parts = parts(rows(batch, m), k, n);
     if batch.is_empty() {
-        let product = Product { dims, all_rows: m, lhs, rhs };
+        let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
         if parts == 1 {
             return multiply(&product, scratch, Sink::Store(out));
         }
@@ -111,12 +137,12 @@ pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
 ) {
     let [m, k, n] = *dims;
     poison(scratch);
-    if !check_operands(batch, dims, lhs, rhs) {
+    if is_empty(batch, dims) {
         return zeros(rows(batch, m), n, &mut epilogue);
     }
     let parts = parts(rows(batch, m), k, n);
     if batch.is_empty() {
-        let product = Product { dims, all_rows: m, lhs, rhs };
+        let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
         if parts == 1 {
             return T::multiply(&product, scratch, Sink::Epilogue { epilogue: &mut epilogue, row: 0 });
         }
@@ -135,23 +161,10 @@ pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
     );
 }
 
-/// Whether there is anything to multiply; that the operands hold it.
+/// Whether there is nothing to multiply.
 #[inline(always)]
-fn check_operands<T>(
-    batch: &[BatchDim],
-    [m, k, n]: &[usize; 3],
-    lhs: &MatRef<'_, T>,
-    rhs: &MatRef<'_, T>,
-) -> bool {
-    check(batch.len() <= MAX_RANK, "matmul: too many batch dimensions");
-    if *k == 0 || *n == 0 || rows(batch, *m) == 0 {
-        return false;
-    }
-    let lhs_batch = batch.iter().map(|dim| (dim.extent, dim.lhs_stride));
-    let rhs_batch = batch.iter().map(|dim| (dim.extent, dim.rhs_stride));
-    check(last_index(lhs.reach(*m, *k), lhs_batch) < lhs.data.len(), "matmul: left operand too short");
-    check(last_index(rhs.reach(*k, *n), rhs_batch) < rhs.data.len(), "matmul: right operand too short");
-    true
+fn is_empty(batch: &[BatchDim], &[m, k, n]: &[usize; 3]) -> bool {
+    k == 0 || n == 0 || rows(batch, m) == 0
 }
 
 /// How many threads it pays to have for a result of so many rows.
@@ -185,7 +198,7 @@ fn rows(batch: &[BatchDim], m: usize) -> usize {
     batch.iter().fold(m, |product, dim| product.saturating_mul(dim.extent))
 }
 
-/// A batch of products, none of them empty.
+/// A batch of products, none of them empty, whose operands hold all that they reach.
 pub struct Products<'a, T> {
     batch: &'a [BatchDim],
     dims: [usize; 3],
@@ -202,6 +215,11 @@ impl<'a, T: Arithmetic> Products<'a, T> {
         lhs: &MatRef<'a, T>,
         rhs: &MatRef<'a, T>,
     ) -> Self {
+        check(batch.len() <= MAX_RANK, "matmul: too many batch dimensions");
+        let lhs_batch = batch.iter().map(|dim| (dim.extent, dim.lhs_stride));
+        let rhs_batch = batch.iter().map(|dim| (dim.extent, dim.rhs_stride));
+        check(last_index(lhs.reach(*m, *k), lhs_batch) < lhs.data.len(), "matmul: left operand too short");
+        check(last_index(rhs.reach(*k, *n), rhs_batch) < rhs.data.len(), "matmul: right operand too short");
         let rows = rows(batch, *m);
         let (batch, m, lhs) = stack(batch, *m, *lhs);
         Self { batch, dims: [m, *k, *n], lhs, rhs: *rhs, rows }
@@ -262,7 +280,7 @@ impl<'a, T: Arithmetic> Products<'a, T> {
             let (mut lhs, rhs) = self.matrices(matrix);
             lhs.offset += first * lhs.row_stride;
             let product = Product { dims: &[len, k, n], all_rows: m, lhs: &lhs, rhs: &rhs };
-            multiply(&product, scratch, sink);
+            multiply(&InBounds::new(product), scratch, sink);
             row += len;
         }
     }

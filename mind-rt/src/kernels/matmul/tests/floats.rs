@@ -5,7 +5,7 @@ use super::super::choices::right_bytes;
 #[cfg(not(feature = "__small_blocks"))]
 use super::super::columns;
 use super::super::foreign::{self, Foreign};
-use super::super::products::{Product, Products, Sink};
+use super::super::products::{InBounds, Product, Products, Sink};
 use super::super::region::Region;
 use super::super::{BatchDim, Gemm, floats, matmul_scratch, on_demand};
 use super::{Collect, MatRef};
@@ -79,9 +79,9 @@ fn exact<T: Float>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>
 
 /// One way to compute a product: stored.
 fn stored<T: Float>(
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     scratch: usize,
-    multiply: impl Fn(&Product<'_, T>, &mut [T], Sink<'_, T>),
+    multiply: impl Fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>),
 ) -> Vec<T> {
     let mut out = vec![T::NAN; product.dims[0] * product.dims[2]];
     multiply(product, &mut vec![T::NAN; scratch], Sink::Store(&mut out));
@@ -90,9 +90,9 @@ fn stored<T: Float>(
 
 /// The other: handed over.
 fn handed_over<T: Float>(
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     scratch: usize,
-    multiply: impl Fn(&Product<'_, T>, &mut [T], Sink<'_, T>),
+    multiply: impl Fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>),
 ) -> Vec<T> {
     let (rows, columns) = (product.dims[0], product.dims[2]);
     let mut taken = vec![None; rows * columns];
@@ -105,7 +105,7 @@ fn handed_over<T: Float>(
 /// All ways to compute a product give the same bits, near enough to the exact sums.
 fn right_at_every_level<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let exact = exact(dims, lhs, rhs);
-    let product = Product { dims: &dims, all_rows: dims[0], lhs: &lhs, rhs: &rhs };
+    let product = InBounds::new(Product { dims: &dims, all_rows: dims[0], lhs: &lhs, rhs: &rhs });
     let near = |sums: &[T]| {
         sums.iter().zip(&exact).all(|(sum, (exact, bound))| (sum.to_f64() - exact).abs() <= *bound)
     };
@@ -121,12 +121,12 @@ fn right_at_every_level<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: Mat
 
 /// All ways to compute a product by some kernels give the same bits, near enough to the exact sums.
 fn right<T: Float>(
-    product: &Product<'_, T>,
+    product: &InBounds<'_, T>,
     kernels: &str,
     near: &impl Fn(&[T]) -> bool,
-    multiply: impl Fn(&Product<'_, T>, &mut [T], Sink<'_, T>),
+    multiply: impl Fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>),
 ) {
-    let Product { dims: dims @ &[m, k, n], lhs, rhs, .. } = *product;
+    let Product { dims: dims @ &[m, k, n], all_rows, lhs, rhs } = **product;
     let name =
         format!("{kernels} {dims:?} {:?}", [lhs.row_stride, lhs.col_stride, rhs.row_stride, rhs.col_stride]);
     let scratch = matmul_scratch::<T>(m, k, n, lhs.col_stride);
@@ -142,7 +142,9 @@ fn right<T: Float>(
     for (first, len) in [(0, m / 2), (m / 2, m - m / 2)] {
         if len > 0 {
             let lhs = &MatRef { offset: lhs.index(first, 0), ..*lhs };
-            parts.extend(stored(&Product { dims: &[len, k, n], lhs, ..*product }, scratch, &multiply));
+            let dims = &[len, k, n];
+            let part = InBounds::new(Product { dims, all_rows, lhs, rhs });
+            parts.extend(stored(&part, scratch, &multiply));
         }
     }
     assert_eq!(bits(&parts), same, "{name}, in two parts");
@@ -214,7 +216,8 @@ fn small_products_are_added_up_in_order() {
     {
         let lhs = &MatRef { data: &data[0], offset: 3, row_stride: k, col_stride: 1 };
         let rhs = &MatRef { data: &data[1], offset: 1, row_stride: n, col_stride: 1 };
-        let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+        let dims = &[m, k, n];
+        let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
         let element =
             |i, j| (0..k).fold(0.0, |sum, l| sum + lhs.data[lhs.index(i, l)] * rhs.data[rhs.index(l, j)]);
         let expected: Vec<f32> =
@@ -251,12 +254,12 @@ const SECOND: [usize; 6] = [0, 3 << 10, 24 << 10, 40 << 10, 96 << 10, usize::MAX
 /// A product has the same bits whatever the caches are, stored and, with little scratch memory, handed over.
 fn same_by_any_caches<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let [m, k, n] = dims;
-    let product = Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs };
+    let product = InBounds::new(Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs });
     let scratch = matmul_scratch::<T>(m, k, n, lhs.col_stride);
     let levels = LEVELS.into_iter().filter(|level| *level <= simd_level());
     for micro in levels.map(T::micro).chain([T::arrays()]) {
         let sums = SECOND.map(|second| {
-            let multiply = |product: &Product<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
+            let multiply = |product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>| {
                 floats::multiply_by(micro, Caches::new(second), product, scratch, sink);
             };
             let first = bits(&stored(&product, scratch, multiply));
@@ -322,7 +325,8 @@ fn few_rows_have_the_bits_of_more() {
     let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
     let rhs = &MatRef { data: &data[1], offset: 0, row_stride: n, col_stride: 1 };
     let sums = |m| {
-        let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+        let dims = &[m, k, n];
+        let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
         let scratch = matmul_scratch::<f32>(m, k, n, lhs.col_stride);
         let stored = bits(&stored(&product, scratch, floats::multiply));
         assert!(stored == bits(&handed_over(&product, scratch, floats::multiply)), "{m} rows");
@@ -395,7 +399,7 @@ fn columns_give_the_bits_of_the_whole() {
             let dims = &[m, k, n];
             let lhs = &MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
             let rhs = &MatRef { data: &data[1], offset: 0, row_stride, col_stride };
-            let product = Product { dims, all_rows: m, lhs, rhs };
+            let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
             let mut whole = vec![f32::NAN; m * n];
             f32::multiply(&product, &mut [], Sink::Store(&mut whole));
             for (parts, more) in [(2, 0), (3, 5000), (100, 100_000)] {
@@ -444,7 +448,8 @@ fn columns_on_demand_give_the_bits_of_the_whole() {
                 col_stride,
             };
             let (lhs, rhs) = (&operand(0, left), &operand(1, right));
-            let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+            let dims = &[m, k, n];
+            let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
             let mut whole = vec![f32::NAN; m * n];
             floats::multiply(&product, &mut [], Sink::Store(&mut whole));
             for (threads, width) in [(1, 64), (2, 128), (3, 64), (128, 64)] {
@@ -506,7 +511,8 @@ fn large_right_operands() {
         let product = |m| {
             let mut out = vec![f64::NAN; m * n];
             let mut scratch = vec![f64::NAN; matmul_scratch::<f64>(m, k, n, lhs.col_stride)];
-            let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+            let dims = &[m, k, n];
+            let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
             floats::multiply(&product, &mut scratch, Sink::Store(&mut out));
             bits(&out)
         };
@@ -526,7 +532,8 @@ fn far_right_operands() {
     let some = &MatRef { offset: columns.start, ..*whole };
     for m in sample("numbers of rows", [2, 3, 4, 5, 19, 70]) {
         let sums = |n, rhs, scratch| {
-            let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+            let dims = &[m, k, n];
+            let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
             let stored = stored(&product, scratch, f64::multiply);
             let handed_over = handed_over(&product, scratch, f64::multiply);
             assert!(bits(&stored) == bits(&handed_over), "{m} rows, {scratch} of scratch");
@@ -550,7 +557,8 @@ fn any_scratch_memory_gives_the_bits_of_none() {
     let lhs = &MatRef { data: &data[0], offset: 0, row_stride: 1, col_stride: m };
     for [row_stride, col_stride] in [[n, 1], [1, k]] {
         let rhs = &MatRef { data: &data[1], offset: 0, row_stride, col_stride };
-        let product = Product { dims: &[m, k, n], all_rows: m, lhs, rhs };
+        let dims = &[m, k, n];
+        let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
         let expected = bits(&stored(&product, 0, f64::multiply));
         let shares = [4095, 4096, 8 * DEPTH - 1, 8 * DEPTH, 32 * DEPTH - 1, 32 * DEPTH, 40 * DEPTH];
         for scratch in shares.into_iter().flat_map(|share| [share, 2 * share, 3 * share, 3 * share + 2]) {
@@ -573,7 +581,7 @@ fn products_of_another_crate() {
             let lhs = &MatRef { data: &data[0], offset: 3, row_stride, col_stride };
             let [row_stride, col_stride] = rhs_strides;
             let rhs = &MatRef { data: &data[1], offset: 1, row_stride, col_stride };
-            let product = Product { dims: &dims, all_rows: m, lhs, rhs };
+            let product = InBounds::new(Product { dims: &dims, all_rows: m, lhs, rhs });
             let ours = stored(&product, 0, floats::multiply);
             let bound = 2.0 * (k * (k + 1)) as f64 * T::EPSILON;
             let near = |sums: &[T]| {
