@@ -214,6 +214,8 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
     to: *mut V::Element,
     to_stride: usize,
 ) {
+    /// Up to so many vectors a part before the whole ones is one more, which counts.
+    const FEW_VECTORS: usize = 8;
     // Columns at a time, whose sums stay in L1, and of which rows have some KB.
     let columns = if M == 1 { 2048 } else { 1024 };
     let first = vectors.first;
@@ -222,6 +224,9 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
     unsafe {
         while column < len {
             let (rows, to, len) = (rows.add(column), to.add(column), columns.min(len - column));
+            // Whole vectors begin with a line: else each would be in two, which takes twice as long to read.
+            let head = if len > FEW_VECTORS * V::LANES { rows.align_offset(LINE) % V::LANES } else { 0 };
+            let len = [head, len];
             let mut l = 0;
             while l + R <= k {
                 vectors.first = first.add(l * vectors.step);
@@ -233,12 +238,13 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
                 some_rows::<V, M, 1>(rows.add(l * stride), stride, len, vectors, to, to_stride, l > 0);
                 l += 1;
             }
-            column += len;
+            column += len[1];
         }
     }
 }
 
-/// `R` rows by `M` vectors, added to what is there where it `adds`.
+/// `R` rows of `len` by `M` vectors, added to what is there where it `adds`. Their first `head` columns, fewer than a vector has, are a
+/// part of their own.
 ///
 /// # Safety
 /// That of [`CombineFn`].
@@ -246,7 +252,7 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
 unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
     stride: usize,
-    len: usize,
+    [head, len]: [usize; 2],
     vectors: Vectors<V::Element>,
     to: *mut V::Element,
     to_stride: usize,
@@ -261,6 +267,10 @@ unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
             }
         }
         let mut at = 0;
+        if head > 0 {
+            part_of_rows::<V, M, R>(rows, stride, head, &factors, to, to_stride, adds);
+            at = head;
+        }
         while at + V::LANES <= len {
             let mut row = [V::zero(); R];
             each!(r in R { row[r] = V::load(rows.add(r * stride + at)); });
@@ -273,15 +283,34 @@ unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
             at += V::LANES;
         }
         if at < len {
-            let lanes = len - at;
-            let mut row = [V::zero(); R];
-            each!(r in R { row[r] = V::load_part(rows.add(r * stride + at), lanes); });
-            each!(m in M {
-                let to = to.add(m * to_stride + at);
-                let mut sum = if adds { V::load_part(to, lanes) } else { V::zero() };
-                each!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
-                sum.store_part(to, lanes);
-            });
+            part_of_rows::<V, M, R>(rows.add(at), stride, len - at, &factors, to.add(at), to_stride, adds);
         }
+    }
+}
+
+/// Part of a vector of columns, of `lanes`.
+///
+/// # Safety
+/// That of [`CombineFn`].
+#[inline(always)]
+unsafe fn part_of_rows<V: Vector, const M: usize, const R: usize>(
+    rows: *const V::Element,
+    stride: usize,
+    lanes: usize,
+    factors: &[[V; R]; M],
+    to: *mut V::Element,
+    to_stride: usize,
+    adds: bool,
+) {
+    // SAFETY: the contract is the same.
+    unsafe {
+        let mut row = [V::zero(); R];
+        each!(r in R { row[r] = V::load_part(rows.add(r * stride), lanes); });
+        each!(m in M {
+            let to = to.add(m * to_stride);
+            let mut sum = if adds { V::load_part(to, lanes) } else { V::zero() };
+            each!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
+            sum.store_part(to, lanes);
+        });
     }
 }

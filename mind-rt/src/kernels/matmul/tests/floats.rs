@@ -361,6 +361,36 @@ fn few_rows_by_columns() {
     }
 }
 
+/// Where in a line of a cache an operand begins does not show, though whole vectors of few rows are read from a line on.
+#[test]
+fn operands_that_begin_anywhere() {
+    fn check<T: Float>() {
+        const K: usize = 19;
+        let levels = LEVELS.into_iter().filter(|level| *level <= simd_level());
+        for (micro, n) in levels.map(T::micro).chain([T::arrays()]).flat_map(|it| [(it, 150), (it, 300)]) {
+            for m in 1..=5 {
+                let [left, right] = [random::<T>(m * K, 29), random::<T>(K * n, 30)];
+                let at = |offset: usize| {
+                    let shifted = [vec![T::NAN; offset], right.clone()].concat();
+                    let lhs = &MatRef { data: &left, offset: 0, row_stride: K, col_stride: 1 };
+                    let rhs = &MatRef { data: &shifted, offset, row_stride: n, col_stride: 1 };
+                    let dims = &[m, K, n];
+                    let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
+                    bits(&stored(&product, 0, |product, scratch, sink| {
+                        floats::multiply_by(micro, Caches::new(1 << 10), product, scratch, sink);
+                    }))
+                };
+                let first = at(0);
+                for offset in 1..64 / size_of::<T>() {
+                    assert!(at(offset) == first, "{m} rows of {n}, {} lanes, from {offset} on", micro.lanes);
+                }
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
 /// However many threads take parts of a batch, and however little scratch memory each then has.
 #[test]
 fn parts_of_a_batch_give_the_same_bits() {
