@@ -24,6 +24,7 @@ mod walk;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
+use walk::opaque;
 
 pub use by_vector::{Dots, MOST_VECTORS, Vectors};
 pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
@@ -230,7 +231,7 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
                 });
                 // After the last step these may point anywhere.
                 place.rhs = place.rhs.wrapping_add(steps.rhs);
-                place.lhs = place.lhs.wrapping_add(steps.lhs);
+                place.lhs = opaque(place.lhs.wrapping_add(steps.lhs));
             }
             place
         });
