@@ -1,9 +1,9 @@
-//! Products of many rows and columns on several threads, stored as they are: threads take some columns at a time until there are no
-//! more.
+//! Products on several threads, which take parts until there are no more: a core that is slower, or has other work, takes fewer and
+//! does not hold all up.
 //!
-//! Each part packs its own columns of the right operand, so that parts may be small: a core that is slower, or has other work,
-//! takes fewer of them and does not hold all up. Parts of rows would each pack all columns. An epilogue is cut along rows alone, so
-//! threads take halves of the rows of what it gets.
+//! What is stored as it is, of many rows and columns, has parts of columns: each packs its own of the right operand, so that parts may
+//! be small. Of many matrices some are a part, see [`Products::by_rows`](super::products::Products::by_rows). What an epilogue takes of
+//! one matrix, which is cut along rows alone, has one part for each thread: each packs all columns.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -34,37 +34,49 @@ pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     (m >= ROWS_TO_SHARE && k > SHALLOW).then(|| widths.into_iter().find(is_even)).flatten()
 }
 
-/// Multiplies, `width` columns at a time, each by a thread that has nothing else to do.
+/// Multiplies, `width` columns at a time.
 pub fn multiply<T: Arithmetic>(
     product: &InBounds<'_, T>,
     width: usize,
     threads: usize,
     scratch: &mut [T],
-    region: Region<'_, T>,
+    mut region: Region<'_, T>,
     by_columns: MultiplyColumns<T>,
 ) {
     let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **product;
-    let rest = Mutex::new(region);
-    let take = || {
-        // What a thread panicked at was no part of taking columns.
-        let mut rest = rest.lock().unwrap_or_else(PoisonError::into_inner);
-        let [_, left] = rest.extents();
-        (left > 0).then(|| (n - left, rest.take_columns(width.min(left))))
+    let next = || {
+        let [_, left] = region.extents();
+        (left > 0).then(|| (n - left, region.take_columns(width.min(left))))
     };
-    by_threads(threads, scratch, &|scratch| {
-        while let Some((start, region)) = take() {
-            let rhs = &MatRef { offset: rhs.offset + start * rhs.col_stride, ..*rhs };
-            let dims = &[m, k, region.extents()[1]];
-            by_columns(&InBounds::new(Product { dims, all_rows, lhs, rhs }), scratch, region);
+    by_threads(threads, scratch, next, |(start, region), scratch| {
+        let rhs = &MatRef { offset: rhs.offset + start * rhs.col_stride, ..*rhs };
+        let dims = &[m, k, region.extents()[1]];
+        by_columns(&InBounds::new(Product { dims, all_rows, lhs, rhs }), scratch, region);
+    });
+}
+
+/// Has so many threads `work` at the parts that come `next`, each with its share of the scratch memory.
+pub fn by_threads<T: Send, P>(
+    threads: usize,
+    scratch: &mut [T],
+    next: impl FnMut() -> Option<P> + Send,
+    work: impl Fn(P, &mut [T]) + Sync,
+) {
+    let next = Mutex::new(next);
+    // What a thread panicked at was no part of taking one.
+    let take = || next.lock().unwrap_or_else(PoisonError::into_inner)();
+    each_thread(threads, scratch, &|scratch| {
+        while let Some(part) = take() {
+            work(part, scratch);
         }
     });
 }
 
 /// Has so many threads work, each with its share of the scratch memory.
-fn by_threads<T: Send>(threads: usize, scratch: &mut [T], work: &(impl Fn(&mut [T]) + Sync)) {
+fn each_thread<T: Send>(threads: usize, scratch: &mut [T], work: &(dyn Fn(&mut [T]) + Sync)) {
     if threads == 1 {
         return work(scratch);
     }
     let (first, later) = scratch.split_at_mut(scratch.len() / threads * (threads / 2));
-    join(|| by_threads(threads / 2, first, work), || by_threads(threads - threads / 2, later, work));
+    join(|| each_thread(threads / 2, first, work), || each_thread(threads - threads / 2, later, work));
 }

@@ -3,13 +3,14 @@
 use std::ops::{Deref, Range};
 
 use super::region::Region;
+use super::sizes::PARTS_OF_A_THREAD;
 use super::{BatchDim, MatRef, columns, last_index, on_demand};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::kernels::limit::limit;
 use crate::kernels::storage::poison;
-use crate::parallel::{join, threads};
+use crate::parallel::threads;
 use crate::shape::MAX_RANK;
 use crate::simd::{SimdLevel, simd_level};
 
@@ -26,7 +27,7 @@ fn worth_a_thread() -> usize {
 /// whose rows are longer.
 const COST_OF_READING: [usize; 2] = [8, 3];
 
-/// Threads begin at multiples of so many rows of a matrix: those of the tallest tile.
+/// Parts begin at multiples of so many rows of a matrix: those of the tallest tile.
 const GRAIN: usize = 8;
 
 /// What becomes of sums.
@@ -115,13 +116,12 @@ pub fn store<T: Arithmetic>(
         }
     }
     let products = Products::new(batch, dims, lhs, rhs);
-    products.cut(
-        0..products.rows,
-        products.parts(parts),
+    products.by_rows(
+        parts,
         scratch,
         out,
-        &|out, start, at| out.split_at_mut((at - start) * n),
-        &|out, rows, scratch| products.multiply(rows, scratch, Sink::Store(out), multiply),
+        |out, start, at| out.split_at_mut((at - start) * n),
+        |out, rows, scratch| products.multiply(rows, scratch, Sink::Store(out), multiply),
     );
 }
 
@@ -151,13 +151,12 @@ pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
         }
     }
     let products = Products::new(batch, dims, lhs, rhs);
-    products.cut(
-        0..products.rows,
-        products.parts(parts),
+    products.by_rows(
+        parts,
         scratch,
         epilogue,
-        &|epilogue, _, at| epilogue.split(at),
-        &|mut epilogue, rows, scratch| T::some_rows(&products, rows, scratch, &mut epilogue),
+        |epilogue, _, at| epilogue.split(at),
+        |mut epilogue, rows, scratch| T::some_rows(&products, rows, scratch, &mut epilogue),
     );
 }
 
@@ -225,39 +224,50 @@ impl<'a, T: Arithmetic> Products<'a, T> {
         Self { batch, dims: [m, *k, *n], lhs, rhs: *rhs, rows }
     }
 
-    /// Into how many parts, of `most`, the rows can be cut.
-    fn parts(&self, most: usize) -> usize {
-        most.min(self.rows / GRAIN).max(1)
-    }
-
-    /// Cuts rows of the result into parts, each with its share of the scratch memory, and has `leaf` take them.
-    pub fn cut<S: Send>(
+    /// Has up to so many threads take rows of the result, each with its share of the scratch memory. `split` cuts the sink of the rows
+    /// from one on before another.
+    pub fn by_rows<S: Send>(
         &self,
-        rows: Range<usize>,
-        parts: usize,
+        threads: usize,
         scratch: &mut [T],
         sink: S,
-        split: &(impl Fn(S, usize, usize) -> (S, S) + Sync),
-        leaf: &(impl Fn(S, Range<usize>, &mut [T]) + Sync),
+        split: impl Fn(S, usize, usize) -> (S, S) + Sync,
+        work: impl Fn(S, Range<usize>, &mut [T]) + Sync,
     ) {
-        if parts == 1 {
-            return leaf(sink, rows, scratch);
+        let threads = threads.min(self.rows / GRAIN).max(1);
+        if threads == 1 {
+            return work(sink, 0..self.rows, scratch);
         }
-        let at = self.boundary(rows.start + rows.len() / parts * (parts / 2));
-        if at <= rows.start {
-            return leaf(sink, rows, scratch);
-        }
-        let (above, below) = split(sink, rows.start, at);
-        let (first, later) = scratch.split_at_mut(scratch.len() / parts * (parts / 2));
-        join(
-            || self.cut(rows.start..at, parts / 2, first, above, split, leaf),
-            || self.cut(at..rows.end, parts - parts / 2, later, below, split, leaf),
-        );
+        let len = self.rows_of_a_part(threads);
+        let mut rest = Some((sink, 0));
+        let next = || {
+            let (sink, start) = rest.take()?;
+            let end = self.boundary(start + len);
+            let (part, later) = if end < self.rows {
+                let (part, later) = split(sink, start, end);
+                (part, Some((later, end)))
+            } else {
+                (sink, None)
+            };
+            rest = later;
+            Some((part, start..end))
+        };
+        on_demand::by_threads(threads, scratch, next, |(part, rows), scratch| work(part, rows, scratch));
     }
 
-    /// The last place up to `row` where a thread may begin.
+    /// The rows that a thread takes at a time: whole matrices, if there are enough of them. Of a matrix each has one part, since for each
+    /// the right operand is packed anew.
+    fn rows_of_a_part(&self, threads: usize) -> usize {
+        let [m, ..] = self.dims;
+        let (matrices, parts) = (self.rows / m, threads.saturating_mul(PARTS_OF_A_THREAD));
+        if matrices >= parts { matrices.div_ceil(parts) * m } else { self.rows.div_ceil(threads) }
+    }
+
+    /// The first place from `row` on where a part may end.
     fn boundary(&self, row: usize) -> usize {
-        row - row % self.dims[0] % GRAIN
+        let [m, ..] = self.dims;
+        let within = row % m;
+        row.saturating_add(within.next_multiple_of(GRAIN).min(m) - within).min(self.rows)
     }
 
     /// Multiplies for some rows of the result.

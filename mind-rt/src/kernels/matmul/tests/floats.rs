@@ -1,6 +1,9 @@
 //! Products of floats at every SIMD level, against sums in `f64`, against `matrixmultiply`, and bit by bit against
 //! themselves.
 
+use std::ops::Range;
+use std::sync::Mutex;
+
 use super::super::choices::right_bytes;
 #[cfg(not(feature = "__small_blocks"))]
 use super::super::columns;
@@ -394,29 +397,58 @@ fn operands_that_begin_anywhere() {
 /// However many threads take parts of a batch, and however little scratch memory each then has.
 #[test]
 fn parts_of_a_batch_give_the_same_bits() {
-    let data = [random::<f32>(3 * 37 * 600, 9), random::<f32>(3 * 600 * 20, 10)];
-    let batch = [BatchDim { extent: 3, lhs_stride: 37 * 600, rhs_stride: 600 * 20 }];
-    let lhs = MatRef { data: &data[0], offset: 0, row_stride: 600, col_stride: 1 };
-    let rhs = MatRef { data: &data[1], offset: 0, row_stride: 1, col_stride: 600 };
-    let products = Products::new(&batch, &[37, 600, 20], &lhs, &rhs);
-    let by_parts = |parts| {
-        let mut taken = vec![None; 3 * 37 * 20];
-        let collect = Collect { first: 0, end: 3 * 37, columns: 20, taken: &mut taken };
-        let mut scratch = vec![f32::NAN; matmul_scratch::<f32>(37, 600, 20, 1)];
-        products.cut(
-            0..3 * 37,
-            parts,
-            &mut scratch,
-            collect,
-            &|collect, _, at| collect.split(at),
-            &|mut collect, rows, scratch| f32::some_rows(&products, rows, scratch, &mut collect),
-        );
-        taken.into_iter().map(|sum| sum.expect("every element comes once").to_bits()).collect::<Vec<_>>()
-    };
-    let whole = by_parts(1);
-    for parts in [2, 3, 5, 40] {
-        assert_eq!(by_parts(parts), whole, "{parts} parts");
+    for dims @ [matrices, m, k, n] in [[3, 37, 600, 20], [41, 9, 40, 70]] {
+        let data = [random::<f32>(matrices * m * k, 9), random::<f32>(matrices * k * n, 10)];
+        let batch = [BatchDim { extent: matrices, lhs_stride: m * k, rhs_stride: k * n }];
+        let lhs = MatRef { data: &data[0], offset: 0, row_stride: k, col_stride: 1 };
+        let rhs = MatRef { data: &data[1], offset: 0, row_stride: 1, col_stride: k };
+        let products = Products::new(&batch, &[m, k, n], &lhs, &rhs);
+        let by_threads = |threads| {
+            let mut taken = vec![None; matrices * m * n];
+            let collect = Collect { first: 0, end: matrices * m, columns: n, taken: &mut taken };
+            let mut scratch = vec![f32::NAN; matmul_scratch::<f32>(m, k, n, 1)];
+            products.by_rows(
+                threads,
+                &mut scratch,
+                collect,
+                |collect, _, at| collect.split(at),
+                |mut collect, rows, scratch| f32::some_rows(&products, rows, scratch, &mut collect),
+            );
+            taken.into_iter().map(|sum| sum.expect("every element comes once").to_bits()).collect::<Vec<_>>()
+        };
+        let whole = by_threads(1);
+        for threads in [2, 3, 5, 40] {
+            assert!(by_threads(threads) == whole, "{dims:?}, {threads} threads");
+        }
     }
+}
+
+/// Threads take whole matrices where there are many, and else one part each.
+#[test]
+fn rows_of_parts() {
+    let parts = |matrices, m, threads| {
+        let data = vec![0.0_f32; matrices * m];
+        let batch = [BatchDim { extent: matrices, lhs_stride: m, rhs_stride: 1 }];
+        let lhs = MatRef { data: &data, offset: 0, row_stride: 1, col_stride: 1 };
+        let products = Products::new(&batch, &[m, 1, 1], &lhs, &lhs);
+        let taken = Mutex::new(Vec::new());
+        let work = |(), rows: Range<usize>, _: &mut [f32]| taken.lock().expect("no panic").push(rows);
+        products.by_rows(threads, &mut [], (), |(), _, _| ((), ()), work);
+        let mut taken = taken.into_inner().expect("no panic");
+        taken.sort_by_key(|rows| rows.start);
+        let ends: Vec<_> = taken.iter().map(|rows| rows.end).collect();
+        let starts: Vec<_> = taken.iter().map(|rows| rows.start).collect();
+        assert_eq!((starts[0], &starts[1..]), (0, &ends[..ends.len() - 1]), "one behind the other");
+        ends
+    };
+    assert_eq!(parts(1, 1000, 1), [1000]);
+    assert_eq!(parts(1, 1000, 2), [504, 1000]);
+    assert_eq!(parts(1, 100_000, 2), [50_000, 100_000]);
+    assert_eq!(parts(3, 37, 2), [37 + 24, 111], "multiples of eight in a matrix");
+    assert_eq!(parts(3, 37, 3), [37, 74, 111]);
+    assert_eq!(parts(8, 37, 2), [37, 74, 111, 148, 185, 222, 259, 296]);
+    assert_eq!(parts(20, 9, 2), [27, 54, 81, 108, 135, 162, 180]);
+    assert_eq!(parts(1, 9, 40), [9], "fewer rows than parts");
 }
 
 /// Threads that take columns, of few rows and with little scratch memory beside the sums.
