@@ -80,9 +80,11 @@ pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
     left_pays::<T>(*dims, lhs.col_stride)
 }
 
-/// Most bytes of a block of the right operand: no more than the second cache holds, with a step of `k` more.
+/// Most bytes of a block of the right operand: as many as the second cache has, with a step of `k` more, or three quarters of a smaller
+/// one. There left rows and sums would push out of it what the next tile reads, so that two of eight ways are theirs, as in BLIS's model.
 pub fn right_bytes(caches: Caches) -> usize {
-    RIGHT_BYTES.min(caches.second() + caches.second() / 512)
+    let second = caches.second();
+    if second + second / 512 < RIGHT_BYTES { second / 4 * 3 } else { RIGHT_BYTES }
 }
 
 /// Whether a right operand that is not packed is read in one block.
@@ -151,6 +153,12 @@ mod tests {
         assert_eq!(most_in_place(lines, 2 << 20, [512, 512]), 8 * 6);
         assert_eq!(most_in_place(lines, 16 << 20, [512, 512]), 1000);
         assert_eq!(most_in_place(&avx512::F32, 512 << 10, [512, 512]), 8 * 8, "a panel has three lines");
+    }
+
+    #[test]
+    fn blocks_fit_into_the_second_cache() {
+        let blocks = [256 << 10, 512 << 10, 1 << 20].map(|second| right_bytes(Caches::new(second)));
+        assert_eq!(blocks, [192 << 10, 513 << 10, 513 << 10]);
     }
 
     #[test]
