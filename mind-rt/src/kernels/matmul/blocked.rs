@@ -63,13 +63,12 @@ pub fn multiply<T: Arithmetic + Tiles>(
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
     let way = choices::right(micro, caches, product);
-    if way == Way::Packed || way == Way::InPlace && packs_left(micro, product) {
-        let small = bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES;
-        return if small {
-            packed::<T, SMALL_STACK_BYTES>(micro, caches, product, way, scratch, to)
-        } else {
-            packed::<T, PACKED_STACK_BYTES>(micro, caches, product, way, scratch, to)
-        };
+    let packs_left = packs_left(micro, product);
+    if way == Way::Packed && !packs_left && bytes::<T>(k, n + MAX_LANES) <= SMALL_STACK_BYTES {
+        return packed_whole(micro, caches, product, scratch, to);
+    }
+    if way == Way::Packed || way == Way::InPlace && packs_left {
+        return packed(micro, caches, product, way, scratch, to);
     }
     let fetches_right = way == Way::FetchedAhead;
     let [most_depth, most_columns] = if fetches_right {
@@ -135,9 +134,26 @@ fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, regi
     one_panel(micro, product, room.data, stride, region);
 }
 
+/// A product whose right operand is packed as a whole, to room on the stack that is enough for it.
+#[inline(never)]
+fn packed_whole<T: Arithmetic>(
+    micro: &Micro<T>,
+    caches: Caches,
+    product: &InBounds<'_, T>,
+    scratch: Room<T>,
+    to: To<'_, T>,
+) {
+    let mut stack = Bytes::<SMALL_STACK_BYTES>::new();
+    let [most_depth, most_columns] = [usize::MAX; 2];
+    let (left, right) = (None, Some(stack.room()));
+    let (fetches_right, far_result) = (false, is_far_result(caches, product));
+    Blocks { micro, product, most_depth, most_columns, left, right, fetches_right, far_result }
+        .multiply(scratch, to);
+}
+
 /// A product with room for packed operands.
 #[inline(never)]
-fn packed<T: Arithmetic + Tiles, const STACK: usize>(
+fn packed<T: Arithmetic + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
     product: &InBounds<'_, T>,
@@ -146,7 +162,7 @@ fn packed<T: Arithmetic + Tiles, const STACK: usize>(
     to: To<'_, T>,
 ) {
     let dims @ [m, k, _] = *product.dims;
-    let mut stack = Bytes::<STACK>::new();
+    let mut stack = Bytes::<PACKED_STACK_BYTES>::new();
     let stack = stack.room();
     let mut shares = Shares::of::<T>(dims, micro.lanes);
     if !packs_left(micro, product) {

@@ -11,7 +11,9 @@ use std::arch::x86_64::{
     _mm256_unpacklo_pd, _mm256_unpacklo_ps,
 };
 
-use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, whole};
+use super::{
+    Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, transpose, whole,
+};
 
 /// The mask of the first `lanes` of `LANES`: a window into ones followed by zeros.
 #[inline(always)]
@@ -121,76 +123,6 @@ micro!(F32: __m256, f32, "avx2,fma", [1 2 3 4 5 6] by [1 2],
     scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some(transpose_f32));
 micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4 5 6] by [1 2],
     scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some(transpose_f64));
-
-/// A [`TransposeFn`](super::TransposeFn) by squares of so many vectors, whose columns `transposed` has.
-macro_rules! transpose {
-    (
-        $name:ident: $vector:ident, $element:ident, $features:literal, $size:literal,
-        |$square:ident| $transposed:expr
-    ) => {
-        /// # Safety
-        /// That of [`TransposeFn`](super::TransposeFn).
-        #[target_feature(enable = $features)]
-        pub unsafe fn $name(
-            from: *const $element,
-            from_stride: usize,
-            [rows, columns]: [usize; 2],
-            to: *mut $element,
-            to_stride: usize,
-        ) {
-            /// The square, or as many rows and columns of it as there are.
-            ///
-            /// # Safety
-            /// That of [`TransposeFn`](super::TransposeFn).
-            #[inline]
-            #[target_feature(enable = $features)]
-            unsafe fn square(
-                from: *const $element,
-                from_stride: usize,
-                [rows, columns]: [usize; 2],
-                to: *mut $element,
-                to_stride: usize,
-            ) {
-                // SAFETY: the caller's contract covers every row and column.
-                unsafe {
-                    let mut $square = [<$vector as Vector>::zero(); $size];
-                    for (r, row) in $square.iter_mut().enumerate() {
-                        if r < rows {
-                            let from = from.add(r * from_stride);
-                            *row = if columns == $size {
-                                Vector::load(from)
-                            } else {
-                                Vector::load_part(from, columns)
-                            };
-                        }
-                    }
-                    for (c, column) in $transposed.into_iter().enumerate() {
-                        if c < columns {
-                            let to = to.add(c * to_stride);
-                            if rows == $size { column.store(to) } else { column.store_part(to, rows) }
-                        }
-                    }
-                }
-            }
-
-            for c in (0..columns).step_by($size) {
-                for r in (0..rows).step_by($size) {
-                    // SAFETY: the square is inside what the caller vouches for.
-                    unsafe {
-                        let (from, to) = (from.add(r * from_stride + c), to.add(c * to_stride + r));
-                        if r + $size <= rows && c + $size <= columns {
-                            square(from, from_stride, [$size; 2], to, to_stride);
-                        } else {
-                            let part = [$size.min(rows - r), $size.min(columns - c)];
-                            square(from, from_stride, part, to, to_stride);
-                        }
-                    }
-                }
-            }
-        }
-    };
-}
-pub(super) use transpose;
 
 transpose!(transpose_f32: __m256, f32, "avx2,fma", 8, |square| {
     // Pairs of rows, then four, then the halves.

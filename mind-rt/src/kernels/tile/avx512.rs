@@ -9,8 +9,9 @@ use std::arch::x86_64::{
     _mm512_unpackhi_pd, _mm512_unpacklo_pd,
 };
 
-use super::avx2::transpose;
-use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, whole};
+use super::{
+    Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, transpose, whole,
+};
 
 /// The mask of the first `lanes` of all; of none for a number that is none of theirs.
 macro_rules! mask {

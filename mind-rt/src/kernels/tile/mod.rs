@@ -18,12 +18,16 @@ pub mod portable;
 #[cfg(target_arch = "x86_64")]
 pub mod sse2;
 #[cfg(target_arch = "x86_64")]
+mod transpose;
+#[cfg(target_arch = "x86_64")]
 mod vector_128;
 mod walk;
 
 use crate::kernels::arithmetic::Arithmetic;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
+#[cfg(target_arch = "x86_64")]
+use transpose::transpose;
 use walk::opaque;
 
 pub use by_vector::{Dots, MOST_VECTORS, Vectors};
