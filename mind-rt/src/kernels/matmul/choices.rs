@@ -80,8 +80,8 @@ pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
     left_pays::<T>(*dims, lhs.col_stride)
 }
 
-/// Most bytes of a block of the right operand: as many as the second cache has, with a step of `k` more, or three quarters of a smaller
-/// one. There left rows and sums would push out of it what the next tile reads, so that two of eight ways are theirs, as in BLIS's model.
+/// Most bytes of a block of the right operand: three quarters of a second cache that has less than [`RIGHT_BYTES`], where left rows and sums
+/// would push out of it what the next tile reads. So two of eight ways are theirs, as in BLIS's model.
 pub fn right_bytes(caches: Caches) -> usize {
     let second = caches.second();
     if second + second / 512 < RIGHT_BYTES { second / 4 * 3 } else { RIGHT_BYTES }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_fit_into_the_second_cache() {
+    fn blocks_leave_a_quarter_of_a_small_second_cache() {
         let blocks = [256 << 10, 512 << 10, 1 << 20].map(|second| right_bytes(Caches::new(second)));
         assert_eq!(blocks, [192 << 10, 513 << 10, 513 << 10]);
     }

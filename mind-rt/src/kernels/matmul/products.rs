@@ -49,8 +49,8 @@ pub struct Product<'a, T> {
     pub rhs: &'a MatRef<'a, T>,
 }
 
-/// A product of which no extent is 0, and whose operands hold all that they reach. That is checked once, here: small products would
-/// feel it each time.
+/// A product of which no extent is 0, and whose operands hold all that they reach. That is checked where it is made, and by no kernel: small
+/// products would feel it each time.
 pub struct InBounds<'a, T>(Product<'a, T>);
 
 impl<'a, T> InBounds<'a, T> {
@@ -163,6 +163,7 @@ pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
 /// Whether there is nothing to multiply.
 #[inline(always)]
 fn is_empty(batch: &[BatchDim], &[m, k, n]: &[usize; 3]) -> bool {
+    check(batch.len() <= MAX_RANK, "matmul: too many batch dimensions");
     k == 0 || n == 0 || rows(batch, m) == 0
 }
 
@@ -214,7 +215,6 @@ impl<'a, T: Arithmetic> Products<'a, T> {
         lhs: &MatRef<'a, T>,
         rhs: &MatRef<'a, T>,
     ) -> Self {
-        check(batch.len() <= MAX_RANK, "matmul: too many batch dimensions");
         let lhs_batch = batch.iter().map(|dim| (dim.extent, dim.lhs_stride));
         let rhs_batch = batch.iter().map(|dim| (dim.extent, dim.rhs_stride));
         check(last_index(lhs.reach(*m, *k), lhs_batch) < lhs.data.len(), "matmul: left operand too short");
@@ -238,36 +238,36 @@ impl<'a, T: Arithmetic> Products<'a, T> {
         if threads == 1 {
             return work(sink, 0..self.rows, scratch);
         }
-        let len = self.rows_of_a_part(threads);
+        let mut ends = self.ends(threads);
         let mut rest = Some((sink, 0));
         let next = || {
             let (sink, start) = rest.take()?;
-            let end = self.boundary(start + len);
-            let (part, later) = if end < self.rows {
-                let (part, later) = split(sink, start, end);
-                (part, Some((later, end)))
-            } else {
-                (sink, None)
-            };
-            rest = later;
+            let end = ends.find(|end| *end > start)?;
+            if end == self.rows {
+                return Some((sink, start..end));
+            }
+            let (part, later) = split(sink, start, end);
+            rest = Some((later, end));
             Some((part, start..end))
         };
         on_demand::by_threads(threads, scratch, next, |(part, rows), scratch| work(part, rows, scratch));
     }
 
-    /// The rows that a thread takes at a time: whole matrices, if there are enough of them. Of a matrix each has one part, since for each
-    /// the right operand is packed anew.
-    fn rows_of_a_part(&self, threads: usize) -> usize {
-        let [m, ..] = self.dims;
-        let (matrices, parts) = (self.rows / m, threads.saturating_mul(PARTS_OF_A_THREAD));
-        if matrices >= parts { matrices.div_ceil(parts) * m } else { self.rows.div_ceil(threads) }
-    }
-
-    /// The first place from `row` on where a part may end.
-    fn boundary(&self, row: usize) -> usize {
-        let [m, ..] = self.dims;
-        let within = row % m;
-        row.saturating_add(within.next_multiple_of(GRAIN).min(m) - within).min(self.rows)
+    /// Where parts of the rows end: of whole matrices, some for each thread, if there are as many. Of a matrix each thread has one part, of
+    /// whole tiles, since for each the right operand is packed anew.
+    fn ends(&self, threads: usize) -> impl Iterator<Item = usize> {
+        let (rows, [m, ..]) = (self.rows, self.dims);
+        let (matrices, many) = (rows / m, threads.saturating_mul(PARTS_OF_A_THREAD));
+        let are_whole = matrices >= many;
+        let parts = if are_whole { many } else { threads };
+        (1..=parts).map(move |part| {
+            let share = |count: usize| count / parts * part + count % parts * part / parts;
+            if are_whole {
+                return share(matrices) * m;
+            }
+            let (row, within) = (share(rows), share(rows) % m);
+            row - within + ((within + GRAIN / 2) / GRAIN * GRAIN).min(m)
+        })
     }
 
     /// Multiplies for some rows of the result.

@@ -10,7 +10,8 @@ use super::super::columns;
 use super::super::foreign::{self, Foreign};
 use super::super::products::{InBounds, Product, Products, Sink};
 use super::super::region::Region;
-use super::super::{BatchDim, Gemm, floats, matmul_scratch, on_demand};
+use super::super::sizes::COMBINED_ROWS;
+use super::super::{BatchDim, Gemm, few_rows, floats, matmul_scratch, on_demand};
 use super::{Collect, MatRef};
 use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Epilogue;
@@ -364,28 +365,31 @@ fn few_rows_by_columns() {
     }
 }
 
-/// Where in a line of a cache an operand begins does not show, though whole vectors of few rows are read from a line on.
+/// Where in a line of a cache an operand begins does not show, though whole vectors of combined rows begin with a line.
 #[test]
 fn operands_that_begin_anywhere() {
     fn check<T: Float>() {
         const K: usize = 19;
+        const LINE: usize = 64;
         let levels = LEVELS.into_iter().filter(|level| *level <= simd_level());
-        for (micro, n) in levels.map(T::micro).chain([T::arrays()]).flat_map(|it| [(it, 150), (it, 300)]) {
-            for m in 1..=5 {
+        for (micro, n) in
+            levels.map(T::micro).chain([T::arrays()]).flat_map(|it| [(it, 150), (it, 300), (it, 1100)])
+        {
+            for m in 1..=COMBINED_ROWS {
                 let [left, right] = [random::<T>(m * K, 29), random::<T>(K * n, 30)];
-                let at = |offset: usize| {
-                    let shifted = [vec![T::NAN; offset], right.clone()].concat();
+                let at = |behind: usize| {
+                    let mut shifted = vec![T::NAN; right.len() + 2 * LINE];
+                    let offset = shifted.as_ptr().align_offset(LINE) + behind;
+                    shifted[offset..][..right.len()].copy_from_slice(&right);
                     let lhs = &MatRef { data: &left, offset: 0, row_stride: K, col_stride: 1 };
                     let rhs = &MatRef { data: &shifted, offset, row_stride: n, col_stride: 1 };
                     let dims = &[m, K, n];
                     let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
-                    bits(&stored(&product, 0, |product, scratch, sink| {
-                        floats::multiply_by(micro, Caches::new(1 << 10), product, scratch, sink);
-                    }))
+                    bits(&stored(&product, 0, |product, _, sink| few_rows::combine(micro, product, sink)))
                 };
                 let first = at(0);
-                for offset in 1..64 / size_of::<T>() {
-                    assert!(at(offset) == first, "{m} rows of {n}, {} lanes, from {offset} on", micro.lanes);
+                for behind in 1..LINE / size_of::<T>() {
+                    assert!(at(behind) == first, "{m} rows of {n}, {} lanes, {behind} behind", micro.lanes);
                 }
             }
         }
@@ -444,10 +448,12 @@ fn rows_of_parts() {
     assert_eq!(parts(1, 1000, 1), [1000]);
     assert_eq!(parts(1, 1000, 2), [504, 1000]);
     assert_eq!(parts(1, 100_000, 2), [50_000, 100_000]);
-    assert_eq!(parts(3, 37, 2), [37 + 24, 111], "multiples of eight in a matrix");
+    assert_eq!(parts(1, 20, 2), [8, 20]);
+    assert_eq!(parts(1, 36, 4), [8, 16, 24, 36]);
+    assert_eq!(parts(3, 37, 2), [37 + 16, 111], "multiples of eight in a matrix");
     assert_eq!(parts(3, 37, 3), [37, 74, 111]);
     assert_eq!(parts(8, 37, 2), [37, 74, 111, 148, 185, 222, 259, 296]);
-    assert_eq!(parts(20, 9, 2), [27, 54, 81, 108, 135, 162, 180]);
+    assert_eq!(parts(10, 9, 2), [9, 18, 27, 45, 54, 63, 72, 90], "one or two matrices");
     assert_eq!(parts(1, 9, 40), [9], "fewer rows than parts");
 }
 

@@ -225,6 +225,45 @@ fn strides_that_overflow_panic() {
     matmul(&[], [2, 2, 2], MatRef { row_stride: usize::MAX, ..rhs }, rhs, &mut [0.0; 4]);
 }
 
+/// Whichever kernel would multiply: each has an operand that lacks its last element.
+#[test]
+fn operands_too_short_reach_no_kernel() {
+    let panics = |name: &str, multiply: &dyn Fn()| {
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(multiply)).expect_err(name);
+        let said = panic.downcast_ref::<String>().map_or("", String::as_str);
+        assert!(said.contains("operand too short"), "{name}: {said}");
+    };
+    for dims @ [m, k, n] in
+        [[1, 1, 1], [2, 2, 2], [4, 4, 4], [3, 20, 3], [1, 40, 40], [40, 40, 1], [4, 40, 300], [40, 40, 40]]
+    {
+        let data = vec![0.0_f64; 40 * 300];
+        for [right_row, right_col] in [[n, 1], [1, k]] {
+            let whole = [m * k, k * n];
+            for [left, right] in [[whole[0] - 1, whole[1]], [whole[0], whole[1] - 1]] {
+                let lhs = MatRef { data: &data[..left], offset: 0, row_stride: k, col_stride: 1 };
+                let rhs =
+                    MatRef { data: &data[..right], offset: 0, row_stride: right_row, col_stride: right_col };
+                let name = format!("{dims:?} {left} {right}");
+                panics(&name, &|| matmul(&[], dims, lhs, rhs, &mut vec![0.0; m * n]));
+                let batch = &[BatchDim { extent: 1, lhs_stride: 0, rhs_stride: 0 }];
+                panics(&name, &|| matmul(batch, dims, lhs, rhs, &mut vec![0.0; m * n]));
+                panics(&name, &|| {
+                    let mut taken = vec![None; m * n];
+                    let collect = Collect { first: 0, end: m, columns: n, taken: &mut taken };
+                    matmul_with(&[], dims, lhs, rhs, &mut [], collect);
+                });
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "matmul: nothing to multiply")]
+fn an_empty_product_reaches_no_kernel() {
+    let mat = MatRef { data: &[0.0_f32; 4], offset: 0, row_stride: 2, col_stride: 1 };
+    let _ = InBounds::new(products::Product { dims: &[2, 0, 2], all_rows: 2, lhs: &mat, rhs: &mat });
+}
+
 #[test]
 #[should_panic(expected = "matmul: wrong output length")]
 fn a_wrong_output_length_panics() {
