@@ -49,16 +49,24 @@ pub fn multiply<T: Arithmetic + Tiles>(
     scratch: &mut [T],
     mut to: To<'_, T>,
 ) {
-    let Product { dims: &[_, k, n], rhs, .. } = **product;
-    if n <= micro.columns()
+    let Product { dims: &[m, k, n], rhs, .. } = **product;
+    if let To::Region(region) = &mut to
         && k <= DEPTH
-        && let To::Region(region) = &mut to
     {
-        if rhs.col_stride == 1 || n == 1 {
+        assert!(region.extents() == [m, n]);
+        let is_row_major = rhs.col_stride == 1 || n == 1;
+        if is_row_major && n <= micro.columns() {
             return one_panel(micro, product, rhs.pointer(), rhs.row_stride, region);
         }
-        if k * n.next_multiple_of(micro.lanes) * size_of::<T>() <= SMALL_STACK_BYTES {
-            return packed_panel(micro, product, region);
+        let width = n.next_multiple_of(micro.lanes).min(micro.columns());
+        if !is_row_major && bytes::<T>(k, width) <= SMALL_STACK_BYTES {
+            if n <= micro.columns() {
+                return packed_panel(micro, product, Span { start: 0, len: n }, region);
+            }
+            // The left operand is read for each panel.
+            if bytes::<T>(m, k) <= SMALL_STACK_BYTES {
+                return packed_panels(micro, product, region);
+            }
         }
     }
     let scratch = Room { data: scratch.as_mut_ptr(), len: scratch.len() };
@@ -84,8 +92,8 @@ pub fn multiply<T: Arithmetic + Tiles>(
         .multiply(scratch, to);
 }
 
-/// A product that is no wider than a tile, stored: what is small ends here soon. The right operand is at `right`, its rows
-/// so far apart.
+/// Columns of a product that are no more than a tile has, stored: what is small ends here soon. As many of the right operand are at
+/// `right`, its rows so far apart.
 fn one_panel<T: Arithmetic>(
     micro: &Micro<T>,
     product: &InBounds<'_, T>,
@@ -93,8 +101,9 @@ fn one_panel<T: Arithmetic>(
     stride: usize,
     region: &mut Region<'_, T>,
 ) {
-    let Product { dims: &[m, k, n], lhs, .. } = **product;
-    assert!(region.extents() == [m, n]);
+    let Product { dims: &[m, k, _], lhs, .. } = **product;
+    let [rows, n] = region.extents();
+    assert!(rows == m);
     let (out, out_stride) = (region.first(), region.stride());
     let tiles = micro.tiles(n);
     let mut i = 0;
@@ -121,17 +130,34 @@ fn one_panel<T: Arithmetic>(
     }
 }
 
-/// The same where the right operand is packed, to room on the stack that is enough for it.
+/// The same where the right operand is packed, to room on the stack that is enough for these columns of it.
 #[inline(never)]
-fn packed_panel<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, region: &mut Region<'_, T>) {
+fn packed_panel<T: Arithmetic>(
+    micro: &Micro<T>,
+    product: &InBounds<'_, T>,
+    columns: Span,
+    region: &mut Region<'_, T>,
+) {
     let Product { dims: &[_, k, n], rhs, .. } = **product;
     let mut room = Bytes::<SMALL_STACK_BYTES>::new();
     let room = room.room::<T>();
-    let stride = n.next_multiple_of(micro.lanes);
-    assert!(k * stride <= room.len);
-    // SAFETY: the operand holds all that it reaches, and the room has place for it.
-    unsafe { pack(micro, rhs.pointer(), [rhs.row_stride, rhs.col_stride], [k, n], room.data, stride) };
+    let stride = columns.len.next_multiple_of(micro.lanes);
+    assert!(columns.end() <= n && k * stride <= room.len);
+    let strides = [rhs.row_stride, rhs.col_stride];
+    // SAFETY: the columns are the operand's, which holds all that it reaches, and the room has place for them.
+    unsafe {
+        let from = rhs.pointer().add(columns.start * rhs.col_stride);
+        pack(micro, from, strides, [k, columns.len], room.data, stride);
+    }
     one_panel(micro, product, room.data, stride, region);
+}
+
+/// The same for more columns, some at a time.
+#[inline(never)]
+fn packed_panels<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, region: &mut Region<'_, T>) {
+    for columns in spans(product.dims[2], micro.columns(), micro.lanes) {
+        packed_panel(micro, product, columns, &mut region.take_columns(columns.len));
+    }
 }
 
 /// A product whose right operand is packed as a whole, to room on the stack that is enough for it.
