@@ -242,7 +242,7 @@ impl<'a, T: Arithmetic> Products<'a, T> {
         let mut rest = Some((sink, 0));
         let next = || {
             let (sink, start) = rest.take()?;
-            let end = ends.find(|end| *end > start)?;
+            let end = ends.find(|end| *end > start).expect("the last part ends with the last row");
             if end == self.rows {
                 return Some((sink, start..end));
             }
