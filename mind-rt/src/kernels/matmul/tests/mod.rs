@@ -1,6 +1,7 @@
 //! Products against a naive loop.
 
 mod floats;
+mod threads;
 
 use super::*;
 use crate::kernels::epilogue::Block;
