@@ -1234,8 +1234,9 @@ pub mod nn {
     /// - **Formula**: the mean of `-target * log(p) - (1 - target) * log(1 - p)` with `p = sigmoid(scores)`.
     /// - **Shapes**: `scores` and `target` of one shape; the result is a number.
     /// - **Stability**: what grows with a score cancels before `log1p` is added, so large scores of the right sign keep all
-    ///   digits.
-    /// - **Example**: `bce_with_logits([100.0, -100.0], [1.0, 1.0])` is `50.0`.
+    ///   digits, and an infinite score of the right sign gives 0.
+    /// - **Derivative**: by `target` 0 where an infinite score has the right sign.
+    /// - **Example**: `bce_with_logits([100.0, -inf], [1.0, 0.0])` is `0.0`.
     pub fn bce_with_logits(scores: Any, target: Any) -> Any {
         Any
     }
@@ -1542,7 +1543,8 @@ pub mod num {
     /// - **Formula**: `ys[i] + (x - xs[i]) / (xs[i + 1] - xs[i]) * (ys[i + 1] - ys[i])` where `xs[i] <= x <= xs[i + 1]`;
     ///   before the first point and behind the last one the nearest of `ys`.
     /// - **Shapes**: `x` of any shape, which the result has; `xs`, which ascends, and `ys` are `[N]`.
-    /// - **Stability**: each number asks every point, which is little for few points.
+    /// - **Stability**: each number asks every point, which is little for few points. Points are finite. Where several
+    ///   points are equal the last of them counts.
     /// - **Derivative**: at a point that of the line behind it; 0 outside.
     /// - **Example**: `interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 0.0])` is `[5.0, 0.0]`.
     pub fn interp(x: Any, xs: Any, ys: Any) -> Any {
@@ -1561,12 +1563,23 @@ pub mod num {
 
     /// The logarithm of a number, weighted, where nothing of it is nothing.
     ///
-    /// - **Formula**: `a * log(x)`, and 0 where both are 0.
+    /// - **Formula**: `a * log(x)`, and 0 where `a` is 0 and `x` is not NaN, as SciPy has it.
     /// - **Shapes**: both are broadcast.
-    /// - **Stability**: no NaN of 0 and minus infinity.
-    /// - **Derivative**: where both are 0, 0.
-    /// - **Example**: `xlogy([0.0, 2.0], [0.0, 1.0])` is `[0.0, 0.0]`.
+    /// - **Stability**: no NaN of 0 and an infinite logarithm.
+    /// - **Derivative**: by `a` where it is 0: `log(x)` where that is finite, else 0.
+    /// - **Example**: `xlogy([0.0, 0.0, 2.0], [0.0, inf, 1.0])` is `[0.0, 0.0, 0.0]`.
     pub fn xlogy(a: Any, x: Any) -> Any {
+        Any
+    }
+
+    /// The share of a class in the entropy of a distribution, in nats.
+    ///
+    /// - **Formula**: `-p * log(p)`: 0 at 0, and minus infinity below.
+    /// - **Shapes**: `p` of any shape, which the result has.
+    /// - **Stability**: no NaN of 0 and minus infinity.
+    /// - **Derivative**: at 0 it is 0, where the quotients are infinite.
+    /// - **Example**: `entr([0.5, 0.0, -1.0])` is `[0.3466, 0.0, -inf]`.
+    pub fn entr(p: Any) -> Any {
         Any
     }
 
@@ -1582,7 +1595,7 @@ pub mod num {
 
     /// The entropy of distributions, in nats.
     ///
-    /// - **Formula**: `-sum(p * log(p))` along the last axis.
+    /// - **Formula**: `-sum(p * log(p))` along the last axis; minus infinity where a `p` is negative.
     /// - **Shapes**: `p` is `[.., C]`; the result is without the last axis.
     /// - **Stability**: a class of probability 0 counts for nothing.
     /// - **Derivative**: by what is 0: 0, where the quotients are infinite.
@@ -1616,6 +1629,19 @@ pub mod stats {
         Any
     }
 
+    /// The number below which the standard normal distribution falls with a probability, the inverse of `normal_cdf`.
+    ///
+    /// - **Formula**: the `x` with `normal_cdf(x, 0.0, 1.0) == p`; it is NaN where `p` is not between 0 and 1.
+    /// - **Shapes**: `p` of any shape, which the result has.
+    /// - **Stability**: by the logarithm of the smaller tail, so the smallest probabilities keep their digits. At 0 and 1
+    ///   the result is infinite.
+    /// - **Derivative**: `√(2π) * exp(x² / 2)`.
+    /// - **Example**: `ndtri([0.5, 0.975, 1e-20, 0.0])` is `[0.0, 1.96, -9.2623, -inf]`.
+    /// - **Source**: Wichura, *Algorithm AS 241: The Percentage Points of the Normal Distribution*, 1988.
+    pub fn ndtri(p: Any) -> Any {
+        Any
+    }
+
     /// The log density of the exponential distribution.
     ///
     /// - **Formula**: `log(rate) - rate * x` where `x >= 0`.
@@ -1642,7 +1668,8 @@ pub mod stats {
     /// - **Formula**: `lgamma((n + 1) / 2) - lgamma(n / 2) - log(nπ) / 2 - log(scale) - (n + 1) / 2 * log(1 + z² / n)` with
     ///   `n = freedom` and `z = (x - center) / scale`.
     /// - **Shapes**: all are broadcast; each may be a number.
-    /// - **Stability**: by `log1p`. For very many degrees of freedom the two `lgamma` cancel.
+    /// - **Stability**: by `log1p`, without a square that overflows. For very many degrees of freedom the two `lgamma`
+    ///   cancel.
     /// - **Example**: `student_t_logpdf([0.0, 1.0], 1.0, 0.0, 1.0)` is `[-1.1447, -1.8379]`.
     pub fn student_t_logpdf(x: Any, freedom: Any, center: Any, scale: Any) -> Any {
         Any
@@ -1652,7 +1679,8 @@ pub mod stats {
     ///
     /// - **Formula**: `a * log(b) - lgamma(a) + (a - 1) * log(x) - b * x` where `x >= 0`, with `a = shape` and `b = rate`.
     /// - **Shapes**: all are broadcast; each may be a number.
-    /// - **Stability**: at 0 with shape 1 it is `log(rate)`, without NaN.
+    /// - **Stability**: at 0 with shape 1 it is `log(rate)`, and at infinity minus infinity, without NaN.
+    /// - **Derivative**: by `shape` where `x` is infinite, or 0 with shape 1: without `log(x)`.
     /// - **Example**: `gamma_logpdf([1.0, 0.0, -1.0], 1.0, 2.0)` is `[-1.3069, 0.6931, -inf]`.
     pub fn gamma_logpdf(x: Any, shape: Any, rate: Any) -> Any {
         Any
@@ -1696,8 +1724,9 @@ pub mod stats {
     /// - **Formula**: `k * log(p) + (1 - k) * log(1 - p)` with `p = 1 / (1 + exp(-score))`.
     /// - **Shapes**: both are broadcast; each may be a number.
     /// - **Stability**: what grows with a score cancels before `log1p` is added, so large scores of the right sign keep all
-    ///   digits.
-    /// - **Example**: `bernoulli_logits_logpmf([1.0, 1.0], [0.0, -100.0])` is `[-0.6931, -100.0]`.
+    ///   digits, and an infinite score of the right sign gives 0.
+    /// - **Derivative**: by `k` 0 where an infinite score has the right sign.
+    /// - **Example**: `bernoulli_logits_logpmf([1.0, 1.0, 1.0], [0.0, -100.0, inf])` is `[-0.6931, -100.0, 0.0]`.
     pub fn bernoulli_logits_logpmf(k: Any, score: Any) -> Any {
         Any
     }
@@ -1984,9 +2013,10 @@ pub mod optim {
 
     /// A gradient, a tensor or a struct, cut so that as a whole it is no longer than a limit.
     ///
-    /// - **Formula**: `g * clip_factor(sum(g²), limit)`, where the sum is that of all fields.
+    /// - **Formula**: `g * min(1, limit / √sum(g²))`, where the sum is that of all fields.
     /// - **Shapes**: `g` is a tensor or a struct, which the result is too; `limit` is a number.
-    /// - **Stability**: that of `clip_factor`.
+    /// - **Stability**: numbers are divided by the largest first, so squares neither overflow nor vanish. A limit of 0
+    ///   gives zeros, and zeros stay zeros.
     /// - **Derivative**: at the limit as where nothing is cut.
     /// - **Example**: `clip_by_global_norm([3.0, 4.0], 1.0)` is `[0.6, 0.8]`.
     /// - **Source**: Pascanu, Mikolov and Bengio, *On the Difficulty of Training Recurrent Neural Networks*, 2012.
@@ -2010,7 +2040,7 @@ pub mod optim {
     /// - **Formula**: `start + (end - start) * t / steps`, and `end` from `steps` on.
     /// - **Shapes**: all are numbers.
     /// - **Stability**: sums and products.
-    /// - **Derivative**: by `t` at `steps`: one half of that before.
+    /// - **Derivative**: by `t` at `steps`: that behind it, 0.
     /// - **Example**: `linear_decay(25.0, 1.0, 100.0)` is `0.75`.
     pub fn linear_decay(t: Any, start: Any, steps: Any, end: Any) -> Any {
         Any

@@ -145,7 +145,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     // Powers.
     (&["square"], formula("{0} * {0}")),
     (&["erfinv"], Way::Named("erf_inv")),
-    (&["ndtri"], formula("1.4142135623730951 * erf_inv(2.0 * {0} - 1.0)")),
     (&["gammaln", "loggamma", "lgam", "ln_gamma"], Way::Named("lgamma")),
     (&["psi"], Way::Named("digamma")),
     (&["polygamma"], Way::Words("write `trigamma(…)`, the derivative of `digamma(…)`")),
