@@ -569,7 +569,7 @@ pub fn trunc(x: Any) -> Any {
 
 /// The elements of one of two tensors.
 ///
-/// `a && b`, `a || b`, `!a`, `where(c, a, b)`: of truth values; both `a` and `b` are computed, and no gradient comes from the other.
+/// `a && b`, `a || b`, `!a`, `where(c, a, b)`: of truth values; both `a` and `b` are computed. The gradient of what is not selected is 0, even where its derivative is infinite or NaN.
 pub fn r#where(condition: Any, chosen: Any, other: Any) -> Any {
     Any
 }

@@ -279,7 +279,7 @@
 //! | --- | --- |
 //! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `rem`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` (`rem(a, b)`) are as in Rust, and an integer by 0 is E6010 |
 //! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
-//! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed, and no gradient comes from the other |
+//! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed. The gradient of what is not selected is 0, even where its derivative is infinite or NaN |
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
 //! | `f32(x)` `f64(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions as by Rust's `as`; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |

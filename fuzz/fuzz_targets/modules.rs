@@ -1,7 +1,10 @@
-//! A module that the bytes choose keeps its text and its values in every form.
+//! A module that the bytes choose keeps its text and its values in every form, and its gradients what masks leave out.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use mind_core::testing::properties;
 
-fuzz_target!(|bytes: &[u8]| properties::modules_keep_their_meaning(bytes));
+fuzz_target!(|bytes: &[u8]| {
+    properties::modules_keep_their_meaning(bytes);
+    properties::masked_elements_do_not_count(bytes);
+});

@@ -3,7 +3,7 @@
 //! As those of [`map`](crate::map), rows are data without arrows to what is done with them.
 
 use crate::{
-    map::{Calculus, Map, Takes, formula},
+    map::{Calculus, Map, Takes, adjoint},
     profile::Profile,
 };
 
@@ -58,7 +58,7 @@ pub enum Neutral {
 pub struct Step {
     /// What later steps call it by.
     pub name: &'static str,
-    /// A [`formula`] over the values before, and over the operand `x`, the result `y` and its cotangent `dy`, both of these
+    /// A formula, an [`adjoint`], over the values before, and over the operand `x`, the result `y` and its cotangent `dy`, both of these
     /// broadcast to the operand's shape.
     pub text: &'static str,
     /// The reduction, over the same axes, of which the value is the result, broadcast likewise; nothing if it is the formula's.
@@ -82,7 +82,7 @@ pub fn play<C: Calculus>(
     let mut names = vec![("x", x), ("y", y), ("dy", dy)];
     let mut last = dy;
     for step in row.adjoint {
-        last = formula(calculus, step.text, &names)?;
+        last = adjoint(calculus, step.text, &names)?;
         if let Some(reduce) = step.over {
             last = over(calculus, reduce, last)?;
         }

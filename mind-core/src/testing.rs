@@ -6,6 +6,7 @@
 mod expressions;
 mod generate;
 pub mod knossos;
+mod masks;
 mod nesting;
 mod patterns;
 pub mod properties;
@@ -16,6 +17,7 @@ mod surface;
 pub use crate::random::Random;
 pub use expressions::{RandomExpression, leaf_types, open_program, random_expression};
 pub use generate::{module_from_bytes, random_core_v1_module, random_module};
+pub use masks::zero_cotangents_stay_zero;
 pub use rounding::{Bounded, run_bounded};
 pub use shrink::shrink;
 

@@ -45,6 +45,7 @@ fn modules_keep_their_meaning() {
     for _ in sample("modules", 0..MODULES) {
         let bytes: Vec<u8> = (0..8 + random.below(200)).map(|_| random.bits() as u8).collect();
         properties::modules_keep_their_meaning(&bytes);
+        properties::masked_elements_do_not_count(&bytes);
     }
 }
 

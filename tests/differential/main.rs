@@ -462,15 +462,17 @@ fn random_programs_differ() {
 /// Bounds on errors judge results only as long as they are narrow.
 #[test]
 fn nearly_every_result_is_known_to_four_digits() {
-    let (mut elements, mut known) = (0, 0);
-    for seed in 0..PROGRAMS / 4 {
+    // Each result counts as one, so that no large one decides.
+    let (mut results, mut known) = (0, 0.0);
+    for seed in 0..PROGRAMS / 2 {
         let module = verified(&random_module(seed, 4 + (seed % 12) as usize));
         let Some(inputs) = random_inputs(&module, 7) else { continue };
         for Bounded { value, bounds } in run_bounded(&module, &inputs).into_iter().flatten() {
             let near = |(element, bound): &(f64, &f64)| **bound <= 1e-4 * element.abs().max(1.0);
-            elements += bounds.len();
-            known += value.elements.to_f64().into_iter().zip(&bounds).filter(near).count();
+            let near = value.elements.to_f64().into_iter().zip(&bounds).filter(near).count();
+            results += 1;
+            known += near as f64 / bounds.len() as f64;
         }
     }
-    assert!(known * 10 > elements * 9, "{known} of {elements}");
+    assert!(known > f64::from(results) * 0.9, "{known} of {results}");
 }

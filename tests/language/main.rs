@@ -23,6 +23,7 @@ mod joining;
 mod library;
 mod literals;
 mod making;
+mod masks;
 mod params;
 mod positions;
 mod products;

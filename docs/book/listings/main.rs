@@ -44,6 +44,7 @@ programs! {
     parts
     broadcast
     gradients
+    masked_gradient
     second
     straight_through
     adam

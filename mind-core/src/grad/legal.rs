@@ -86,7 +86,15 @@ impl Legaliser<'_> {
             return Ok(push(&mut self.builder, inst.op.clone(), &operands)?);
         }
         let shape = &inst.ty.shape;
-        match &inst.op {
+        // Core v1 has no function that keeps zeros: the profiles differ where a factor is not finite.
+        let op = match &inst.op {
+            Op::Map(map) => Op::Map(map.row().keeps_zeros.map_or(*map, |keeps| keeps.otherwise)),
+            op => op.clone(),
+        };
+        match &op {
+            op if op.info().profile == Profile::CoreV1 => {
+                Ok(push(&mut self.builder, op.clone(), &[operand(0), operand(1)])?)
+            }
             Op::Map(Map::ReluGrad) => {
                 let (dy, x) = (operand(0), operand(1));
                 let mask = core_v1::positive_mask(&mut self.builder, x)?;

@@ -13,6 +13,7 @@
 mod activity;
 mod core_v1;
 mod legal;
+pub(crate) mod magnitude;
 mod primal;
 mod pullback;
 pub(crate) mod rules;
@@ -31,6 +32,7 @@ use crate::{
 };
 
 use activity::Activity;
+use magnitude::Magnitudes;
 use primal::Copy;
 use pullback::Pullback;
 
@@ -206,7 +208,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let starts = if options.cotangent == Cotangent::First { 1 } else { primal.outputs().len() };
     assert_eq!(seeds.len(), starts, "the derivative starts at the first output, or at every one");
     let mut cotangents = vec![None; primal.insts().len()];
-    let mut further = Further::new();
+    let (mut further, mut magnitudes) = (Further::new(), Magnitudes::default());
     for (output, seed) in primal.outputs().iter().zip(seeds) {
         if activity.is_active(*output) {
             accumulate(&mut builder, &mut cotangents[output.index()], seed)?;
@@ -222,9 +224,17 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
         let Some(cotangent) = cotangents[value.index()] else { continue };
         made_for.resize(builder.insts().len(), None);
         let (builder, cotangents, further) = (&mut builder, &mut cotangents[..], &mut further);
-        let copies = &copies;
-        let mut pullback =
-            Pullback { activity: &activity, value, inst, cotangent, builder, copies, cotangents, further };
+        let mut pullback = Pullback {
+            activity: &activity,
+            value,
+            inst,
+            cotangent,
+            builder,
+            magnitudes: &mut magnitudes,
+            copies: &copies,
+            cotangents,
+            further,
+        };
         rules::step(&mut pullback, &inst.op)?;
         made_for.resize(pullback.builder.insts().len(), Some(value));
     }
@@ -288,6 +298,11 @@ impl Calculus for Builder {
 
     fn number(&mut self, number: f64, like: ValueId) -> Result<ValueId, AutodiffError> {
         Ok(self.constant(self.ty(like).dtype, number))
+    }
+
+    /// Formulas that keep zeros are played where an instruction is differentiated.
+    fn is_finite_nonzero(&mut self, _: ValueId) -> bool {
+        false
     }
 
     fn like(&mut self, value: ValueId, other: ValueId) -> Result<ValueId, AutodiffError> {

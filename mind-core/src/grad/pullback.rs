@@ -8,11 +8,15 @@ use crate::{
     grad::{
         AutodiffError, Further, accumulate,
         activity::Activity,
-        core_v1, push,
-        rules::{Factor, Reverse, Selection, pass},
+        core_v1,
+        magnitude::{self, Magnitudes},
+        push,
+        rules::{Factor, Reverse, keeping_zeros, pass},
         typed, zeros,
     },
-    ir::{External, Inst, Nested, Nesting, Op, Operands, Own, Part, Reduction, Resolved, Slice, ValueId},
+    ir::{
+        Const, External, Inst, Nested, Nesting, Op, Operands, Own, Part, Reduction, Resolved, Slice, ValueId,
+    },
     map::{Calculus, Map, formula},
     number::Number,
     ops::{inverse, place_of_part, position, results_of_pullback},
@@ -27,6 +31,8 @@ pub(super) struct Pullback<'a> {
     pub(super) inst: &'a Inst,
     pub(super) cotangent: ValueId,
     pub(super) builder: &'a mut Builder,
+    /// Those of the values of the builder.
+    pub(super) magnitudes: &'a mut Magnitudes,
     /// The copy of each primal value.
     pub(super) copies: &'a [ValueId],
     /// The sum of the contributions to each primal value so far.
@@ -55,17 +61,6 @@ impl Reverse for Pullback<'_> {
 
     fn cotangent(&self) -> ValueId {
         self.cotangent
-    }
-
-    fn selection(&self, value: ValueId) -> Option<Selection<ValueId>> {
-        let inst = self.builder.inst(value);
-        let (Op::Map(Map::SELECTION), [condition, chosen, other]) = (&inst.op, &inst.operands[..]) else {
-            return None;
-        };
-        let is_zero =
-            |operand: &ValueId| Number::of(self.builder.inst(*operand)).is_some_and(|number| number.is(0));
-        let of = if is_zero(other) { chosen } else { Some(other).filter(|_| is_zero(chosen))? };
-        Some(Selection { condition: *condition, is_chosen: is_zero(other), of: *of })
     }
 
     fn wants(&self, position: usize) -> bool {
@@ -210,7 +205,8 @@ impl Pullback<'_> {
                 None => zeros(self.builder, self.operand(at))?,
             });
         }
-        let called = self.emit(Op::Own(Own::Nesting(Nesting::Call(module.clone()))), &operands)?;
+        let module = kept(module, operands.len() - results)?;
+        let called = self.emit(Op::Own(Own::Nesting(Nesting::Call(module))), &operands)?;
         let is_float = |on: &Self, parameter: &usize| on.ty(on.operand(*parameter)).dtype.is_float();
         let floats: Vec<_> = (results..count).filter(|parameter| is_float(self, parameter)).collect();
         for (at, parameter) in floats.into_iter().enumerate() {
@@ -259,6 +255,35 @@ impl Pullback<'_> {
     }
 }
 
+/// The module of a pullback, with products and quotients that keep the zeros of its cotangents, its last inputs from this one on.
+fn kept(module: &Nested, first_cotangent: usize) -> Result<Nested, AutodiffError> {
+    let mut builder = Builder::new();
+    let (mut values, mut linear) = (Vec::new(), Vec::<bool>::new());
+    for (value, inst) in module.iter() {
+        let is_linear = |at: usize| {
+            let flows = if let Op::Map(map) = &inst.op { map.row().flows_to(at) } else { true };
+            flows && linear[inst.operands[at].index()]
+        };
+        let (made, depends) = match inst.op.input_name() {
+            Some(name) => {
+                let input = builder.input(name.clone(), inst.ty.clone());
+                let input = input.map_err(|error| AutodiffError::Verification(error.to_string()))?;
+                (input, value.index() >= first_cotangent)
+            }
+            None => {
+                let operands: Vec<ValueId> =
+                    inst.operands.iter().map(|operand| values[operand.index()]).collect();
+                let made = push(&mut builder, keeping_zeros(&inst.op, is_linear), &operands)?;
+                (made, (0..inst.operands.len()).any(is_linear))
+            }
+        };
+        values.push(made);
+        linear.push(depends);
+    }
+    let outputs: Vec<_> = module.outputs().iter().map(|output| values[output.index()]).collect();
+    Nested::new(builder.finish(outputs)).map_err(|fault| AutodiffError::UnsupportedShape(fault.to_string()))
+}
+
 /// What derivatives of functions of elements are played on.
 impl Calculus for Pullback<'_> {
     type Value = ValueId;
@@ -270,6 +295,18 @@ impl Calculus for Pullback<'_> {
 
     fn number(&mut self, number: f64, like: ValueId) -> Emitted {
         Calculus::number(self.builder, number, like)
+    }
+
+    fn is_finite_nonzero(&mut self, value: ValueId) -> bool {
+        let insts = self.builder.insts();
+        self.magnitudes.is_finite_nonzero(value.index(), |position, before| {
+            let inst = &insts[position];
+            match &inst.op {
+                Op::Const(Const::Count { .. }) => magnitude::COUNT,
+                Op::Const(_) => magnitude::of_number(Number::of(inst)?.float()?),
+                op => magnitude::of_operation(op, |operand| before[inst.operands[operand].index()]),
+            }
+        })
     }
 
     fn like(&mut self, value: ValueId, other: ValueId) -> Emitted {
@@ -305,6 +342,7 @@ mod tests {
             inst: module.inst(y),
             cotangent: y,
             builder: &mut b,
+            magnitudes: &mut Magnitudes::default(),
             copies: &[inputs[0], inputs[1], y],
             cotangents: &mut [None; 3],
             further: &mut Further::new(),

@@ -29,9 +29,6 @@ pub(crate) trait Reverse: Calculus {
     /// The cotangent of the result, of its type.
     fn cotangent(&self) -> Self::Value;
 
-    /// The condition and the rest of a value, if that is a selection between something and 0.
-    fn selection(&self, value: Self::Value) -> Option<Selection<Self::Value>>;
-
     /// Whether a contribution to this operand is of use: it leads to what is differentiated by.
     fn wants(&self, position: usize) -> bool;
 
@@ -247,38 +244,20 @@ fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     for position in 0..operands.len() {
         if on.wants(position) && row.flows_to(position) {
             let value = play(on, given, position)?;
-            let value = if map == Map::SELECTION { value } else { masked(on, given.dy, value)? };
             on.contribute_broadcast(position, value)?;
         }
     }
     Ok(())
 }
 
-/// What a cotangent contributes, 0 wherever a selection says that the cotangent is: else the 0 times an infinite derivative, of
-/// what was not selected, would be NaN.
-fn masked<R: Reverse>(on: &mut R, dy: R::Value, value: R::Value) -> Result<R::Value, R::Error> {
-    if value == dy {
-        return Ok(value);
-    }
-    let selections = std::iter::successors(on.selection(dy), |outer| on.selection(outer.of));
-    let selections: Vec<_> = selections.collect();
-    let mut value = value;
-    for Selection { condition, is_chosen, .. } in selections.into_iter().rev() {
-        let zero = on.number(0.0, value)?;
-        let both = if is_chosen { [condition, value, zero] } else { [condition, zero, value] };
-        value = on.apply(Map::SELECTION, &both)?;
-    }
-    Ok(value)
-}
-
-/// A value that is 0 where a condition says so.
-pub(crate) struct Selection<V> {
-    /// The truth values.
-    pub(crate) condition: V,
-    /// Whether it is 0 where they are false, rather than where they are true.
-    pub(crate) is_chosen: bool,
-    /// What it is elsewhere.
-    pub(crate) of: V,
+/// An operation of a pullback that its author wrote: a product or quotient of what depends on a cotangent keeps its zeros, as in
+/// the rules here. `is_linear` says for each operand whether it depends on one.
+pub(crate) fn keeping_zeros<F: Form>(op: &Op<F>, is_linear: impl Fn(usize) -> bool) -> Op<F> {
+    let Op::Map(map) = op else { return op.clone() };
+    let keeps = |keeping: &Map| {
+        keeping.row().keeps_zeros.is_some_and(|keeps| keeps.of.iter().any(|operand| is_linear(*operand)))
+    };
+    Op::Map(map.keeping_zeros().filter(keeps).unwrap_or(*map))
 }
 
 /// The cotangent, divided where the result was, at every element that was put together; then what the row makes of it.

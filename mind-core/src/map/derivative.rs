@@ -3,6 +3,10 @@
 //! A text is an expression over the operands by their names, the result `y` and its cotangent `dy`: numbers, `+ - * /`, a sign,
 //! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`; `like(dy, x)` is `dy` in the element type
 //! of `x`. It is played from left to right on whatever makes values.
+//!
+//! A derivative is linear in `dy`, and a cotangent of 0 contributes 0 even where a factor is infinite or NaN: an element that
+//! a mask leaves out does not change a gradient. So a product or quotient with a factor that depends on `dy` is played as
+//! the function that [keeps zeros](super::Row::keeps_zeros).
 
 use super::{Map, Row, Tightness};
 
@@ -24,6 +28,9 @@ pub trait Calculus {
     /// # Errors
     /// Where there is none.
     fn number(&mut self, number: f64, like: Self::Value) -> Result<Self::Value, Self::Error>;
+
+    /// Whether all elements of a value are known to be finite and not 0, as those of most constants.
+    fn is_finite_nonzero(&mut self, value: Self::Value) -> bool;
 
     /// A value converted to the element type of another.
     ///
@@ -60,7 +67,23 @@ pub fn play<C: Calculus>(
     let Given { row, operands, y, dy } = given;
     let formals = row.formals.iter().copied().zip(operands.iter().copied());
     let names: Vec<_> = [("dy", dy), ("y", y)].into_iter().chain(formals).collect();
-    formula(calculus, row.derivative[position], &names)
+    adjoint(calculus, row.derivative[position], &names)
+}
+
+/// The value of a formula that is linear in `dy`, one of the names, and 0 where `dy` is 0. Its numbers have the element type of
+/// the first name.
+///
+/// # Errors
+/// As the calculus.
+///
+/// # Panics
+/// If the text cannot be read or names something else.
+pub fn adjoint<C: Calculus>(
+    calculus: &mut C,
+    text: &'static str,
+    names: &[(&str, C::Value)],
+) -> Result<C::Value, C::Error> {
+    played(calculus, text, names, Some("dy"))
 }
 
 /// The value of a formula over named values. Its numbers have the element type of the first.
@@ -75,8 +98,17 @@ pub fn formula<C: Calculus>(
     text: &'static str,
     names: &[(&str, C::Value)],
 ) -> Result<C::Value, C::Error> {
-    let mut player = Player { calculus, names, rest: text };
-    let value = player.sum()?;
+    played(calculus, text, names, None)
+}
+
+fn played<C: Calculus>(
+    calculus: &mut C,
+    text: &'static str,
+    names: &[(&str, C::Value)],
+    cotangent: Option<&'static str>,
+) -> Result<C::Value, C::Error> {
+    let mut player = Player { calculus, names, cotangent, rest: text };
+    let value = player.sum()?.value;
     assert!(player.rest.is_empty(), "`{}` is left of the formula `{text}`", player.rest);
     Ok(value)
 }
@@ -85,42 +117,73 @@ pub fn formula<C: Calculus>(
 struct Player<'a, C: Calculus> {
     calculus: &'a mut C,
     names: &'a [(&'a str, C::Value)],
+    /// The name whose zeros are kept, if any are.
+    cotangent: Option<&'static str>,
     rest: &'static str,
 }
 
+/// A part of a formula.
+struct Part<V> {
+    value: V,
+    /// Whether it depends on the cotangent.
+    is_linear: bool,
+}
+
+/// A part of a formula in this calculus, or why it cannot be made.
+type Played<C> = Result<Part<<C as Calculus>::Value>, <C as Calculus>::Error>;
+
 impl<C: Calculus> Player<'_, C> {
-    fn sum(&mut self) -> Result<C::Value, C::Error> {
-        let mut value = self.product()?;
+    fn sum(&mut self) -> Played<C> {
+        let mut sum = self.product()?;
         while let Some(map) = self.operator(Tightness::Additive) {
             let rhs = self.product()?;
-            value = self.calculus.apply(map, &[value, rhs])?;
+            sum = self.apply(map, &[sum, rhs])?;
         }
-        Ok(value)
+        Ok(sum)
     }
 
-    fn product(&mut self) -> Result<C::Value, C::Error> {
-        let mut value = self.factor()?;
+    fn product(&mut self) -> Played<C> {
+        let mut product = self.factor()?;
         while let Some(map) = self.operator(Tightness::Multiplicative) {
             let rhs = self.factor()?;
-            value = self.calculus.apply(map, &[value, rhs])?;
+            let factors = [product, rhs];
+            let map = match map.keeping_zeros() {
+                Some(keeping) if self.needs(keeping, &factors) => keeping,
+                Some(_) | None => map,
+            };
+            product = self.apply(map, &factors)?;
         }
-        Ok(value)
+        Ok(product)
     }
 
-    fn factor(&mut self) -> Result<C::Value, C::Error> {
+    /// Whether a function that keeps zeros may differ, where the cotangent is 0, from the one that does not.
+    fn needs(&mut self, keeping: Map, factors: &[Part<C::Value>]) -> bool {
+        let zeros = keeping.row().keeps_zeros.map_or(&[][..], |keeps| keeps.of);
+        zeros.iter().any(|at| factors[*at].is_linear)
+            && !factors.iter().any(|factor| self.calculus.is_finite_nonzero(factor.value))
+    }
+
+    fn apply(&mut self, map: Map, operands: &[Part<C::Value>]) -> Played<C> {
+        let values: Vec<_> = operands.iter().map(|operand| operand.value).collect();
+        let is_linear = operands.iter().any(|operand| operand.is_linear);
+        Ok(Part { value: self.calculus.apply(map, &values)?, is_linear })
+    }
+
+    fn factor(&mut self) -> Played<C> {
         if self.eat("-") {
             let operand = self.factor()?;
-            return self.calculus.apply(Map::SIGN, &[operand]);
+            return self.apply(Map::SIGN, &[operand]);
         }
         if self.eat("(") {
-            let value = self.sum()?;
+            let sum = self.sum()?;
             self.close();
-            return Ok(value);
+            return Ok(sum);
         }
         let word = self.word();
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             let number = word.parse().unwrap_or_else(|_| panic!("`{word}` is no number"));
-            return self.calculus.number(number, self.names[0].1);
+            let value = self.calculus.number(number, self.names[0].1)?;
+            return Ok(Part { value, is_linear: false });
         }
         if self.eat("(") {
             let mut operands = vec![self.sum()?];
@@ -129,13 +192,15 @@ impl<C: Calculus> Player<'_, C> {
             }
             self.close();
             if let ("like", [value, other]) = (word, &operands[..]) {
-                return self.calculus.like(*value, *other);
+                let converted = self.calculus.like(value.value, other.value)?;
+                return Ok(Part { value: converted, is_linear: value.is_linear });
             }
             let map = Map::by_mnemonic(word).unwrap_or_else(|| panic!("`{word}` is no row"));
-            return self.calculus.apply(map, &operands);
+            return self.apply(map, &operands);
         }
         let named = self.names.iter().find(|(name, _)| *name == word);
-        Ok(named.unwrap_or_else(|| panic!("`{word}` has no value")).1)
+        let value = named.unwrap_or_else(|| panic!("`{word}` has no value")).1;
+        Ok(Part { value, is_linear: self.cotangent == Some(word) })
     }
 
     fn operator(&mut self, tightness: Tightness) -> Option<Map> {
@@ -183,6 +248,10 @@ mod tests {
             Ok(self.0.len() - 1)
         }
 
+        fn is_finite_nonzero(&mut self, value: usize) -> bool {
+            self.0[value].parse().is_ok_and(|number: f64| number != 0.0)
+        }
+
         fn like(&mut self, value: usize, other: usize) -> Result<usize, Infallible> {
             self.0.push(format!("like({}, {})", self.0[value], self.0[other]));
             Ok(self.0.len() - 1)
@@ -218,9 +287,19 @@ mod tests {
     #[test]
     fn signs_bind_as_in_the_language() {
         let row = |derivative| Row { derivative, formals: &["x"], ..rows() };
-        assert_eq!(written(&row(&["-(dy * y / x)"]), 0), "neg(div(mul(dy, y), x))");
+        assert_eq!(written(&row(&["-(dy + y / x)"]), 0), "neg(add(dy, div(y, x)))");
         assert_eq!(written(&row(&["dy - x * 2.5 - -y"]), 0), "sub(sub(dy, mul(x, 2.5)), neg(y))");
         assert_eq!(written(&row(&["relu_grad(dy + y, x)"]), 0), "relu_grad(add(dy, y), x)");
+    }
+
+    #[test]
+    fn products_with_the_cotangent_keep_its_zeros() {
+        let row = |derivative| Row { derivative, formals: &["x"], ..rows() };
+        assert_eq!(written(&row(&["dy * (y * x)"]), 0), "mul_keep_zero(dy, mul(y, x))");
+        assert_eq!(written(&row(&["x * -dy / y"]), 0), "div_keep_zero(mul_keep_zero(x, neg(dy)), y)");
+        assert_eq!(written(&row(&["x / (y * dy)"]), 0), "div(x, mul_keep_zero(y, dy))");
+        assert_eq!(written(&row(&["2.0 * dy / 3.0"]), 0), "div(mul(2, dy), 3)");
+        assert_eq!(written(&row(&["dy * 0.0"]), 0), "mul_keep_zero(dy, 0)");
     }
 
     fn rows() -> Row {

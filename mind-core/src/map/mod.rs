@@ -9,7 +9,7 @@ mod rows;
 
 use crate::{profile::Profile, ty::DType};
 
-pub use derivative::{Calculus, Given, formula, play};
+pub use derivative::{Calculus, Given, adjoint, formula, play};
 pub use mind_shape::rules::{Gives, Takes};
 pub use rows::Map;
 
@@ -42,6 +42,8 @@ pub struct Row {
     pub signs: &'static [i64],
     /// The truth value that, as one operand, decides the result, and is it.
     pub decides: Option<bool>,
+    /// Whether the result is 0 where some operands are, whatever the others are.
+    pub keeps_zeros: Option<KeepsZeros>,
     /// What an element costs.
     pub cost: Cost,
     /// How far an element may be from the exact one.
@@ -76,6 +78,15 @@ pub struct Row {
     pub flat: bool,
     /// Where generated tests draw elements.
     pub domain: Domain,
+}
+
+/// The operands whose zeros a function keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepsZeros {
+    /// The result is 0 where one of these is.
+    pub of: &'static [usize],
+    /// The function elsewhere.
+    pub otherwise: Map,
 }
 
 /// How users write a function.

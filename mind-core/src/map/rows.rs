@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Cost, Domain, Exactness, Gives, Hlo, Notation, Row, Rust, Shapes, Takes, Tightness};
+use super::{Cost, Domain, Exactness, Gives, Hlo, KeepsZeros, Notation, Row, Rust, Shapes, Takes, Tightness};
 use crate::{profile::Profile, ty::DType};
 
 macro_rules! rows {
@@ -63,6 +63,12 @@ impl Map {
     /// What a copy computes: the operand.
     pub const COPY: Self = Self::StopGradient;
 
+    /// The function that is the same but [keeps zeros](Row::keeps_zeros), if there is one.
+    pub fn keeping_zeros(self) -> Option<Self> {
+        let is_it = |map: &Self| map.row().keeps_zeros.as_ref().is_some_and(|keeps| keeps.otherwise == self);
+        Self::ALL.iter().copied().find(is_it)
+    }
+
     /// Those that are written between their operands.
     pub fn operators() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|map| map.row().infix().is_some())
@@ -93,6 +99,7 @@ pub(super) const FLOATS: Row = Row {
     commutative: false,
     signs: &[],
     decides: None,
+    keeps_zeros: None,
     cost: Cost::Series,
     exactness: Exactness::Within([1, 2]),
     least_error: 0.0,
@@ -1695,6 +1702,59 @@ rows! {
         float: |x| if x[1] > 0.0 { x[0] } else { 0.0 },
         derivative: &["relu_grad(dy, x)", ""],
         domain: Domain::NonZero,
+        ..FLOATS
+    };
+    /// `MulKeepZero(lhs, rhs)`: a product that is 0 where a factor is, for gradients; an extension.
+    ///
+    /// A cotangent that is exactly 0 says that an element does not count, so it stays 0 where the derivative is infinite or NaN.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: 0 where an operand is 0, else `lhs * rhs`.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Derivative**: `dy * rhs` to `lhs`, `dy * lhs` to `rhs`, both by this function.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = MulKeepZero (%0, %1) : f32[2, 3]`.
+    MulKeepZero = Row {
+        mnemonic: "mul_keep_zero",
+        label: "mul_keep_zero",
+        notation: Notation::Never,
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        commutative: true,
+        keeps_zeros: Some(KeepsZeros { of: &[0, 1], otherwise: Map::Mul }),
+        cost: Cost::Addition,
+        exactness: Exactness::Rounded,
+        rust: Rust::Function("mul_keep_zero"),
+        hlo: Hlo::Formula(&[("y", "where(or(eq(lhs, 0.0), eq(rhs, 0.0)), 0.0, lhs * rhs)")]),
+        float: |x| if x[0] == 0.0 || x[1] == 0.0 { 0.0 } else { x[0] * x[1] },
+        derivative: &["dy * rhs", "dy * lhs"],
+        ..FLOATS
+    };
+    /// `DivKeepZero(lhs, rhs)`: a quotient that is 0 where the dividend is, for gradients; an extension.
+    ///
+    /// - **Shape**: the operands broadcast.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: 0 where `lhs` is 0, else `lhs / rhs`.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`, both by functions that keep zeros.
+    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Example**: `%2 = DivKeepZero (%0, %1) : f32[2, 3]`.
+    DivKeepZero = Row {
+        mnemonic: "div_keep_zero",
+        label: "div_keep_zero",
+        notation: Notation::Never,
+        formals: &["lhs", "rhs"],
+        profile: Profile::Extended,
+        keeps_zeros: Some(KeepsZeros { of: &[0], otherwise: Map::Div }),
+        cost: Cost::Division,
+        exactness: Exactness::Rounded,
+        pole: Some(1),
+        rust: Rust::Function("div_keep_zero"),
+        hlo: Hlo::Formula(&[("y", "where(eq(lhs, 0.0), 0.0, lhs / rhs)")]),
+        float: |x| if x[0] == 0.0 { 0.0 } else { x[0] / x[1] },
+        derivative: &["dy / rhs", "-(dy * y / rhs)"],
+        domain: Domain::Positive,
         ..FLOATS
     };
     /// `StopGradient(x)`: a value that differentiation takes as constant; an extension.

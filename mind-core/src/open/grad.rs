@@ -6,7 +6,8 @@
 use std::convert::Infallible;
 
 use crate::dim::Dim;
-use crate::grad::rules::{Factor, Reverse, Selection, pass, product, spread, step};
+use crate::grad::magnitude::{self, Magnitudes};
+use crate::grad::rules::{Factor, Reverse, pass, product, spread, step};
 use crate::ir::{Arrange, Part};
 use crate::map::{Calculus, Map, formula};
 use crate::ty::MAX_RANK;
@@ -32,6 +33,7 @@ pub(super) fn differentiate(
     let count = graph.nodes.len();
     let active = active(graph, targets);
     let mut cotangents = vec![None; count];
+    let mut magnitudes = Magnitudes::default();
     for (output, seed) in outputs.iter().filter(|(output, _)| active[output.index()]) {
         contribute(graph, &mut cotangents, *output, *seed);
     }
@@ -61,7 +63,9 @@ pub(super) fn differentiate(
         let Some(cotangent) = cotangents[node.index()] else { continue };
         let RawNode { op, operands, .. } = graph.node(node).clone();
         let (active, cotangents, operands) = (&active[..], &mut cotangents[..], &operands[..]);
-        let Ok(()) = step(&mut Pullback { graph, active, cotangents, node, operands, cotangent }, &op);
+        let magnitudes = &mut magnitudes;
+        let mut pullback = Pullback { graph, magnitudes, active, cotangents, node, operands, cotangent };
+        let Ok(()) = step(&mut pullback, &op);
         if graph.nodes.len() > MAX_NODES {
             return Err(Fault::TooLarge);
         }
@@ -141,6 +145,8 @@ fn active(graph: &Graph, targets: &[NodeId]) -> Vec<bool> {
 /// One node on the way back.
 struct Pullback<'a> {
     graph: &'a mut Graph,
+    /// Those of the nodes.
+    magnitudes: &'a mut Magnitudes,
     /// Whether a cotangent of a node leads to a target.
     active: &'a [bool],
     cotangents: &'a mut [Option<NodeId>],
@@ -168,17 +174,6 @@ impl Reverse for Pullback<'_> {
 
     fn cotangent(&self) -> NodeId {
         self.cotangent
-    }
-
-    fn selection(&self, value: NodeId) -> Option<Selection<NodeId>> {
-        let node = self.graph.node(value);
-        let (Op::Map(Map::SELECTION), [condition, chosen, other]) = (&node.op, &node.operands[..]) else {
-            return None;
-        };
-        let zero = Op::Const(Box::new(Constant::number(0.0)));
-        let is_zero = |operand: &NodeId| self.graph.node(*operand).op == zero;
-        let of = if is_zero(other) { chosen } else { Some(other).filter(|_| is_zero(chosen))? };
-        Some(Selection { condition: *condition, is_chosen: is_zero(other), of: *of })
     }
 
     fn wants(&self, position: usize) -> bool {
@@ -348,6 +343,19 @@ impl Calculus for Pullback<'_> {
         self.graph.number(number, like)
     }
 
+    fn is_finite_nonzero(&mut self, value: NodeId) -> bool {
+        let nodes = &self.graph.nodes;
+        self.magnitudes.is_finite_nonzero(value.index(), |position, before| {
+            let node = &nodes[position];
+            match &node.op {
+                Op::Const(constant) => magnitude::of_number(constant.as_number()?),
+                Op::Own(Own::CountReduced { .. }) => magnitude::COUNT,
+                Op::Own(Own::FilledLike { one: true }) => magnitude::of_number(1.0),
+                op => magnitude::of_operation(op, |operand| before[node.operands[operand].index()]),
+            }
+        })
+    }
+
     fn like(&mut self, value: NodeId, other: NodeId) -> Made {
         self.graph.like(value, other)
     }
@@ -363,6 +371,11 @@ impl Calculus for Graph {
 
     fn number(&mut self, number: f64, like: NodeId) -> Made {
         Ok(self.derive(Op::Const(Box::new(Constant::number(number))), &[like]))
+    }
+
+    /// Formulas that keep zeros are played where a node is differentiated.
+    fn is_finite_nonzero(&mut self, _: NodeId) -> bool {
+        false
     }
 
     fn like(&mut self, value: NodeId, other: NodeId) -> Made {

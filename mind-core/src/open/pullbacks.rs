@@ -4,11 +4,12 @@
 //! their rules are checked where they are written, and nothing reads them. A derivative makes them anew with its cotangents in
 //! the place of the stand-ins. A result is passed on by a node of its own, which a finished program has no more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::graph::{Graph, RawNode};
 use super::{NodeId, Op, Own};
+use crate::grad::rules::keeping_zeros;
 use crate::map::Map;
 
 /// What is told of one call.
@@ -64,6 +65,7 @@ impl Graph {
     /// What flows back to the parameters where the results have these cotangents.
     pub(super) fn told_back(&mut self, told: &Told, cotangents: &[Option<NodeId>]) -> Vec<(NodeId, NodeId)> {
         let mut became: BTreeMap<NodeId, NodeId> = BTreeMap::new();
+        let mut linear: BTreeSet<NodeId> = told.stand_ins.iter().copied().collect();
         for ((result, stand_in), cotangent) in told.results.iter().zip(&told.stand_ins).zip(cotangents) {
             let zeros = Op::Own(Own::FilledLike { one: false });
             let cotangent = cotangent.unwrap_or_else(|| self.derive(zeros, &[*result]));
@@ -82,8 +84,10 @@ impl Graph {
             let RawNode { op, operands, .. } = &self.nodes[node.index()];
             // What has an effect has it each time.
             if op.has_effect() || operands.iter().any(|operand| became.contains_key(operand)) {
-                let (op, operands): (Op, Vec<_>) =
-                    (op.clone(), operands.iter().map(|of| now(&became, *of)).collect());
+                let is_linear = |at: usize| op.flows(at) && linear.contains(&operands[at]);
+                let (op, depends) = (keeping_zeros(op, is_linear), (0..operands.len()).any(is_linear));
+                linear.extend(depends.then_some(node));
+                let operands: Vec<_> = operands.iter().map(|of| now(&became, *of)).collect();
                 let made = self.derive(op, &operands);
                 if within.iter().any(|inner| inner.contains(&node.index())) && self.node(made).op.has_effect()
                 {

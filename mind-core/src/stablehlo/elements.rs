@@ -78,6 +78,10 @@ impl Calculus for Writer {
         Ok(self.constant(&number(value, to.dtype), to))
     }
 
+    fn is_finite_nonzero(&mut self, _: Self::Value) -> bool {
+        false
+    }
+
     fn like(&mut self, value: Value, other: Value) -> Result<Value, Infallible> {
         let dtype: DType = self.tensor(other).dtype;
         Ok(apply(self, Map::to(dtype), &[value]))

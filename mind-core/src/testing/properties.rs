@@ -7,7 +7,7 @@ pub use super::surface::{surface_text_is_formatted_or_refused, surface_text_is_r
 use super::{
     Random,
     knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},
-    module_from_bytes, possible_updates, random_inputs, same,
+    module_from_bytes, possible_updates, random_inputs, same, zero_cotangents_stay_zero,
 };
 use crate::{
     canon::{Canonical, canonicalise},
@@ -82,6 +82,12 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
         let equal = expected.len() == found.len() && expected.iter().zip(&found).all(|(a, b)| same(a, b));
         assert!(equal, "the {form} module gives {found:?}, the one as it was {expected:?}:\n{}", *verified);
     }
+}
+
+/// In a module that the bytes choose masks leave out what they do not select: see [`zero_cotangents_stay_zero`].
+pub fn masked_elements_do_not_count(bytes: &[u8]) {
+    let seed = bytes.iter().fold(0_u64, |seed, byte| seed.rotate_left(7) ^ u64::from(*byte));
+    zero_cotangents_stay_zero(module_from_bytes(bytes), seed);
 }
 
 /// A text is refused as a program in Knossos, or what it becomes verifies and can be shown, and runs to an end or to a failure, with

@@ -357,6 +357,10 @@ impl Step<'_> {
                 let distance = (corner - result).abs();
                 if distance.is_nan() { f64::INFINITY } else { most.max(distance) }
             };
+            let is_zero = |operand: &usize| near[*operand].magnitude() == 0.0 && near[*operand].bound == 0.0;
+            if row.keeps_zeros.is_some_and(|keeps| keeps.of.iter().any(is_zero)) {
+                return 0.0;
+            }
             let crosses = row.pole.is_some_and(|operand| near[operand].magnitude() <= near[operand].bound);
             let jumps = row.jumps_where_equal && may_be_equal(&near);
             let inherited = if crosses || jumps { f64::INFINITY } else { corners.fold(row.least_error, far) };

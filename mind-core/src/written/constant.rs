@@ -1,6 +1,6 @@
 //! Numbers and arrays of numbers as they are written.
 
-use crate::{data::TensorData, diag::Code, ty::DType};
+use crate::{data::TensorData, diag::Code, number::Number, ty::DType};
 
 /// A number or an array of numbers as written, arithmetic on them worked out, for each element type it may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +30,11 @@ impl Constant {
             shape: Vec::new(),
             values: DType::CONSTANT.map(|dtype| Ok(TensorData::splat(dtype, number))),
         }
+    }
+
+    /// The number that it is in floats, as `f32` has it.
+    pub(crate) fn as_number(&self) -> Option<f64> {
+        Number::filling(self.values_in(DType::F32).as_ref().ok()?)?.float()
     }
 
     /// The elements in an element type, or why it cannot have it.

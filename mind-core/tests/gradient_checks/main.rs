@@ -5,6 +5,7 @@ mod errors;
 mod forms;
 mod golden;
 mod lowering;
+mod masks;
 mod nested;
 mod programs;
 #[path = "../../../tests/support/sample.rs"]

@@ -16,9 +16,9 @@ const WITHIN: [f64; 2] = [1e-13, 1e-6];
 /// A function beside its formula.
 struct Case<'a> {
     file: &'a str,
-    /// A call of the function, and the formula, of `x`.
+    /// A call of the function, and a formula that fails, of `x`.
     stable: &'a str,
-    naive: &'a str,
+    naive: Option<&'a str>,
     /// The extents of `x`.
     shape: &'a [usize],
     x: &'a [f64],
@@ -54,25 +54,40 @@ fn check(case: &Case) {
     for dtype in [DType::F64, DType::F32] {
         assert_eq!(outcome(dtype, case.stable), None);
     }
-    assert!(outcome(DType::F32, case.naive).is_some(), "`{}` is right too", case.naive);
+    if let Some(naive) = case.naive {
+        assert!(outcome(DType::F32, naive).is_some(), "`{naive}` is right too");
+    }
 }
 
 /// A case whose result has the shape of `x`, which is a vector.
 fn vector(file: &str, stable: &str, naive: &str, x: &[f64], result: &[f64], gradient: &[f64]) {
     let shape = &[x.len()];
-    check(&Case { file, stable, naive, shape, x, result: (shape, result), gradient });
+    check(&Case { file, stable, naive: Some(naive), shape, x, result: (shape, result), gradient });
 }
 
 /// A case whose result is a number, of a vector.
 fn number(file: &str, stable: &str, naive: &str, x: &[f64], result: f64, gradient: &[f64]) {
-    check(&Case { file, stable, naive, shape: &[x.len()], x, result: (&[], &[result]), gradient });
+    check(&Case {
+        file,
+        stable,
+        naive: Some(naive),
+        shape: &[x.len()],
+        x,
+        result: (&[], &[result]),
+        gradient,
+    });
+}
+
+/// A case whose result and gradient at zeros the formula has too, since a factor of 0 wins in a gradient.
+fn at_zeros(file: &str, stable: &str, x: &[f64], result: f64) {
+    let gradient = &vec![0.0; x.len()];
+    check(&Case { file, stable, naive: None, shape: &[x.len()], x, result: (&[], &[result]), gradient });
 }
 
 const INF: f64 = f64::INFINITY;
 
 #[test]
 fn sigmoid_of_large_numbers_is_finite_and_so_is_its_gradient() {
-    vector("nn", "sigmoid(x)", "1.0 / (1.0 + exp(-x))", &[1000.0, -1000.0], &[1.0, 0.0], &[0.0, 0.0]);
     vector("nn", "sigmoid(x)", "exp(x) / (1.0 + exp(x))", &[1000.0, -1000.0], &[1.0, 0.0], &[0.0, 0.0]);
 }
 
@@ -124,7 +139,8 @@ fn logsumexp_of_ten_thousand_is_finite() {
     let result = 10000.0 + LN_2;
     number("nn", "logsumexp(x)", naive, &[10000.0, 10000.0], result, &[0.5, 0.5]);
     number("nn", "logsumexp(x)", naive, &[-10000.0, -INF], -10000.0, &[1.0, 0.0]);
-    number("nn", "logsumexp(x)", naive, &[-INF, -INF], -INF, &[0.0, 0.0]);
+    let shifted = "max(x) + log(sum(exp(x - max(x))))";
+    number("nn", "logsumexp(x)", shifted, &[-INF, -INF], -INF, &[0.0, 0.0]);
 }
 
 #[test]
@@ -201,7 +217,15 @@ fn attention_of_a_query_that_sees_nothing_is_zero_and_so_is_its_gradient() {
         (e / sum(e, axis = -1, keepdims = true)) @ [[3.0], [5.0]] }";
     // At query 0 both keys weigh the same, and the slope is a variance: (2 - 1) / 4 of the difference of the values.
     let (x, result, gradient) = (&[0.0, 1.0], &[4.0, 0.0], &[0.5, 0.0]);
-    check(&Case { file: "nn", stable, naive, shape: &[2], x, result: (&[2, 1], result), gradient });
+    check(&Case {
+        file: "nn",
+        stable,
+        naive: Some(naive),
+        shape: &[2],
+        x,
+        result: (&[2, 1], result),
+        gradient,
+    });
 }
 
 #[test]
@@ -214,8 +238,8 @@ fn a_class_of_probability_zero_counts_for_nothing() {
 
 #[test]
 fn the_gradient_of_a_norm_at_zero_is_zero() {
-    number("num", "norm(x)", "sqrt(sum(x * x))", &[0.0, 0.0], 0.0, &[0.0, 0.0]);
-    number("num", "std(x)", "sqrt(mean((x - mean(x)) * (x - mean(x))))", &[2.0, 2.0], 0.0, &[0.0, 0.0]);
+    at_zeros("num", "norm(x)", &[0.0, 0.0], 0.0);
+    at_zeros("num", "std(x)", &[2.0, 2.0], 0.0);
     number(
         "nn",
         "cosine_loss(x[_, ..], [[1.0, 2.0]])",
@@ -249,14 +273,7 @@ fn a_variance_does_not_cancel() {
 
 #[test]
 fn a_factor_that_clips_nothing_has_a_gradient() {
-    number(
-        "optim",
-        "clip_factor(squares(x), 1.0)",
-        "minimum(1.0 / sqrt(sum(x * x)), 1.0)",
-        &[0.0],
-        1.0,
-        &[0.0],
-    );
+    at_zeros("optim", "clip_factor(squares(x), 1.0)", &[0.0], 1.0);
 }
 
 #[test]

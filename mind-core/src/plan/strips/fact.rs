@@ -127,7 +127,9 @@ impl Masks {
             let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
             return found.map_or(Fact::Any, Fact::Known);
         }
-        if let Some(fact) = decided(op.row(), operands).or_else(|| summed(op.row(), operands)) {
+        let row = op.row();
+        let fact = decided(row, operands).or_else(|| summed(row, operands)).or_else(|| kept(row, operands));
+        if let Some(fact) = fact {
             return fact;
         }
         match (op, operands) {
@@ -181,6 +183,13 @@ impl Masks {
 fn decided(row: &Row, operands: &[Fact]) -> Option<Fact> {
     let truth = row.decides?;
     operands.iter().any(|fact| fact.truth() == Some(truth)).then_some(Fact::Known(Number::Bool(truth)))
+}
+
+/// The zero that a function keeps.
+fn kept(row: &Row, operands: &[Fact]) -> Option<Fact> {
+    let zero = row.keeps_zeros?.of.iter().map(|operand| operands[*operand]).find(|fact| fact.is_zero())?;
+    let Fact::Known(zero) = zero else { return None };
+    Some(Fact::Known(if zero.is(0) { zero } else { zero.negated() }))
 }
 
 /// What a function gives that adds its operands.

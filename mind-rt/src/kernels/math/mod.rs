@@ -108,6 +108,14 @@ macro_rules! extreme {
     }};
 }
 
+/// A float, or 0 on a condition. The float is computed first, so that a loop selects and has no branch.
+macro_rules! unless {
+    ($is_zero:expr, $float:expr) => {{
+        let float = $float;
+        if $is_zero { 0.0 } else { float }
+    }};
+}
+
 /// Declares the functions of elements: what one is of `f32`, of `f64` and of integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
@@ -310,6 +318,16 @@ functions! {
 
     /// The smaller one: NaN if either is, and -0 of two zeros.
     minimum(x, y) { extreme!(x < y, |), extreme!(x < y, |), x.min(y) }
+
+    /// `x · y`, but 0 where a factor is 0, whatever the other one is.
+    mul_keep_zero(x, y) {
+        unless!((x == 0.0) | (y == 0.0), x * y),
+        unless!((x == 0.0) | (y == 0.0), x * y),
+        refused()
+    }
+
+    /// `x / y`, but 0 where `x` is 0, whatever `y` is.
+    div_keep_zero(x, y) { unless!(x == 0.0, x / y), unless!(x == 0.0, x / y), refused() }
 }
 
 #[cold]

@@ -1,0 +1,98 @@
+//! Gradients behind masks: a cotangent that is exactly 0 contributes nothing, whatever the elements are.
+
+use super::{Random, random_inputs};
+use crate::{
+    canon::{Canonical, canonicalise},
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    interp::{Elements, Value, run},
+    ir::{Module, Nesting, Op, Own, ValueId},
+    ops::Profile,
+    text::core_ir,
+    verify::verify,
+};
+
+/// Checks a module on random inputs, half of whose floats are special ones: cotangents of 0 give gradients of 0, and these have
+/// derivatives of 0 by the inputs. Says whether there was something to check.
+///
+/// Products and convolutions are excepted, and so are pullbacks: a random one is not linear in its cotangent.
+pub fn zero_cotangents_stay_zero(module: Module, seed: u64) -> bool {
+    if is_excepted(&module) {
+        return false;
+    }
+    let verified = verify(module, Profile::Extended).expect("the generator makes valid modules");
+    let Some(inputs) = special_inputs(random_inputs(&verified, seed), seed) else { return false };
+    let canonical = canonicalise(verified);
+    let Some(first) = gradient(&canonical) else { return false };
+    let Ok(results) = run(&canonical, &inputs) else { return false };
+    let primal_outputs = results.len();
+
+    let cotangents = results.iter().map(|result| filled(result, 0.0));
+    let given: Vec<Value> = inputs.iter().cloned().chain(cotangents).collect();
+    let results = run(&first, &given).expect("what runs has a gradient that runs");
+    assert_zero("gradient", &results[primal_outputs..], &first);
+
+    let Some(second) = gradient(&first) else { return true };
+    let cotangents = results.iter().enumerate().map(|(position, result)| {
+        let is_gradient = position >= primal_outputs;
+        filled(result, f64::from(u8::from(is_gradient)))
+    });
+    let given: Vec<Value> = given.iter().cloned().chain(cotangents).collect();
+    let found = run(&second, &given).expect("what runs has a gradient that runs");
+    let by_inputs = inputs.iter().filter(|input| input.dtype().is_float()).count();
+    assert_zero("second derivative", &found[results.len()..][..by_inputs], &second);
+    true
+}
+
+fn is_excepted(module: &Module) -> bool {
+    module.insts().iter().any(|inst| {
+        matches!(inst.op, Op::Product(_) | Op::Window(_) | Op::Own(Own::Nesting(Nesting::Pullback(_))))
+            || inst.op.nested().is_some_and(|nested| is_excepted(nested))
+    })
+}
+
+/// By every float input, from a cotangent an output; nothing where there is none.
+fn gradient(module: &Canonical) -> Option<Canonical> {
+    let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
+    let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
+    let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
+    differentiate(module, &options).ok().map(|gradient| gradient.module)
+}
+
+fn special_inputs(inputs: Option<Vec<Value>>, seed: u64) -> Option<Vec<Value>> {
+    const SPECIAL: [f64; 8] = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e38, -1e-40, 1.0];
+    let mut random = Random::new(seed);
+    let mut inputs = inputs?;
+    for input in &mut inputs {
+        let mut draw = || if random.once_in(2) { Some(*random.pick(&SPECIAL)) } else { None };
+        match &mut input.elements {
+            Elements::F32(elements) => {
+                elements.iter_mut().for_each(|element| *element = draw().map_or(*element, |x| x as f32));
+            }
+            Elements::F64(elements) => {
+                elements.iter_mut().for_each(|element| *element = draw().unwrap_or(*element))
+            }
+            Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => {}
+        }
+    }
+    Some(inputs)
+}
+
+/// A value of the shape and element type of another, with one number at every index.
+fn filled(like: &Value, number: f64) -> Value {
+    let count = like.elements.len();
+    let elements: Elements = match like.elements {
+        Elements::F32(_) => vec![number as f32; count].into(),
+        Elements::F64(_) => vec![number; count].into(),
+        Elements::I32(_) => vec![number as i32; count].into(),
+        Elements::I64(_) => vec![number as i64; count].into(),
+        Elements::Bool(_) => vec![number != 0.0; count].into(),
+    };
+    Value::new(like.shape.clone(), elements)
+}
+
+fn assert_zero(what: &str, found: &[Value], module: &Module) {
+    for value in found {
+        let is_zero = value.elements.to_f64().iter().all(|number| *number == 0.0);
+        assert!(is_zero, "a {what} of cotangents of 0 is {value:?}:\n{}", core_ir::print(module));
+    }
+}
