@@ -10,7 +10,7 @@ pub struct Any;
 
 /// The absolute value.
 ///
-/// `neg` `abs` `sign` `maximum` `minimum`: elementwise, on all numbers.
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
 pub fn abs(x: Any) -> Any {
     Any
 }
@@ -135,6 +135,13 @@ pub fn conv2d(x: Any, f: Any, strides: Any, padding: Any) -> Any {
     Any
 }
 
+/// A number with the sign of another one.
+///
+/// `copysign(a, b)`: elementwise, on floats; `a` with the sign of `b`.
+pub fn copysign(lhs: Any, rhs: Any) -> Any {
+    Any
+}
+
 /// The cosine.
 ///
 /// `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh`: elementwise, on floats; angles are in radians.
@@ -191,6 +198,13 @@ pub fn erfc(x: Any) -> Any {
     Any
 }
 
+/// The complement of the error function, scaled.
+///
+/// `logaddexp` `log1mexp` `erfcx` `log_ndtr`: elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, in ranges where these leave theirs.
+pub fn erfcx(x: Any) -> Any {
+    Any
+}
+
 /// The exponential.
 ///
 /// `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc`: elementwise, on floats; `round` takes the even one of two.
@@ -242,6 +256,27 @@ pub fn f64(x: Any) -> Any {
 ///
 /// `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc`: elementwise, on floats; `round` takes the even one of two.
 pub fn floor(x: Any) -> Any {
+    Any
+}
+
+/// The quotient, rounded down.
+///
+/// `floor_divide(a, b)`, `remainder`: elementwise, the quotient rounded down and what it leaves, with the sign of `b`: `//` and `%` of Python; an integer by 0 is E6010.
+pub fn floor_divide(lhs: Any, rhs: Any) -> Any {
+    Any
+}
+
+/// The larger one, without regard to NaN.
+///
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
+pub fn fmax(lhs: Any, rhs: Any) -> Any {
+    Any
+}
+
+/// The smaller one, without regard to NaN.
+///
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
+pub fn fmin(lhs: Any, rhs: Any) -> Any {
     Any
 }
 
@@ -327,6 +362,13 @@ pub fn log10(x: Any) -> Any {
     Any
 }
 
+/// The logarithm of 1 less an exponential.
+///
+/// `logaddexp` `log1mexp` `erfcx` `log_ndtr`: elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, in ranges where these leave theirs.
+pub fn log1mexp(x: Any) -> Any {
+    Any
+}
+
 /// The logarithm of 1 and a number.
 ///
 /// `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow`: elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow.
@@ -338,6 +380,20 @@ pub fn log1p(x: Any) -> Any {
 ///
 /// `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow`: elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow.
 pub fn log2(x: Any) -> Any {
+    Any
+}
+
+/// The logarithm of the normal distribution function.
+///
+/// `logaddexp` `log1mexp` `erfcx` `log_ndtr`: elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, in ranges where these leave theirs.
+pub fn log_ndtr(x: Any) -> Any {
+    Any
+}
+
+/// The logarithm of the sum of two exponentials.
+///
+/// `logaddexp` `log1mexp` `erfcx` `log_ndtr`: elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, in ranges where these leave theirs.
+pub fn logaddexp(lhs: Any, rhs: Any) -> Any {
     Any
 }
 
@@ -355,7 +411,7 @@ pub fn max(x: Any, axes: Any, keepdims: Any) -> Any {
 
 /// The larger one.
 ///
-/// `neg` `abs` `sign` `maximum` `minimum`: elementwise, on all numbers.
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
 pub fn maximum(lhs: Any, rhs: Any) -> Any {
     Any
 }
@@ -376,12 +432,12 @@ pub fn min(x: Any, axes: Any, keepdims: Any) -> Any {
 
 /// The smaller one.
 ///
-/// `neg` `abs` `sign` `maximum` `minimum`: elementwise, on all numbers.
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
 pub fn minimum(lhs: Any, rhs: Any) -> Any {
     Any
 }
 
-/// `neg` `abs` `sign` `maximum` `minimum`: elementwise, on all numbers.
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
 pub fn neg(x: Any) -> Any {
     Any
 }
@@ -441,6 +497,13 @@ pub fn rem(lhs: Any, rhs: Any) -> Any {
     Any
 }
 
+/// What a quotient that is rounded down leaves.
+///
+/// `floor_divide(a, b)`, `remainder`: elementwise, the quotient rounded down and what it leaves, with the sign of `b`: `//` and `%` of Python; an integer by 0 is E6010.
+pub fn remainder(lhs: Any, rhs: Any) -> Any {
+    Any
+}
+
 /// The same elements in row-major order in another shape.
 ///
 /// `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to`: arrangement; `x.mT` swaps the last two axes.
@@ -464,7 +527,7 @@ pub fn rsqrt(x: Any) -> Any {
 
 /// The sign of a number.
 ///
-/// `neg` `abs` `sign` `maximum` `minimum`: elementwise, on all numbers.
+/// `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin`: elementwise, on all numbers; `fmax` and `fmin` pass NaN over.
 pub fn sign(x: Any) -> Any {
     Any
 }

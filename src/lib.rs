@@ -278,6 +278,7 @@
 //! | written | means |
 //! | --- | --- |
 //! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `rem`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` (`rem(a, b)`) are as in Rust, and an integer by 0 is E6010 |
+//! | `floor_divide(a, b)`, `remainder` | elementwise, the quotient rounded down and what it leaves, with the sign of `b`: `//` and `%` of Python; an integer by 0 is E6010 |
 //! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
 //! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed. The gradient of what is not selected is 0, even where its derivative is infinite or NaN |
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
@@ -290,8 +291,10 @@
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
 //! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
 //! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, the logarithm of `\|Γ(x)\|` and its derivatives |
+//! | `logaddexp` `log1mexp` `erfcx` `log_ndtr` | elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, in ranges where these leave theirs |
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
-//! | `neg` `abs` `sign` `maximum` `minimum` | elementwise, on all numbers |
+//! | `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin` | elementwise, on all numbers; `fmax` and `fmin` pass NaN over |
+//! | `copysign(a, b)` | elementwise, on floats; `a` with the sign of `b` |
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts; `_` is a new axis of extent 1 |
 //! | `take_along(x, indices, axis = 1)` | of each place of `indices` the element of `x` there, but along the axis where the index says |

@@ -4,8 +4,11 @@
 //! tables are what they are tested against.
 #![forbid(unsafe_code)]
 
+mod erfcx;
+
 use std::f64::consts::PI;
 
+pub use erfcx::{erfcx, erfcx_derivative, log_ndtr};
 pub use libm::{erf, lgamma};
 
 /// `base` to a whole power, by squaring; 1 for the power 0.

@@ -173,7 +173,9 @@ impl Writer {
             let elements: Elements = match dtype {
                 // Orders of derivatives.
                 DType::F32 | DType::F64 if *formal == "n" => {
-                    let orders = (0..count).map(|order| (order % 5) as f64).collect::<Vec<_>>();
+                    // Those that the text has.
+                    let orders = if map == Map::ErfcxDerivative { 3 } else { 5 };
+                    let orders = (0..count).map(|order| (order % orders) as f64).collect::<Vec<_>>();
                     if dtype == DType::F32 {
                         orders.iter().map(|n| *n as f32).collect::<Vec<_>>().into()
                     } else {

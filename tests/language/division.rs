@@ -7,6 +7,10 @@ mind! {
         (x / y, x % y, rem(x, 7), x / -3)
     }
 
+    fn rounded_down<N>(x: i32[N], y: i32[N]) -> (i32[N], i32[N]) {
+        (floor_divide(x, y), remainder(x, y))
+    }
+
     fn wide<N, M>(x: i64[N, M], y: i64[M]) -> (i64[N, M], i64) {
         (x % y, sum(x / y))
     }
@@ -46,9 +50,13 @@ fn quotients_and_remainders_are_those_of_rust() {
         Tensor::from_vec((pairs.len(),), side.collect()).expect("as many")
     });
     let (quotient, rest, by_seven, by_constant) = quotients(&x, &y);
+    let (down, left_of) = rounded_down(&x, &y);
     for (i, (x, y)) in pairs.into_iter().enumerate() {
         let found = [quotient[[i]], rest[[i]], by_seven[[i]], by_constant[[i]]];
         assert_eq!(found, [x.wrapping_div(y), x.wrapping_rem(y), x % 7, x / -3], "{x} {y}");
+        let left = (i64::from(x) % i64::from(y) + i64::from(y)) % i64::from(y);
+        let found = [down[[i]], left_of[[i]]];
+        assert_eq!(found, [((i64::from(x) - left) / i64::from(y)) as i32, left as i32], "{x} {y}");
     }
     let x = Tensor::from([[i64::MIN, 7], [-9, 5]]);
     let (rest, sum) = wide(&x, &Tensor::from([-1, 2]));
@@ -67,6 +75,11 @@ fn a_division_by_zero_is_an_error_before_anything_is_written() {
     let error = try_chained(&x, &Tensor::from([8, 2, 5])).expect_err("2 / 2 - 1 is 0");
     assert_eq!(error.to_string(), "E6010: `chained`: an integer is divided by 0, the divisor at position 1");
     assert_eq!(chained(&x, &Tensor::from([8, 5, 6])), Tensor::from([0, 2, 1]));
+    let error = try_rounded_down(&x, &y).expect_err("0 divides");
+    assert_eq!(
+        error.to_string(),
+        "E6010: `rounded_down`: an integer is divided by 0, the divisor at position 1"
+    );
     assert_eq!(try_numbers(1, 0).expect_err("0 divides").code(), "E6010");
     assert_eq!(try_numbers(1, -1).expect_err("-1 + 1 divides").code(), "E6010");
     let table = Tensor::from([1.0, 2.0, 3.0, 4.0]);

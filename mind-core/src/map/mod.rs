@@ -220,6 +220,13 @@ pub enum Hlo {
     Compare(&'static str),
     /// Named [formulas](formula) over the operands and over those before; the last one is the function.
     Formula(&'static [Named]),
+    /// Likewise, others for floats than for integers.
+    OfEach {
+        /// Of floats.
+        floats: &'static [Named],
+        /// Of integers.
+        integers: &'static [Named],
+    },
     /// An operation between formulas: of what some over the operands give, and others over what it gives, which is `own`.
     Between {
         /// Formulas over the operands.

@@ -31,6 +31,9 @@ fn apply(writer: &mut Writer, map: Map, operands: &[Value]) -> Value {
             writer.line(to, format_args!("stablehlo.compare {direction}, {names} : {types}"))
         }
         Hlo::Formula(formulas) => all(writer, formulas, &mut names),
+        Hlo::OfEach { floats, integers } => {
+            all(writer, if leading.dtype.is_float() { floats } else { integers }, &mut names)
+        }
         Hlo::Between { before, operation, of, after } => {
             all(writer, before, &mut names);
             let operands: Vec<_> = of.iter().map(|text| play(writer, text, &names)).collect();

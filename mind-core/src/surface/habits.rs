@@ -106,8 +106,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["amax", "reduce_max"], Way::Named("max")),
     (&["amin", "reduce_min"], Way::Named("min")),
     (&["product", "reduce_prod"], Way::Named("prod")),
-    (&["fmax"], Way::Named("maximum")),
-    (&["fmin"], Way::Named("minimum")),
     (&["reduce_mean", "mean_axis", "average", "avg"], Way::Named("mean")),
     (&["empty"], Way::Named("zeros")),
     (&["take", "index_select"], Way::Named("gather")),
@@ -149,8 +147,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["psi"], Way::Named("digamma")),
     (&["polygamma"], Way::Words("write `trigamma(…)`, the derivative of `digamma(…)`")),
     (&["fmod"], Way::Named("rem")),
-    (&["remainder", "rem_euclid", "floormod"], formula("{0} - {1} * floor({0} / {1})")),
-    (&["floor_divide", "floordiv", "div_floor"], formula("floor({0} / {1})")),
+    (&["floormod"], Way::Named("remainder")),
+    (&["rem_euclid"], formula("remainder({=0}, abs({=1}))")),
+    (&["floordiv", "div_floor"], Way::Named("floor_divide")),
     (&["sin_cos"], formula("(sin({=0}), cos({=0}))")),
     (&["power", "powf", "powi", "float_power"], formula("pow({=0}, {=1})")),
     // Exponentials and logarithms, and what is made of them.
@@ -160,7 +159,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["arcsinh"], Way::Named("asinh")),
     (&["arccosh"], Way::Named("acosh")),
     (&["arctanh"], Way::Named("atanh")),
-    (&["logaddexp"], formula("maximum({=0}, {=1}) + log1p(exp(-abs({0} - {1})))")),
     // Angles.
     (&["arcsin"], Way::Named("asin")),
     (&["arccos"], Way::Named("acos")),

@@ -8,6 +8,7 @@ mod lowering;
 mod masks;
 mod nested;
 mod programs;
+mod recorded;
 #[path = "../../../tests/support/sample.rs"]
 mod sample;
 mod scale;

@@ -14,7 +14,8 @@ use mind_core::{
 
 use crate::sample::sample;
 use crate::support::{
-    Rng, are_fractions, canonical, every_float, frozen, in_f64, like, numbers, run, slope_along,
+    Rng, are_fractions, canonical, every_float, frozen, in_f64, jumps_between_integers, like, numbers, run,
+    slope_along,
 };
 
 /// Programs that must have been checked, of as many seeds as that takes.
@@ -160,7 +161,7 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
 fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
     let (mut insts, _) = Module::clone(module).into_parts();
     let count = insts.len();
-    let quotients = insts.iter().filter(|inst| inst.op == Op::Map(Map::Rem));
+    let quotients = insts.iter().filter(|inst| jumps_between_integers(&inst.op));
     let quotients: Vec<_> = quotients.map(|inst| Inst { op: Op::Map(Map::Div), ..inst.clone() }).collect();
     insts.extend(quotients);
     let every = (0..insts.len()).map(ValueId::new).collect();

@@ -313,6 +313,11 @@ pub fn canonical(module: Module) -> Canonical {
     canonicalise(verified)
 }
 
+/// Whether a function of elements jumps where the quotient of its operands passes an integer, as remainders do.
+pub fn jumps_between_integers(op: &Op) -> bool {
+    matches!(op, Op::Map(map) if map.row().pole.is_some() && map.row().jumps_where_equal)
+}
+
 /// Whether quotients are away from integers, where remainders jump.
 pub fn are_fractions(quotients: &[f64]) -> bool {
     quotients.iter().all(|quotient| (quotient - quotient.round()).abs() > 0.02)

@@ -13,8 +13,8 @@ use mind_core::{
 
 use crate::sample::sample;
 use crate::support::{
-    FLOATS, PROFILES, Rng, are_fractions, arguments, assert_gradients, build, every_float, numbers, push,
-    rows, run, single,
+    FLOATS, PROFILES, Rng, are_fractions, arguments, assert_gradients, build, every_float,
+    jumps_between_integers, numbers, push, rows, run, single,
 };
 
 #[test]
@@ -148,7 +148,7 @@ fn check(row: &OpInfo, case: &Case, literal: &Case, profile: Profile, what: &str
     let mut rng = Rng::new(what);
     let mut draws = (0..64).map(|_| arguments(&mut rng, &literal.operands, row.sample.domain, rows(literal)));
     let is_smooth = |arguments: &Vec<Value>| {
-        literal.op != Op::Map(Map::Rem)
+        !jumps_between_integers(&literal.op)
             || are_fractions(&numbers(&run(&single(&Op::Map(Map::Div), &literal.operands), arguments)[0]))
     };
     let arguments = draws.find(is_smooth).expect("a few draws are away from where it jumps");

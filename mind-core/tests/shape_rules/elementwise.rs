@@ -53,7 +53,8 @@ fn functions_of_elements() {
     let mut program = Program::new(types);
     for x in &program.parameters() {
         for row in Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1) {
-            let label = row.function().expect("what has one operand is called by a name");
+            // Gradients alone have some.
+            let Some(label) = row.function() else { continue };
             program.case(format!("{label}({})", x.0), unary(row.takes, row.gives, x.1), label, &[name(x)]);
         }
         program.case(format!("-{}", x.0), unary(Takes::Numbers, Gives::Operand, x.1), "-", &[name(x)]);

@@ -5,14 +5,24 @@
 use super::{MultiplyAdd, exp, horner, in_fours, in_pairs, in_two_sums};
 
 macro_rules! complement {
-    ($($ty:ident, $complement:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
-        /// What the error function lacks of 1: e^(-a²) / (1 + 2 a) · (1 + (1 + t) · rest(t)) of the size a, where t is
-        /// (a - c) / (a + c), and found from 1 + t, which keeps its digits. Of a number below 0 it is what that lacks of 2.
+    ($($ty:ident, $complement:ident, $scaled_complement:ident, $square:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
+        /// 1 less the error function: e^(-a²) · `scaled_complement` of the size a. Of a number below 0 it is 2 less that.
         #[inline(always)]
         pub(super) fn $complement<A: MultiplyAdd>(x: $ty) -> $ty {
             let size = x.abs();
             // Beyond it the result is 0 anyway. Written so that NaN passes.
             let size = if size > $most { $most } else { size };
+            let (square, lost) = $square::<A>(size);
+            let (shifted, r) = exp::$reduced::<A>(-square);
+            let r = r - lost;
+            let p = $scaled_complement::<A>(size);
+            let tail = exp::$scaled(shifted, A::multiply_add(A::multiply_add(exp::$second::<A>(r), r, 1.0) * r, p, p));
+            if x < 0.0 { 2.0 - tail } else { tail }
+        }
+
+        /// The square of a size, and what its rounding lost.
+        #[inline(always)]
+        pub(super) fn $square<A: MultiplyAdd>(size: $ty) -> ($ty, $ty) {
             let square = size * size;
             let lost = if A::FUSES {
                 A::multiply_add(size, size, -square)
@@ -21,25 +31,28 @@ macro_rules! complement {
                 let low = size - high;
                 ((high * high - square) + 2.0 * high * low) + low * low
             };
-            let (shifted, r) = exp::$reduced::<A>(-square);
-            let r = r - lost;
+            (square, lost)
+        }
+
+        /// e^(a²) times 1 less the error function of a size a, up to that beyond which `erfc` is 0:
+        /// 1 / (1 + 2 a) · (1 + (1 + t) · rest(t)), where t is (a - c) / (a + c), and found from 1 + t, which keeps its digits.
+        #[inline(always)]
+        pub(super) fn $scaled_complement<A: MultiplyAdd>(size: $ty) -> $ty {
             // One quotient for both.
             let (above, below) = (size + $middle, A::multiply_add(size, 2.0, 1.0));
             let inverse = 1.0 / (above * below);
             let above_t = 2.0 * size * (below * inverse);
             let t = above_t - 1.0;
-            let p = A::multiply_add(in_two_sums!(t; $highest, $($rest),+), above_t, 1.0) * (above * inverse);
-            let tail = exp::$scaled(shifted, A::multiply_add(A::multiply_add(exp::$second::<A>(r), r, 1.0) * r, p, p));
-            if x < 0.0 { 2.0 - tail } else { tail }
+            A::multiply_add(in_two_sums!(t; $highest, $($rest),+), above_t, 1.0) * (above * inverse)
         }
     )+};
 }
 
 complement! {
-    f32, complement_f32: 10.5, 0xffff_f000, 2.0, reduced_f32, second_f32, scaled_f32;
+    f32, complement_f32, scaled_complement_f32, square_f32: 10.5, 0xffff_f000, 2.0, reduced_f32, second_f32, scaled_f32;
         -4.000_134_4e-4, (-8.283_413_5e-4, 2.142_343_4e-3), (6.488_072_7e-3, -1.454_851_7e-2),
         (-3.965_545e-2, 2.037_109_3e-1), (-3.697_424e-1, 2.769_784e-1);
-    f64, complement_f64: 28.0, 0xffff_ffff_f800_0000, 4.0, reduced_f64, second_in_two_sums_f64, scaled_f64;
+    f64, complement_f64, scaled_complement_f64, square_f64: 28.0, 0xffff_ffff_f800_0000, 4.0, reduced_f64, second_in_two_sums_f64, scaled_f64;
         -8.314_775_439_311_049e-9, (4.582_071_444_980_288_7e-10, 1.010_744_526_419_340_4e-7),
         (-4.629_232_224_021_349e-8, -7.741_810_219_651_921e-7),
         (1.088_394_275_438_107_2e-6, 4.621_291_472_677_847e-6),

@@ -54,6 +54,7 @@ mod cbrt;
 mod cosh;
 mod erf;
 mod erf_inv;
+mod erfcx;
 mod exp;
 mod exp2;
 mod expm1;
@@ -62,8 +63,10 @@ mod hypot;
 mod ln;
 mod log1p;
 mod log2;
+mod logaddexp;
 mod near;
 mod pow;
+mod quotient;
 mod sin;
 mod sinh;
 mod tanh;
@@ -248,6 +251,45 @@ functions! {
     /// What a division of `x` by `y` without its fraction leaves: exact, with the sign of `x`.
     rem(x, y) { x % y, x % y, if y == 0 { divided_by_zero() } else { x.wrapping_rem(y) } }
 
+    /// The largest integer that is at most the quotient of `x` and `y`, as NumPy has it. See the module for the error bound.
+    floor_divide(x, y) {
+        quotient::floor(x.into(), y.into()) as f32,
+        quotient::floor(x, y),
+        if y == 0 { divided_by_zero() } else { x.wrapping_div(y) - Self::from(quotient::differ(x.wrapping_rem(y), y)) }
+    }
+
+    /// What `floor_divide` leaves of `x`: rounded once, with the sign of `y`.
+    remainder(x, y) {
+        quotient::left_f32(x, y),
+        quotient::left_f64(x, y),
+        if y == 0 {
+            divided_by_zero()
+        } else {
+            let left = x.wrapping_rem(y);
+            if quotient::differ(left, y) { left + y } else { left }
+        }
+    }
+
+    /// `x` with the sign of `y`, which is positive for NaN.
+    copysign(x, y) {
+        if y.is_sign_negative() && !y.is_nan() { -x.abs() } else { x.abs() },
+        if y.is_sign_negative() && !y.is_nan() { -x.abs() } else { x.abs() },
+        refused()
+    }
+
+    /// The logarithm of the sum of the exponentials of `x` and `y`. See the module for the error bound.
+    logaddexp(x, y) {
+        logaddexp::sum::<A>(x.into(), y.into()) as f32,
+        logaddexp::sum::<A>(x, y),
+        refused()
+    }
+
+    /// The logarithm of 1 less the exponential of `-x`. See the module for the error bound.
+    log1mexp(x) { logaddexp::difference_f32::<A>(x), logaddexp::difference_f64::<A>(x), refused() }
+
+    /// 1 over 1 and the exponential of `-x`. See the module for the error bound.
+    logistic(x) { logaddexp::logistic_f32::<A>(x), logaddexp::logistic_f64::<A>(x), refused() }
+
     /// The cube root of `x`. See the module for the error bound.
     cbrt(x) { cbrt::f32(x), cbrt::f64::<A>(x), refused() }
 
@@ -291,6 +333,19 @@ functions! {
     /// 1 less the error function of `x`. See the module for the error bound.
     erfc(x) { erf::complement_f32::<A>(x), erf::complement_f64::<A>(x), refused() }
 
+    /// `erfc` times the exponential of the square of `x`. See the module for the error bound.
+    erfcx(x) { erfcx::f32::<A>(x), erfcx::f64::<A>(x), refused() }
+
+    /// The size of a derivative of `erfcx`, of the order `n`, a call: for derivatives.
+    erfcx_derivative(n, x) {
+        mind_special::erfcx_derivative(n as i64, x.into()) as f32,
+        mind_special::erfcx_derivative(n as i64, x),
+        refused()
+    }
+
+    /// The logarithm of the distribution function of the standard normal distribution. See the module for the error bound.
+    log_ndtr(x) { erfcx::logarithm_f32::<A>(x), erfcx::logarithm_f64::<A>(x), refused() }
+
     /// `x` without its sign; the least integer wraps to itself.
     abs(x) { x.abs(), x.abs(), x.wrapping_abs() }
 
@@ -328,6 +383,20 @@ functions! {
 
     /// `x / y`, but 0 where `x` is 0, whatever `y` is.
     div_keep_zero(x, y) { unless!(x == 0.0, x / y), unless!(x == 0.0, x / y), refused() }
+
+    /// The larger one: of a number and NaN the number, and +0 of two zeros.
+    fmax(x, y) {
+        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x > y, &) },
+        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x > y, &) },
+        x.max(y)
+    }
+
+    /// The smaller one: of a number and NaN the number, and -0 of two zeros.
+    fmin(x, y) {
+        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x < y, |) },
+        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x < y, |) },
+        x.min(y)
+    }
 }
 
 #[cold]

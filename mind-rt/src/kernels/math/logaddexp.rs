@@ -1,0 +1,37 @@
+//! Logarithms of sums and differences of exponentials, and the logistic function, the derivative of the first.
+
+use super::{MultiplyAdd, exp, expm1, ln, log1p};
+
+/// ln(e^x + e^y), by the larger one and what the other adds to it. Of `f32` it is computed so too: where the result is near 0, both
+/// terms cancel.
+#[inline(always)]
+pub(super) fn sum<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+    // Written so that NaN passes, of which infinities of one sign make one.
+    let larger = if x > y || x.is_nan() { x } else { y };
+    let distance = if x == y { 0.0 } else { (x - y).abs() };
+    larger + log1p::f64::<A>(exp::f64::<A>(-distance))
+}
+
+macro_rules! of {
+    ($($ty:ident, $logistic:ident, $difference:ident: $middle:literal;)+) => {$(
+        /// 1 / (1 + e^-x), by the exponential of a number below 0, whose subnormal results it keeps.
+        #[inline(always)]
+        pub(super) fn $logistic<A: MultiplyAdd>(x: $ty) -> $ty {
+            let power = exp::$ty::<A>(-x.abs());
+            (if x < 0.0 { power } else { 1.0 }) / (1.0 + power)
+        }
+
+        /// ln(1 - e^-x), by whichever difference keeps its digits: Maechler, *Accurately Computing log(1 - exp(-|a|))*, 2012.
+        #[inline(always)]
+        pub(super) fn $difference<A: MultiplyAdd>(x: $ty) -> $ty {
+            let near = ln::$ty::<A>(-expm1::$ty::<A>(-x));
+            let far = log1p::$ty::<A>(-exp::$ty::<A>(-x));
+            if x > $middle { far } else { near }
+        }
+    )+};
+}
+
+of! {
+    f32, logistic_f32, difference_f32: 0.35;
+    f64, logistic_f64, difference_f64: 0.35;
+}
