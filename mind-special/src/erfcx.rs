@@ -135,6 +135,7 @@ mod tests {
     use super::*;
 
     /// Of mpmath with 60 digits: the number, and the derivatives' sizes of the orders 0 to 4.
+    #[allow(clippy::approx_constant, reason = "a recorded value")]
     const VALUES: &[(f64, [f64; 5])] = &[
         (
             -26.0,
