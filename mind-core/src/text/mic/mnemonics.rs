@@ -100,7 +100,7 @@ mod tests {
             {
                 assert_eq!(found(&format!("{name}{after}")), (Some(name), name.len()), "{name}{after:?}");
             }
-            for other in [format!("{name}x N1 N2"), format!("{name}. N1"), format!("x{name} N1")] {
+            for other in [format!("{name}q N1 N2"), format!("{name}. N1"), format!("q{name} N1")] {
                 assert_eq!(found(&other).0, None, "{other}");
             }
         }
