@@ -97,7 +97,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     // Other names.
     (&["ln"], Way::Named("log")),
     (&["negative"], Way::Named("neg")),
-    (&["mm", "bmm", "mv", "matrix_multiply", "batch_matmul"], Way::Named("matmul")),
+    (&["mm", "bmm", "matrix_multiply", "batch_matmul"], Way::Named("matmul")),
     (&["inner", "vdot"], Way::Named("dot")),
     (&["view", "resize", "view_as"], Way::Named("reshape")),
     (&["permute", "permute_dims", "permuted_axes"], Way::Named("transpose")),
@@ -114,6 +114,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["ReLU", "Relu"], Way::Named("relu")),
     // Operators.
     (&["add"], formula("{0} + {1}")),
+    (&["mv"], formula("{0} @ {1}")),
     (&["sub", "subtract"], formula("{0} - {1}")),
     (&["mul", "multiply"], formula("{0} * {1}")),
     (&["div", "divide", "true_divide", "truediv"], formula("{0} / {1}")),

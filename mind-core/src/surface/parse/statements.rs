@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Ident};
 use super::machine::{LevelKind, Operand, State};
 use super::parser::{Parser, Unexpected};
 use crate::diag::{Code, Diag, Site};
-use crate::map::Map;
+use crate::map::{Map, Tightness};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern, TypeExpr};
 
 /// A statement whose expression is being read.
@@ -29,9 +29,10 @@ const WHOLE: &str = "assign to a whole parameter or field; name a new value with
 const AFTER_VALUE: &str = "an operator or `;`";
 const ASSIGN: &str = "=";
 
-/// `+=` and so on, as they are written.
+/// `+=` and so on, as they are written. `<=` compares.
 fn updates() -> impl Iterator<Item = (String, BinaryOp)> {
-    Map::operators().map(|map| (format!("{}=", map.row().label), BinaryOp::Map(map)))
+    let updates = Map::operators().filter(|map| map.row().infix() != Some(Tightness::Comparison));
+    updates.map(|map| (format!("{}=", map.row().label), BinaryOp::Map(map)))
 }
 
 impl Parser<'_> {

@@ -334,3 +334,13 @@ fn no_tokens_make_the_parser_panic() {
         let _ = (expression.map(|expression| expression.to_string()), report(&diags));
     }
 }
+
+#[test]
+fn a_body_that_begins_with_a_comparison_is_no_update() {
+    for operator in ["<", "<=", ">", ">=", "==", "!="] {
+        let text = format!("fn f(x: f32[2], y: f32[2]) -> bool[2] {{ x {operator} y }}");
+        let (block, mut diags) = parse(text.parse().unwrap());
+        diags.extend(crate::surface::lower(&block).1);
+        assert!(diags.is_empty(), "{operator}: {diags:?}");
+    }
+}
