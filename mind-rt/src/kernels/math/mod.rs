@@ -44,12 +44,12 @@
 //! | `trigamma` | 1 in `f32`, 6 in `f64` | 0.501 | 3.21 |
 //! | `erf_inv` | 4 in `f32`, 5 in `f64` | 3.85 | |
 //! | `pow` | 2 | 1.97 | 1.21 |
-//! | `erfcx` | 5 in `f32`, 4 in `f64` | 4.12 | 3.17 |
+//! | `erfcx` | 5 in `f32`, 4 in `f64` | 4.33 | 3.17 |
 //! | `erfcx_derivative`, of orders up to 4 | 1 in `f32`, 8 in `f64` | | 4.99 |
-//! | `log_ndtr` | 7 in `f32`, 5 in `f64` | 6.59 | 4.24 |
-//! | `log1mexp` | 3 | 2.42 | 1.74 |
+//! | `log_ndtr` | 7 in `f32`, 5 in `f64` | 6.85 | 4.24 |
+//! | `log1mexp` | 3 | 2.55 | 1.74 |
 //! | `logaddexp`, of results beyond 10^-8 in `f32` and ±0.7 in `f64` | 1 in `f32`, 2 in `f64` | | 0.81 |
-//! | `logistic` | 3 | 2.18 | 1.68 |
+//! | `logistic` | 3 | 2.40 | 1.68 |
 //! | `floor_divide` | 1 in `f32`, 2 in `f64` | | 0.50 |
 //!
 //! All are exact at zeros, infinities and NaN, and right within the bound for subnormal arguments and results.
