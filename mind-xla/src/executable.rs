@@ -186,18 +186,28 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Gives what is on the devices, for an argument that the program updates. Its memory is reused.
+    /// Gives what is on the devices, for an argument that the program updates. Its memory is reused. Fields that the program
+    /// leaves as they are, such as frozen layers, are lent.
     pub fn update(mut self, argument: &str, value: &'a mut OnDevices) -> Self {
+        let mut updates_any = false;
+        let mut only_read = Vec::new();
         for (name, tensor) in value.names.iter().zip(&mut value.tensors) {
             let name = under(argument, name);
             match self.on_devices(&name, tensor) {
-                Ok(position) if self.executable.described.arguments[position].updated.is_none() => {
-                    self.faults
-                        .push(format!("`{name}` is given to be updated, and the program only reads it"));
+                Ok(position) if self.executable.described.arguments[position].updated.is_some() => {
+                    updates_any = true;
+                    self.give(position, Given::Updated(tensor));
                 }
-                Ok(position) => self.give(position, Given::Updated(tensor)),
+                Ok(position) => {
+                    self.give(position, Given::Kept(tensor));
+                    only_read.push(name);
+                }
                 Err(fault) => self.faults.push(fault),
             }
+        }
+        if !updates_any {
+            let fault = |name| format!("`{name}` is given to be updated, and the program only reads it");
+            self.faults.extend(only_read.into_iter().map(fault));
         }
         self
     }

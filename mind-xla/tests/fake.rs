@@ -18,6 +18,14 @@ mind! {
         x * rate
     }
 
+    /// `b` is frozen.
+    fn tune<N>(x: f32[N, 2], layer: &mut Layer, rate: f32) -> f32[N, 2] {
+        layer.w = layer.w - rate;
+        x @ transpose(layer.w) @ layer.w + layer.b
+    }
+
+    fn reads<N>(x: f32[N, 2], layer: Layer) -> f32[N, 2] { x @ transpose(layer.w) @ layer.w + layer.b }
+
     fn first(x: f32[4], y: f32[4]) -> f32 { sum(x * y) }
 }
 
@@ -166,6 +174,36 @@ fn what_is_updated_stays_on_the_devices() {
     assert_eq!(back.w.as_slice()[..3], [3.0, 4.0, 5.0]);
     drop((executable, on_devices));
     assert_nothing_is_left(&plugin);
+}
+
+#[test]
+fn fields_that_a_program_leaves_as_they_are_are_lent_by_an_update() {
+    let copy = variant("good");
+    let plugin = Plugin::load(&copy.path).expect("it loads");
+    let client = client(&plugin, "");
+    let compiled = |mic, updates| {
+        let program = Program::from_mic(mic, updates).expect("the module is one of the macro's");
+        client.compile(&program.extent("N", 4)).expect("it compiles")
+    };
+    let executable = compiled(tune::MIC, tune::UPDATES);
+    let mut on_devices = executable.load("layer", &layer()).expect("the layer fits");
+    let x = x();
+    for _ in 0..3 {
+        let call = executable.call().pass("x", &x).update("layer", &mut on_devices).number("rate", 1.0_f32);
+        assert_eq!(call.run().expect("it runs").len(), 1);
+    }
+    let mut back = layer();
+    on_devices.read_into(&mut back).expect("it is the same struct");
+    assert_eq!((&back.b, back.w.as_slice()[0]), (&layer().b, layer().w.as_slice()[0] + 3.0));
+    // Where nothing is updated, the call is a mistake.
+    let executable = compiled(reads::MIC, reads::UPDATES);
+    let said = executable.call().pass("x", &x).update("layer", &mut on_devices).run();
+    let said = said.expect_err("nothing is updated").to_string();
+    for field in ["layer.w", "layer.b"] {
+        let fault = format!("`{field}` is given to be updated, and the program only reads it");
+        assert!(said.contains(&fault), "{said}");
+    }
+    drop((executable, on_devices));
 }
 
 #[test]

@@ -26,6 +26,16 @@ mind! {
         (a + 1.0, b * 2.0, c - 3, transpose(d))
     }
 
+    /// The first layer is frozen.
+    fn tune<N>(x: f32[N, 6], y: i64[N], net: &mut Network, rate: f32) -> f32 {
+        let (l, gradient) = value_and_grad(loss, wrt = net)(x, y, net);
+        net.w2 = net.w2 - rate * gradient.w2;
+        net.b2 = net.b2 - rate * gradient.b2;
+        l
+    }
+
+    fn peaks<N>(x: f32[N, 2]) -> (f32, f32[2], f32[N]) { (max(x), min(x, axis = 0), max(x, axis = 1)) }
+
     fn above(x: f32[4], least: f32) -> bool[4] { x > least }
 }
 
@@ -91,6 +101,51 @@ fn steps_over_devices_are_those_of_this_process() {
             let (Some(found), Some(expected)) = pair else { panic!("all are f32") };
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{found:?}\n{expected:?}");
         }
+    }
+}
+
+#[test]
+fn a_layer_that_a_step_leaves_as_it_is_stays_on_the_devices() {
+    let Some(client) = client(1) else { return };
+    let (x, y, mut net) = sample();
+    let first = net.clone();
+    let executable =
+        client.compile(&program(tune::MIC, tune::UPDATES).extent("N", 16)).expect("the program compiles");
+    let mut on_devices = executable.load("net", &net).expect("the network fits");
+    for _ in 0..20 {
+        let expected = tune(&x, &y, &mut net, 0.3);
+        let call = executable.call().pass("x", &x).pass("y", &y).update("net", &mut on_devices);
+        let results = call.number("rate", 0.3_f32).run().expect("the step runs");
+        let found: f32 = results[0].number().expect("it is a number");
+        assert!((found - expected).abs() < 1e-5, "{found}, needed {expected}");
+    }
+    let mut back = first.clone();
+    on_devices.read_into(&mut back).expect("it is the same network");
+    assert_eq!((&back.w1, &back.b1), (&first.w1, &first.b1));
+    assert_ne!(back.w2, first.w2);
+}
+
+/// On several devices too, where each finds the largest number of its part.
+#[test]
+fn nan_stays_where_rows_are_split() {
+    for devices in [1, 4] {
+        let Some(client) = client(devices) else { return };
+        let program = program(peaks::MIC, peaks::UPDATES).extent("N", 8);
+        let program = program.axis("d", devices as usize).split("x", &["d", "_"]);
+        let executable = client.compile(&program).expect("the program compiles");
+        let x: Tensor![f32; ?, 2] =
+            Tensor::from_fn_with(
+                (8, Const),
+                |[i, j]| {
+                    if (i, j) == (5, 1) { f32::NAN } else { (2 * i + j) as f32 }
+                },
+            );
+        let results = executable.call().pass("x", &x).run().expect("it runs");
+        assert!(results[0].number::<f32>().expect("it is a number").is_nan());
+        let columns = results[1].to_vec::<f32>().expect("f32");
+        assert!(columns[0] == 0.0 && columns[1].is_nan(), "{columns:?}");
+        let rows = results[2].to_vec::<f32>().expect("f32");
+        assert!(rows.iter().enumerate().all(|(row, most)| most.is_nan() == (row == 5)), "{rows:?}");
     }
 }
 

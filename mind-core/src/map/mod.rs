@@ -216,6 +216,16 @@ pub enum Hlo {
     Operand,
     /// The operation of this name, as `stablehlo.add`; of the dialect `chlo` where StableHLO has none.
     Operation(&'static str),
+    /// Division. Engines make one division of several, with divisors whose product leaves the range: of floats a quotient is
+    /// divided, and divides, by a product with the reciprocal.
+    Quotient(&'static str),
+    /// An operation of integers, and [formulas](formula) of floats, of which engines drop NaN in the operation.
+    ByType {
+        /// The operation, as [`Self::Operation`].
+        integers: &'static str,
+        /// Formulas as of [`Self::Formula`].
+        floats: &'static [Named],
+    },
     /// `stablehlo.compare` in this direction.
     Compare(&'static str),
     /// Named [formulas](formula) over the operands and over those before; the last one is the function.

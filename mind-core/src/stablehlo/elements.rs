@@ -20,12 +20,15 @@ pub(super) fn lower(writer: &mut Writer, map: Map, operands: &[Value], shape: &[
 /// A function of elements of operands of one shape.
 fn apply(writer: &mut Writer, map: Map, operands: &[Value]) -> Value {
     let row = map.row();
-    let leading = writer.tensor(operands[row.leading()]);
+    let leading = writer.tensor(operands[row.leading()]).clone();
     let to = Tensor::new(row.result(leading.dtype), leading.shape.clone());
     let mut names: Vec<_> = row.formals.iter().copied().zip(operands.iter().copied()).collect();
     match row.hlo {
         Hlo::Operand => operands[0],
         Hlo::Operation(operation) => of_elements(writer, operation, operands, to),
+        Hlo::Quotient(operation) => quotient(writer, operation, [operands[0], operands[1]], to),
+        Hlo::ByType { floats, .. } if leading.dtype.is_float() => all(writer, floats, &mut names),
+        Hlo::ByType { integers, .. } => of_elements(writer, integers, operands, to),
         Hlo::Compare(direction) => {
             let (names, types) = (writer.names(operands), writer.types(operands, &to));
             writer.line(to, format_args!("stablehlo.compare {direction}, {names} : {types}"))
@@ -43,6 +46,30 @@ fn apply(writer: &mut Writer, map: Map, operands: &[Value]) -> Value {
     }
 }
 
+/// A quotient. Where an operand may be a quotient itself, XLA would divide once, by the product of both divisors or of a product,
+/// which leave the range sooner: `1e-10 / 1e-20 / 1e-20` was infinite in `f32`. It keeps a product with the reciprocal.
+fn quotient(writer: &mut Writer, operation: &str, operands: [Value; 2], to: Tensor) -> Value {
+    let [lhs, rhs] = operands;
+    if !(to.dtype.is_float() && operands.iter().any(|operand| writer.is_quotient(*operand))) {
+        let result = of_elements(writer, operation, &operands, to);
+        writer.mark_quotient(result);
+        return result;
+    }
+    // 2^-64 where the reciprocal would be subnormal, which engines flush to 0.
+    let scale = play(
+        writer,
+        "where(gt(abs(rhs), 1e30), 0.000000000000000000054210108624275222, 1.0)",
+        &[("rhs", rhs)],
+    );
+    let one = writer.constant(&number(1.0, to.dtype), to.clone());
+    let scaled = play(writer, "rhs * scale", &[("rhs", rhs), ("scale", scale)]);
+    let reciprocal = of_elements(writer, operation, &[one, scaled], to);
+    let names = [("lhs", lhs), ("scale", scale), ("reciprocal", reciprocal)];
+    let result = play(writer, "lhs * scale * reciprocal", &names);
+    writer.mark_quotient(result);
+    result
+}
+
 /// The value of the last of some formulas, of which each is known to those behind it.
 fn all(writer: &mut Writer, formulas: &'static [Named], names: &mut Vec<(&'static str, Value)>) -> Value {
     for (name, text) in formulas {
@@ -58,12 +85,15 @@ pub(super) fn of_elements(writer: &mut Writer, operation: &str, operands: &[Valu
     let is_one = operands.len() < 3 && operands.iter().all(|operand| *writer.tensor(*operand) == to);
     if operation.starts_with("stablehlo.") && is_one {
         let line = format!("{operation} {} : {to}", writer.names(operands));
-        return writer.line(to, format_args!("{line}"));
+        let result = writer.line(to, format_args!("{line}"));
+        writer.follow_quotient(operation, operands, result);
+        return result;
     }
     writer.operation(operation, operands, format_args!(""), to)
 }
 
-fn play(writer: &mut Writer, text: &'static str, names: &[(&str, Value)]) -> Value {
+/// The value of a formula.
+pub(super) fn play(writer: &mut Writer, text: &'static str, names: &[(&str, Value)]) -> Value {
     let Ok(value) = formula(writer, text, names);
     value
 }

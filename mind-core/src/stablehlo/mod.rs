@@ -24,6 +24,10 @@
 //! - An integer divided by 0, E6010 here, gives a number that the engine chooses.
 //! - What `inspect` shows is not shown.
 //!
+//! NaN is kept in maxima and minima by comparisons and selections, since `stablehlo.maximum` drops it in XLA's plugin for
+//! CPUs. A quotient of quotients is a product with a reciprocal, since XLA merges divisions into one whose divisor may leave
+//! the range.
+//!
 //! Sums round in the order of the engine, and functions of elements by its own kernels. XLA's derivatives of `digamma`
 //! of the fifth order and up are wrong below -8.
 //!

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     ir::{Cumulation, Reduction},
+    map::{Hlo, Map},
     ops::position,
     reduce::{ArgReduce, Neutral, Reduce},
     ty::DType,
@@ -25,22 +26,46 @@ pub(super) fn reduce(
     let neutral = neutral(row.monoid.neutral, from.dtype);
     let start = writer.constant(&neutral, Tensor::scalar(from.dtype));
     let kept = from.with_shape(without(&from.shape, &axes));
-    let (combine, names) = (operation(row.monoid.combine), [operand, start]);
-    let types = writer.types(&names, &kept);
-    let [operand, start] = names.map(|value| writer.name(value));
-    let mut result = writer.line(
-        kept.clone(),
-        format_args!(
-            "stablehlo.reduce({operand} init: {start}) applies {combine} across dimensions = {} : {types}",
-            list(&axes)
-        ),
-    );
+    let mut result = reduced(writer, operation(row.monoid.combine), [operand, start], &axes, kept.clone());
+    if drops_nan(row.monoid.combine) && from.dtype.is_float() {
+        result = with_nan(writer, operand, &axes, result);
+    }
     if row.divides {
         let count: i64 = axes.iter().map(|axis| from.shape[*axis]).product();
         let count = writer.constant(&number(count as f64, from.dtype), kept.clone());
         result = elements::of_elements(writer, "stablehlo.divide", &[result, count], kept);
     }
     writer.reshaped(result, &to.shape)
+}
+
+/// The elements over some axes, put together by an operation.
+fn reduced(writer: &mut Writer, combine: &str, names: [Value; 2], axes: &[usize], to: Tensor) -> Value {
+    let types = writer.types(&names, &to);
+    let [operand, start] = names.map(|value| writer.name(value));
+    let axes = list(axes);
+    writer.line(
+        to,
+        format_args!(
+            "stablehlo.reduce({operand} init: {start}) applies {combine} across dimensions = {axes} : {types}"
+        ),
+    )
+}
+
+/// Whether engines may leave NaN out as they put elements together.
+fn drops_nan(combine: Map) -> bool {
+    matches!(combine.row().hlo, Hlo::ByType { .. })
+}
+
+/// NaN where an element over the axes is NaN, else the result. A reduction of truth values beside it rather than a region with
+/// comparisons: engines split and put together over devices what is one operation.
+fn with_nan(writer: &mut Writer, operand: Value, axes: &[usize], result: Value) -> Value {
+    let to = Tensor::new(DType::Bool, &*writer.tensor(result).shape);
+    let is_nan = elements::play(writer, "ne(x, x)", &[("x", operand)]);
+    let no = writer.constant(&false.to_string(), Tensor::scalar(DType::Bool));
+    let any = reduced(writer, "stablehlo.or", [is_nan, no], axes, to);
+    let result_type = writer.tensor(result).clone();
+    let nan = writer.constant(&number(f64::NAN, result_type.dtype), result_type);
+    elements::play(writer, "where(any, nan, y)", &[("any", any), ("nan", nan), ("y", result)])
 }
 
 /// Each element goes with its position. The first NaN wins, else the first of the best ones; a group has an element,

@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use crate::{data::TensorData, map::Map, reduce::Neutral, ty::DType};
+use crate::{
+    data::TensorData,
+    map::{Hlo, Map},
+    reduce::Neutral,
+    ty::DType,
+};
 
 /// A type of known extents: `tensor<2x3xf32>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,13 +135,20 @@ pub(super) fn neutral(neutral: Neutral, dtype: DType) -> String {
     }
 }
 
-/// The operation that puts elements together.
+/// The operation that puts elements together. Of floats it may drop NaN, which the caller keeps.
 ///
 /// # Panics
 /// If it is more than one operation, which that of no monoid is.
 pub(super) fn operation(combine: Map) -> &'static str {
-    let crate::map::Hlo::Operation(operation) = combine.row().hlo else {
-        unreachable!("what puts elements together is one operation")
-    };
-    operation
+    match combine.row().hlo {
+        Hlo::Operation(operation) | Hlo::ByType { integers: operation, .. } => operation,
+        Hlo::Operand
+        | Hlo::Quotient(_)
+        | Hlo::Compare(_)
+        | Hlo::Formula(_)
+        | Hlo::OfEach { .. }
+        | Hlo::Between { .. } => {
+            unreachable!("elements are put together by one operation")
+        }
+    }
 }

@@ -19,13 +19,28 @@ pub(super) struct Writer {
     arguments: usize,
     /// Those that are the second result of their line.
     seconds: BTreeSet<usize>,
+    /// Those that are a quotient once an engine has dropped what changes no number, as a product with 1.
+    quotients: BTreeSet<usize>,
 }
+
+/// Operations that an engine drops where an operand is 0 or 1, or moves a division through.
+const TRANSPARENT: &[&str] = &[
+    "stablehlo.add",
+    "stablehlo.broadcast_in_dim",
+    "stablehlo.multiply",
+    "stablehlo.negate",
+    "stablehlo.reshape",
+    "stablehlo.select",
+    "stablehlo.slice",
+    "stablehlo.subtract",
+    "stablehlo.transpose",
+];
 
 impl Writer {
     /// A function of these arguments.
     pub(super) fn new(arguments: Vec<Tensor>) -> Self {
-        let seconds = BTreeSet::new();
-        Self { lines: String::new(), arguments: arguments.len(), tensors: arguments, seconds }
+        let (seconds, quotients) = (BTreeSet::new(), BTreeSet::new());
+        Self { lines: String::new(), arguments: arguments.len(), tensors: arguments, seconds, quotients }
     }
 
     /// An argument, by its position.
@@ -82,7 +97,26 @@ impl Writer {
         let (names, types) = (self.names(operands), self.types(operands, &to));
         // `chlo` writes functions without parentheses around the operands' types.
         let types = if name.starts_with("chlo.") { types.replace(['(', ')'], "") } else { types };
-        self.line(to, format_args!("{name} {names}{between} : {types}"))
+        let result = self.line(to, format_args!("{name} {names}{between} : {types}"));
+        self.follow_quotient(name, operands, result);
+        result
+    }
+
+    /// Whether an engine may find a quotient here.
+    pub(super) fn is_quotient(&self, value: Value) -> bool {
+        self.quotients.contains(&value.0)
+    }
+
+    /// Notes that a value is a quotient.
+    pub(super) fn mark_quotient(&mut self, value: Value) {
+        self.quotients.insert(value.0);
+    }
+
+    /// Notes that a result is a quotient where an operand is and the operation may be dropped.
+    pub(super) fn follow_quotient(&mut self, operation: &str, operands: &[Value], result: Value) {
+        if TRANSPARENT.contains(&operation) && operands.iter().any(|operand| self.is_quotient(*operand)) {
+            self.mark_quotient(result);
+        }
     }
 
     /// `%0, %1`
