@@ -72,6 +72,14 @@ pub enum Error {
         /// Who was told so.
         rank: usize,
     },
+    /// Some ranks weigh their means by a count, and others by their rows.
+    #[error("{weighted} of {ranks} ranks count what their loss is the mean of, needed all or none")]
+    Weighted {
+        /// The ranks that do.
+        weighted: usize,
+        /// All of them.
+        ranks: usize,
+    },
     /// A checkpoint cannot be read or written.
     #[error("{}: cannot {doing} the checkpoint: {source}", path.display())]
     File {

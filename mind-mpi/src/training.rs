@@ -28,8 +28,8 @@ pub struct DataParallel<A> {
     times: Times,
 }
 
-/// What ranks add up: the gradients of all fields in order, the loss, the number of rows, and a number for each of
-/// [`Call::ALL`]. It is kept from step to step for its memory. Of `f64` where some parameter is.
+/// What ranks add up: the gradients of all fields in order, the loss, what is counted, the ranks that count, the number of
+/// rows, and a number for each of [`Call::ALL`]. It is kept from step to step for its memory. Of `f64` where some parameter is.
 #[derive(Debug)]
 enum Message {
     F32(Vec<f32>),
@@ -64,6 +64,16 @@ impl Call {
 pub struct Share {
     rows: Range<usize>,
     total: usize,
+    weight: Weight,
+}
+
+/// How a rank's mean counts in that of all ranks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Weight {
+    /// By its rows.
+    Rows,
+    /// By so many of whatever its loss is the mean of.
+    Counted(usize),
 }
 
 /// What steps took so far.
@@ -144,7 +154,8 @@ impl<A: AllReduce> DataParallel<A> {
         }
         let (each, more) = (total / ranks, total % ranks);
         let start = rank * each + rank.min(more);
-        Ok(Share { rows: start..start + each + usize::from(rank < more), total })
+        let rows = start..start + each + usize::from(rank < more);
+        Ok(Share { rows, total, weight: Weight::Rows })
     }
 
     /// The same where each rank must have as many rows: a program whose number of rows is fixed in its types.
@@ -161,12 +172,13 @@ impl<A: AllReduce> DataParallel<A> {
     }
 
     /// Makes `gradient` the mean over the rows of the whole batch, and gives that of `loss`. Both are means over the share
-    /// on entry. It is one message, in `f32` unless some parameter is `f64`. Integers among the gradients stay as they are.
+    /// on entry. Where the loss is a mean over something else than rows, such as the tokens that are not ignored, the share says
+    /// over how many by [`Share::counting`]. It is one message, in `f32` unless some parameter is `f64`. Integers among the gradients stay as they are.
     ///
     /// # Errors
     /// [`Error::Gradient`] if `gradient` has other parts than the parameters; [`Error::Rows`] where the shares are not of
-    /// one batch, on each rank that was told of another number of rows than there are; [`Error::Calls`];
-    /// [`Error::Transport`].
+    /// one batch, on each rank that was told of another number of rows than there are; [`Error::Weighted`] where some ranks
+    /// count and others do not; [`Error::Calls`]; [`Error::Transport`].
     pub fn mean<P: Parameters>(
         &mut self,
         gradient: &mut P,
@@ -295,7 +307,7 @@ impl<A: AllReduce> DataParallel<A> {
 
     /// The message of a step without a gradient.
     fn meet(&mut self, call: Call) -> Result<(), Error> {
-        let length = self.floats + 2;
+        let length = self.floats + 4;
         match &mut self.message {
             Message::F32(row) => meet_empty(row, length, call, &mut self.transport, A::sum_f32),
             Message::F64(row) => meet_empty(row, length, call, &mut self.transport, A::sum_f64),
@@ -356,6 +368,30 @@ impl Share {
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
     }
+
+    /// The same share, whose mean counts by `count` in place of its rows: as many as its loss is the mean of, which is another
+    /// number than that of rows where a loss leaves some out or counts tokens, such as `nn::cross_entropy_ignoring`. All ranks of
+    /// a step give a count; a rank whose count is 0 adds nothing, even where its mean is NaN.
+    ///
+    /// ```
+    /// use mind_mpi::{DataParallel, Error, threads};
+    ///
+    /// // The mean of 2, 4 and 6 on rank 0, and of 8 on rank 1, each of two rows.
+    /// let losses = threads::run(2, |rank| -> Result<f64, Error> {
+    ///     let mut weight: mind_rt::Tensor![f32; 1] = mind_rt::Tensor::zeros();
+    ///     let mut team = DataParallel::new(rank, "tokens", &mut weight)?;
+    ///     let (loss, tokens) = [(4.0_f32, 3), (8.0, 1)][team.rank()];
+    ///     let share = team.share(4)?.counting(tokens);
+    ///     team.mean(&mut weight, loss, &share)
+    /// })?;
+    /// assert_eq!(losses, [5.0, 5.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn counting(mut self, count: usize) -> Self {
+        self.weight = Weight::Counted(count);
+        self
+    }
 }
 
 /// The mean in numbers of type `T`, which are added up by `sum`.
@@ -371,10 +407,20 @@ fn mean<A: AllReduce, P: Parameters, T: Float>(
     row.clear();
     leaves::floats(gradient, row);
     row.push(T::from_f64(loss));
-    let weight = share.rows.len() as f64 / share.total as f64;
+    let weight = match share.weight {
+        Weight::Rows => share.rows.len() as f64 / share.total as f64,
+        Weight::Counted(count) => count as f64,
+    };
     for x in row.iter_mut() {
-        *x = T::from_f64(x.to_f64() * weight);
+        // A share of which nothing is counted has no mean: 0 divided by 0 in many losses.
+        *x = if weight == 0.0 { T::ZERO } else { T::from_f64(x.to_f64() * weight) };
     }
+    let counted = match share.weight {
+        Weight::Rows => 0,
+        Weight::Counted(count) => count,
+    };
+    row.push(T::from_f64(counted as f64));
+    row.push(T::from_f64(if share.weight == Weight::Rows { 0.0 } else { 1.0 }));
     row.push(T::from_f64(share.rows.len() as f64));
 
     let start = Instant::now();
@@ -385,6 +431,19 @@ fn mean<A: AllReduce, P: Parameters, T: Float>(
     let rows = row.pop().expect("the number of rows was pushed").to_f64() as usize;
     if rows != share.total {
         return Err(Error::Rows { found: rows, needed: share.total, rank: transport.rank() });
+    }
+    let weighted = row.pop().expect("the number of weighted ranks was pushed").to_f64() as usize;
+    let counted = row.pop().expect("what was counted was pushed").to_f64();
+    if weighted > 0 {
+        let ranks = transport.ranks();
+        if weighted != ranks {
+            return Err(Error::Weighted { weighted, ranks });
+        }
+        // Nothing is counted on any rank: nothing is learnt.
+        let divisor = counted.max(1.0);
+        for x in row.iter_mut() {
+            *x = T::from_f64(x.to_f64() / divisor);
+        }
     }
     let loss = row.pop().expect("the loss was pushed").to_f64();
     leaves::set_floats(gradient, row);

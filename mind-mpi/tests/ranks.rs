@@ -37,6 +37,15 @@ mind! {
         learner = Learner { net: net, adam: adam };
     }
 
+    /// Classes below 0 are padding.
+    fn of_tokens<N>(x: f32[N, 3], class: i64[N], w: f32[3, 4]) -> (f32, f32[3, 4]) {
+        value_and_grad(mean_of_tokens, wrt = w)(x, class, w)
+    }
+
+    fn mean_of_tokens<N>(x: f32[N, 3], class: i64[N], w: f32[3, 4]) -> f32 {
+        nn::cross_entropy_ignoring(x @ w, class, -1)
+    }
+
     #[derive(Clone, Debug, PartialEq)]
     struct Mixed { slope: f64, height: f32, count: i64 }
 
@@ -113,6 +122,74 @@ fn losses_are_those_of_one_rank_to_6_digits_and_ranks_agree_to_the_bit() {
             assert_eq!(bits(&again[0].0), bits(&all[0].0), "a run is as the last");
         }
     }
+}
+
+#[test]
+fn a_loss_of_tokens_is_weighed_by_them() {
+    // Of 12 rows many of the first are padding; on three ranks the first has none that counts.
+    let batch = |rows: std::ops::Range<usize>| -> (Inputs, Tensor![i64; ?], usize) {
+        let class = |row: usize| if row < 5 || row == 9 { -1 } else { (row % 4) as i64 };
+        let (x, _) = self::rows(rows.start, rows.len());
+        let counted = rows.clone().filter(|row| class(*row) >= 0).count();
+        (x, Tensor::from_fn_with((rows.len(),), |[i]| class(rows.start + i)), counted)
+    };
+    let w: Tensor![f32; 3, 4] = Tensor::from_fn(|[i, j]| number(4 * i + j));
+    let (x, class, counted) = batch(0..12);
+    assert_eq!(counted, 6);
+    let (expected, slope) = of_tokens(&x, &class, &w);
+    let step = |ranks, counts: bool| {
+        threads::run(ranks, |rank| -> Result<_, Error> {
+            let mut w = w.clone();
+            let mut team = DataParallel::new(rank, "tokens", &mut w)?;
+            let share = team.share(12)?;
+            let (x, class, counted) = batch(share.rows());
+            let (loss, mut slope) = of_tokens(&x, &class, &w);
+            let share = if counts { share.counting(counted) } else { share };
+            let loss = team.mean(&mut slope, loss, &share)?;
+            Ok((loss, slope))
+        })
+        .expect("they meet")
+    };
+    for ranks in [1, 2, 3] {
+        for (loss, found) in step(ranks, true) {
+            assert!((loss - f64::from(expected)).abs() < 1e-6, "{ranks} ranks: {loss}, needed {expected}");
+            let pairs = found.as_slice().iter().zip(slope.as_slice());
+            assert!(
+                pairs.clone().all(|(a, b)| (a - b).abs() < 1e-6),
+                "{ranks} ranks: {found}, needed {slope}"
+            );
+        }
+    }
+    let by_rows = step(2, false)[0].0;
+    assert!((by_rows - f64::from(expected)).abs() > 1e-3, "{by_rows}: rows weigh otherwise");
+}
+
+#[test]
+fn nothing_is_learnt_where_nothing_is_counted() {
+    let all = threads::run(2, |rank| -> Result<_, Error> {
+        let mut line = Line { slope: 1.0, height: 2.0 };
+        let mut team = DataParallel::new(rank, "line", &mut line)?;
+        let share = team.share(4)?.counting(0);
+        let mut gradient = Line { slope: f32::NAN, height: f32::NAN };
+        let loss = team.mean(&mut gradient, f32::NAN, &share)?;
+        Ok((loss, gradient))
+    });
+    for found in all.expect("they meet") {
+        assert_eq!(found, (0.0, Line { slope: 0.0, height: 0.0 }));
+    }
+}
+
+#[test]
+fn ranks_that_do_not_all_count_are_told() {
+    let message = told(|rank| {
+        let mut team = DataParallel::new(rank, "net", &mut net())?;
+        let mut share = team.share(4)?;
+        if team.rank() == 1 {
+            share = share.counting(3);
+        }
+        team.mean(&mut net(), 1.0_f32, &share).map(drop)
+    });
+    assert_eq!(message, "1 of 2 ranks count what their loss is the mean of, needed all or none");
 }
 
 /// A transport that counts what goes through it.
