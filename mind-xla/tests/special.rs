@@ -34,7 +34,10 @@ fn specials(dtype: DType) -> Vec<f64> {
     let least = if dtype == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
     // Above the least normal number, as what is a part of that is subnormal, which engines flush to 0.
     let least = 4.0 * least;
-    let either = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 1e-20, 1e-10, 1e-3, 6.0, 104.0, 1e10, 1e20, largest, least];
+    let either = [
+        0.0, 0.5, 1.0, 1.0001, 1.5, 1.999, 2.0, 3.0, 1e-20, 1e-10, 1e-3, 6.0, 104.0, 1e10, 1e20, largest,
+        least,
+    ];
     let both = either.into_iter().chain([f64::INFINITY]).flat_map(|number| [number, -number]);
     both.chain([f64::NAN]).collect()
 }
