@@ -30,7 +30,8 @@ pub enum Fault {
     /// The system does not let it be read.
     #[error("it cannot be read: {0}")]
     Read(#[source] io::Error),
-    /// The system does not let it be written. What was there before is as it was.
+    /// The system does not let it be written. A file that was there before is as it was; a device or FIFO has got what was
+    /// written so far.
     #[error("it cannot be written: {0}")]
     Write(#[source] io::Error),
     /// It has fewer bytes than it says.

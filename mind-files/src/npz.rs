@@ -132,7 +132,7 @@ pub use of_parameters::*;
 
 #[cfg(feature = "parameters")]
 mod of_parameters {
-    use std::io::{self, Write};
+    use std::io::{self, BufWriter, Write};
 
     use mind_rt::Parameters;
     use zip::write::SimpleFileOptions;
@@ -162,7 +162,7 @@ mod of_parameters {
     ) -> Result<(), Error> {
         let path = path.as_ref();
         let parts = written(parameters, names).map_err(|fault| fault.of(path))?;
-        replace(path, |file| write(file, &parts)).map_err(|error| Fault::Write(error).of(path))
+        replace(path, |file| write_to(file, &parts)).map_err(|error| Fault::Write(error).of(path))
     }
 
     /// Sets parameters to what a file holds of them.
@@ -184,6 +184,23 @@ mod of_parameters {
     ) -> Result<(), Error> {
         let path = path.as_ref();
         File::open(path)?.load(parameters, names).map_err(|fault| fault.of(path))
+    }
+
+    /// Writes an archive to what may be unable to seek: a FIFO or a device gets the bytes that a file would have.
+    fn write_to(to: &mut BufWriter<&fs::File>, parts: &[Written<'_>]) -> io::Result<()> {
+        if to.get_ref().metadata()?.is_file() {
+            return write(to, parts);
+        }
+        let mut archive = Cursor::new(Vec::new());
+        archive.get_mut().try_reserve_exact(parts.iter().map(longest).sum())?;
+        write(&mut archive, parts)?;
+        to.write_all(archive.get_ref())
+    }
+
+    /// The bytes that a part takes in an archive, or some more: its elements, two headers of zip and one of the format.
+    fn longest(part: &Written<'_>) -> usize {
+        const HEADERS: usize = 1024;
+        part.elements.len() * 8 + 2 * part.name.len() + 32 * part.layout.dims.len() + HEADERS
     }
 
     /// Writes an archive, not compressed. It has no times in it, so that equal parameters make equal files.
