@@ -55,12 +55,10 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Value> {
             file.display()
         ))
     })?;
-    let copies = if header.is_fortran() { 2 } else { 1 };
-    budget.take(bytes.saturating_mul(copies)).map_err(|error| {
+    budget.take(bytes).map_err(|error| {
         let mistake = Mistake::new(Code::E6004, format!("{}: {error}", file.display()));
         Failure::mistake(with_help(mistake))
     })?;
-    budget.give_back(bytes.saturating_mul(copies - 1));
     let elements: Elements = match dtype {
         DType::I32 => numbers::<i32>(&header, &mut reader).map(Into::into),
         DType::I64 => numbers::<i64>(&header, &mut reader).map(Into::into),

@@ -3,6 +3,7 @@
 #[cfg(feature = "parameters")]
 use mind_rt::{Element, Parameters, Shape, Tensor};
 
+use crate::blocks::Sink;
 use crate::error::Fault;
 use crate::layout::Arrays;
 #[cfg(feature = "parameters")]
@@ -13,14 +14,24 @@ pub trait Archive {
     /// All that it holds.
     fn arrays(&self) -> &Arrays;
 
-    /// Reads the elements of one of its arrays, little-endian, in row-major order; `to` has as many bytes as these.
+    /// Finds out that the file has the elements of one of its arrays, which its headers only say, so that memory may be taken
+    /// for them.
     ///
     /// # Errors
-    /// They cannot be read, or are not as the headers say.
+    /// It has fewer or more, or they cannot be read.
     ///
     /// # Panics
     /// If there is no such array.
-    fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault>;
+    fn verify(&mut self, name: &str) -> Result<(), Fault>;
+
+    /// Reads the elements of one of its arrays, and gives them to a sink.
+    ///
+    /// # Errors
+    /// They cannot be read, or are not as the headers say. The sink may have some of them then.
+    ///
+    /// # Panics
+    /// If there is no such array.
+    fn read(&mut self, name: &str, to: Sink<'_>) -> Result<(), Fault>;
 
     /// Sets parameters to what the file holds of them.
     ///

@@ -5,7 +5,8 @@
 //! - **Names** of parameters are those in the file, or are mapped: [`Names`].
 //! - **All differences** between a file and parameters are told at once, and then nothing is loaded: [`Fault`].
 //! - **A file is whole at any moment** that its writer is killed at: [`replace`].
-//! - **No memory is taken for a length that a file tells of** before the file is known to have as much, and the parameters too.
+//! - **No memory is taken for a length that a file tells of** before the file is known to have as much, and the parameters too;
+//!   then it is taken once. Arrays that are compressed are inflated twice for that, first to be counted.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(any(feature = "safetensors", feature = "npy")),
@@ -13,6 +14,7 @@
 )]
 
 mod archive;
+mod blocks;
 mod error;
 mod fit;
 mod layout;
@@ -33,6 +35,7 @@ use std::io;
 use std::path::Path;
 
 pub use archive::Archive;
+pub use blocks::Sink;
 pub use error::{Difference, Error, Fault};
 pub use fit::{fit, named};
 pub use layout::{Arrays, Layout, Part};

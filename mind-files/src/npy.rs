@@ -19,8 +19,9 @@
 //!
 //! A file is read in either byte order and in C or Fortran order; it is written little-endian and in C order, as format 1.0.
 
-use std::io::{self, Read};
+use std::io::Read;
 
+use crate::blocks::{Sink, Stopped, blocks};
 use crate::error::Fault;
 use crate::layout::Layout;
 use crate::truth;
@@ -100,12 +101,6 @@ impl Header {
         self.length
     }
 
-    /// Whether arranging the elements in C order takes their memory twice.
-    #[must_use]
-    pub const fn is_fortran(&self) -> bool {
-        self.is_fortran
-    }
-
     /// Checks that as many bytes are there as the elements have.
     ///
     /// # Errors
@@ -132,28 +127,45 @@ impl Header {
     /// Reads all elements to `to`, which has as many bytes as [`bytes`](Self::bytes) says: little-endian, in row-major order.
     ///
     /// # Errors
-    /// There are fewer elements, or something follows them; a `bool` is neither 0 nor 1.
+    /// There are fewer elements, or something follows them; a `bool` is neither 0 nor 1; the language has no such type.
+    ///
+    /// # Panics
+    /// If `to` has fewer bytes.
     pub fn elements(&self, reader: &mut impl Read, to: &mut [u8]) -> Result<(), Fault> {
-        let mut found = 0;
-        while found < to.len() {
-            match reader.read(&mut to[found..]) {
-                Ok(0) => return self.check(found as u64),
-                Ok(more) => found += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Fault::Read(error)),
+        self.read_to(reader, &mut |start, bytes| to[start..start + bytes.len()].copy_from_slice(bytes))
+    }
+
+    /// Reads all elements and gives them to a sink.
+    ///
+    /// # Errors
+    /// As [`elements`](Self::elements).
+    pub(crate) fn read_to(&self, reader: &mut impl Read, to: Sink<'_>) -> Result<(), Fault> {
+        let length = self.bytes().and_then(|bytes| usize::try_from(bytes).ok());
+        let (Some(width), Some(length)) = (width(&self.layout.dtype), length) else {
+            return Err(malformed(&format!("its elements cannot be read, {}", self.layout)));
+        };
+        let mut columns = self.is_fortran.then(|| ColumnMajor::new(&self.layout.dims));
+        let read = blocks(reader, length, |start, block| {
+            truth::check(&self.layout, self.is_fortran, self.length, start, block)?;
+            if self.is_big_endian {
+                block.chunks_exact_mut(width).for_each(<[u8]>::reverse);
             }
-        }
+            match &mut columns {
+                None => to(start, block),
+                Some(columns) => {
+                    let elements = block.chunks_exact(width).zip(columns);
+                    elements.for_each(|(element, position)| to(position * width, element));
+                }
+            }
+            Ok(())
+        });
+        read.or_else(|stopped| match stopped {
+            Stopped::After(found) => self.check(found as u64),
+            Stopped::By(fault) => Err(fault),
+        })?;
         if reader.read(&mut [0]).map_err(Fault::Read)? != 0 {
-            let message = format!("something follows the {found} bytes of its elements, {}", self.layout);
+            let message = format!("something follows the {length} bytes of its elements, {}", self.layout);
             return Err(malformed(&message));
-        }
-        truth::check(&self.layout, self.is_fortran, self.length, to)?;
-        let width = width(&self.layout.dtype).expect("the type of what is read is one of the language");
-        if self.is_big_endian {
-            to.chunks_exact_mut(width).for_each(<[u8]>::reverse);
-        }
-        if self.is_fortran {
-            to_row_major(&self.layout.dims, width, to);
         }
         Ok(())
     }
@@ -199,20 +211,40 @@ fn width(dtype: &str) -> Option<usize> {
     }
 }
 
-/// Arranges elements that are in column-major order.
-fn to_row_major(dims: &[usize], width: usize, elements: &mut [u8]) {
-    let columns = elements.to_vec();
-    let mut index = vec![0; dims.len()];
-    for element in elements.chunks_exact_mut(width) {
-        let at = dims.iter().zip(&index).rev().fold(0, |at, (extent, index)| at * extent + index);
-        element.copy_from_slice(&columns[at * width..(at + 1) * width]);
-        for (index, extent) in index.iter_mut().zip(dims).rev() {
+/// Where elements in column-major order stand in row-major order, one after the other; without end.
+struct ColumnMajor<'a> {
+    dims: &'a [usize],
+    /// Of each axis, by how much a step along it moves in row-major order.
+    strides: Vec<usize>,
+    index: Vec<usize>,
+    position: usize,
+}
+
+impl<'a> ColumnMajor<'a> {
+    fn new(dims: &'a [usize]) -> Self {
+        let mut strides = vec![1_usize; dims.len()];
+        for axis in (1..dims.len()).rev() {
+            strides[axis - 1] = strides[axis].saturating_mul(dims[axis]);
+        }
+        Self { dims, strides, index: vec![0; dims.len()], position: 0 }
+    }
+}
+
+impl Iterator for ColumnMajor<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let position = self.position;
+        for ((index, extent), stride) in self.index.iter_mut().zip(self.dims).zip(&self.strides) {
             *index += 1;
+            self.position += stride;
             if *index < *extent {
                 break;
             }
+            self.position -= stride * *index;
             *index = 0;
         }
+        Some(position)
     }
 }
 
@@ -430,7 +462,7 @@ mod of_tensors {
             let header = Header::read(&mut reader)?;
             header.check(length.saturating_sub(header.length()))?;
             let shape = shape_for::<T, S>(&header.layout)?;
-            read_tensor(shape, |bytes| header.elements(&mut reader, bytes))
+            read_tensor(shape, |elements| header.read_to(&mut reader, elements))
         };
         read().map_err(|fault: Fault| fault.of(path))
     }

@@ -21,14 +21,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::io::{self, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
-use zip::ZipArchive;
 use zip::read::ZipFile;
-use zip::result::{ZipError, ZipResult};
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
 
 use crate::archive::Archive;
+use crate::blocks::Sink;
 use crate::error::{Error, Fault};
 use crate::layout::{Arrays, Layout};
 use crate::npy;
@@ -98,6 +99,12 @@ impl<R: Read + Seek> File<R> {
         }
         Ok(Self { archive, arrays, entries })
     }
+
+    /// The entry of an array.
+    fn entry(&mut self, name: &str) -> Result<ZipFile<'_, R>, Fault> {
+        let position = *self.entries.get(name).expect("the array is one of the file");
+        self.archive.by_index(position).map_err(|error| refused(&error))
+    }
 }
 
 /// The header of an entry, which the length that the archive tells of it has to be that of.
@@ -117,13 +124,23 @@ impl<R: Read + Seek> Archive for File<R> {
         &self.arrays
     }
 
-    fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault> {
-        let position = *self.entries.get(name).expect("the array is one of the file");
-        let entry: ZipResult<_> = self.archive.by_index(position);
-        let mut entry = entry.map_err(|error| refused(&error))?;
+    /// A stored entry is as long as the part of the file that it is. What an entry inflates to is known once it is inflated,
+    /// which this does to nowhere.
+    fn verify(&mut self, name: &str) -> Result<(), Fault> {
+        let mut entry = self.entry(name)?;
+        let header = header(&mut entry, name)?;
+        let found = match entry.compression() {
+            CompressionMethod::Stored => entry.compressed_size().saturating_sub(header.length()),
+            _ => io::copy(&mut entry, &mut io::sink()).map_err(|error| Fault::Read(error).within(name))?,
+        };
+        header.check(found).map_err(|fault| fault.within(name))
+    }
+
+    fn read(&mut self, name: &str, to: Sink<'_>) -> Result<(), Fault> {
+        let mut entry = self.entry(name)?;
         let header = header(&mut entry, name)?;
         // What follows the last element is nothing, and to find that out the checksum is compared.
-        header.elements(&mut entry, to).map_err(|fault| fault.within(name))
+        header.read_to(&mut entry, to).map_err(|fault| fault.within(name))
     }
 }
 
@@ -132,11 +149,11 @@ pub use of_parameters::*;
 
 #[cfg(feature = "parameters")]
 mod of_parameters {
-    use std::io::{self, BufWriter, Write};
+    use std::io::{BufWriter, Write};
 
     use mind_rt::Parameters;
+    use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
-    use zip::{CompressionMethod, ZipWriter};
 
     use super::*;
     use crate::names::Names;

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use mind_rt::{Element, Elements, ElementsMut, Parameter, Parameters, Shape, Tensor};
+use mind_rt::{Element, Elements, ElementsMut, Parameter, ParameterMut, Parameters, Shape, Tensor};
 
 use crate::archive::Archive;
+use crate::blocks::Sink;
 use crate::error::Fault;
 use crate::fit::{fit, named};
 use crate::layout::{Layout, Part};
@@ -43,18 +44,25 @@ pub fn set_bytes(parameters: &mut impl Parameters, mut bytes: &[u8]) {
 }
 
 /// Sets elements to the first of the bytes, and leaves the rest of these.
-fn take_elements(elements: ElementsMut<'_>, bytes: &mut &[u8]) {
-    fn take<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
-        let (first, rest) = bytes.split_first_chunk().expect("there are bytes for each element");
-        *bytes = rest;
-        *first
+fn take_elements(mut elements: ElementsMut<'_>, bytes: &mut &[u8]) {
+    let own = bytes.split_off(..length_of(&elements)).expect("there are bytes for each element");
+    put(&mut elements, 0, own);
+}
+
+/// Sets the elements from a byte on.
+fn put(elements: &mut ElementsMut<'_>, start: usize, bytes: &[u8]) {
+    fn put<T, const N: usize>(to: &mut [T], start: usize, bytes: &[u8], element: impl Fn([u8; N]) -> T) {
+        let (bytes, rest) = bytes.as_chunks();
+        debug_assert!(start.is_multiple_of(N) && rest.is_empty(), "bytes are of whole elements");
+        let to = &mut to[start / N..][..bytes.len()];
+        to.iter_mut().zip(bytes).for_each(|(to, bytes)| *to = element(*bytes));
     }
     match elements {
-        ElementsMut::F32(elements) => elements.fill_with(|| f32::from_le_bytes(take(bytes))),
-        ElementsMut::F64(elements) => elements.fill_with(|| f64::from_le_bytes(take(bytes))),
-        ElementsMut::I32(elements) => elements.fill_with(|| i32::from_le_bytes(take(bytes))),
-        ElementsMut::I64(elements) => elements.fill_with(|| i64::from_le_bytes(take(bytes))),
-        ElementsMut::Bool(elements) => elements.fill_with(|| take::<1>(bytes) != [0]),
+        ElementsMut::F32(elements) => put(elements, start, bytes, f32::from_le_bytes),
+        ElementsMut::F64(elements) => put(elements, start, bytes, f64::from_le_bytes),
+        ElementsMut::I32(elements) => put(elements, start, bytes, i32::from_le_bytes),
+        ElementsMut::I64(elements) => put(elements, start, bytes, i64::from_le_bytes),
+        ElementsMut::Bool(elements) => put(elements, start, bytes, |[truth]| truth != 0),
     }
 }
 
@@ -107,20 +115,26 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Reads the elements of parameters. As much memory is taken as they have, once the file is known to fit.
+    /// Reads the elements of parameters. As much memory is taken as they have, once the file is known to fit and to have as
+    /// much.
     pub(crate) fn read(
         archive: &mut impl Archive,
         parameters: &impl Parameters,
         names: &Names<'_>,
     ) -> Result<Self, Fault> {
         let in_file = fit(&layout(parameters), archive.arrays(), names).map_err(Fault::Differences)?;
+        in_file.iter().try_for_each(|name| archive.verify(name))?;
         let mut lengths = Vec::new();
         parameters.visit(&mut |part| lengths.push(size_of_val_in(part.elements)));
-        let mut bytes = vec![0; lengths.iter().sum()];
+        let all: usize = lengths.iter().sum();
+        let mut bytes = Vec::new();
+        let no_memory = |_| Fault::Memory { needed: format!("the {all} bytes of the parameters") };
+        bytes.try_reserve_exact(all).map_err(no_memory)?;
+        bytes.resize(all, 0);
         let mut rest = &mut bytes[..];
         for (name, length) in in_file.iter().zip(lengths) {
             let (own, others) = rest.split_at_mut(length);
-            archive.read(name, own)?;
+            archive.read(name, &mut |start, bytes| own[start..start + bytes.len()].copy_from_slice(bytes))?;
             rest = others;
         }
         Ok(Self { bytes })
@@ -148,19 +162,19 @@ pub(crate) fn tensor<T: Element, S: Shape>(
 ) -> Result<Tensor<T, S>, Fault> {
     let found = archive.arrays().get(name).ok_or_else(|| Fault::Absent(name.to_owned()))?;
     let shape = shape_for::<T, S>(found)?;
-    read_tensor(shape, |bytes| archive.read(name, bytes))
+    archive.verify(name)?;
+    read_tensor(shape, |elements| archive.read(name, elements))
 }
 
-/// A tensor whose bytes are read, little-endian and in row-major order. That the file has as many is known.
+/// A tensor whose elements are read to a sink. That the file has as many is known.
 pub(crate) fn read_tensor<T: Element, S: Shape>(
     shape: S,
-    read: impl FnOnce(&mut [u8]) -> Result<(), Fault>,
+    read: impl FnOnce(Sink<'_>) -> Result<(), Fault>,
 ) -> Result<Tensor<T, S>, Fault> {
     let no_memory = |_| Fault::Memory { needed: format!("{}{:?}", T::DTYPE, shape.dims()) };
     let mut tensor = Tensor::try_zeros_with(shape).map_err(no_memory)?;
-    let mut bytes = vec![0; size_of_val(tensor.as_slice())];
-    read(&mut bytes)?;
-    set_bytes(&mut tensor, &bytes);
+    let mut elements = ParameterMut::tensor("", &mut tensor).elements;
+    read(&mut |start, bytes| put(&mut elements, start, bytes))?;
     Ok(tensor)
 }
 
@@ -177,6 +191,17 @@ fn describe<T: Element, S: Shape>() -> String {
         (None, name) => name.unwrap_or("?").to_owned(),
     });
     format!("{}[{}]", T::DTYPE, dims.collect::<Vec<_>>().join(", "))
+}
+
+/// The bytes of elements in a file.
+fn length_of(elements: &ElementsMut<'_>) -> usize {
+    match elements {
+        ElementsMut::F32(elements) => size_of_val(*elements),
+        ElementsMut::F64(elements) => size_of_val(*elements),
+        ElementsMut::I32(elements) => size_of_val(*elements),
+        ElementsMut::I64(elements) => size_of_val(*elements),
+        ElementsMut::Bool(elements) => elements.len(),
+    }
 }
 
 /// The bytes of elements in a file.

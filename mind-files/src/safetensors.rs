@@ -25,12 +25,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use crate::archive::Archive;
+use crate::blocks::{Sink, Stopped, blocks};
 use crate::error::{Error, Fault};
 use crate::layout::{Arrays, Layout};
 use crate::truth;
@@ -54,8 +56,8 @@ pub struct File<R> {
 #[derive(Debug)]
 struct Header {
     arrays: Arrays,
-    /// Where the elements of each array begin, from where all begin.
-    offsets: BTreeMap<String, u64>,
+    /// Where the elements of each array are, from where all begin.
+    spans: BTreeMap<String, Range<u64>>,
     metadata: BTreeMap<String, String>,
 }
 
@@ -124,12 +126,29 @@ impl<R: Read + Seek> Archive for File<R> {
         &self.header.arrays
     }
 
-    fn read(&mut self, name: &str, to: &mut [u8]) -> Result<(), Fault> {
-        let offset = self.header.offsets.get(name).expect("the array is one of the file");
-        let begin = self.start + offset;
+    /// The header was compared with the length of the file.
+    fn verify(&mut self, _: &str) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn read(&mut self, name: &str, to: Sink<'_>) -> Result<(), Fault> {
+        let span = self.header.spans.get(name).expect("the array is one of the file");
+        let begin = self.start + span.start;
         self.reader.seek(SeekFrom::Start(begin)).map_err(Fault::Read)?;
-        self.reader.read_exact(to).map_err(Fault::Read)?;
-        truth::check(&self.header.arrays[name], false, begin, to).map_err(|fault| fault.within(name))
+        let length = usize::try_from(span.end - span.start).expect("memory was taken for as much");
+        let layout = &self.header.arrays[name];
+        let read = blocks(&mut self.reader, length, |start, block| {
+            truth::check(layout, false, begin, start, block).map_err(|fault| fault.within(name))?;
+            to(start, block);
+            Ok(())
+        });
+        read.map_err(|stopped| match stopped {
+            // It has been cut off since it was opened.
+            Stopped::After(found) => {
+                Fault::CutOff { found: begin + found as u64, needed: self.start + span.end }
+            }
+            Stopped::By(fault) => fault,
+        })
     }
 }
 
@@ -140,10 +159,11 @@ impl Header {
         arrays.sort_by_key(|(_, info)| info.data_offsets);
         // The check of the crate: extents that overflow, offsets that overlap or leave holes or are of another length.
         let data = Metadata::new(None, arrays.clone())?.data_len() as u64;
-        let offsets = arrays.iter().map(|(name, info)| (name.clone(), info.data_offsets.0 as u64)).collect();
+        let span = |(start, end): (usize, usize)| start as u64..end as u64;
+        let spans = arrays.iter().map(|(name, info)| (name.clone(), span(info.data_offsets))).collect();
         let layout = |info: TensorInfo| Layout { dtype: name_of(info.dtype), dims: info.shape };
         let arrays = arrays.into_iter().map(|(name, info)| (name, layout(info))).collect();
-        Ok((Self { arrays, offsets, metadata }, data))
+        Ok((Self { arrays, spans, metadata }, data))
     }
 }
 

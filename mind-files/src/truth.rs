@@ -3,15 +3,23 @@
 use crate::error::Fault;
 use crate::layout::Layout;
 
-/// Checks the elements of an array, in the order of the file, in which they begin at a byte. Of numbers any bytes are right.
+/// Checks some elements of an array, in the order of the file: the array begins at a byte of it, and `before` bytes of the
+/// array are before them. Of numbers any bytes are right.
 ///
 /// # Errors
 /// The first element that is no truth value, with its place.
-pub(crate) fn check(layout: &Layout, is_fortran: bool, begin: u64, elements: &[u8]) -> Result<(), Fault> {
+pub(crate) fn check(
+    layout: &Layout,
+    is_fortran: bool,
+    begin: u64,
+    before: usize,
+    elements: &[u8],
+) -> Result<(), Fault> {
     if layout.dtype != "bool" {
         return Ok(());
     }
-    let Some(position) = elements.iter().position(|byte| *byte > 1) else { return Ok(()) };
+    let Some(wrong) = elements.iter().position(|byte| *byte > 1) else { return Ok(()) };
+    let (found, position) = (elements[wrong], before + wrong);
     let (mut index, mut rest) = (vec![0; layout.dims.len()], position);
     let mut place = |(index, extent): (&mut usize, &usize)| {
         *index = rest % extent;
@@ -23,7 +31,7 @@ pub(crate) fn check(layout: &Layout, is_fortran: bool, begin: u64, elements: &[u
     } else {
         axes.rev().for_each(&mut place)
     }
-    let (found, at) = (elements[position], begin + position as u64);
+    let at = begin + position as u64;
     let message = format!("its element {index:?}, byte {at}, is {found}, needed 0 or 1, which a bool is");
     Err(Fault::Malformed(message))
 }

@@ -1,5 +1,6 @@
 //! Files that are made to mislead: each is one clear error, loads nothing, and takes no memory for lengths that it tells of.
 
+use std::cell::RefCell;
 use std::io::{Cursor, Write};
 
 use mind_files::{Archive, Fault, Names, npy, npz, safetensors};
@@ -122,9 +123,14 @@ fn truth_values_are_0_or_1() {
 
 /// An archive of entries, each deflated.
 fn archive(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    archive_by(CompressionMethod::Deflated, entries)
+}
+
+fn archive_by(method: CompressionMethod, entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in entries {
-        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        let level = (method == CompressionMethod::Deflated).then_some(1);
+        let options = SimpleFileOptions::default().compression_method(method).compression_level(level);
         archive.start_file(*name, options).expect("names differ");
         archive.write_all(bytes).expect("there is memory");
     }
@@ -193,6 +199,81 @@ fn archives_that_inflate_to_more_than_they_are_stay_small() {
     assert!(message.starts_with("of `w`: ") && message.contains("larger than its declared"), "{message}");
     let header = archive(&[("w.npy", [&b"\x93NUMPY\x02\x00\xff\xff\xff\x03"[..], &bomb].concat())]);
     assert_eq!(of_npz(&header), "of `w`: its header has 67108863 bytes, more than the limit of 65536");
+}
+
+/// An archive of one deflated entry that is told to inflate to so many elements, and inflates to none of them.
+fn claiming(elements: usize) -> Vec<u8> {
+    let header = npy_of(&format!("({elements},)"), 0);
+    let bytes = archive(&[("w.npy", header.clone())]);
+    let told = (header.len() + elements * 4) as u32;
+    replaced(&bytes, &(header.len() as u32).to_le_bytes(), &told.to_le_bytes())
+}
+
+#[test]
+fn no_memory_is_taken_for_elements_that_an_archive_only_claims() {
+    let (small, claimed) = (claiming(250_000_000), 1_000_000_000_u32);
+    assert!(small.len() < 300, "{} bytes", small.len());
+    let cut_off = format!("of `w`: it is cut off: f32[250000000] in its header is {claimed} bytes, 0 follow");
+    let one = |_: &mut Square| npz::File::of_bytes(&small)?.tensor::<f32, (usize,)>("w").map(drop);
+    assert_eq!(refused(one), cut_off);
+    // Parameters of the same length are no reason to take it either.
+    let small = claiming(1 << 24);
+    let parameters = RefCell::new(Tensor::<f32, (usize,)>::zeros_with((1 << 24,)));
+    let all = |_: &mut Square| {
+        npz::File::of_bytes(&small)?.load(&mut *parameters.borrow_mut(), &Names::by(|_| "w".into()))
+    };
+    let message = refused(all);
+    assert!(message.ends_with("f32[16777216] in its header is 67108864 bytes, 0 follow"), "{message}");
+    // An entry that is stored has the bytes that it takes of the file, whatever it is told to have.
+    let mut stored = archive_by(CompressionMethod::Stored, &[("w.npy", npy_of("(250000000,)", 0))]);
+    let (length, at) = (npy_of("(250000000,)", 0).len() as u32, central(&stored)[0]);
+    stored[at + 24..at + 28].copy_from_slice(&(length + claimed).to_le_bytes());
+    let one = |_: &mut Square| npz::File::of_bytes(&stored)?.tensor::<f32, (usize,)>("w").map(drop);
+    assert_eq!(refused(one), cut_off);
+}
+
+#[test]
+fn memory_is_taken_once() {
+    const LENGTH: u64 = 2 << 20;
+    type Rows = Tensor![f32; 512, 1024];
+    let rows: Rows = Tensor::from_fn(|[row, column]| (row * 1024 + column) as f32);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    let names = || Names::by(|_| "w".into());
+    safetensors::save_as(at("w.safetensors"), &rows, &names()).expect("it is written");
+    npz::save_as(at("stored.npz"), &rows, &names()).expect("it is written");
+    npy::write(at("rows.npy"), &rows).expect("it is written");
+    let plain = std::fs::read(at("rows.npy")).expect("it is there");
+    std::fs::write(at("deflated.npz"), archive(&[("w.npy", plain.clone())])).expect("it is written");
+    let columns = replaced(&plain, b"'fortran_order': False", b"'fortran_order': True ");
+    std::fs::write(at("columns.npy"), &columns).expect("it is written");
+    std::fs::write(at("columns.npz"), archive(&[("w.npy", columns)])).expect("it is written");
+    let transposed: Rows = Tensor::from_fn(|[row, column]| (column * 512 + row) as f32);
+
+    // Memory of tensors that are gone is used again, and not counted, so all of them stay.
+    let (mut kept, mut loaded) = (Vec::new(), Rows::zeros());
+    let mut measured = |what: &str, right: &Rows, load: &dyn Fn() -> Rows| {
+        let mut found = None;
+        let taken = allocation_counter::measure(|| found = Some(load()));
+        assert!((LENGTH..LENGTH + MEMORY).contains(&taken.bytes_max), "{what}: {} bytes", taken.bytes_max);
+        assert!(found.as_ref() == Some(right), "{what}");
+        kept.extend(found);
+    };
+    measured("npy", &rows, &|| npy::read(at("rows.npy")).expect("it is whole"));
+    measured("npy, by columns", &transposed, &|| npy::read(at("columns.npy")).expect("it is whole"));
+    measured("safetensors", &rows, &|| {
+        safetensors::File::open(at("w.safetensors")).expect("it is whole").tensor("w").expect("it is there")
+    });
+    for (file, right) in [("stored", &rows), ("deflated", &rows), ("columns", &transposed)] {
+        let file = at(&format!("{file}.npz"));
+        let open = || npz::File::open(&file).expect("it is whole");
+        measured(&file.display().to_string(), right, &|| open().tensor("w").expect("it is there"));
+        // Of parameters what is read stands beside what they are until all is read.
+        let taken =
+            allocation_counter::measure(|| npz::load_as(&file, &mut loaded, &names()).expect("it fits"));
+        assert!((LENGTH..LENGTH + MEMORY).contains(&taken.bytes_max), "{} bytes", taken.bytes_max);
+        assert!(&loaded == right);
+    }
 }
 
 #[test]
