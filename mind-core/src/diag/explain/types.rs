@@ -74,7 +74,7 @@ pub(super) const E2007: Explanation = Explanation {
 
 pub(super) const E2008: Explanation = Explanation {
     text: "A name is given twice where each must be its own: parameters, functions of a block, the names of one \
-           pattern, the inputs to differentiate with respect to.",
+           pattern, the inputs to differentiate with respect to. A struct has the name of another type, such as `Vec`.",
     example: Example::Program {
         wrong: "fn f(x: f32[3], x: f32[4]) -> f32 {\n    sum(x)\n}",
         right: "fn f(x: f32[3], y: f32[4]) -> f32 {\n    sum(x) + sum(y)\n}",

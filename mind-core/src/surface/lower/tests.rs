@@ -1,10 +1,14 @@
 //! What programs lower to, and what is said of those that make no sense.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 
 use super::{Function, lower};
 use crate::diag::Diags;
 use crate::ops::Profile;
+use crate::surface::parse::is_keyword;
 use crate::surface::{golden, parse};
 use crate::text::core_ir;
 use crate::verify::verify;
@@ -218,4 +222,83 @@ fn templates_that_grow_beyond_bounds_are_refused() {
     assert_eq!(codes(chain("t(x)", 64)), ["E1008"]);
     assert_eq!(codes(chain("t(x) + t(x)", 10)), [""; 0]);
     assert_eq!(codes(chain("t(x) + t(x)", 40)), ["E1008"]);
+}
+
+/// Every word that stands in quotes in the source of the surface language or of element types, and some that do not.
+fn words() -> BTreeSet<String> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface")];
+    let mut sources = vec![folders[0].with_file_name("ty.rs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("it is there") {
+            let path = entry.expect("it is there").path();
+            if path.is_dir() { folders.push(path) } else { sources.push(path) }
+        }
+    }
+    let mut words: BTreeSet<String> =
+        ["Layer", "Option", "String", "T", "_x", "r#u8"].map(String::from).into();
+    for source in sources.iter().filter(|source| source.extension().is_some_and(|end| end == "rs")) {
+        let text = fs::read_to_string(source).expect("it is there");
+        let is_word = |text: &&str| {
+            let mut letters = text.chars();
+            letters.next().is_some_and(|first| first == '_' || first.is_ascii_alphabetic())
+                && letters.all(|letter| letter == '_' || letter.is_ascii_alphanumeric())
+        };
+        words.extend(text.split('"').filter(is_word).map(String::from));
+    }
+    words.into_iter().filter(|word| !is_keyword(word)).collect()
+}
+
+#[test]
+fn a_struct_is_refused_exactly_where_its_name_could_not_be_a_type() {
+    let report = |source: &str| {
+        let (program, parse_diags) = parse(source.parse().unwrap());
+        report(&parse_diags) + &report(&lower(&program).1)
+    };
+    let mut refused = Vec::new();
+    for word in words() {
+        let definition = format!("struct {word} {{ w: f32[2] }}");
+        let alone = report(&format!("{definition} fn apply_(x: f32[2]) -> f32[2] {{ x }}"));
+        let undefined = report(&format!("fn apply_(x: {word}) -> f32[2] {{ x.w }}"));
+        if !undefined.contains("[E2002] undefined type `") {
+            let found = format!("[E2008] `{word}` names another type, expected another struct name\n");
+            assert!(alone.ends_with(&found), "{word}: {alone}{undefined}");
+            refused.push(word);
+            continue;
+        }
+        assert_eq!(alone, "", "{word}");
+        for (items, function) in [
+            ("", format!("fn apply_(x: {word}) -> f32[2] {{ x.w }}")),
+            ("", format!("fn apply_(x: f32[2]) -> {word} {{ {word} {{ w: x }} }}")),
+            ("", format!("fn apply_(x: &mut {word}) {{ x.w = x.w * 2.0; }}")),
+            ("", format!("fn apply_(x: {word}) -> ({word}, f32[2]) {{ let y: {word} = x; (y, x.w) }}")),
+            ("struct Outer_ { inner: W }", "fn apply_(x: Outer_) -> f32[2] { x.inner.w }".into()),
+            (
+                "struct Run_ { state: optim::Adam<W> }",
+                "fn apply_(x: Run_) -> f32[2] { x.state.mean.w }".into(),
+            ),
+        ] {
+            let source = format!("{} {definition} {function}", items.replace('W', &word));
+            assert_eq!(report(&source), "", "{source}");
+        }
+    }
+    for word in
+        ["Array", "Tensor", "TensorRef", "Vec", "bool", "double", "f16", "f32", "int", "num", "u8", "usize"]
+    {
+        assert!(refused.iter().any(|refused| refused == word), "{word}");
+    }
+}
+
+#[test]
+fn the_uses_of_a_struct_that_is_refused_are_no_mistakes_of_their_own() {
+    let report = |source: &str| {
+        let (program, parse_diags) = parse(source.parse().unwrap());
+        report(&parse_diags) + &report(&lower(&program).1)
+    };
+    let function = "fn f(x: Vec, y: f32[2]) -> Vec { let z: Vec = x; Vec { w: z.w + y } }";
+    let definition = "struct Vec { w: f32[2] }";
+    for source in [format!("{definition} {function}"), format!("{function} {definition}")] {
+        let report = report(&source);
+        assert_eq!(report.lines().count(), 1, "{report}");
+        assert!(report.contains("[E2008] `Vec` names another type"), "{report}");
+    }
 }

@@ -59,6 +59,7 @@ impl Parser<'_> {
     /// Reads items to the end; reports every mistake.
     pub(super) fn block(&mut self, imports: Vec<Import>) -> Block {
         let mut block = Block { imports, ..Block::default() };
+        self.refuse_structs();
         while !self.at_end() {
             let before = self.cursor;
             if let Err(diag) = self.item(&mut block) {

@@ -25,7 +25,7 @@ pub(super) struct Parser<'a> {
     pub(super) names_lost: bool,
     /// Whether an import could not be read, so that bodies may call what nobody knows.
     pub(super) imports_lost: bool,
-    /// The names of imports that are refused.
+    /// The names of imports and structs that are refused.
     pub(super) refused: Vec<Ident>,
     /// Whether names are Rust's: an expression is being read.
     pub(super) among_rust: bool,

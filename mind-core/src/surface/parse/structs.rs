@@ -1,22 +1,19 @@
 //! Structs: their items, types, expressions and patterns.
 
-use proc_macro2::{Delimiter, Ident};
+use proc_macro2::{Delimiter, Ident, TokenTree};
 
 use super::items::{Head, defined_twice, tokens_between};
 use super::machine::{LevelKind, Operand, State};
 use super::parser::Parser;
 use super::templates::PARAMS;
+use super::types::is_no_struct;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
     Block, Callee, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, Transposed,
     TypeExpr, TypeKind,
 };
-use crate::ty::DType;
 
 const FIELD: &str = "a field as `w: f32[2, 3]`";
-
-/// Names of types that cannot be another's: those of dtypes, and what the block's items are made of in Rust.
-const RESERVED: &[&str] = &["Tensor", "TensorRef", "TensorView", "TensorViewMut", "bool", "usize", "dim"];
 
 /// A struct expression whose fields are being read.
 pub(super) struct OpenStruct {
@@ -59,9 +56,8 @@ impl Parser<'_> {
                 return Ok(());
             }
         };
-        let text = name.to_string();
-        if DType::from_name(&text).is_some() || RESERVED.contains(&text.as_str()) {
-            let message = format!("`{name}` is a type of the language, expected another struct name");
+        if is_no_struct(&name.to_string()) {
+            let message = format!("`{name}` names another type, expected another struct name");
             self.diags.push(Diag::new(Code::E2008, Site::token(name.span()), message));
             return Ok(());
         }
@@ -74,6 +70,21 @@ impl Parser<'_> {
         let source = tokens_between(from, self.cursor);
         block.structs.push(Struct { attributes, visibility, name, symbols, over, fields, source });
         Ok(())
+    }
+
+    /// Notes the structs with names that are none, so that nothing more is said where they are used.
+    pub(super) fn refuse_structs(&mut self) {
+        let mut rest = self.cursor;
+        while let Some((tree, behind)) = rest.token_tree() {
+            rest = behind;
+            let name = match tree {
+                TokenTree::Ident(word) if word == "struct" => rest.ident().map(|(name, _)| name),
+                TokenTree::Ident(_) | TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                    None
+                }
+            };
+            self.refused.extend(name.filter(|name| is_no_struct(&name.to_string())));
+        }
     }
 
     /// Reads `<P: params>`, if it comes next.

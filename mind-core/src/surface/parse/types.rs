@@ -5,7 +5,7 @@ use proc_macro2::Delimiter;
 use super::parser::Parser;
 use super::paths::separator;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{DimExpr, TypeExpr, TypeKind};
+use crate::surface::ast::{DimExpr, ElementClass, TypeExpr, TypeKind};
 use crate::ty::DType;
 
 const EXPECTED: &str = "a type as `f32[2, 3]`";
@@ -34,7 +34,8 @@ impl Parser<'_> {
             Some((name, _)) if !super::parser::is_keyword(name) => {
                 let before = (self.cursor, self.last_span());
                 self.name(EXPECTED)?;
-                let help = foreign_type(name);
+                let is_refused = self.refused.iter().any(|refused| refused == name);
+                let help = foreign_type(name).filter(|_| !is_refused);
                 if help.is_none() && !self.at_group(Delimiter::Bracket) {
                     self.advance(before.1, before.0);
                     return self.struct_type();
@@ -134,6 +135,12 @@ impl Parser<'_> {
     }
 }
 
+/// Whether a name that stands for a type is never that of a struct: it is an element type, a class of them, or a type of Rust's
+/// or of other languages.
+pub(super) fn is_no_struct(name: &str) -> bool {
+    DType::from_name(name).is_some() || ElementClass::of(name).is_some() || foreign_type(name).is_some()
+}
+
 /// What to write instead of a type of Rust's or of other languages.
 fn foreign_type(name: &str) -> Option<&'static str> {
     Some(match name {
@@ -143,9 +150,7 @@ fn foreign_type(name: &str) -> Option<&'static str> {
         "usize" | "u64" | "isize" | "int" | "int64" | "long" => {
             "dtypes are f32, f64, i32 and i64; write `i64`"
         }
-        "int32" | "u32" | "i8" | "u8" | "i16" | "u16" | "bool" => {
-            "dtypes are f32, f64, i32 and i64; write `i32`"
-        }
+        "int32" | "u32" | "i8" | "u8" | "i16" | "u16" => "dtypes are f32, f64, i32 and i64; write `i32`",
         "f16" | "bf16" | "float" | "float32" | "Float" | "single" => {
             "dtypes are f32, f64, i32 and i64; write `f32`"
         }
