@@ -1319,7 +1319,7 @@ pub mod nn {
     ///
     /// - **Formula**: `mean(max(1 - y * target, 0))`.
     /// - **Shapes**: `y` and `target` of one shape; the result is a number.
-    /// - **Stability**: that of `mean`.
+    /// - **Stability**: that of `mean`. The loss of NaN is NaN.
     /// - **Derivative**: 0 where `y * target` is 1.
     /// - **Example**: `hinge([2.0, 0.5], [1.0, -1.0])` is `0.75`.
     pub fn hinge(y: Any, target: Any) -> Any {

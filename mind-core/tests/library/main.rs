@@ -1,5 +1,6 @@
 //! The standard library: what its functions give, their gradients, and how their text is written.
 
+mod edges;
 mod stable;
 mod states;
 mod text;
