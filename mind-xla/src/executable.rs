@@ -171,15 +171,21 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Gives what is on the devices, for an argument that the program only reads.
+    /// Gives what is on the devices, for an argument that the program only reads. A struct of which it updates some fields is
+    /// given by [`update`](Self::update).
     pub fn lend(mut self, argument: &str, value: &'a OnDevices) -> Self {
         for (name, tensor) in value.names.iter().zip(&value.tensors) {
             let name = under(argument, name);
             match self.on_devices(&name, tensor) {
-                Ok(position) if self.executable.described.arguments[position].updated.is_some() => {
-                    self.faults.push(format!("`{name}` is lent, and the program updates it"));
+                Ok(position) => {
+                    if self.executable.described.arguments[position].updated.is_some() {
+                        self.faults.push(format!(
+                            "`{name}` is lent, and the program updates it: give `{argument}` by `update`, which lends the \
+                             fields that are only read"
+                        ));
+                    }
+                    self.give(position, Given::Kept(tensor));
                 }
-                Ok(position) => self.give(position, Given::Kept(tensor)),
                 Err(fault) => self.faults.push(fault),
             }
         }
@@ -206,7 +212,11 @@ impl<'a> Call<'a> {
             }
         }
         if !updates_any {
-            let fault = |name| format!("`{name}` is given to be updated, and the program only reads it");
+            let fault = |name: String| {
+                format!(
+                    "`{name}` is given to be updated, and the program only reads it: give `{argument}` by `lend`"
+                )
+            };
             self.faults.extend(only_read.into_iter().map(fault));
         }
         self

@@ -195,12 +195,21 @@ fn fields_that_a_program_leaves_as_they_are_are_lent_by_an_update() {
     let mut back = layer();
     on_devices.read_into(&mut back).expect("it is the same struct");
     assert_eq!((&back.b, back.w.as_slice()[0]), (&layer().b, layer().w.as_slice()[0] + 3.0));
+    // Lending the struct is a mistake, which is told of the field that is updated alone.
+    let said = executable.call().pass("x", &x).lend("layer", &on_devices).number("rate", 1.0_f32).run();
+    assert_eq!(
+        said.expect_err("a field is updated").to_string(),
+        "the arguments do not fit: `layer.w` is lent, and the program updates it: give `layer` by `update`, which lends the \
+         fields that are only read"
+    );
     // Where nothing is updated, the call is a mistake.
     let executable = compiled(reads::MIC, reads::UPDATES);
     let said = executable.call().pass("x", &x).update("layer", &mut on_devices).run();
     let said = said.expect_err("nothing is updated").to_string();
     for field in ["layer.w", "layer.b"] {
-        let fault = format!("`{field}` is given to be updated, and the program only reads it");
+        let fault = format!(
+            "`{field}` is given to be updated, and the program only reads it: give `layer` by `lend`"
+        );
         assert!(said.contains(&fault), "{said}");
     }
     drop((executable, on_devices));
