@@ -269,7 +269,7 @@ pub enum Domain {
     NonZero,
     /// From -2 to 2 and at least 0.1 from every multiple of a half: where the function jumps at some.
     OffHalves,
-    /// From -2 to 2, the elements of an operand apart from each other: where the derivative jumps between equal ones.
+    /// From -2 to 2, the elements of all operands apart from each other: where the derivative jumps between equal ones.
     Apart,
 }
 

@@ -196,6 +196,7 @@ const EXTREME: Row = Row {
     commutative: true,
     cost: Cost::Addition,
     exactness: Exactness::Exact,
+    domain: Domain::Apart,
     derivative: &[
         "relu_grad(dy, same(lhs, y)) / (same(lhs, y) + same(rhs, y))",
         "relu_grad(dy, same(rhs, y)) / (same(lhs, y) + same(rhs, y))",

@@ -233,15 +233,15 @@ pub fn bound(shape: &Shape) -> Vec<usize> {
 
 /// Arguments for an operation or a module: floats from `domain`, integers as indices below `index_bound`.
 pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64) -> Vec<Value> {
+    let mut apart = if domain == Domain::Apart { rng.between(0.0, 1.0) } else { 0.0 };
     types
         .iter()
         .map(|ty| {
-            let shape = bound(&ty.shape);
-            let first = if domain == Domain::Apart { rng.between(0.0, 1.0) } else { 0.0 };
-            filled(ty.dtype, &shape, |at| match (ty.dtype.is_float(), domain) {
+            filled(ty.dtype, &bound(&ty.shape), |_| match (ty.dtype.is_float(), domain) {
                 // Multiples of the golden ratio, of which none is near another one modulo 1.
                 (true, Domain::Apart) => {
-                    f64::from(((first + at as f64 * 0.618_033_988_75).fract() * 4.0 - 2.0) as f32)
+                    apart = (apart + 0.618_033_988_75).fract();
+                    f64::from((apart * 4.0 - 2.0) as f32)
                 }
                 (true, _) => rng.float(domain),
                 (false, _) => rng.below(index_bound) as f64,
