@@ -174,7 +174,8 @@
 //!
 //! A derivative of a derivative goes through the text of the pullback; `y` in it has the derivative that the pullback tells. A
 //! pullback that tells no derivative is not told apart from one that does: try it against differences. It costs nothing where
-//! no gradient is taken.
+//! no gradient is taken. In the body of a pullback `*` and `/` keep zeros of what depends on `dy`: `dy / y` is 0 where `dy` is
+//! exactly 0, even if `y` is 0 too, as in the gradients of built-in functions.
 //!
 //! # What a function becomes
 //!

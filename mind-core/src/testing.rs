@@ -41,6 +41,29 @@ pub fn random_inputs(module: &Verified, seed: u64) -> Option<Vec<Value>> {
     module.inputs().map(input).collect()
 }
 
+/// As [`random_inputs`], with half of the floats replaced by zeros, infinities, NaN, large and subnormal numbers.
+///
+/// Large numbers are small enough that a product of three does not overflow: whether a sum of overflown products is infinite or NaN
+/// depends on its order.
+pub fn special_inputs(module: &Verified, seed: u64) -> Option<Vec<Value>> {
+    const SPECIAL: [f64; 8] = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e12, -1e-40, 1.0];
+    let mut random = Random::new(seed);
+    let mut draw = || if random.once_in(2) { Some(*random.pick(&SPECIAL)) } else { None };
+    let mut inputs = random_inputs(module, seed)?;
+    for input in &mut inputs {
+        match &mut input.elements {
+            Elements::F32(elements) => {
+                elements.iter_mut().for_each(|element| *element = draw().map_or(*element, |x| x as f32));
+            }
+            Elements::F64(elements) => {
+                elements.iter_mut().for_each(|element| *element = draw().unwrap_or(*element));
+            }
+            Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => {}
+        }
+    }
+    Some(inputs)
+}
+
 /// Extents from 1 to 5 that keep what the module requires.
 fn random_extents(module: &Verified, random: &mut Random) -> Option<Bindings> {
     let mut symbols: BTreeSet<Symbol> = BTreeSet::new();

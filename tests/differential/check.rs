@@ -15,7 +15,7 @@ use mind_core::{
     ops::Profile,
     opt::{Optimised, optimise, unoptimised},
     plan::{Limits, Plan, Update, plan_by},
-    testing::{Bounded, random_inputs, run_bounded},
+    testing::{Bounded, random_inputs, run_bounded, same},
     text::core_ir,
     ty::DType,
     verify::{Verified, verify},
@@ -95,7 +95,7 @@ fn untouched(inputs: &[Value], failure: &Failure) -> Result<(), String> {
     if failure.has_written {
         return Err(format!("a result was written before {}", failure.error));
     }
-    match inputs.iter().zip(&failure.inputs).position(|(before, after)| before != after) {
+    match inputs.iter().zip(&failure.inputs).position(|(before, after)| !same(before, after)) {
         Some(input) => Err(format!("input {input} was written before {}", failure.error)),
         None => Ok(()),
     }
@@ -103,7 +103,7 @@ fn untouched(inputs: &[Value], failure: &Failure) -> Result<(), String> {
 
 fn unchanged(plan: &Plan, before: &[Value], after: &[Value]) -> Result<(), String> {
     let mut inputs = plan.inputs.iter().zip(before.iter().zip(after));
-    match inputs.find(|(input, (before, after))| !input.updated && before != after) {
+    match inputs.find(|(input, (before, after))| !input.updated && !same(before, after)) {
         Some((input, _)) => Err(format!("input {} has changed", input.name)),
         None => Ok(()),
     }

@@ -4,7 +4,7 @@
 mod check;
 mod nan;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use check::{compare, compare_on, gradient, verified};
 use mind_core::{
@@ -15,7 +15,9 @@ use mind_core::{
     opt::optimise,
     plan::{Limits, plan, plan_by},
     surface::{lex, lower, lower::Function, parse},
-    testing::{Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink},
+    testing::{
+        Bounded, Random, possible_updates, random_inputs, random_module, run_bounded, shrink, special_inputs,
+    },
     text::core_ir,
 };
 use mind_tests::sample;
@@ -42,6 +44,21 @@ fn plans_of_gradients_compute_what_the_interpreter_does() {
     check_all(&|module| match gradient(module) {
         Some(gradient) => compare(&gradient, &[]),
         None => Ok(()),
+    });
+}
+
+/// Zeros, infinities, NaN, and very large and small numbers in every input, to the second derivative.
+#[test]
+fn special_values_give_what_the_interpreter_gives() {
+    check_seeds(0..PROGRAMS / 4, &|module| {
+        let first = gradient(module);
+        let second = first.as_ref().and_then(gradient);
+        for module in [Some(module.clone()), first, second].into_iter().flatten() {
+            let Some(inputs) = special_inputs(&verified(&module), 7) else { continue };
+            compare_on(&module, &[], &inputs)?;
+            has_nan_where_the_interpreter_has(&module, &inputs)?;
+        }
+        Ok(())
     });
 }
 
@@ -439,7 +456,11 @@ fn functions(program: &str) -> impl Iterator<Item = (String, Module)> {
 
 /// Runs a check on every program; a failing one is made as small as it still fails.
 fn check_all(check: &dyn Fn(&Module) -> Result<(), String>) {
-    for seed in sample("random programs", 0..PROGRAMS) {
+    check_seeds(0..PROGRAMS, check);
+}
+
+fn check_seeds(seeds: Range<u64>, check: &dyn Fn(&Module) -> Result<(), String>) {
+    for seed in sample("random programs", seeds) {
         let mut module = random_module(seed, 4 + (seed % 12) as usize);
         let Err(mut why) = check(&module) else { continue };
         while let Some((smaller, reason)) =

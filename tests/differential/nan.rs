@@ -19,7 +19,8 @@ use crate::check::{
 pub fn has_nan_where_the_interpreter_has(module: &Module, inputs: &[Value]) -> Result<(), String> {
     let canonical = canonicalise(verified(module));
     let plan = plan_by(&optimise(&canonical), &[], &Limits { large: 1, larger: 0, bytes: 12 });
-    let expected = run(&canonical, inputs).map_err(|error| error.to_string())?;
+    // Failures are compared by [`compare_on`](crate::check::compare_on).
+    let Ok(expected) = run(&canonical, inputs) else { return Ok(()) };
     let outcome = execute(&plan, inputs, &bindings(module, inputs), Nests::Lowered);
     let found = outcome.map_err(|failure| failure.error.to_string())?.results;
     for (output, (expected, found)) in expected.iter().zip(&found).enumerate() {

@@ -125,7 +125,7 @@ impl Generator {
         let (a, b) = (self.name(), self.name());
         let axis = self.random.below(5) as i64 - 2;
         let literal = ["1.5", "-0.5", "2.0", "[0.5, 1.0]", "zeros([1])"][self.random.below(5)];
-        match self.random.below(49) {
+        match self.random.below(53) {
             0 | 1 => format!("{a} + {b}"),
             2 => format!("{a} - {b} * {a}"),
             3 | 4 => format!("{a} * {b}"),
@@ -173,6 +173,11 @@ impl Generator {
                 format!("{a}[{half}..extent({b}, {axis}), ..].sum() * {a}[..extent({a}, 0) - {half}]")
             }
             48 => format!("slice({a}, [0, extent({b}, {axis}) / 2], [1, extent({a}, 1)], [1, 2])"),
+            // Masks that are not next to the values that they leave out.
+            49 => format!("where(min({a}) > 0.0, mean(sqrt({a})), 0.5) * {b}"),
+            50 => format!("where({a} > 0.0, cumsum(sqrt(abs({a})), axis = {axis}), 0.0)"),
+            51 => format!("maximum(reshape(log({a} * {a} + 1.0), [-1]), 0.5)"),
+            52 => format!("where({a} > 0.0, sum({a} / {a}, axis = {axis}, keepdims = true), {literal})"),
             39 => format!("pad({a}, [1, 0], high = [0, 2])"),
             38 => format!("stack([{a} * 0.5, {a}, {b}], axis = {axis})"),
             37 => format!("concat([{a} * 0.5, {literal}], axis = {axis})"),

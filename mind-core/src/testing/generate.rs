@@ -272,7 +272,7 @@ impl Generator {
         (0..rank as i64).filter(|_| self.random.once_in(2)).collect()
     }
 
-    fn permutation(&mut self, rank: usize) -> Vec<i64> {
+    pub(super) fn permutation(&mut self, rank: usize) -> Vec<i64> {
         let mut permutation: Vec<i64> = (0..rank as i64).collect();
         for place in (1..rank).rev() {
             permutation.swap(place, self.random.below(place + 1));
@@ -309,7 +309,7 @@ impl Generator {
         }
     }
 
-    fn slice(&mut self, shape: &Shape) -> Slice {
+    pub(super) fn slice(&mut self, shape: &Shape) -> Slice {
         let mut slice = Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() };
         for extent in shape.iter() {
             let (start, end) = match extent.as_literal() {
@@ -329,7 +329,7 @@ impl Generator {
         slice
     }
 
-    fn cumulation(&mut self, rank: usize) -> Cumulation {
+    pub(super) fn cumulation(&mut self, rank: usize) -> Cumulation {
         let axis = self.random.below(rank) as i64;
         Cumulation { axis, reverse: self.random.once_in(2), exclusive: self.random.once_in(2) }
     }

@@ -1,11 +1,12 @@
-//! What planners look for: normalised rows, operations after products, values that several others read, updates.
+//! Patterns of several operations: normalised rows, operations after products, values that several others read, updates,
+//! masks.
 
 use super::generate::{Generator, Proposal};
 use crate::{
-    ir::{Op, Reduction, ValueId},
+    ir::{Arrange, Op, Part, Reduction, ValueId},
     map::Map,
     ops::Profile,
-    reduce::Reduce,
+    reduce::{Cumulate, Reduce},
     ty::Type,
 };
 
@@ -16,12 +17,13 @@ impl Generator {
         if self.profile != Profile::Extended || !ty.dtype.is_float() || ty.rank() == 0 {
             return None;
         }
-        match self.random.below(5) {
+        match self.random.below(6) {
             0 => self.softmax(x, &ty),
             1 => self.normalised(x, &ty),
             2 => self.layer(x, &ty),
             3 => self.gradient_of_a_layer(x, &ty),
-            _ => self.updated(&ty),
+            4 => self.updated(&ty),
+            _ => self.masked(x, &ty),
         }
     }
 
@@ -88,6 +90,32 @@ impl Generator {
         let rate = self.builder.constant(ty.dtype, 0.25);
         let change = self.made(Op::Map(Map::Mul), &[gradient, rate])?;
         Some((Op::Map(Map::Sub), vec![input, change]))
+    }
+
+    /// A function that is infinite somewhere, an operation on its results, and a mask behind that.
+    fn masked(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
+        const INFINITE: [Map; 6] = [Map::Log, Map::Sqrt, Map::Exp, Map::Log1p, Map::Asin, Map::Rsqrt];
+        let function = *self.random.pick(&INFINITE);
+        let unsafe_value = self.made(Op::Map(function), &[x])?;
+        let operands = [unsafe_value; 2];
+        let (op, operands) = match self.random.below(5) {
+            0 => (Op::Reduce(*self.random.pick(Reduce::ALL), self.trailing(ty)), &operands[..1]),
+            1 => (Op::Cumulate(Cumulate::Sum, self.cumulation(ty.rank())), &operands[..1]),
+            2 => {
+                let permutation = self.permutation(ty.rank());
+                (Op::Arrange(Arrange::Transpose { permutation }), &operands[..1])
+            }
+            3 => (Op::Part(Part::Slice(self.slice(&ty.shape).into())), &operands[..1]),
+            _ => (Op::Map(Map::Mul), &operands[..]),
+        };
+        let between = self.made(op, operands)?;
+        let zero = self.builder.constant(ty.dtype, 0.0);
+        if self.random.once_in(3) {
+            return Some((Op::Map(Map::Maximum), vec![between, zero]));
+        }
+        let selector = self.partner(|other| other.dtype == ty.dtype)?;
+        let condition = self.made(Op::Map(Map::Gt), &[selector, zero])?;
+        Some((Op::Map(Map::Where), vec![condition, between, zero]))
     }
 
     /// Some of the last axes, kept with extent 1.

@@ -7,7 +7,7 @@ pub use super::surface::{surface_text_is_formatted_or_refused, surface_text_is_r
 use super::{
     Random,
     knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},
-    module_from_bytes, possible_updates, random_inputs, same, zero_cotangents_stay_zero,
+    module_from_bytes, possible_updates, random_inputs, same, special_inputs, zero_cotangents_stay_zero,
 };
 use crate::{
     canon::{Canonical, canonicalise},
@@ -63,7 +63,7 @@ pub fn every_phase_takes_what_the_one_before_makes(bytes: &[u8]) {
 }
 
 /// A module that the bytes choose is valid, reads back from both texts, and computes the same to the bit, a NaN as any
-/// other, in canonical form and optimised.
+/// other, in canonical form and optimised; on special inputs too.
 pub fn modules_keep_their_meaning(bytes: &[u8]) {
     let module = module_from_bytes(bytes);
     reads_back(&module);
@@ -71,16 +71,21 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
     let canonical = canonicalise(verified.clone());
     reads_back(&canonical);
     goes_on(&canonical);
-    let Some(inputs) = random_inputs(&verified, 1) else { return };
-    // A dead gather that stops the program may be gone from the other forms.
-    let Ok(expected) = run(&verified, &inputs) else { return };
     let optimised =
         verify((*optimise(&canonical)).clone(), Profile::Extended).expect("optimised modules are valid");
     let forms: [(&str, &Verified); 2] = [("canonical", canonical.as_verified()), ("optimised", &optimised)];
-    for (form, module) in forms {
-        let found = run(module, &inputs).expect("what runs as it was runs in every form");
-        let equal = expected.len() == found.len() && expected.iter().zip(&found).all(|(a, b)| same(a, b));
-        assert!(equal, "the {form} module gives {found:?}, the one as it was {expected:?}:\n{}", *verified);
+    for inputs in [random_inputs(&verified, 1), special_inputs(&verified, 1)].into_iter().flatten() {
+        // A dead gather that stops the program may be gone from the other forms.
+        let Ok(expected) = run(&verified, &inputs) else { continue };
+        for (form, module) in forms {
+            let found = run(module, &inputs).expect("what runs as it was runs in every form");
+            let equal = expected.len() == found.len() && expected.iter().zip(&found).all(|(a, b)| same(a, b));
+            assert!(
+                equal,
+                "the {form} module gives {found:?}, the one as it was {expected:?}:\n{}",
+                *verified
+            );
+        }
     }
 }
 
