@@ -24,6 +24,20 @@ fn it_computes_what_it_says() {
 }
 
 #[test]
+fn elements_behind_a_mask_contribute_nothing() {
+    let program = "fn f(x: f64) -> f64 { let y = reshape(log(x), [1]); sum(where(x > 0.0, y * y, 0.0)) }";
+    let folder = Folder::new().with("f.mind", program);
+    folder.mind("grad f.mind --wrt x -o f.ir").fine();
+    let said = folder.mind("run f.ir --input x=0").fine();
+    assert_eq!(said, "output 0: f64 = 0\noutput 1: f64 = 0\n");
+    let program = "fn f(x: f64) -> f64 { let y = reshape(sqrt(x), [1]); sum(where(x > 0.0, y, 0.0)) }";
+    let folder = folder.with("root.mind", program);
+    folder.mind("grad root.mind --wrt x -o root.ir").fine();
+    let said = folder.mind("run root.ir --input x=4").fine();
+    assert_eq!(said, "output 0: f64 = 2\noutput 1: f64 = 0.25\n");
+}
+
+#[test]
 fn the_form_is_that_of_the_output_else_of_the_input() {
     let folder = Folder::new().with("loss.mind", LOSS);
     folder.mind("grad loss.mind --wrt w -o grad.json").fine();
