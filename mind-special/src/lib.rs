@@ -112,7 +112,8 @@ fn reflected(n: i64, a: f64) -> f64 {
     if r == 0.0 && a > 0.0 && n != 1 || a.is_infinite() {
         return f64::NAN;
     }
-    let (sine, cosine) = (PI * r).sin_cos();
+    // The cosine as a sine of what is left to a quarter turn, so that it is 0 at halves.
+    let (sine, cosine) = ((PI * r).sin(), (PI * (0.5 - r.abs())).sin());
     let cosecant = if r == 0.0 { f64::INFINITY } else { PI / sine };
     // As a whole, since 1 is lost beside large numbers and is all that there is beside small ones.
     let shifted = if a < 0.5 { polygamma(n, 1.0 + a) } else { less_first(n, a) };
@@ -150,6 +151,23 @@ mod tests {
 
     fn close(found: f64, expected: f64) {
         assert!((found - expected).abs() <= 2e-14 * expected.abs().max(1.0), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn derivatives_of_digamma_below_0_are_those_of_mpmath_at_halves() {
+        for (n, x, expected) in [
+            (0, -2.5, 1.103156640645243),
+            (2, -2.5, -0.1082040516417274),
+            (0, -7195193.5, 15.788923861108973),
+            (1, -7195193.5, 9.8696042621077),
+            (2, -7195193.5, -1.9315901579077427e-14),
+        ] {
+            let found = polygamma(n, x);
+            assert!(
+                (found - expected).abs() <= 1e-13 * expected.abs(),
+                "{n} at {x}: {found:e}, not {expected:e}"
+            );
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Every function of elements and every reduction on a real plugin, with their gradients, at special numbers: NaN, infinities,
-//! zeros of both signs, the ends of the range. The interpreter says what is right, but for what `docs/engines.md` lists.
+//! zeros of both signs, the ends of the range. The interpreter says what is right, but for
+//! what the book lists in "Differences on engines".
 //! The plugin is that which `MIND_PJRT_PLUGIN` names; without, it is said aloud that nothing was tried.
 
 mod engine;

@@ -3,6 +3,7 @@
 //! `MIND_BLESS=1 cargo test -p mind-core --test docs` writes them anew; review the difference.
 
 mod editor;
+mod engines;
 mod errors;
 mod examples;
 mod knossos;

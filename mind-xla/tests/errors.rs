@@ -1,0 +1,372 @@
+//! How far functions of elements and their gradients are from the exact ones on a real plugin, in units in the last place.
+//!
+//! Each line of `errors.txt` has a function and its bounds: of values in `f32` and `f64`, of gradients in `f32` and `f64`; `-`
+//! where there is none. `docs/engines.md` shows them. `ci/xla --errors` measures them anew.
+//!
+//! The plugin is that which `MIND_PJRT_PLUGIN` names, and `MIND_EXACT` names the exact results that `ci/exact COUNT --slopes` writes;
+//! without either, it is said aloud that nothing was tried.
+
+mod engine;
+
+use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
+
+use engine::{client, gradient, of_elements};
+use mind_core::{
+    canon::Canonical,
+    interp::{self, Elements, Value},
+    map::{Exactness, Map, Row},
+    ty::DType,
+};
+use mind_xla::Client;
+
+/// The variable that names the file of exact results.
+const EXACT: &str = "MIND_EXACT";
+
+/// The element types in the order of the columns.
+const FLOATS: [DType; 2] = [DType::F32, DType::F64];
+
+#[test]
+fn functions_are_as_exact_as_is_recorded() {
+    let Some(client) = client() else { return };
+    let Some(path) = env::var_os(EXACT) else {
+        eprintln!("NOT RUN: `{EXACT}` names no file of exact results; `ci/xla` writes one");
+        return;
+    };
+    let exact = Exact::read(&fs::read_to_string(path).expect("the file of exact results can be read"));
+    let maps: Vec<_> = Map::ALL.iter().copied().filter(|map| has_errors(map.row())).collect();
+    let measured = maps.iter().map(|map| (map.row().mnemonic, measure(&client, *map, &exact)));
+    let measured: Vec<_> = measured.collect();
+    for (name, errors) in &measured {
+        println!(
+            "{name}: {}",
+            errors.each_ref().map(|error| error.as_ref().map_or("-".into(), Worst::shown)).join("; ")
+        );
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors.txt");
+    if env::var_os("MIND_BLESS").is_some() {
+        fs::write(&file, recorded(&measured)).expect("the file can be written");
+    }
+    let known = fs::read_to_string(file).expect("the bounds are recorded");
+    let mut lines = known.lines();
+    let mut wrong = Vec::new();
+    for (name, errors) in &measured {
+        let line = lines.next().unwrap_or_default();
+        let bounds = bounds(line, name);
+        for (error, bound) in errors.iter().zip(bounds) {
+            match (error, bound) {
+                (Some(error), Some(bound)) if error.error <= bound => {}
+                (None, None) => {}
+                (error, bound) => wrong.push(format!("{name}: {error:?}, recorded {bound:?}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(lines.next(), None, "of a function that is not there");
+}
+
+/// Whether there is anything to measure: a function of floats that gives such floats.
+fn has_errors(row: &Row) -> bool {
+    FLOATS.iter().all(|dtype| row.takes(*dtype) && row.result(*dtype) == *dtype)
+}
+
+/// The bounds of a line, which is that of a function.
+fn bounds(line: &str, name: &str) -> Vec<Option<f64>> {
+    let mut words = line.split(' ');
+    assert_eq!(words.next(), Some(name), "the line of a function is missing, or is another's");
+    words.map(|word| word.parse().ok()).collect()
+}
+
+/// The lines of the file. A bound is a quarter above what was measured, as vectors of other widths round in another way.
+fn recorded(measured: &[(&str, [Option<Worst>; 4])]) -> String {
+    let mut text = String::new();
+    for (name, errors) in measured {
+        let bounds =
+            errors.each_ref().map(|error| error.as_ref().map_or("-".into(), |error| bound(error.error)));
+        writeln!(text, "{name} {}", bounds.join(" ")).expect("writing to a string cannot fail");
+    }
+    text
+}
+
+/// A quarter more, in two digits; what is correctly rounded is so everywhere.
+fn bound(error: f64) -> String {
+    if error == 0.0 || (error - 0.5).abs() < 1e-6 {
+        return if error == 0.0 { "0" } else { "0.5" }.into();
+    }
+    let more = 1.25 * error;
+    let digit = 10f64.powi((more.log10().floor() as i32 - 1).max(-1));
+    let rounded = (more / digit).ceil() * digit;
+    match rounded {
+        ..10.0 => format!("{rounded:.1}"),
+        ..10_000.0 => format!("{rounded:.0}"),
+        _ => format!("{rounded:.1e}"),
+    }
+}
+
+/// Exact results by function, `hypot`, or derivative by an operand, `hypot.1`.
+struct Exact(BTreeMap<String, Vec<Line>>);
+
+/// Operands and the result: the nearest float and what it lacks in units in its last place.
+struct Line {
+    operands: Vec<f64>,
+    result: f64,
+    rest: f64,
+}
+
+impl Exact {
+    fn read(text: &str) -> Self {
+        let mut all: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            let name = words.next().expect("a line has a word").to_owned();
+            let numbers: Vec<f64> = words.map(number).collect();
+            let [operands @ .., result, rest] = &numbers[..] else { panic!("no line of ci/exact: {line}") };
+            let line = Line { operands: operands.to_vec(), result: *result, rest: *rest };
+            all.entry(name).or_default().push(line);
+        }
+        Self(all)
+    }
+
+    fn of(&self, name: &str) -> &[Line] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Bits, or what a result lacks.
+fn number(text: &str) -> f64 {
+    let bits = text.strip_prefix("0x").map(|bits| u64::from_str_radix(bits, 16).map(f64::from_bits).ok());
+    let number = bits.unwrap_or_else(|| text.parse().ok());
+    number.unwrap_or_else(|| panic!("no number of ci/exact: {text}"))
+}
+
+/// The largest error, and where.
+#[derive(Clone, Debug)]
+struct Worst {
+    error: f64,
+    at: Vec<f64>,
+    found: f64,
+    exact: f64,
+}
+
+impl Worst {
+    fn shown(&self) -> String {
+        format!("{:.3} at {:?}: {:e}, not {:e}", self.error, self.at, self.found, self.exact)
+    }
+}
+
+/// The errors of values in `f32` and `f64`, then of gradients in both.
+fn measure(client: &Client, map: Map, exact: &Exact) -> [Option<Worst>; 4] {
+    let [narrow, wide] = FLOATS.map(|dtype| of_type(client, map, dtype, exact));
+    let ([value, slope], [wide_value, wide_slope]) = (narrow, wide);
+    [value, wide_value, slope, wide_slope]
+}
+
+/// The errors of values and of gradients in an element type.
+fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Worst>; 2] {
+    let row = map.row();
+    let name = format!("{} of {dtype}", row.mnemonic);
+    let operands = operands(row, dtype, exact);
+    let inputs: Vec<_> = (0..row.arity()).map(|position| input(row, position, dtype, &operands)).collect();
+    let module = of_elements(map, &inputs);
+    let found = engine::run(client, &name, &module, &inputs)[0].to_f64();
+    let order = orders(row);
+    let exact_values = values(row, dtype, exact, &operands);
+    let mut value = worst(row, dtype, &operands, &found, &exact_values, order);
+    // There the nearest float is known, and not what it lacks.
+    if let (DType::F64, Exactness::Rounded, Some(value)) = (dtype, row.exactness, &mut value) {
+        value.error += 0.5;
+    }
+    let Some(slopes) = gradient(&module) else { return [value, None] };
+    let mut inputs = inputs;
+    inputs.push(Value::new([operands.len()], elements(dtype, vec![1.0; operands.len()])));
+    let found = engine::run(client, &format!("{name}, gradient"), &slopes, &inputs);
+    let by =
+        module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float()).map(|(position, _)| position);
+    let mut largest: Option<Worst> = None;
+    for (position, found) in by.zip(&found[1..]) {
+        if row.derivative.get(position).is_none_or(|text| text.is_empty()) {
+            continue;
+        }
+        let mut expected = derivatives(map, dtype, exact, &operands, position);
+        // Outside the domain formulas are what they are.
+        for (slope, (value, _)) in expected.iter_mut().zip(&exact_values) {
+            if value.is_nan() {
+                slope.0 = f64::NAN;
+            }
+        }
+        let of_operand = worst(row, dtype, &operands, &found.to_f64(), &expected, order - 1.0);
+        if of_operand.as_ref().map(|worst| worst.error) > largest.as_ref().map(|worst| worst.error) {
+            largest = of_operand;
+        }
+    }
+    [value, largest]
+}
+
+/// Operands of all sizes, and the ones of the exact results, of each one after the other.
+fn operands(row: &Row, dtype: DType, exact: &Exact) -> Vec<Vec<f64>> {
+    let round = |x: f64| if dtype == DType::F32 { f64::from(x as f32) } else { x };
+    let lines = exact.of(row.mnemonic).iter().map(|line| line.operands.iter().copied().map(round).collect());
+    let lines: Vec<Vec<f64>> = lines.collect();
+    // In `f64` nothing else is known exactly of functions that are not rounded correctly.
+    if row.formals.contains(&"n") || (dtype == DType::F64 && is_approximate(row)) {
+        return lines;
+    }
+    let spread = |count: u64| -> Vec<f64> {
+        let numbers = (0..count).map(|i| match dtype {
+            DType::F32 => f64::from(f32::from_bits((i * (u64::from(u32::MAX) / count) + i % 127) as u32)),
+            _ => f64::from_bits(i * (u64::MAX / count) + i % 127),
+        });
+        let least = if dtype == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        numbers.filter(|x| x.is_finite() && x.abs() >= least).collect()
+    };
+    let near: Vec<f64> = (-40..=40).map(|i| f64::from(i) * 0.37).collect();
+    let all: Vec<Vec<f64>> = match row.arity() {
+        1 => spread(20_011).into_iter().chain(near).map(|x| vec![round(x)]).collect(),
+        2 => {
+            let numbers: Vec<_> = spread(151).into_iter().chain(near).map(round).collect();
+            numbers.iter().flat_map(|a| numbers.iter().map(move |b| vec![*a, *b])).collect()
+        }
+        _ => {
+            let numbers: Vec<_> = spread(23).into_iter().chain([0.3, -1.7]).map(round).collect();
+            let pairs = numbers.iter().flat_map(|a| numbers.iter().map(move |b| (*a, *b)));
+            pairs.flat_map(|(a, b)| numbers.iter().map(move |c| vec![a, b, *c])).collect()
+        }
+    };
+    all.into_iter().chain(lines).collect()
+}
+
+fn is_approximate(row: &Row) -> bool {
+    matches!(row.exactness, Exactness::Within(_))
+}
+
+/// The highest order of derivatives that engines have.
+fn orders(row: &Row) -> f64 {
+    if row.mnemonic == "erfcx_derivative" { 2.0 } else { 4.0 }
+}
+
+/// An operand of a function, a truth value where that is what it takes.
+fn input(row: &Row, position: usize, dtype: DType, operands: &[Vec<f64>]) -> Value {
+    let numbers: Vec<_> = operands.iter().map(|operands| operands[position]).collect();
+    Value::new([operands.len()], elements(row.operand(position, dtype), numbers))
+}
+
+fn elements(dtype: DType, numbers: Vec<f64>) -> Elements {
+    match dtype {
+        DType::F32 => numbers.iter().map(|x| *x as f32).collect::<Vec<_>>().into(),
+        DType::F64 => numbers.into(),
+        DType::Bool => numbers.iter().map(|x| *x > 0.0).collect::<Vec<_>>().into(),
+        DType::I32 | DType::I64 => unreachable!("operands are floats, or truth values"),
+    }
+}
+
+/// An exact result: a float and what it lacks in units in its last place.
+type Precise = (f64, f64);
+
+/// Exact values: of the reference where it is right to the last place, else the recorded ones.
+fn values(row: &Row, dtype: DType, exact: &Exact, operands: &[Vec<f64>]) -> Vec<Precise> {
+    if dtype == DType::F64 && is_approximate(row) {
+        return recorded_for(exact, row.mnemonic, operands);
+    }
+    // Truth values are 0 and 1 there.
+    let number = |(position, x): (usize, &f64)| match row.operand(position, dtype) {
+        DType::Bool => f64::from(*x > 0.0),
+        DType::I32 | DType::I64 | DType::F32 | DType::F64 => *x,
+    };
+    let exact = operands.iter().map(|operands| operands.iter().enumerate().map(number).collect::<Vec<_>>());
+    exact.map(|operands| ((row.float)(&operands), 0.0)).collect()
+}
+
+/// Exact derivatives by an operand: the recorded ones, else those of the interpreter in `f64`.
+fn derivatives(
+    map: Map,
+    dtype: DType,
+    exact: &Exact,
+    operands: &[Vec<f64>],
+    position: usize,
+) -> Vec<Precise> {
+    let row = map.row();
+    if dtype == DType::F64 && is_approximate(row) {
+        return recorded_for(exact, &format!("{}.{position}", row.mnemonic), operands);
+    }
+    let mut inputs: Vec<_> = (0..row.arity()).map(|at| input(row, at, DType::F64, operands)).collect();
+    let module: Canonical = of_elements(map, &inputs);
+    let slopes = gradient(&module).expect("it has one in the other element type");
+    inputs.push(Value::new([operands.len()], elements(DType::F64, vec![1.0; operands.len()])));
+    let results = interp::run(&slopes, &inputs).expect("it runs");
+    let floats = module.inputs().take(position).filter(|(_, ty)| ty.dtype.is_float()).count();
+    results[1 + floats].elements.to_f64().into_iter().map(|x| (x, 0.0)).collect()
+}
+
+fn recorded_for(exact: &Exact, name: &str, operands: &[Vec<f64>]) -> Vec<Precise> {
+    let lines = exact.of(name);
+    assert!(!lines.is_empty(), "`ci/exact` has no `{name}`");
+    let same = lines.iter().map(|line| &line.operands).eq(operands.iter());
+    assert!(same, "the operands of `{name}` are those of the lines");
+    lines.iter().map(|line| (line.result, line.rest)).collect()
+}
+
+/// The largest error of what was found, of results that [count](counts).
+fn worst(
+    row: &Row,
+    dtype: DType,
+    operands: &[Vec<f64>],
+    found: &[f64],
+    exact: &[Precise],
+    order: f64,
+) -> Option<Worst> {
+    let limits = Limits::of(dtype);
+    let mut worst: Option<Worst> = None;
+    for ((at, found), (result, rest)) in operands.iter().zip(found).zip(exact) {
+        if !(limits.has(row, at, order) && limits.is_within(*result)) {
+            continue;
+        }
+        let lacks = if dtype == DType::F64 { *rest } else { 0.0 };
+        let error = limits.error(*found, *result, lacks);
+        if worst.as_ref().is_none_or(|worst| worst.error < error) {
+            worst = Some(Worst { error, at: at.clone(), found: *found, exact: *result });
+        }
+    }
+    worst
+}
+
+/// The numbers of an element type that count.
+struct Limits {
+    /// The least normal number.
+    least: f64,
+    /// The largest one of which parts of results are within the range.
+    largest: f64,
+    /// The digits of a unit.
+    digits: i32,
+}
+
+impl Limits {
+    fn of(dtype: DType) -> Self {
+        match dtype {
+            DType::F32 => Self { least: f32::MIN_POSITIVE.into(), largest: 2f64.powi(100), digits: 23 },
+            _ => Self { least: f64::MIN_POSITIVE, largest: 2f64.powi(900), digits: 52 },
+        }
+    }
+
+    /// Whether operands count. Orders of derivatives end at `order`.
+    fn has(&self, row: &Row, operands: &[f64], order: f64) -> bool {
+        let has_order = !row.formals.contains(&"n") || operands[0] <= order;
+        has_order && operands.iter().all(|x| self.is_within(*x))
+    }
+
+    /// Whether a number is far enough from the ends of the range that parts of a result are within it.
+    fn is_within(&self, x: f64) -> bool {
+        x == 0.0 || (1.0 / self.largest..=self.largest).contains(&x.abs())
+    }
+
+    /// In units in the last place, of a result that has so many of these more than the float.
+    fn error(&self, found: f64, result: f64, lacks: f64) -> f64 {
+        if result == 0.0 {
+            return if found.abs() <= self.least { 0.0 } else { f64::INFINITY };
+        }
+        let exponent = (result.abs().to_bits() >> 52) as i32 - 1023;
+        // In two steps, as a power may be too large for one.
+        let half = exponent / 2;
+        let units = |x: f64| x * 2f64.powi(-half) * 2f64.powi(self.digits - exponent + half);
+        let error = (units(found) - units(result) - lacks).abs();
+        if error.is_nan() { f64::INFINITY } else { error }
+    }
+}
