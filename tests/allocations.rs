@@ -94,6 +94,18 @@ fn a_network_into_the_callers_output_allocates_nothing() {
 }
 
 #[test]
+fn a_workspace_that_grows_is_allocated_once() {
+    let x = Tensor::<f32, _>::full_with((64, Const), 0.5);
+    let (w1, b1, w2, b2) = (Tensor::full(0.01), Tensor::full(0.1), Tensor::full(0.02), Tensor::full(0.2));
+    let mut out = Tensor::zeros_with((64, Const));
+    let mut workspace = Workspace::new();
+    for expected in [1, 0, 0] {
+        let (count, result) = allocations(|| mlp_into(&x, &w1, &b1, &w2, &b2, &mut out, &mut workspace));
+        assert_eq!((count, result), (expected, Ok(())));
+    }
+}
+
+#[test]
 fn a_gradient_and_a_training_step_allocate_nothing() {
     let (x, y) =
         (Tensor::<f32, _>::full_with((33, Const), 0.5), Tensor::<f32, _>::full_with((33, Const), 0.1));

@@ -467,7 +467,7 @@ mod memory {
     }
 
     #[test]
-    fn a_workspace_never_grows_by_itself() {
+    fn a_workspace_of_given_bytes_does_not_grow() {
         mind! {
             fn f<N>(x: f32[N, N]) -> f32[N, N] {
                 x @ x @ x
@@ -475,11 +475,33 @@ mod memory {
         }
         let x: Tensor![f32; ?, ?] = Tensor::full_with((8, 8), 1.0);
         let mut out = Tensor::zeros_with((8, 8));
-        let mut workspace = Workspace::new();
+        let mut workspace = Workspace::with_bytes(0);
         let needed = f::peak_bytes(8);
         let error = f_into(&x, &mut out, &mut workspace).expect_err("there is nothing");
         assert_eq!(error, Error::WorkspaceTooSmall { needed, found: 0 });
-        assert_eq!(error.to_string(), format!("E6004: the workspace has 0 bytes, needed {needed}"));
+        let said = format!(
+            "E6004: the workspace has 0 bytes, needed {needed}: write `Workspace::with_bytes({needed})`"
+        );
+        assert!(error.to_string().starts_with(&said), "{error}");
         assert_eq!((workspace.bytes(), out.as_slice()), (0, &[0.0; 64][..]));
+        assert_eq!(f_into(&x, &mut out, &mut Workspace::with_bytes(needed)), Ok(()));
+        assert_eq!(out, f(&x));
+    }
+
+    #[test]
+    fn a_workspace_that_cannot_grow_so_far_is_an_error() {
+        mind! {
+            fn f<N>(x: f32[N, 1]) -> f32 {
+                let outer = exp(x * x.T);
+                sum(outer @ outer @ outer)
+            }
+        }
+        let x: Tensor![f32; ?, 1] = Tensor::zeros_with((20_000_000, Const));
+        let (mut out, mut workspace) = (7.0, Workspace::new());
+        let error = f_into(&x, &mut out, &mut workspace).expect_err("4 * 10^14 elements");
+        let needed = f::peak_bytes(20_000_000);
+        assert_eq!(error, Error::Allocation { shape: format!("a workspace of {needed} bytes") });
+        let x: Tensor![f32; ?, 1] = Tensor::zeros_with((20, Const));
+        assert_eq!((out, f_into(&x, &mut out, &mut workspace), out), (7.0, Ok(()), 8000.0));
     }
 }

@@ -81,8 +81,11 @@ pub enum Error {
         /// What for, as in `f32[2, 3]`.
         shape: String,
     },
-    /// A workspace is smaller than the function needs. A workspace never grows by itself.
-    #[error("E6004: the workspace has {found} bytes, needed {needed}")]
+    /// A workspace of a fixed size is smaller than the function needs.
+    #[error(
+        "E6004: the workspace has {found} bytes, needed {needed}: write `Workspace::with_bytes({needed})`, or \
+         `Workspace::new()`, which grows"
+    )]
     WorkspaceTooSmall {
         /// Bytes needed.
         needed: usize,

@@ -6,27 +6,34 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::kernels::storage::{ALIGN, Buffer, cast_bytes};
 
-/// Scratch memory that a generated `_into` function works in. It never grows by itself.
+/// Scratch memory that a generated `_into` function works in: one that grows, or one of a fixed size.
 ///
 /// ```
 /// use mind_rt::Workspace;
 ///
-/// let workspace = Workspace::with_bytes(1000);
-/// assert_eq!(workspace.bytes(), 1024);
+/// // Serves any function. A call that needs more than there is enlarges it, and later calls allocate nothing.
+/// let growing = Workspace::new();
+/// assert_eq!(growing.bytes(), 0);
+///
+/// // A call that needs more returns E6004 and allocates nothing.
+/// let fixed = Workspace::with_bytes(1000);
+/// assert_eq!(fixed.bytes(), 1024);
 /// ```
-#[derive(Default)]
 pub struct Workspace {
     memory: Option<Buffer<u8>>,
+    /// Whether a call that needs more memory than there is takes it.
+    grows: bool,
 }
 
 impl Workspace {
-    /// Nothing yet: enough for functions that need no scratch memory.
+    /// No memory yet. Each call enlarges it to what the call needs, if there is less.
     #[must_use]
-    pub fn new() -> Self {
-        Self::default()
+    pub const fn new() -> Self {
+        Self { memory: None, grows: true }
     }
 
-    /// At least so many bytes, rounded up to a multiple of 64.
+    /// At least so many bytes, rounded up to a multiple of 64. It does not grow: a function that needs more returns
+    /// [`Error::WorkspaceTooSmall`].
     ///
     /// # Panics
     /// If the memory cannot be had (E6004).
@@ -36,15 +43,12 @@ impl Workspace {
         Self::try_with_bytes(bytes).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// At least so many bytes, rounded up to a multiple of 64.
+    /// [`Workspace::with_bytes`] with an error in place of the panic.
     ///
     /// # Errors
     /// E6004 if the memory cannot be had.
     pub fn try_with_bytes(bytes: usize) -> Result<Self, Error> {
-        match bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::scratch) {
-            Some(memory) => Ok(Self { memory: Some(memory) }),
-            None => Err(Error::Allocation { shape: format!("a workspace of {bytes} bytes") }),
-        }
+        Ok(Self { memory: Some(scratch(bytes)?), grows: false })
     }
 
     /// Bytes there are.
@@ -64,17 +68,44 @@ impl Workspace {
     /// Carves slices of the lengths asked for, each 64-byte aligned. What they hold is whatever was left there.
     ///
     /// # Errors
-    /// E6004 if the workspace has fewer than [`segment_bytes`] of them.
+    /// E6004 if the workspace has fewer than [`segment_bytes`] of them and is fixed, or the memory cannot be had.
     #[doc(hidden)]
     #[inline]
     pub fn segments(&mut self, lens: Lens) -> Result<Segments<'_>, Error> {
         let needed = segment_bytes(lens);
-        let found = self.bytes();
-        if needed > found {
-            return Err(Error::WorkspaceTooSmall { needed, found });
+        if needed > self.bytes() {
+            self.grow(needed)?;
         }
         Ok(Segments::of(self.memory(), lens))
     }
+
+    /// Enlarges the memory to `needed` bytes, which are more than there are.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, needed: usize) -> Result<(), Error> {
+        if !self.grows {
+            return Err(Error::WorkspaceTooSmall { needed, found: self.bytes() });
+        }
+        // Given back first: both at once might not fit.
+        self.memory = None;
+        self.memory = Some(scratch(needed)?);
+        Ok(())
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn scratch(bytes: usize) -> Result<Buffer<u8>, Error> {
+    let memory = bytes.checked_next_multiple_of(ALIGN).and_then(Buffer::scratch);
+    memory.ok_or_else(|| cannot_allocate(bytes))
+}
+
+fn cannot_allocate(bytes: usize) -> Error {
+    Error::Allocation { shape: format!("a workspace of {bytes} bytes") }
 }
 
 impl std::fmt::Debug for Workspace {
@@ -161,13 +192,13 @@ pub const fn slot_bytes<T>(len: usize) -> usize {
 /// there.
 ///
 /// # Panics
-/// With E6004 if the memory is smaller: a workspace that was to hold it could not be had.
+/// With E6004 if the memory is smaller: the workspace that holds it could not be allocated.
 #[track_caller]
 #[inline(always)]
 pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
-    let (needed, found) = (rounded(len, size_of::<T>()), memory.len());
-    if needed > found {
-        too_small(needed, found);
+    let needed = rounded(len, size_of::<T>());
+    if needed > memory.len() {
+        fail_to_allocate(needed);
     }
     let (segment, rest) = memory.split_at_mut(needed);
     // Nothing is carved from no memory at all, whose address is not aligned.
@@ -178,8 +209,8 @@ pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8])
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn too_small(needed: usize, found: usize) -> ! {
-    panic!("{}", Error::WorkspaceTooSmall { needed, found });
+fn fail_to_allocate(bytes: usize) -> ! {
+    panic!("{}", cannot_allocate(bytes));
 }
 
 /// The size up to which [`with_stack`] is cheaper than [`with_workspace`].
@@ -198,12 +229,12 @@ pub fn with_stack<const BYTES: usize, R>(lens: Lens, f: impl FnOnce(Segments<'_>
 }
 
 thread_local! {
-    static SHARED: Cell<Workspace> = const { Cell::new(Workspace { memory: None }) };
+    static SHARED: Cell<Workspace> = const { Cell::new(Workspace::new()) };
 }
 
 /// Calls `f` with this thread's workspace, grown to at least `bytes` and kept for the next call. While `f` runs, inner
-/// calls get workspaces of their own. If memory cannot be had the workspace stays as small as it is, and
-/// [`Workspace::segments`] reports it.
+/// calls get workspaces of their own. If memory cannot be had the workspace is empty, and [`Workspace::segments`] or [`carve`]
+/// reports it.
 pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R {
     if bytes == 0 {
         return f(&mut Workspace::new());
@@ -211,11 +242,7 @@ pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R
     // No cell is left while the thread ends: then the memory is made anew.
     let mut workspace = SHARED.try_with(Cell::take).unwrap_or_default();
     if workspace.bytes() < bytes {
-        // Given back first: both at once might not fit.
-        workspace = Workspace::new();
-        if let Ok(grown) = Workspace::try_with_bytes(bytes) {
-            workspace = grown;
-        }
+        let _ = workspace.grow(bytes);
     }
     let result = f(&mut workspace);
     let _ = SHARED.try_with(|shared| {
@@ -273,15 +300,32 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_never_grows_by_itself() {
+    fn a_workspace_of_given_bytes_does_not_grow() {
         let mut workspace = Workspace::with_bytes(64);
         let error = workspace.segments(LENS).expect_err("64 bytes are too few");
         assert_eq!(error, Error::WorkspaceTooSmall { needed: 320, found: 64 });
-        assert_eq!(error.to_string(), "E6004: the workspace has 64 bytes, needed 320");
+        let said = "E6004: the workspace has 64 bytes, needed 320: write `Workspace::with_bytes(320)`, or `Workspace::new()`, \
+                    which grows";
+        assert_eq!(error.to_string(), said);
         assert_eq!(workspace.bytes(), 64);
         assert!(workspace.segments(Lens { f32: 16, ..Lens::NONE }).is_ok());
-        assert!(Workspace::new().segments(Lens::NONE).is_ok());
-        assert_eq!(Workspace::new().segments(LENS).expect_err("nothing").code(), "E6004");
+        assert_eq!(Workspace::with_bytes(0).segments(LENS).expect_err("nothing").code(), "E6004");
+        assert!(Workspace::with_bytes(0).segments(Lens::NONE).is_ok());
+    }
+
+    #[test]
+    fn a_new_workspace_grows_to_what_the_largest_call_needs() {
+        let mut workspace = Workspace::default();
+        assert!(workspace.segments(Lens::NONE).is_ok());
+        assert_eq!(workspace.bytes(), 0);
+        for (len, bytes) in [(1, 64), (100, 448), (3, 448), (1000, 4032)] {
+            let segments = workspace.segments(Lens { f32: len, ..Lens::NONE }).expect("grows");
+            assert_eq!((segments.f32.len(), segments.f32.as_ptr().align_offset(64)), (len, 0));
+            assert_eq!(workspace.bytes(), bytes);
+        }
+        let error = workspace.segments(Lens { f64: usize::MAX, ..Lens::NONE }).expect_err("too much");
+        assert_eq!(error, cannot_allocate(usize::MAX));
+        assert!(workspace.segments(LENS).is_ok());
     }
 
     #[test]
@@ -339,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "E6004: the workspace has 64 bytes, needed 128")]
+    #[should_panic(expected = "E6004: cannot allocate a workspace of 128 bytes")]
     fn too_little_stack_panics() {
         with_stack::<64, _>(Lens { f32: 17, ..Lens::NONE }, |segments| segments.f32[16]);
     }

@@ -134,3 +134,75 @@ fn one_workspace_serves_functions_of_all_dtypes() {
     assert_eq!(g_into(&Tensor::full(1.0), &mut out, &mut workspace), Ok(()));
     assert_eq!(out, Tensor::full(16.0));
 }
+
+#[test]
+fn a_new_workspace_serves_functions_of_every_kind_and_grows() {
+    mind! {
+        #[derive(Clone, Debug, PartialEq)]
+        struct Net { w: f32[64, 64], b: f32[64] }
+
+        fn squared(y: float[..]) { y * y }
+
+        fn layer<N>(x: f32[N, 64], p: Net) -> f32[N, 64] {
+            tanh(x @ p.w + p.b)
+        }
+
+        /// Its gradients are of slices, gathered rows and running sums.
+        #[grad(x, p)]
+        fn sliced<N>(x: f32[N, 64], rows: i64[N], p: Net) -> f32 {
+            let h = layer(x, p);
+            let parts = h[.., 0..32] * h[.., 32..] + x[.., 1..64;2][.., 0..1];
+            sum(squared(gather(cumsum(parts, axis = 1), rows))) + sum(h[0])
+        }
+
+        fn pulled<N>(x: f32[N, 64], p: Net, cotangent: f32[N, 64]) -> (f32[N, 64], (f32[N, 64], Net)) {
+            (layer(x, p), vjp(layer, wrt = (x, p))(x, p, cotangent))
+        }
+
+        fn energy<N>(x: f32[N, 64], p: Net) -> f32 {
+            sum(squared(x @ p.w))
+        }
+
+        /// The gradient through a template.
+        fn of_a_template<N>(x: f32[N, 64], p: Net) -> f32[N, 64] {
+            grad(energy, wrt = x)(x, p)
+        }
+
+        fn descended<N>(x: f32[N, 64], rows: i64[N], p: &mut Net, rate: f32) -> f32 {
+            let (loss, (_, dp)) = value_and_grad(sliced, wrt = (x, p))(x, rows, p);
+            p -= rate * dp;
+            loss
+        }
+    }
+    let mut bytes = 0;
+    let mut workspace = Workspace::new();
+    for n in [3, 40, 7] {
+        let x = small_integers((n, Const), 1).map(|x| x / 8.0);
+        let rows = Tensor::from_fn_with((n,), |[i]| i as i64 / 2);
+        let p = Net { w: small_integers((Const, Const), 2).map(|w| w / 64.0), b: Tensor::full(0.25) };
+        let mut fresh = Workspace::new();
+        for workspace in [&mut fresh, &mut workspace] {
+            let (mut value, mut dx, mut dp) = (0.0, Tensor::zeros_with((n, Const)), p.clone());
+            assert_eq!(sliced_grad_into(&x, &rows, &p, (&mut value, (&mut dx, &mut dp)), workspace), Ok(()));
+            assert_eq!((value, (dx.clone(), dp.clone())), sliced_grad(&x, &rows, &p));
+            let mut y = dx.clone();
+            assert_eq!(pulled_into(&x, &p, &x, (&mut y, (&mut dx, &mut dp)), workspace), Ok(()));
+            assert_eq!((y.clone(), (dx, dp)), pulled(&x, &p, &x));
+            assert_eq!(of_a_template_into(&x, &p, &mut y, workspace), Ok(()));
+            assert_eq!(y, of_a_template(&x, &p));
+            let (mut one, mut other) = (p.clone(), p.clone());
+            assert_eq!(descended_into(&x, &rows, &mut one, 0.5, &mut value, workspace), Ok(()));
+            assert_eq!((value, one), (descended(&x, &rows, &mut other, 0.5), other));
+        }
+        let sizes = [
+            sliced_grad::peak_bytes(n),
+            pulled::peak_bytes(n),
+            of_a_template::peak_bytes(n),
+            descended::peak_bytes(n),
+        ];
+        assert_eq!(fresh.bytes(), sizes.into_iter().max().unwrap_or(0));
+        bytes = fresh.bytes().max(bytes);
+        assert_eq!(workspace.bytes(), bytes);
+    }
+    assert!(bytes > 64);
+}
