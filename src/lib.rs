@@ -118,12 +118,48 @@
 //! language too. Beside a struct or constant stands a hidden macro of its name, which `use` brings along; a name that begins with a
 //! small letter has none, and is not imported.
 //!
-//! # Functions of Knossos programs
+//! # Functions of Rust and of Knossos programs
 //!
-//! `extern fn` in a block declares a function that [`ks!`] or [`include_ks!`] makes, by its path from the block's module, and
-//! gradients go through its calls. What the language lacks, such as branches and loops, can be written there. It has no
-//! effects: equal calls may be one, and a call may be left out or made twice. `docs/knossos.md` says what such a function may
-//! be.
+//! `extern fn f` in a block declares the Rust function `try_f`, by its path from the block's module. Its parameters are `&TensorRef` with
+//! run-time extents, and numbers; it returns a `Result` of such a tensor or of a number. A gradient calls `try_rev_f`, which takes the
+//! parameters and the cotangent of the result, and returns the cotangent of each parameter, `()` for one that is no float.
+//!
+//! ```
+//! use mind::{Error, Tensor, TensorRef, mind};
+//!
+//! fn try_sorted(x: &TensorRef<f64, (usize,)>) -> Result<Tensor<f64, (usize,)>, Error> {
+//!     let mut sorted = x.to_owned();
+//!     sorted.as_mut_slice().sort_by(f64::total_cmp);
+//!     Ok(sorted)
+//! }
+//!
+//! fn try_rev_sorted(x: &TensorRef<f64, (usize,)>, dy: &TensorRef<f64, (usize,)>) -> Result<Tensor<f64, (usize,)>, Error> {
+//!     let mut places: Vec<usize> = (0..x.len()).collect();
+//!     places.sort_by(|a, b| x[*a].total_cmp(&x[*b]));
+//!     let mut dx = dy.to_owned();
+//!     places.iter().enumerate().for_each(|(place, from)| dx[*from] = dy[place]);
+//!     Ok(dx)
+//! }
+//!
+//! mind! {
+//!     /// The elements in ascending order.
+//!     extern fn sorted(x: f64[3]) -> f64[3];
+//!
+//!     #[grad(x)]
+//!     fn weighted(x: f64[3], w: f64[3]) -> f64 { sum(sorted(x) * w) }
+//! }
+//!
+//! # fn main() {
+//! let (x, w) = (Tensor::from([3.0, 1.0, 2.0]), Tensor::from([1.0, 10.0, 100.0]));
+//! let (value, dx) = weighted_grad(&x, &w);
+//! assert_eq!((value, dx.as_slice()), (321.0, &[100.0, 1.0, 10.0][..]));
+//! # }
+//! ```
+//!
+//! The function has no effects: equal calls may be one, and a call may be left out or made twice. `docs/knossos.md` says what it may
+//! be, and which functions derivatives of higher order call.
+//!
+//! Functions that [`ks!`] and [`include_ks!`] make are such functions. Branches and loops, which the language lacks, can be written there:
 //!
 //! ```
 //! mind::ks!(r#"
@@ -180,8 +216,8 @@
 //! # What a function becomes
 //!
 //! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
-//! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing (but for
-//! what large products need that are the crate [`matrixmultiply`](#features)'s); with
+//! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing once the workspace is
+//! large enough (but for what large products need that are the crate [`matrixmultiply`](#features)'s); with
 //! `#[grad(w, b)]` the same three of `f_grad`, which returns the value and the gradients; and a module `f` with
 //! `CORE_IR` (the intermediate representation as text), `MIC` (the same in the compact form, for files and tools), `UPDATES`
 //! (which inputs of that module the last of its outputs update), `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols the

@@ -1,6 +1,6 @@
 //! `extern` items: functions that are elsewhere.
 
-use proc_macro2::{Delimiter, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::imports::push_separator;
 use super::items::{Head, defined_twice};
@@ -8,7 +8,18 @@ use super::parser::Parser;
 use crate::diag::{Code, Diag};
 use crate::surface::ast::{Block, Extern, Function};
 
-const USAGE: &str = "declare a function of a Knossos program as `extern fn cell(x: f64[8]) -> f64[8];`";
+const USAGE: &str =
+    "declare a function of Rust or of a Knossos program as `extern fn cell(x: f64[8]) -> f64[8];`";
+
+/// Whether attributes are doc comments only, or none.
+fn are_docs(attributes: &TokenStream) -> bool {
+    attributes.clone().into_iter().all(|tree| match tree {
+        TokenTree::Group(attribute) => {
+            matches!(attribute.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc")
+        }
+        TokenTree::Punct(_) | TokenTree::Ident(_) | TokenTree::Literal(_) => true,
+    })
+}
 
 impl Parser<'_> {
     /// Reads `extern fn cells::cell(x: f64[8]) -> f64[8];`.
@@ -18,8 +29,8 @@ impl Parser<'_> {
             let message = "found `#[grad(…)]` before `extern`, expected it before `fn`";
             return Err(Diag::new(Code::E1007, gradient.site, message));
         }
-        if !head.attributes.is_empty() || !head.visibility.is_empty() {
-            let message = "found attributes or `pub` before `extern`, expected `extern` alone";
+        if !are_docs(&head.attributes) || !head.visibility.is_empty() {
+            let message = "found attributes or `pub` before `extern`, expected at most a doc comment";
             return Err(Diag::new(Code::E1007, start, message).help(USAGE));
         }
         self.take_word("extern");
@@ -60,7 +71,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let function = Function {
-            attributes: Default::default(),
+            attributes: head.attributes.clone(),
             gradient: None,
             visibility: Default::default(),
             name,
