@@ -263,8 +263,8 @@ pub struct GradientOptions {
 /// `mind run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each input is a .npy file (f32, f64, i32 or i64, either byte order, C or Fortran order) or, where it is a
-single number, that number. Symbols such as N get their extents from the inputs. The interpreter is the
+Each input is a .npy file (f32, f64, i32, i64 or bool, either byte order, C or Fortran order), elements in
+brackets, or, where it is a single number, that number. Symbols such as N get their extents from the inputs. The interpreter is the
 reference: right, and slow.
 
 With `--on xla` a PJRT plugin compiles and runs the program, as `mind convert --to stablehlo`
@@ -275,6 +275,7 @@ variable MIND_PJRT_PLUGIN names; `mind xla --help` says where to get one.
 
 Examples:
   mind run loss.mic --input x=x.npy --input y=y.npy --input rate=0.1
+  mind run loss.mic -i 'x=[[1, 2], [3, 4]]' -i y=[1,0] -i rate=0.1
   mind run net.mic --input x=x.npy --output-dir out/       writes out/output0.npy, …
   mind run net.mic --input x=x.npy --check nan             E6010 where a result is NaN
   mind run net.mic --input x=x.npy --memory 4G             E6004 if it takes more
@@ -283,9 +284,12 @@ Examples:
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
-    /// An input: a .npy file, or a number where the input is one
+    /// An input: a .npy file, elements as [1,2,3], or a number where the input is one
     #[arg(long = "input", short = 'i', value_name = "NAME=VALUE")]
     pub values: Vec<String>,
+    /// What stands behind the file, for the error that it is
+    #[arg(hide = true, value_name = "MISPLACED")]
+    pub misplaced: Vec<String>,
     /// Write each output to DIR/output0.npy, DIR/output1.npy, …; the folder is made if it is not there
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,

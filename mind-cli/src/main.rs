@@ -7,6 +7,7 @@ mod commands;
 mod dims;
 mod graph;
 mod input;
+mod literal;
 mod memory;
 mod npy;
 mod numbers;

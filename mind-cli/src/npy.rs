@@ -88,15 +88,33 @@ fn swap<T>(bytes: &mut [u8]) {
 }
 
 fn wrong_dtype(file: &Path, found: &str, dtype: DType) -> Failure {
-    let message = format!("{} holds {found}, needed {dtype}", file.display());
+    let mistake = Mistake::new(Code::E2001, format!("{} holds {found}, needed {dtype}", file.display()));
+    Failure::mistake(match remedy(found, dtype) {
+        Some(help) => mistake.help(help),
+        None => mistake,
+    })
+}
+
+/// What makes an array of NumPy's one that is read, if no part of it is lost by that.
+fn remedy(found: &str, dtype: DType) -> Option<String> {
+    if found.starts_with('[') {
+        return Some("a structured array is saved by its fields; in Python: np.save(…, x[\"field\"])".into());
+    }
+    if matches!(found, "c64" | "c128" | "clongdouble") {
+        let parts = "the language has no complex numbers; in Python: np.save(…, np.stack([x.real, x.imag]))";
+        return Some(parts.into());
+    }
+    let is_number = found.strip_prefix(['f', 'i', 'u']).is_some_and(|bits| bits.parse::<u32>().is_ok());
+    if !is_number && !matches!(found, "bool" | "longdouble") {
+        return None;
+    }
     let bits = dtype.bytes() * 8;
     let of_numpy = match dtype {
         DType::F32 | DType::F64 => format!("np.float{bits}"),
         DType::I32 | DType::I64 => format!("np.int{bits}"),
         DType::Bool => "bool".to_owned(),
     };
-    let help = format!("in Python: np.save(…, x.astype({of_numpy}))");
-    Failure::mistake(Mistake::new(Code::E2001, message).help(help))
+    Some(format!("in Python: np.save(…, x.astype({of_numpy}))"))
 }
 
 /// Writes a tensor in C order.

@@ -37,8 +37,8 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// What stands before the elements of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The element type and the extents. A type that the language has not is named in its manner, as `f16`, or as the file
-    /// has it.
+    /// The element type and the extents. A type that the language has not is named in its manner, as `f16`, NumPy's longest
+    /// as `longdouble` and `clongdouble`, others as the file has them.
     pub layout: Layout,
     is_big_endian: bool,
     is_fortran: bool,
@@ -265,9 +265,21 @@ fn name_of(descriptor: &str) -> String {
         "b1" | "?" => "bool",
         "c8" => "c64",
         "c16" => "c128",
-        other => return other.escape_debug().to_string(),
+        // `np.longdouble`, of as many bytes as the machine gives it: `f16` of NumPy's is not that of the language's manner.
+        "f12" | "f16" => "longdouble",
+        "c24" | "c32" => "clongdouble",
+        other => return printable(other),
     };
     name.to_owned()
+}
+
+/// A text of a file without characters that a terminal obeys. Quotes stay as they are.
+fn printable(text: &str) -> String {
+    let shown = |character: char| match character {
+        '\'' | '"' => character.to_string(),
+        _ => character.escape_debug().to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// What is left to read of a literal of Python.
@@ -591,9 +603,17 @@ mod tests {
 
     #[test]
     fn types_of_others_are_named() {
-        for (descr, name) in
-            [("'<f2'", "f16"), ("'|u1'", "u8"), ("'<U3'", "U3"), ("[('a', '<f4')]", "[(\\'a\\', \\'<f4\\')]")]
-        {
+        for (descr, name) in [
+            ("'<f2'", "f16"),
+            ("'<f16'", "longdouble"),
+            ("'>f12'", "longdouble"),
+            ("'<c8'", "c64"),
+            ("'<c32'", "clongdouble"),
+            ("'|u1'", "u8"),
+            ("'<U3'", "U3"),
+            ("[('a', '<f4')]", "[('a', '<f4')]"),
+            ("[('\u{7}', '<f4')]", "[('\\u{7}', '<f4')]"),
+        ] {
             let header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ()}}");
             let found = Header::read(&mut &file(&header)[..]).expect("it is valid");
             assert_eq!(found.layout.dtype, name);

@@ -189,7 +189,9 @@ impl<'de> Deserialize<'de> for Entries {
                 while let Some(name) = map.next_key::<String>()? {
                     let twice = || A::Error::custom(format!("{name:?} is there twice"));
                     if name == METADATA {
-                        if metadata.replace(map.next_value()?).is_some() {
+                        // `null` says that there is none, as in the crate's own reader.
+                        let texts = map.next_value::<Option<BTreeMap<_, _>>>()?.unwrap_or_default();
+                        if metadata.replace(texts).is_some() {
                             return Err(twice());
                         }
                     } else if arrays.insert(name.clone(), map.next_value()?).is_some() {

@@ -38,6 +38,16 @@ fn with_header(header: &str, data: usize) -> Vec<u8> {
 }
 
 #[test]
+fn metadata_of_safetensors_may_be_null() {
+    let array = r#""w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}"#;
+    let file = with_header(&format!(r#"{{"__metadata__":null,{array}}}"#), 8);
+    assert!(safetensors::File::of_bytes(&file).expect("it is read").metadata().is_empty());
+    let mut w: Tensor![f32; 2] = Tensor::full(1.0);
+    safetensors::from_bytes(&file, &mut w, &Names::by(|_| "w".into())).expect("it fits");
+    assert_eq!(w, Tensor::zeros());
+}
+
+#[test]
 fn headers_of_safetensors_are_checked_before_they_are_believed() {
     let ten_gigabytes = 10_000_000_000_u64.to_le_bytes();
     assert_eq!(
@@ -77,6 +87,8 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
             "\"a\" is there twice",
         ),
         (r#"{"__metadata__":{},"__metadata__":{}}"#, "is there twice"),
+        (r#"{"__metadata__":null,"__metadata__":null}"#, "is there twice"),
+        (r#"{"__metadata__":[]}"#, "invalid type"),
         (r#"{"a":{"dtype":"X9","shape":[1],"data_offsets":[0,4]}}"#, "X9"),
         (&"[".repeat(100_000), "invalid type"),
         (&format!("{{\"a\":{}", "[".repeat(100_000)), "expected value"),

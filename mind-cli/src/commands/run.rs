@@ -8,7 +8,7 @@ use mind_core::{
     ir::{Module, Op},
     memory::Budget,
     ops::Profile,
-    ty::{DType, Type},
+    ty::Type,
     verify::Verified,
 };
 
@@ -18,7 +18,7 @@ use super::{gradient::unknown_input, xla};
 use crate::{
     args::{Check, Engine, RunArguments},
     input::{Context, Program},
-    npy, output,
+    literal, npy, output,
     report::{Failure, Mistake, Outcome, Spot},
     style::Style,
 };
@@ -26,6 +26,7 @@ use crate::{
 /// Runs the command.
 pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     check_use(arguments)?;
+    refuse_misplaced(arguments)?;
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
     let options = Options { most_bytes: arguments.memory.most_bytes() };
     let inputs = inputs(&module, &context, &arguments.values, Budget::new(options.most_bytes))?;
@@ -43,6 +44,16 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
         show(value, arguments.full)?;
     }
     Ok(())
+}
+
+/// Reports what stands where only the program's file does.
+fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
+    let Some(text) = arguments.misplaced.first() else { return Ok(()) };
+    let help = match text.split_once('=') {
+        Some(_) => format!("an input is given by -i: -i {text}"),
+        None => format!("`mind run` takes one program; an input is given by -i, as -i x={text}"),
+    };
+    Err(Failure::with_help(format!("unexpected argument `{text}`"), help))
 }
 
 /// That nothing is asked of an engine that it does not do.
@@ -108,13 +119,14 @@ fn failed(
     Failure::mistake(with_help(mistake))
 }
 
-/// What each input is that was read from a file, and which file that was.
+/// What each input is that is a tensor, and the file that it was read from.
 fn shapes_in_files(module: &Module, given: &[String], inputs: &[Value]) -> Vec<String> {
     let tensors = module.inputs().zip(inputs).filter(|(_, value)| !value.shape.is_empty());
     let told = tensors.filter_map(|((name, _), value)| {
         let of_name = |text: &String| text.strip_prefix(&**name)?.strip_prefix('=').map(str::to_owned);
         let file = given.iter().find_map(of_name)?;
-        Some(format!("`{name}` is {} in {file}", of_type(value)))
+        let place = if is_literal(&file) { String::new() } else { format!(" in {file}") };
+        Some(format!("`{name}` is {}{place}", of_type(value)))
     });
     told.collect()
 }
@@ -216,16 +228,25 @@ fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budg
     }
 }
 
-/// The value of an input: a number where the input is one and the text is, else a file.
+/// Whether a text is the elements of a tensor, not the name of a file.
+fn is_literal(text: &str) -> bool {
+    text.trim_start().starts_with('[')
+}
+
+/// The value of an input: a number where the input is one and the text is, elements in brackets, or a file.
 fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Value> {
     let is_number = text.parse::<f64>().is_ok();
     if ty.rank() == 0 && (is_number || matches!(text, "true" | "false")) {
-        return number(name, ty.dtype, text);
+        return literal::number(name, ty.dtype, text);
     }
     let file = Path::new(text);
+    if is_literal(text) && !file.exists() {
+        return literal::tensor(name, ty, text, budget);
+    }
     if is_number && !file.exists() {
         let mistake = Mistake::new(Code::E2001, format!("input `{name}` is the number {text}, needed {ty}"));
-        return Err(Failure::mistake(mistake.help(format!("give a .npy file: --input {name}={name}.npy"))));
+        let help = format!("give its elements or a .npy file: -i '{name}=[1, 2]', -i {name}={name}.npy");
+        return Err(Failure::mistake(mistake.help(help)));
     }
     let extension = file.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     if let Some(other) =
@@ -240,26 +261,6 @@ fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Valu
         return Err(Failure::mistake(Mistake::new(Code::E2001, message)));
     }
     Ok(value)
-}
-
-fn number(name: &str, dtype: DType, text: &str) -> Outcome<Value> {
-    let needed = match dtype {
-        DType::Bool => "`true` or `false`".to_owned(),
-        DType::I32 | DType::I64 | DType::F32 | DType::F64 => format!("a number that {dtype} holds"),
-    };
-    let refused = || {
-        let message = format!("input `{name}` is {text}, needed {needed}");
-        Failure::mistake(Mistake::new(Code::E1005, message))
-    };
-    let float = || text.parse::<f64>().map_err(|_| refused());
-    let elements: Elements = match dtype {
-        DType::I32 => vec![text.parse::<i32>().map_err(|_| refused())?].into(),
-        DType::I64 => vec![text.parse::<i64>().map_err(|_| refused())?].into(),
-        DType::F32 => vec![text.parse::<f32>().map_err(|_| refused())?].into(),
-        DType::F64 => vec![float()?].into(),
-        DType::Bool => vec![text.parse::<bool>().map_err(|_| refused())?].into(),
-    };
-    Ok(Value::new([], elements))
 }
 
 fn write(folder: &Path, outputs: &[Value]) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Folder, LAYER, LOSS};
+use crate::support::{Folder, LAYER, LOSS, answer};
 
 /// A `.npy` file as NumPy and the command write it.
 pub fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
@@ -170,6 +170,87 @@ fn element_types_that_do_not_fit_are_named() {
         assert!(said.starts_with(&format!("mic: error[E2001]: {file} holds {held}, needed f32\n")), "{said}");
         assert!(said.contains("= help: in Python: np.save(…, x.astype(np.float32))\n"), "{said}");
     }
+}
+
+#[test]
+fn types_that_cannot_be_cast_get_no_advice_to_cast() {
+    let folder = layer()
+        .with("long.npy", npy("<f16", false, "2,", &[0; 32]))
+        .with("complex.npy", npy("<c8", false, "2,", &[0; 16]))
+        .with("text.npy", npy("<U3", false, "2,", &[0; 24]))
+        .with(
+            "fields.npy",
+            file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", &[0; 8]),
+        );
+    let run = |file: &str| {
+        folder.mind(&format!("run layer.mic {INPUTS}").replace("=b.npy", &format!("={file}"))).mistakes()
+    };
+    let long = run("long.npy");
+    assert!(long.starts_with("mic: error[E2001]: long.npy holds longdouble, needed f32\n"), "{long}");
+    assert!(long.contains("help: in Python: np.save(…, x.astype(np.float32))\n"), "{long}");
+    let complex = run("complex.npy");
+    assert!(complex.starts_with("mic: error[E2001]: complex.npy holds c64, needed f32\n"), "{complex}");
+    assert!(complex.contains("np.save(…, np.stack([x.real, x.imag]))\n"), "{complex}");
+    let fields = run("fields.npy");
+    assert!(
+        fields.starts_with("mic: error[E2001]: fields.npy holds [('a', '<f4')], needed f32\n"),
+        "{fields}"
+    );
+    assert!(fields.contains("np.save(…, x[\"field\"])\n"), "{fields}");
+    let text = run("text.npy");
+    assert!(text.starts_with("mic: error[E2001]: text.npy holds U3, needed f32\n"), "{text}");
+    for said in [complex, fields, text] {
+        assert!(!said.contains("astype"), "{said}");
+    }
+}
+
+#[test]
+fn small_tensors_are_given_as_lists() {
+    let program =
+        "fn f<N>(x: f32[N, 2], n: i64[N], m: bool[2], s: f32) -> f32 { sum(where(m, x, 10.0)) + s }";
+    let folder = Folder::new().with("f.mind", program).with("n.npy", npy("<i8", false, "2,", &[0; 16]));
+    let run = |x: &str, n: &str| {
+        let inputs = ["-i", x, "-i", n, "-i", "m=[true, false]", "-i", "s=0.5"];
+        answer(folder.command("run f.mind").args(inputs))
+    };
+    assert_eq!(run("x=[[1, 2], [-3.5, 1e1,],]", "n=[7,8]").fine(), "output 0: f32 = 18\n");
+    assert_eq!(run("x=[[1,2],[-3.5,10]]", "n=n.npy").fine(), "output 0: f32 = 18\n");
+    for (x, n, expected) in [
+        (
+            "x=[[1, 2], [3]]",
+            "n=[1]",
+            "error[E3010]: input `x` has lists of 2 and 1 along axis 1, needed f32[N, 2]",
+        ),
+        ("x=[1, 2]", "n=[1]", "error[E2001]: input `x` has a number in place of a list, needed f32[N, 2]"),
+        (
+            "x=[[[1, 2]]]",
+            "n=[1]",
+            "error[E2001]: input `x` has a list in place of a number, needed f32[N, 2]",
+        ),
+        ("x=[[1, 2]]", "n=[1.5]", "error[E1005]: input `n` is 1.5, needed a number that i64 holds"),
+        ("x=[[1, 2]", "n=[1]", "error[E1007]: input `x` has the end, expected `,` or `]`"),
+        ("x=[[1, 2]]]", "n=[1]", "error[E1007]: input `x` has `]`, expected the end"),
+        ("x=[[1, , 2]]", "n=[1]", "error[E1007]: input `x` has `,`, expected a number"),
+    ] {
+        let said = run(x, n).mistakes();
+        assert!(said.contains(&format!("{expected}\n")), "{said}");
+    }
+    let said = run("x=[[1, 2], [3, 4]]", "n=[1]").mistakes();
+    assert!(said.contains("E6009"), "{said}");
+    assert!(said.contains("`x` is f32[2, 2]\n") && said.contains("`n` is i64[1]\n"), "{said}");
+    let said = folder.mind("run f.mind -i s=[1] -i x=1 -i n=n.npy -i m=[true,true]").mistakes();
+    assert!(said.contains("error[E2001]: input `s` is a list, needed f32\n"), "{said}");
+    assert!(said.contains("help: give its elements or a .npy file: -i 'x=[1, 2]', -i x=x.npy\n"), "{said}");
+}
+
+#[test]
+fn an_input_without_its_option_is_told_what_to_write() {
+    let folder = layer();
+    let said = folder.mind("run layer.mic x=x.npy").misuse();
+    assert_eq!(said, "error: unexpected argument `x=x.npy`\n  help: an input is given by -i: -i x=x.npy\n");
+    let said = folder.mind("run layer.mic x.npy").misuse();
+    let help = "`mind run` takes one program; an input is given by -i, as -i x=x.npy";
+    assert_eq!(said, format!("error: unexpected argument `x.npy`\n  help: {help}\n"));
 }
 
 #[test]
