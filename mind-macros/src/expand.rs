@@ -264,13 +264,13 @@ impl Expansion {
 /// What other blocks import a template by. It has the template's documentation, for there is no function to have it.
 fn module_of(template: &Template, exports: &Exports) -> TokenStream {
     let Template { attributes, visibility, name, .. } = template;
-    let import = exports.import(name, visibility);
+    let module = emit::keyword_at("mod", name);
+    let visibility = emit::visibility_at(visibility);
+    let inside = emit::braces_at(name, exports.import(name, &template.visibility));
     quote! {
         #attributes
         #[allow(non_snake_case)]
-        #visibility mod #name {
-            #import
-        }
+        #visibility #module #name #inside
     }
 }
 
@@ -413,6 +413,10 @@ fn emit_item(
         name: parameter.name.clone(),
         structure: parameter.structure.clone(),
         update: parameter.update,
+        end: match parameter.site {
+            Site::Tokens { last, .. } => last,
+            Site::Text { .. } | Site::Nowhere => parameter.name.span(),
+        },
     });
     let item = Item {
         root,

@@ -95,7 +95,9 @@ impl<T, S> DerefMut for Write<'_, T, S> {
 
 macro_rules! tensors {
     ($($(<$life:lifetime>)? $ty:ident)*) => {
-        $(impl<$($life,)? T: Element, S: Shape, D> Argument<T, S, D> for $ty<$($life,)? T, S> {
+        // Else rustc shows these implementations, whose text helps nobody.
+        $(#[diagnostic::do_not_recommend]
+        impl<$($life,)? T: Element, S: Shape, D> Argument<T, S, D> for $ty<$($life,)? T, S> {
             #[inline(always)]
             fn read(&self, _: &'static str, _: &'static str) -> Result<Read<'_, T, S>, Error> {
                 Ok(Read::Here(self.view()))
@@ -108,7 +110,8 @@ tensors!(Tensor TensorRef <'a> TensorView <'a> TensorViewMut);
 
 macro_rules! tensors_mut {
     ($($(<$life:lifetime>)? $ty:ident)*) => {
-        $(impl<$($life,)? T: Element, S: Shape, D> ArgumentMut<T, S, D> for $ty<$($life,)? T, S> {
+        $(#[diagnostic::do_not_recommend]
+        impl<$($life,)? T: Element, S: Shape, D> ArgumentMut<T, S, D> for $ty<$($life,)? T, S> {
             #[inline(always)]
             fn write(&mut self, _: &'static str, _: &'static str) -> Result<Write<'_, T, S>, Error> {
                 Ok(Write(Target::Tensor(self)))

@@ -19,6 +19,11 @@ pub const MAX_RANK: usize = mind_shape::MAX_RANK;
 /// assert_eq!(shape.dims()[..], [32, 784]);
 /// assert_eq!(shape.len(), 32 * 784);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape",
+    label = "needed: a tuple with an extent for each axis",
+    note = "a shape is a tuple with an extent for each axis: `(n,)` in place of `n` and `[n]`, `(rows, 3)` in place of `[rows, 3]`"
+)]
 pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed::ShapeMarker {
     /// The number of dimensions.
     const RANK: usize;
@@ -80,6 +85,11 @@ const fn static_len(extents: [Option<usize>; MAX_RANK], rank: usize) -> Option<u
 }
 
 /// A shape of exactly `R` dimensions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a shape of rank `{R}`",
+    label = "needed: a tuple with an extent for each axis",
+    note = "a shape is a tuple with an extent for each axis: `(n,)` in place of `n` and `[n]`, `(rows, 3)` in place of `[rows, 3]`"
+)]
 pub trait Rank<const R: usize>: Shape {
     /// The same rank, every dim dynamic.
     type Dynamic: Rank<R>;
@@ -91,7 +101,24 @@ pub trait Rank<const R: usize>: Shape {
     fn dynamic(&self) -> Self::Dynamic;
 }
 
+/// A shape whose elements are read by `R` positions: one of rank `R`, with a message of its own.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "an index of {R} positions into a tensor of the shape `{Self}`",
+    label = "needed: a position for each axis",
+    note = "an element of a matrix is `t[[i, j]]` or `t[(i, j)]`, of a vector `t[i]`; a row of a matrix is `t.row(i)`"
+)]
+pub trait Indexed<const R: usize>: Rank<R> {}
+
+#[diagnostic::do_not_recommend]
+impl<const R: usize, S: Rank<R>> Indexed<R> for S {}
+
 /// A shape whose every extent the type decides.
+#[diagnostic::on_unimplemented(
+    message = "the shape `{Self}` has extents that run time decides",
+    label = "the type is to decide every extent here",
+    note = "write `Tensor::zeros_with((5, 3))`, `full_with`, `ones_with`, `from_fn_with` or `from_vec`, which take the extents, or a type with all of them, `Tensor![f32; 5, 3]`"
+)]
 pub trait StaticShape: Shape {
     /// The only value.
     const SHAPE: Self;
@@ -177,6 +204,7 @@ macro_rules! shape_of_rank {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<$($dim: StaticDim),*> StaticShape for ($($dim,)*) {
             const SHAPE: Self = ($($dim::DIM,)*);
         }

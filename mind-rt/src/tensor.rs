@@ -32,14 +32,14 @@ impl<T: Element, S: StaticShape> Tensor<T, S> {
     /// If the memory cannot be had (E6004), as all functions here that make a tensor.
     #[must_use]
     #[track_caller]
-    pub fn zeros() -> Self {
+    pub fn zeros(/* of the type's extents; of others: `Tensor::zeros_with((5, 3))` */) -> Self {
         Self::zeros_with(S::SHAPE)
     }
 
     /// All one value, of a static shape.
     #[must_use]
     #[track_caller]
-    pub fn full(value: T) -> Self {
+    pub fn full(value: T /* of others than the type's extents: `full_with((5, 3), value)` */) -> Self {
         Self::full_with(S::SHAPE, value)
     }
 

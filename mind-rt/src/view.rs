@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use crate::element::Element;
 use crate::error::Error;
 use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
-use crate::shape::{Rank, Shape};
+use crate::shape::{Indexed, Rank, Shape};
 use crate::tensor::{convert_shape, position};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
@@ -162,7 +162,7 @@ impl<'a, T: Element, S: Shape> TensorViewMut<'a, T, S> {
     }
 }
 
-impl<const R: usize, T: Element, S: Rank<R>> Index<[usize; R]> for TensorRef<T, S> {
+impl<const R: usize, T: Element, S: Indexed<R>> Index<[usize; R]> for TensorRef<T, S> {
     type Output = T;
 
     #[inline]
@@ -172,7 +172,7 @@ impl<const R: usize, T: Element, S: Rank<R>> Index<[usize; R]> for TensorRef<T, 
     }
 }
 
-impl<const R: usize, T: Element, S: Rank<R>> IndexMut<[usize; R]> for TensorRef<T, S> {
+impl<const R: usize, T: Element, S: Indexed<R>> IndexMut<[usize; R]> for TensorRef<T, S> {
     #[inline]
     #[track_caller]
     fn index_mut(&mut self, index: [usize; R]) -> &mut T {

@@ -256,6 +256,7 @@ fn items(case: &Case, lengths: emit::Lengths) -> String {
         name: format_ident!("{}", &*input.name),
         structure: Structure::Value(input.ty.clone()),
         update: input.updated,
+        end: proc_macro2::Span::call_site(),
     });
     let (root, _) = emit::Root::take(TokenStream::new());
     let item = emit::Item {
@@ -304,10 +305,13 @@ fn check(case: &Case) -> String {
         };
         let _ = write!(arguments, "{lent}input_{position}, ");
     }
+    write_into_form(&mut text, case, &arguments);
     let _ = writeln!(text, "    let outputs = {}({arguments});", case.name);
     for (position, expected) in case.expected.iter().enumerate() {
-        let output = format!("outputs.{position}");
-        agree(&mut text, &case.name, position, &elements(&output, &expected.value), expected);
+        for results in ["outputs", "written"] {
+            let output = elements(&format!("{results}.{position}"), &expected.value);
+            agree(&mut text, &case.name, position, &output, expected);
+        }
     }
     for (input, expected) in &case.updated {
         let found = elements(&format!("input_{input}"), &expected.value);
@@ -320,6 +324,30 @@ fn check(case: &Case) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// Calls the form that writes into the caller's results, in a new workspace, on copies of the inputs.
+fn write_into_form(text: &mut String, case: &Case, arguments: &str) {
+    let (mut made, mut out, mut written) = (String::new(), String::new(), String::new());
+    for input in 0..case.inputs.len() {
+        let _ = writeln!(made, "        let mut input_{input} = input_{input}.clone();");
+    }
+    for (output, (expected, ty)) in case.expected.iter().zip(&case.plan.results).enumerate() {
+        let (value, place) = match ty.rank() {
+            0 => ("Default::default()".to_string(), "&mut"),
+            _ => (format!("Tensor::zeros_with({})", dims(ty, &expected.value.shape)), "&mut *"),
+        };
+        let _ = writeln!(made, "        let mut out_{output} = {value};");
+        let _ = write!(out, "{place} out_{output}, ");
+        let _ = write!(written, "out_{output}, ");
+    }
+    let out = if out.is_empty() { out } else { format!("({out}), ") };
+    let name = &case.name;
+    let _ = writeln!(
+        text,
+        "    let written = {{\n{made}        {name}_into({arguments}{out}&mut mind::Workspace::new()).unwrap();\n        \
+         ({written})\n    }};"
+    );
 }
 
 /// The elements of a tensor.

@@ -146,7 +146,9 @@ pub struct Struct {
     pub over: Option<Ident>,
     /// The fields in order; never empty.
     pub fields: Vec<Field>,
-    /// From `struct` to the end of the fields, as written.
+    /// From `struct` to the end of the fields.
+    pub site: Site,
+    /// The same, as written.
     pub source: TokenStream,
 }
 

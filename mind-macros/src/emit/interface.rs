@@ -2,7 +2,7 @@
 //! take and give their fields one by one, since the structs may not be in scope there.
 
 use mind_core::surface::lower::{StructType, Structure};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::{
@@ -48,7 +48,8 @@ impl Interface {
             names.fresh(&parameter.name.to_string());
             if let Some(ty) = any_type(parameter, &mut generics, item) {
                 let (name, borrow) = (&parameter.name, borrow(parameter.update));
-                parameters.push(quote! { #name: #borrow (impl #ty + ?::core::marker::Sized) });
+                let ty = ending_at(quote! { (impl #ty + ?::core::marker::Sized) }, parameter.end);
+                parameters.push(quote! { #name: #borrow #ty });
                 arguments.push(quote! { #borrow #name });
                 opened.push((name.clone(), parameter.update));
                 continue;
@@ -130,7 +131,7 @@ fn borrow(update: bool) -> TokenStream {
 
 /// The trait of what may be given for a tensor, where that may be more than one.
 fn any_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> Option<TokenStream> {
-    let Parameter { name, structure, update } = parameter;
+    let Parameter { name, structure, update, .. } = parameter;
     let root = item.root;
     match (item.arguments, structure) {
         (Arguments::Any, Structure::Value(ty)) if ty.rank() > 0 => {
@@ -155,7 +156,7 @@ fn any_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -
 }
 
 fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> TokenStream {
-    let Parameter { name, structure, update } = parameter;
+    let Parameter { name, structure, update, end } = parameter;
     let ty = match structure {
         Structure::Struct(ty) => {
             let dims = ty.dims.iter().enumerate().map(|(position, dim)| {
@@ -174,6 +175,7 @@ fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>
             parameter_type(leaf, name, generics, item)
         }
     };
+    let ty = ending_at(ty, *end);
     let is_number = matches!(structure, Structure::Value(ty) if ty.rank() == 0);
     match (is_number, update) {
         (_, true) => quote! { #name: &mut #ty },
@@ -182,9 +184,18 @@ fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>
     }
 }
 
+/// A type whose last token is where the user's declaration ends: rustc shows a parameter from its first to its last token.
+fn ending_at(ty: TokenStream, end: Span) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = ty.into_iter().collect();
+    if let Some(last) = tokens.last_mut() {
+        last.set_span(end);
+    }
+    tokens.into_iter().collect()
+}
+
 /// The pattern of the parts of a struct with what they are of, and what the functions of the module get.
 fn taken_apart(parameter: &Parameter, names: &mut Names) -> ((TokenStream, TokenStream), Vec<TokenStream>) {
-    let Parameter { name, structure, update } = parameter;
+    let Parameter { name, structure, update, .. } = parameter;
     let leaves = structure.named_leaves();
     let parts: Vec<Ident> = leaves.iter().map(|_| names::ident(&names.fresh("__mind_part"))).collect();
     let arguments = leaves.iter().zip(&parts).map(|(leaf, part)| match (leaf.ty.rank(), update) {

@@ -92,6 +92,8 @@ pub struct Parameter {
     pub structure: Structure,
     /// Whether it is `&mut`.
     pub update: bool,
+    /// Where its declaration ends.
+    pub end: Span,
 }
 
 /// What the module of a function tells.
@@ -128,7 +130,8 @@ pub type Guard<'a> = dyn Fn(TokenStream) -> TokenStream + 'a;
 /// The function and its `_into` form, which call what is in the module.
 pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
-    let (root, attributes, visibility, name) = (item.root, &item.attributes, &item.visibility, &item.name);
+    let (root, attributes, name) = (item.root, &item.attributes, &item.name);
+    let visibility = visibility_at(&item.visibility);
     let shapes = signature::shape_section(item);
     let (into_name, parts) = (format_ident!("{}_into", name), parts(name));
     let Interface {
@@ -146,10 +149,10 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let (pattern, value) =
         rebuilt.clone().unwrap_or_else(|| (quote! { __mind_value }, quote! { __mind_value }));
     let into_doc = format!(
-        "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`, of at least \
-         `{name}::{}` bytes. Nothing is allocated{}.",
+        "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`. It needs `{name}::{}` \
+         bytes: a workspace made by `Workspace::new()` grows to them. Nothing else is allocated{}.",
         if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" },
-        if external::has_any(item.plan) { " but by the functions that it calls" } else { "" }
+        if external::has_any(item.plan) { ", except by the functions that it calls" } else { "" }
     );
     let (lints, error) = (lints(), quote! { #root::Error });
     let call = quote! {
@@ -182,7 +185,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
 /// The `try_` form.
 pub fn try_form(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let signature = Signature::new(item);
-    let (root, visibility, name) = (item.root, &item.visibility, &item.name);
+    let (root, visibility, name) = (item.root, visibility_at(&item.visibility), &item.name);
     let (try_name, parts) = (format_ident!("try_{}", name), parts(name));
     let Interface { generics, parameters, arguments, result, rebuilt, .. } = &signature.interface;
     // What can fail is returned as it is where there is nothing to rebuild.
@@ -208,7 +211,8 @@ fn parts(name: &Ident) -> Ident {
 
 /// The module that users see: what the function is made of.
 fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
-    let (root, visibility, name, import) = (item.root, &item.visibility, &item.name, &item.import);
+    let (root, name, import) = (item.root, &item.name, &item.import);
+    let visibility = visibility_at(&item.visibility);
     let doc = format!("What [`{name}`]({name}()) is made of.");
     let Constants { core_ir, mic, updates, params, flops } = &item.constants;
     let params = quantity(item, "params", "The number of elements in the parameters.", params);
@@ -258,15 +262,24 @@ fn sizes(item: &Item<'_>) -> TokenStream {
 }
 
 /// A keyword where the user's name is: an item is where its first and last tokens are, and so is what rustc says of two of one name.
-fn keyword_at(keyword: &str, name: &Ident) -> Ident {
+pub fn keyword_at(keyword: &str, name: &Ident) -> Ident {
     Ident::new(keyword, name.span().resolved_at(Span::call_site()))
 }
 
 /// Braces where the user's name is.
-fn braces_at(name: &Ident, inside: TokenStream) -> Group {
+pub fn braces_at(name: &Ident, inside: TokenStream) -> Group {
     let mut braces = Group::new(Delimiter::Brace, inside);
     braces.set_span(name.span().resolved_at(Span::call_site()));
     braces
+}
+
+/// A visibility where it is written, and of the same origin as [`keyword_at`]: else rustc shows an item as all of the block.
+pub fn visibility_at(visibility: &TokenStream) -> TokenStream {
+    let moved = visibility.clone().into_iter().map(|mut tree| {
+        tree.set_span(tree.span().resolved_at(Span::call_site()));
+        tree
+    });
+    moved.collect()
 }
 
 /// What users' lints should not say of the forms.

@@ -1,11 +1,12 @@
 //! Structs of tensors as Rust structs.
 
 use mind_core::{
+    diag::Site,
     dim::Dim,
     surface::lower::{Leaf, Seen, Struct, StructType, Structure},
     ty::DType,
 };
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 
 /// The Rust struct, its constructors, and what visits its fields.
 pub fn structure(root: &Root, item: &Struct) -> TokenStream {
-    let Struct { attributes, visibility, name, symbols, fields, sound } = item;
+    let Struct { attributes, visibility, name, symbols, fields, sound, site } = item;
     let generics = generics(root, symbols);
     let declared = fields.iter().map(|field| {
         let (attributes, visibility, name) = (&field.attributes, &field.visibility, &field.name);
@@ -34,14 +35,27 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     });
     let constructors = constructors(root, item);
     let (parts, visits) = (parts(root, item), visits(root, item));
+    let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
     quote! {
         #attributes
         #[allow(dead_code)]
-        #visibility struct #name #generics { #(#declared)* #unused }
+        #visibility #keyword #name #generics #braces
         #constructors
         #parts
         #visits
     }
+}
+
+/// `struct` and the fields in braces, where the user wrote them: rustc shows a struct from the first to the last of its tokens, and
+/// proposes a `derive` before the first.
+fn written_at(site: Site, name: &Ident, fields: TokenStream) -> (Ident, Group) {
+    let (first, last) = match site {
+        Site::Tokens { first, last } => (first, last),
+        Site::Text { .. } | Site::Nowhere => (name.span(), name.span()),
+    };
+    let mut braces = Group::new(Delimiter::Brace, fields);
+    braces.set_span(last);
+    (Ident::new("struct", first), braces)
 }
 
 /// `zeros` and the initialisers; where there are symbols also those that take the dims.
@@ -282,14 +296,19 @@ pub(crate) fn part(
     place: &TokenStream,
     at: Span,
 ) -> TokenStream {
+    let whole = Ident::new("__whole", at.resolved_at(Span::mixed_site()));
     if ty.over().is_none() {
         let mut name = ty.rust_name().clone();
         name.set_span(at.resolved_at(name.span()));
         let position = Literal::usize_unsuffixed(position);
-        return quote_spanned! { at => #name::__mind_parts(&#place).#position };
+        let dims = (!ty.dims.is_empty()).then(|| {
+            let dims = ty.dims.iter().map(|_| quote! { _ });
+            quote! { <#(#dims),*> }
+        });
+        // A mismatch is reported at the variable alone: that of an argument would be shown with the method too.
+        return quote_spanned! { at => { let #whole: &#name #dims = &#place; #whole.__mind_parts().#position } };
     }
     let (name, mut start) = (struct_name(root, ty), 0);
-    let whole = Ident::new("__whole", at.resolved_at(Span::mixed_site()));
     for (field, structure) in ty.field_names().zip(&ty.fields) {
         let leaves = structure.leaves().len();
         if position >= start + leaves {

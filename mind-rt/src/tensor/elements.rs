@@ -9,7 +9,7 @@ use crate::error::describe;
 use crate::kernels::math::Convert;
 use crate::kernels::storage::{Tensor, TensorRef};
 use crate::parameters::{Elements, ElementsMut};
-use crate::shape::{Rank, Shape};
+use crate::shape::{Indexed, Rank, Shape};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
     /// A copy of the elements in row-major order.
@@ -166,7 +166,7 @@ fn convert_all<T: Convert>(from: &[T], to: ElementsMut<'_>) {
 macro_rules! indices {
     ($($rank:literal: $index:ty, |$from:ident| $to:expr;)*) => {
         $(
-            impl<T: Element, S: Rank<$rank>> Index<$index> for TensorRef<T, S> {
+            impl<T: Element, S: Indexed<$rank>> Index<$index> for TensorRef<T, S> {
                 type Output = T;
 
                 #[inline]
@@ -176,7 +176,7 @@ macro_rules! indices {
                 }
             }
 
-            impl<T: Element, S: Rank<$rank>> IndexMut<$index> for TensorRef<T, S> {
+            impl<T: Element, S: Indexed<$rank>> IndexMut<$index> for TensorRef<T, S> {
                 #[inline]
                 #[track_caller]
                 fn index_mut(&mut self, $from: $index) -> &mut T {

@@ -20,7 +20,7 @@ impl<T: Numeric, S: StaticShape> Tensor<T, S> {
     /// If the memory cannot be had (E6004), as all functions here that make a tensor.
     #[must_use]
     #[track_caller]
-    pub fn ones() -> Self {
+    pub fn ones(/* of the type's extents; of others: `Tensor::ones_with((5, 3))` */) -> Self {
         Self::ones_with(S::SHAPE)
     }
 
@@ -34,7 +34,7 @@ impl<T: Numeric, S: StaticShape> Tensor<T, S> {
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn eye() -> Self
+    pub fn eye(/* of the type's extents; of others: `Tensor::eye_with((5, 5))` */) -> Self
     where
         S: Rank<2>,
     {
@@ -213,6 +213,39 @@ impl<T: Element> FromIterator<T> for Tensor<T, (usize,)> {
     /// ```
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         Self::from(Vec::from_iter(elements))
+    }
+}
+
+/// Where `Self: From<V>`, with a message of its own.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not made from `{V}` by `Tensor::from`",
+    label = "neither a number, nested arrays of numbers nor a `Vec` of them that is such a tensor",
+    note = "a `Vec` or slice has as many elements as run time says: write `Tensor::from_vec((rows, columns), vec)?`, or `Tensor::try_from(vec)?` for a type of fixed extents; rows in a `Vec` are one `Vec` by `concat()`",
+    note = "a tensor is given more or less of its extents in the type by `t.try_into_shape()?`"
+)]
+pub trait MadeFrom<V> {
+    /// The tensor.
+    fn made_from(value: V) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<V, X: From<V>> MadeFrom<V> for X {
+    #[inline(always)]
+    fn made_from(value: V) -> Self {
+        X::from(value)
+    }
+}
+
+impl<T: Element, S: Shape> Tensor<T, S> {
+    /// [`From::from`]: a number, nested arrays of up to six dimensions, or a `Vec` as a vector of dynamic extent.
+    #[inline]
+    #[track_caller]
+    pub fn from<V>(value: V) -> Self
+    where
+        Self: MadeFrom<V>,
+    {
+        Self::made_from(value)
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Struct {
     pub fields: Vec<StructField>,
     /// Whether it makes sense; if not, a mistake in it has been reported.
     pub sound: bool,
+    /// From `struct` to the end of the fields.
+    pub site: Site,
 }
 
 /// A field of a struct of a block.
@@ -118,6 +120,7 @@ fn one(item: &ast::Struct, dims: &DimNames, diags: &mut Diags) -> (Struct, Optio
         symbols: item.symbols.clone(),
         fields,
         sound: definition.is_some(),
+        site: item.site,
     };
     (public, definition)
 }

@@ -32,7 +32,7 @@ enum Part {
 impl Parser<'_> {
     /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
     pub(super) fn struct_item(&mut self, head: Head, block: &mut Block) -> Result<(), Diag> {
-        let from = self.cursor;
+        let (start, from) = (self.here(), self.cursor);
         self.take_word("struct");
         if let Some(gradient) = head.gradient {
             let message = "found `#[grad(…)]` before `struct`, expected it before `fn`";
@@ -67,8 +67,8 @@ impl Parser<'_> {
             return Ok(());
         }
         let Head { every: attributes, visibility, .. } = head;
-        let source = tokens_between(from, self.cursor);
-        block.structs.push(Struct { attributes, visibility, name, symbols, over, fields, source });
+        let (site, source) = (start.to(self.before()), tokens_between(from, self.cursor));
+        block.structs.push(Struct { attributes, visibility, name, symbols, over, fields, site, source });
         Ok(())
     }
 
