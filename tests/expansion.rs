@@ -36,7 +36,7 @@ fn expansion(source: &str) -> String {
 fn walk(tokens: TokenStream, look: &mut impl FnMut(&[TokenTree], &TokenTree)) {
     let trees: Vec<_> = tokens.into_iter().collect();
     for (i, tree) in trees.iter().enumerate() {
-        look(&trees[i.saturating_sub(2)..i], tree);
+        look(&trees[i.saturating_sub(3)..i], tree);
         if let TokenTree::Group(group) = tree {
             walk(group.stream(), look);
         }
@@ -60,8 +60,14 @@ fn paths_from_the_root_go_to_core_and_to_what_is_private_of_mind() {
         let expansion = expand::expand(program);
         walk(expansion, &mut |before, tree| {
             let TokenTree::Ident(name) = tree else { return };
-            if before.len() == 2 && before.iter().all(is_colon) {
-                // A path such as `rt::fill` goes on from a name.
+            // A path such as `num::std` goes on from a name.
+            let from_root = match before {
+                [first, colons @ ..] if colons.len() == 2 => {
+                    colons.iter().all(is_colon) && !matches!(first, TokenTree::Ident(_))
+                }
+                _ => before.len() == 2 && before.iter().all(is_colon),
+            };
+            if from_root {
                 core += usize::from(name == "core");
                 mind += usize::from(name == "mind");
                 assert!(name != "std" && name != "alloc", "::{name}");

@@ -36,7 +36,8 @@ pub(super) const E6004: Explanation = Explanation {
         wrong: &[Given { name: "x", shape: &[100_000], value: 1.0 }],
         right: &[Given { name: "x", shape: &[100], value: 1.0 }],
     },
-    fix: "Work on smaller parts; give `Workspace::new()`, which grows, or a workspace of `peak_bytes` bytes; let `mind run` take more with `--memory 8G`.",
+    fix: "Work on smaller parts; give `Workspace::new()`, which grows, or a workspace of `peak_bytes` bytes; let `mind run` \
+          take more with `--memory 8G`.",
 };
 
 pub(super) const E6005: Explanation = Explanation {
