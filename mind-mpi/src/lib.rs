@@ -59,7 +59,8 @@
 //!   [`DataParallel::save`] and [`DataParallel::resume`].
 //!
 //! A loss that is a mean over rows is averaged by rows. One that counts something else, such as tokens whose class is not
-//! ignored, has a number of its own on each rank: [`Share::counting`] weighs by it, and the mean is that over all tokens.
+//! ignored, has a number of its own on each rank: [`Share::counting`] weighs by it, and the mean is that over all tokens, as
+//! in `examples/tokens.rs`.
 //!
 //! Kernels run on several threads. With a rank for each core, `MIND_NUM_THREADS=1` leaves the cores to the ranks.
 //!
