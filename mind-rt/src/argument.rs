@@ -18,7 +18,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}`, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",
-    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there"
+    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there",
+    note = "`t.try_into_shape()?` checks a tensor's extents and gives it a type that has more or fewer of them"
 )]
 pub trait Argument<T, S, D> {
     /// The elements.
@@ -32,7 +33,8 @@ pub trait Argument<T, S, D> {
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}` to update, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",
-    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there"
+    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there",
+    note = "`t.try_into_shape()?` checks a tensor's extents and gives it a type that has more or fewer of them"
 )]
 pub trait ArgumentMut<T, S, D> {
     /// The elements.
@@ -95,9 +97,7 @@ impl<T, S> DerefMut for Write<'_, T, S> {
 
 macro_rules! tensors {
     ($($(<$life:lifetime>)? $ty:ident)*) => {
-        // Else rustc shows these implementations, whose text helps nobody.
-        $(#[diagnostic::do_not_recommend]
-        impl<$($life,)? T: Element, S: Shape, D> Argument<T, S, D> for $ty<$($life,)? T, S> {
+        $(impl<$($life,)? T: Element, S: Shape, D> Argument<T, S, D> for $ty<$($life,)? T, S> {
             #[inline(always)]
             fn read(&self, _: &'static str, _: &'static str) -> Result<Read<'_, T, S>, Error> {
                 Ok(Read::Here(self.view()))
@@ -110,8 +110,7 @@ tensors!(Tensor TensorRef <'a> TensorView <'a> TensorViewMut);
 
 macro_rules! tensors_mut {
     ($($(<$life:lifetime>)? $ty:ident)*) => {
-        $(#[diagnostic::do_not_recommend]
-        impl<$($life,)? T: Element, S: Shape, D> ArgumentMut<T, S, D> for $ty<$($life,)? T, S> {
+        $(impl<$($life,)? T: Element, S: Shape, D> ArgumentMut<T, S, D> for $ty<$($life,)? T, S> {
             #[inline(always)]
             fn write(&mut self, _: &'static str, _: &'static str) -> Result<Write<'_, T, S>, Error> {
                 Ok(Write(Target::Tensor(self)))
