@@ -824,7 +824,8 @@ pub mod nn {
     /// - **Formula**: `exp(x) / sum(exp(x))`, the sum along `axis`.
     /// - **Shapes**: `x` of any shape but a single number, which the result has; `axis` is one axis or a list of them.
     /// - **Stability**: the largest number is taken from all first, so nothing overflows. Where all are minus infinity, as
-    ///   where a mask leaves nothing, the result is 0 and so is the gradient.
+    ///   where a mask leaves nothing, the result is 0 and so is the gradient. Beside infinity numbers become 0, and
+    ///   infinity NaN.
     /// - **Example**: `softmax([1000.0, 1000.0, -inf])` is `[0.5, 0.5, 0.0]`.
     pub fn softmax(x: Any, axis: Any) -> Any {
         Any
@@ -835,7 +836,7 @@ pub mod nn {
     /// - **Formula**: `x - log(sum(exp(x)))`, the sum along `axis`.
     /// - **Shapes**: `x` of any shape but a single number, which the result has; `axis` is one axis or a list of them.
     /// - **Stability**: it is finite where `softmax` is 0 for want of digits. Minus infinity stays minus infinity, without
-    ///   NaN where all are.
+    ///   NaN where all are. Beside infinity numbers become minus infinity, and infinity NaN.
     /// - **Example**: `log_softmax([0.0, 0.0, -inf])` is `[-0.6931, -0.6931, -inf]`.
     pub fn log_softmax(x: Any, axis: Any) -> Any {
         Any
@@ -1297,7 +1298,7 @@ pub mod nn {
     /// - **Formula**: the mean of `-target * log(p) - (1 - target) * log(1 - p)` with `p = sigmoid(scores)`.
     /// - **Shapes**: `scores` and `target` of one shape; the result is a number.
     /// - **Stability**: what grows with a score cancels before `log1p` is added, so large scores of the right sign keep all
-    ///   digits, and an infinite score of the right sign gives 0.
+    ///   digits. An infinite score of the right sign gives 0, and others infinity.
     /// - **Derivative**: by `target` 0 where an infinite score has the right sign.
     /// - **Example**: `bce_with_logits([100.0, -inf], [1.0, 0.0])` is `0.0`.
     pub fn bce_with_logits(scores: Any, target: Any) -> Any {
@@ -1330,8 +1331,7 @@ pub mod nn {
     ///
     /// - **Formula**: the mean of `1 - y · target / (|y| |target|)`.
     /// - **Shapes**: `y` and `target` are `[.., D]` of one shape; the result is a number.
-    /// - **Stability**: a vector of zeros has no direction: it counts 1, with gradient 0. Squares overflow from 1.8e19 on
-    ///   in `f32`.
+    /// - **Stability**: that of `num::cosine_similarity`. A vector of zeros has no direction: it counts 1, with gradient 0.
     /// - **Example**: `cosine_loss([[1.0, 0.0], [0.0, 2.0]], [[3.0, 0.0], [1.0, 0.0]])` is `0.5`.
     pub fn cosine_loss(y: Any, target: Any) -> Any {
         Any
@@ -1410,7 +1410,8 @@ pub mod num {
     /// - **Formula**: `√sum(x²)`, the sum along `axis`.
     /// - **Shapes**: `x` of any shape but a single number; the result is without the axes, or with `keepdims` they are 1.
     /// - **Stability**: numbers are divided by the largest first, so squares neither overflow nor vanish.
-    /// - **Derivative**: at 0 it is 0, where it has a kink.
+    /// - **Derivative**: at 0 it is 0, where it has a kink, and so it is where the length is infinite or below the normal
+    ///   numbers.
     /// - **Example**: `norm([3.0, 4.0])` is `5.0`.
     /// - **Source**: Blue, *A Portable Fortran Program to Find the Euclidean Norm of a Vector*, 1978.
     pub fn norm(x: Any, axis: Any, keepdims: Any) -> Any {
@@ -1525,7 +1526,8 @@ pub mod num {
     ///
     /// - **Formula**: `start + k / (count - 1) * (stop - start)` for `k` from 0 on.
     /// - **Shapes**: `start` and `stop` are numbers; the result is `[count]`; `count` is 2 or more.
-    /// - **Stability**: both ends are exact: the second half is counted from the end.
+    /// - **Stability**: both ends are exact: the second half is counted from the end. Numbers between infinite ends are
+    ///   NaN.
     /// - **Example**: `linspace(1.0, 2.0, count = 5)` is `[1.0, 1.25, 1.5, 1.75, 2.0]`.
     pub fn linspace(start: Any, stop: Any, count: Any) -> Any {
         Any
@@ -1629,7 +1631,8 @@ pub mod num {
     /// - **Formula**: `a * log(x)`, and 0 where `a` is 0 and `x` is not NaN, as SciPy has it.
     /// - **Shapes**: both are broadcast.
     /// - **Stability**: no NaN of 0 and an infinite logarithm.
-    /// - **Derivative**: by `a` where it is 0: `log(x)` where that is finite, else 0.
+    /// - **Derivative**: by `a` where it is 0: `log(x)` where that is finite, else 0. By `x` where both are 0: 0.
+    ///   The product of the cotangent and `a` may overflow.
     /// - **Example**: `xlogy([0.0, 0.0, 2.0], [0.0, inf, 1.0])` is `[0.0, 0.0, 0.0]`.
     pub fn xlogy(a: Any, x: Any) -> Any {
         Any
@@ -1640,7 +1643,7 @@ pub mod num {
     /// - **Formula**: `-p * log(p)`: 0 at 0, and minus infinity below.
     /// - **Shapes**: `p` of any shape, which the result has.
     /// - **Stability**: no NaN of 0 and minus infinity.
-    /// - **Derivative**: at 0 it is 0, where the quotients are infinite.
+    /// - **Derivative**: at 0 it is 0, where the quotients are infinite, and so it is below.
     /// - **Example**: `entr([0.5, 0.0, -1.0])` is `[0.3466, 0.0, -inf]`.
     pub fn entr(p: Any) -> Any {
         Any
@@ -1733,6 +1736,7 @@ pub mod stats {
     /// - **Shapes**: all are broadcast; each may be a number.
     /// - **Stability**: by `log1p`, without a square that overflows. For very many degrees of freedom the two `lgamma`
     ///   cancel.
+    /// - **Derivative**: by `scale` where `x` is infinite: that of `-log(scale)`.
     /// - **Example**: `student_t_logpdf([0.0, 1.0], 1.0, 0.0, 1.0)` is `[-1.1447, -1.8379]`.
     pub fn student_t_logpdf(x: Any, freedom: Any, center: Any, scale: Any) -> Any {
         Any
@@ -1765,7 +1769,7 @@ pub mod stats {
     ///
     /// - **Formula**: `k * log(rate) - rate - lgamma(k + 1)` where `k` is a whole number from 0 on.
     /// - **Shapes**: both are broadcast; each may be a number. `k` is of floats.
-    /// - **Stability**: 0 at rate 0 of nothing, without NaN.
+    /// - **Stability**: 0 at rate 0 of nothing, and minus infinity at an infinite rate, without NaN.
     /// - **Example**: `poisson_logpmf([0.0, 2.0, 0.5], 2.0)` is `[-2.0, -1.3069, -inf]`.
     pub fn poisson_logpmf(k: Any, rate: Any) -> Any {
         Any
@@ -1798,7 +1802,8 @@ pub mod stats {
     ///
     /// - **Formula**: `log_softmax(scores)[k]`.
     /// - **Shapes**: `k` is `[..B]` of integers from 0 to `C - 1`, which the result is too; `scores` is `[..B, C]`.
-    /// - **Stability**: the largest score is taken from all first. A class that is none is E6001.
+    /// - **Stability**: the largest score is taken from all first. A class that is none is E6001. Beside an
+    ///   infinite score others have minus infinity.
     /// - **Example**: `categorical_logpmf([1, 0], [[0.0, 0.0], [1000.0, 0.0]])` is `[-0.6931, 0.0]`.
     pub fn categorical_logpmf(k: Any, scores: Any) -> Any {
         Any
@@ -1887,7 +1892,7 @@ pub mod optim {
     /// - **Shapes**: `w`, `g`, `m` and `v` of one shape, which the results have; `rate` is a number, and so is `t`, which
     ///   step this is, of any element type.
     /// - **Stability**: `1 - bᵗ` by `expm1`, which keeps its digits in the first steps.
-    /// - **Derivative**: NaN by what the new `v` is made of where it is 0.
+    /// - **Derivative**: where the new `v` is 0 its root counts as a constant.
     /// - **Example**: `adam([1.0], [4.0], [0.0], [0.0], 1.0, 0.25)` is `([0.75], [0.4], [0.016])`.
     /// - **Source**: Kingma and Ba, *Adam*, 2014.
     pub fn adam(w: Any, g: Any, m: Any, v: Any, t: Any, rate: Any, b1: Any, b2: Any, eps: Any) -> Any {
@@ -1913,7 +1918,7 @@ pub mod optim {
     /// - **Shapes**: `w`, `g`, `m` and `v` of one shape, which the results have; `rate` is a number, and so is `t`, which
     ///   step this is, of any element type.
     /// - **Stability**: that of `adam`.
-    /// - **Derivative**: NaN by what the new `v` is made of where it is 0.
+    /// - **Derivative**: where the new `v` is 0 its root counts as a constant.
     /// - **Example**: `adamw([1.0], [4.0], [0.0], [0.0], 1.0, 0.25, decay = 0.5)` is `([0.625], [0.4], [0.016])`.
     /// - **Source**: Loshchilov and Hutter, *Decoupled Weight Decay Regularization*, 2017.
     pub fn adamw(w: Any, g: Any, m: Any, v: Any, t: Any, rate: Any, decay: Any, b1: Any, b2: Any, eps: Any) -> Any {
@@ -1938,7 +1943,7 @@ pub mod optim {
     /// - **Formula**: `v' = decay * v + (1 - decay) * g²`, then `w - rate * g / (√v' + eps)`.
     /// - **Shapes**: `w`, `g` and `v` of one shape, which the results have; `rate` is a number.
     /// - **Stability**: squares overflow from 1.8e19 on in `f32`.
-    /// - **Derivative**: NaN by what the new `v` is made of where it is 0.
+    /// - **Derivative**: where the new `v` is 0 its root counts as a constant.
     /// - **Example**: `rmsprop([1.0], [2.0], [0.0], 0.5, decay = 0.75)` is `([0.0], [1.0])`.
     /// - **Source**: Tieleman and Hinton, *Lecture 6.5*, 2012, as PyTorch has it.
     pub fn rmsprop(w: Any, g: Any, v: Any, rate: Any, decay: Any, eps: Any) -> Any {
@@ -1963,7 +1968,7 @@ pub mod optim {
     /// - **Formula**: `s' = s + g²`, then `w - rate * g / (√s' + eps)`.
     /// - **Shapes**: `w`, `g` and `s` of one shape, which the results have; `rate` is a number.
     /// - **Stability**: squares overflow from 1.8e19 on in `f32`.
-    /// - **Derivative**: NaN by what the new `s` is made of where it is 0.
+    /// - **Derivative**: where the new `s` is 0 its root counts as a constant.
     /// - **Example**: `adagrad([1.0], [4.0], [9.0], 0.5)` is `([0.6], [25.0])`.
     /// - **Source**: Duchi, Hazan and Singer, *Adaptive Subgradient Methods*, 2011, as PyTorch has it.
     pub fn adagrad(w: Any, g: Any, s: Any, rate: Any, eps: Any) -> Any {

@@ -1,6 +1,7 @@
 //! The standard library: what its functions give, their gradients, and how their text is written.
 
 mod edges;
+mod special;
 mod stable;
 mod states;
 mod text;

@@ -101,11 +101,15 @@ fn listed(mistakes: &Diags) -> String {
 
 /// The results of a function, and what it passes back of cotangents to each of its float inputs.
 pub fn with_gradients(module: &Canonical, inputs: &[Value], cotangents: &[Value]) -> Vec<Value> {
-    let floats = inputs.iter().enumerate().filter(|(_, input)| input.dtype().is_float());
+    run(&gradient_of(module), &[inputs, cotangents].concat())
+}
+
+/// A function that takes cotangents too, and whose results are followed by what goes back to each float input.
+pub fn gradient_of(module: &Canonical) -> Canonical {
+    let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
     let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
-    let gradient = differentiate(module, &options).expect("the function has a gradient");
-    run(&gradient.module, &[inputs, cotangents].concat())
+    differentiate(module, &options).expect("the function has a gradient").module
 }
 
 pub fn run(module: &Canonical, inputs: &[Value]) -> Vec<Value> {

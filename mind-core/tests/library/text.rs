@@ -95,7 +95,7 @@ fn the_text_is_laid_out_as_the_rest_of_the_project() {
 }
 
 /// The doc comments of a function as Markdown.
-fn documentation(template: &Template) -> String {
+pub fn documentation(template: &Template) -> String {
     let mut text = String::new();
     for tree in template.attributes.clone() {
         let TokenTree::Group(group) = tree else { continue };

@@ -18,34 +18,39 @@ const WITHIN: [f64; 2] = [2e-14, 4e-6];
 /// How far a gradient may be from differences, of the larger of 1 and the largest of them.
 const OF_DIFFERENCES: f64 = 1e-7;
 
+/// A number that is not compared.
+pub const ANY: f64 = 134_217_728.0;
+
 /// The results of the function that a call makes, and what it has to give.
-struct Entry {
+pub struct Entry {
     /// `softmax`
-    function: String,
+    pub function: String,
     /// `softmax(x, axis = 0)`
-    call: String,
-    inputs: Vec<Tensor>,
-    results: Vec<Tensor>,
+    pub call: String,
+    pub inputs: Vec<Tensor>,
+    pub results: Vec<Tensor>,
     /// By the name of the input; none, or one for each float input.
-    gradients: Vec<(String, Vec<f64>)>,
-    relative: bool,
+    pub gradients: Vec<(String, Vec<f64>)>,
+    pub relative: bool,
     kink: bool,
     within: [f64; 2],
+    /// The one element type that it is for, if not both.
+    pub only: Option<DType>,
 }
 
 /// `x: float[2, 3] = 1, 2, …`
-struct Tensor {
-    name: String,
+pub struct Tensor {
+    pub name: String,
     elements: String,
-    shape: Vec<usize>,
-    numbers: Vec<f64>,
+    pub shape: Vec<usize>,
+    pub numbers: Vec<f64>,
 }
 
 #[test]
 fn every_function_gives_what_is_recorded() {
     let mut wrong = String::new();
     for (file, _) in FILES {
-        let entries = entries(file);
+        let entries = entries("vectors", file);
         let tried: BTreeSet<&str> = entries.iter().map(|entry| entry.function.as_str()).collect();
         for template in templates(file) {
             let name = template.name.to_string();
@@ -70,7 +75,7 @@ fn every_function_gives_what_is_recorded() {
 fn every_function_gives_the_same_in_expressions() {
     let mut wrong = String::new();
     for (file, _) in FILES {
-        for entry in entries(file) {
+        for entry in entries("vectors", file) {
             let inputs: Vec<Value> = entry.inputs.iter().map(|input| input.value(DType::F64)).collect();
             let expected = run(&compiled(file, &entry.program(DType::F64)), &inputs);
             let leaves: Vec<(String, Type)> = entry
@@ -110,7 +115,7 @@ fn bits(values: &[Value]) -> Vec<(Vec<usize>, Vec<u64>)> {
 
 impl Entry {
     /// The program that makes the call.
-    fn program(&self, dtype: DType) -> String {
+    pub fn program(&self, dtype: DType) -> String {
         let ty = |tensor: &Tensor| {
             let elements = if tensor.elements == "float" { dtype.name() } else { &tensor.elements };
             match tensor.shape[..] {
@@ -228,7 +233,7 @@ impl Entry {
     }
 
     /// As `ci/vectors` has them: of element j of result i `((7 j + 3 i) mod 11 - 4.5) / 4`.
-    fn cotangents(&self, dtype: DType) -> Vec<Value> {
+    pub fn cotangents(&self, dtype: DType) -> Vec<Value> {
         let of = |i: usize, result: &Tensor| {
             let numbers: Vec<f64> =
                 (0..result.numbers.len()).map(|j| (((7 * j + 3 * i) % 11) as f64 - 4.5) / 4.0).collect();
@@ -239,7 +244,7 @@ impl Entry {
 }
 
 impl Tensor {
-    fn value(&self, dtype: DType) -> Value {
+    pub fn value(&self, dtype: DType) -> Value {
         match self.elements.as_str() {
             "float" => floats(dtype, &self.shape, &self.numbers),
             "i64" => Value::new(
@@ -270,13 +275,15 @@ fn numbers_of(text: &str) -> Vec<f64> {
     let number = |text: &str| match text.trim() {
         "true" => 1.0,
         "false" => 0.0,
+        "any" => ANY,
         text => text.parse().unwrap_or_else(|_| panic!("`{text}` is no number")),
     };
     text.split(',').map(number).collect()
 }
 
-fn entries(file: &str) -> Vec<Entry> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/std/vectors/{file}.txt"));
+/// The entries of a table, `vectors` or `special`, of a file of the library.
+pub fn entries(table: &str, file: &str) -> Vec<Entry> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/std/{table}/{file}.txt"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut entries: Vec<Entry> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -290,6 +297,7 @@ fn entries(file: &str) -> Vec<Entry> {
                 relative: false,
                 kink: false,
                 within: WITHIN,
+                only: None,
             });
             continue;
         };
@@ -310,6 +318,8 @@ fn entries(file: &str) -> Vec<Entry> {
             match line {
                 "relative" => entry.relative = true,
                 "kink" => entry.kink = true,
+                "only f64" => entry.only = Some(DType::F64),
+                "only f32" => entry.only = Some(DType::F32),
                 _ => panic!("{file}.txt: `{line}` means nothing"),
             }
         }
