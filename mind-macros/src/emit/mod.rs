@@ -24,7 +24,7 @@ use mind_core::{
     plan::{Listing, Plan, Returned, Scalar, Step, listing},
     surface::lower::Structure,
 };
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 pub use outline::Lengths;
@@ -166,7 +166,8 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
     let into = quote! { #parts::into(#(#arguments,)* #out_argument #workspace) };
     let into =
         guard(signature.interface.opened(item, into, &quote! { ::core::result::Result::Err(__mind_error) }));
-    let function = keyword_at("fn", name);
+    let (function, out) = (keyword_at("fn", name), out.clone().map(|out| stand_at(name.span(), out)));
+    let workspace = stand_at(name.span(), quote! { #workspace: &mut #root::Workspace });
     let (call, into) = (braces_at(name, call), braces_at(name, quote! { #out_binding #into }));
     quote! {
         #attributes
@@ -176,7 +177,7 @@ pub fn forms(item: &Item<'_>, guard: &Guard<'_>) -> TokenStream {
         #visibility #function #name #generics (#(#parameters),*) -> #result #call
         #[doc = #into_doc]
         #lints
-        #visibility #function #into_name #generics (#(#parameters,)* #out #workspace: &mut #root::Workspace)
+        #visibility #function #into_name #generics (#(#parameters,)* #out #workspace)
             -> ::core::result::Result<(), #error>
             #into
     }
@@ -233,7 +234,7 @@ fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
         #sizes
         #import
     };
-    let (module, inside) = (keyword_at("mod", name), braces_at(name, inside));
+    let (module, inside) = (keyword_at("mod", name), braces_at(name, stand_at(name.span(), inside)));
     quote! {
         #[doc = #doc]
         #[allow(non_snake_case, non_camel_case_types, dead_code)]
@@ -277,6 +278,21 @@ pub fn braces_at(name: &Ident, inside: TokenStream) -> Group {
 pub fn visibility_at(visibility: &TokenStream) -> TokenStream {
     let moved = visibility.clone().into_iter().map(|mut tree| {
         tree.set_span(tree.span().resolved_at(Span::call_site()));
+        tree
+    });
+    moved.collect()
+}
+
+/// The same tokens, of which those that the user did not write stand where a token of the user's does.
+fn stand_at(place: Span, tokens: TokenStream) -> TokenStream {
+    let (start, end) = (Span::call_site().start(), Span::call_site().end());
+    let moved = tokens.into_iter().map(|mut tree| {
+        let span = tree.span();
+        if let TokenTree::Group(group) = &tree {
+            tree = Group::new(group.delimiter(), stand_at(place, group.stream())).into();
+        }
+        let is_own = span.start() == start && span.end() == end;
+        tree.set_span(if is_own { place.resolved_at(span) } else { span });
         tree
     });
     moved.collect()

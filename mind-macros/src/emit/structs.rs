@@ -14,6 +14,7 @@ use super::{
     extent::{Arithmetic, extent, symbol_variable},
     names::{self, Names},
     signature::dtype,
+    stand_at,
 };
 
 /// The Rust struct, its constructors, and what visits its fields.
@@ -33,9 +34,10 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     let unused = (!sound && !symbols.is_empty()).then(|| {
         quote! { #[doc(hidden)] __symbols: ::core::marker::PhantomData<(#(#symbols,)*)>, }
     });
-    let constructors = constructors(root, item);
     let (parts, visits) = (parts(root, item), visits(root, item));
     let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
+    // At the keyword and not at the name, which a language server would take for theirs.
+    let constructors = stand_at(keyword.span(), constructors(root, item));
     quote! {
         #attributes
         #[allow(dead_code)]
