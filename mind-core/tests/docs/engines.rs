@@ -15,15 +15,16 @@ measures; edit neither. -->
 
 An engine computes functions of elements by its own kernels, or by the formulas that the StableHLO text has for functions that it
 lacks. The table has the largest error of each function and of its gradient on XLA's plugin for CPUs, `xla-cpu-pjrt` 0.0.1, in units
-in the last place (ulp) of the exact result. The errors of the project's own kernels are on [the page of operations](ops.md). What else
-differs on an engine is in [the book](book/src/tools.md#differences-on-engines).
+in the last place (ulp) of the exact result. [The page of operations](ops.md) has the errors of the project's own kernels, and
+[the book](book/src/tools.md#differences-on-engines) lists the other differences on engines.
 
-- **Exact results**: in `f32` the reference of each function in `f64`, and the interpreter's gradients in `f64`. In `f64` those of mpmath
-  with 300 bits, gradients too, of functions that are not rounded correctly; else the reference, and the interpreter's gradients.
-- **Numbers**: in `f32` some 20,000 of all sizes, or that many combinations; in both types 100 for each function where it is hard
-  to compute (`ci/exact`). Operands and results count that are 0 or of sizes from 2^-100 to 2^100, in `f64` from 2^-900 to 2^900:
-  near the ends of the range parts of a result leave it. Results at infinities, NaN, zeros and the ends of the range are compared with the
-  interpreter's, by `mind-xla/tests/special.rs`.
+- **Exact results** in `f32` are those of the reference and of the interpreter's gradients, both in `f64`. In `f64` they are
+  mpmath's, with 300 bits, for values and gradients; a function that is rounded correctly is compared with the reference instead, and its
+  gradient with the interpreter's.
+- **Numbers**: each function is tried at 100 numbers where it is hard to compute (`ci/exact`), and in `f32` at some 20,000 numbers of all
+  sizes, or that many combinations. Operands and results count if they are 0 or of sizes from 2^-100 to 2^100, in `f64` from 2^-900 to
+  2^900: near the ends of the range parts of a result leave it. At infinities, NaN, zeros and the ends of the range
+  `mind-xla/tests/special.rs` compares with the interpreter.
 - **Bounds** are a quarter above what was measured, since vectors of other widths round in another way. `ci/xla` holds them.
 - **Large errors** are near zeros of the function, as of `lgamma` at -2.75, `logaddexp` at equal operands of -0.69 and gradients of
   `lgamma` at 1.46; in tails, where an exponent is rounded, as of `erfc` at 8 and `sinh` at 87; and in `f64` where XLA's own kernels have

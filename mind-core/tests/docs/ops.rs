@@ -31,6 +31,7 @@ of their own (`zeros`, `x.T`, `x[0, 1..3]`, …) lower to several. Constraints a
 
 Each operation says how far its result may be from the exact one of the same operands. An ulp is a unit in the last place. The
 bounds hold as long as nothing overflows or is too small for a normal number. They hold at every SIMD level and number of threads.
+On XLA functions of elements have [errors of their own](engines.md).
 
 ### Sums
 
