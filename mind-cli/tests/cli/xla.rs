@@ -184,6 +184,23 @@ fn a_plugin_gives_the_results_of_the_interpreter() {
 }
 
 #[test]
+fn nan_and_the_range_are_kept_on_a_plugin() {
+    let Some(plugin) = Plugin::named() else { return };
+    let program = "fn ends(x: f32[4]) -> (f32, f32, f32[4], f32[4]) { (max(x), min(x), maximum(x, 2.0), minimum(x, 2.0)) }
+fn quotient(x: f32, y: f32) -> f32 { x / y }
+fn slopes(x: f32, y: f32) -> (f32, f32) { grad(quotient, wrt = (x, y))(x, y) }";
+    let folder = Folder::new().with("f.mind", program).with("x.npy", f32s("4,", &[1.0, f32::NAN, 3.0, 2.0]));
+    let run = "run f.mind --function ends -i x=x.npy";
+    let said = plugin.mind(&folder, &format!("{run} --on xla")).fine();
+    assert!(said.starts_with("output 0: f32 = NaN\noutput 1: f32 = NaN\n"), "{said}");
+    assert_eq!(said, folder.mind(run).fine());
+    for numbers in ["-i x=0 -i y=1e-25", "-i x=1e-10 -i y=1e-20"] {
+        let run = format!("run f.mind --function slopes {numbers}");
+        assert_eq!(plugin.mind(&folder, &format!("{run} --on xla")).fine(), folder.mind(&run).fine());
+    }
+}
+
+#[test]
 fn several_devices_give_the_results_of_one() {
     let Some(plugin) = Plugin::named() else { return };
     let folder = step();
