@@ -848,6 +848,7 @@ pub mod nn {
     /// - **Shapes**: `x` of any shape but a single number; the result is without the axes, or with `keepdims` they are 1.
     /// - **Stability**: the largest number is taken from all first, so nothing overflows. Where all are minus infinity so
     ///   is the result, and the gradient is 0.
+    /// - **Derivative**: `softmax(x)`. Where the result is infinity the elements that are infinite share it.
     /// - **Example**: `logsumexp([100.0, 100.0])` is `100.6931`.
     pub fn logsumexp(x: Any, axis: Any, keepdims: Any) -> Any {
         Any

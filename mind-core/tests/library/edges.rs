@@ -145,6 +145,16 @@ fn the_share_of_a_class_in_an_entropy_is_zero_at_zero_and_infinite_below() {
 }
 
 #[test]
+fn the_gradient_of_a_smooth_maximum_goes_to_what_is_infinite() {
+    let program = "fn value(x: F[3]) -> F { logsumexp(x) }
+        fn case(x: F[3]) -> F[3] { grad(value, wrt = x)(x) }";
+    check("nn", program, &[&[INF, 1.0, -INF]], &[1.0, 0.0, 0.0]);
+    check("nn", program, &[&[INF, 1.0, INF]], &[0.5, 0.0, 0.5]);
+    check("nn", program, &[&[-INF, 1.0, 1.0]], &[0.0, 0.5, 0.5]);
+    check("nn", program, &[&[-INF, -INF, -INF]], &[0.0, 0.0, 0.0]);
+}
+
+#[test]
 fn a_loss_of_nan_is_nan() {
     let program = "fn case(y: F[2]) -> F { hinge(y, ones_like(y)) }";
     check("nn", program, &[&[f64::NAN, 2.0]], &[f64::NAN]);
