@@ -48,6 +48,13 @@ of the products, where `γ(k) = k u / (1 - k u)` and `u`, half of `ε`, is the l
 *Accuracy and Stability of Numerical Algorithms*, 2nd edition, SIAM 2002, section 3.1, equation 3.5). That is 0.6 % of the magnitudes for `k` of
 100,000 in `f32` at the worst; errors of both signs, as those of uneven numbers are, mostly cancel.
 
+### Functions of elements
+
+At one SIMD level a function of elements gives the same bits in every loop that is compiled for the level, and in the store of a
+product or convolution. Three things are too small for that and are computed in place: single numbers of a function; loops of up to 64 elements
+whose extents are known; products of up to 256 multiplications whose extents are known and at most 16. These do not fuse products
+with sums, like the portable level of x86-64, so their last bits may differ, within the same bounds.
+
 ";
 
 /// The parts of each row's documentation, in order.

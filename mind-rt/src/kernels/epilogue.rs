@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::math::MultiplyAdd;
 use crate::simd::{Kernel, dispatch};
 
 /// A block of elements of a matrix that a kernel has just computed.
@@ -115,6 +116,13 @@ pub trait Finish<T>: Send + Sized {
     /// As [`Epilogue::block`], but `#[inline(always)]` and run at the SIMD level in use.
     fn block(&mut self, block: Block<'_, T>);
 
+    /// As [`block`](Self::block), with the products and sums of the SIMD level, see [`Kernel::run_by`]. A finish without
+    /// functions such as `exp` needs `block` alone.
+    #[inline(always)]
+    fn block_by<A: MultiplyAdd>(&mut self, block: Block<'_, T>) {
+        self.block(block);
+    }
+
     /// As [`Epilogue::destination`], of what it writes, and reads if it reads anything there.
     fn destination(&self, row: usize, column: usize) -> Destination<T>;
 }
@@ -154,11 +162,62 @@ impl<T, F: Finish<T>> Kernel for AtLevel<'_, F, T> {
     fn run(self) {
         self.0.block(self.1);
     }
+
+    #[inline(always)]
+    fn run_by<A: MultiplyAdd>(self) {
+        self.0.block_by::<A>(self.1);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::{SimdLevel, run_at_most};
+
+    /// Notes whether products and sums are fused.
+    struct Noted(Option<bool>);
+
+    impl Finish<f32> for Noted {
+        fn split(self, _: usize) -> (Self, Self) {
+            (Self(None), self)
+        }
+
+        fn block(&mut self, _: Block<'_, f32>) {
+            self.0 = None;
+        }
+
+        fn block_by<A: MultiplyAdd>(&mut self, _: Block<'_, f32>) {
+            self.0 = Some(A::FUSES);
+        }
+
+        fn destination(&self, _: usize, _: usize) -> Destination<f32> {
+            Destination::new(&[], 0, 0)
+        }
+    }
+
+    #[test]
+    fn blocks_are_finished_by_the_products_and_sums_of_each_level() {
+        struct Fuses;
+
+        impl Kernel for Fuses {
+            type Output = bool;
+
+            fn run(self) -> bool {
+                unreachable!("a level says how")
+            }
+
+            fn run_by<A: MultiplyAdd>(self) -> bool {
+                A::FUSES
+            }
+        }
+
+        let block = Block { row: 0, column: 0, rows: 0, columns: 0, sums: &[], stride: 0 };
+        for level in SimdLevel::ALL {
+            let mut noted = Noted(None);
+            run_at_most(level, AtLevel(&mut noted, block));
+            assert_eq!(noted.0, Some(run_at_most(level, Fuses)), "{level:?}");
+        }
+    }
 
     #[test]
     fn parts_store_blocks_where_the_whole_would() {

@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     captures::Captures,
-    dtype,
+    dtype, has_functions,
     rows::{Columns, Frame, Lowering},
     writer::Writer,
 };
@@ -89,7 +89,8 @@ pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     let is_read = |target: &&View| captures.loads.iter().any(|load| *load == captures.target(target));
     let target = targets().find(is_read).or_else(|| targets().next()).expect("a finish stores something");
     let (destination, stride) = (captures.target(target), target.strides[0].clone());
-    Epilogue::Finished(Finished { loops: loops(captures, out), destination, stride, dtype })
+    let loops = loops(captures, out, has_functions(&nest));
+    Epilogue::Finished(Finished { loops, destination, stride, dtype })
 }
 
 /// Where the sums go, if they are stored as they are and nothing else becomes of them.
@@ -122,7 +123,8 @@ fn whole(plan: &Plan, finish: &Finish) -> Whole {
     lowering.out.push(Statement::ProductRow { var: sums, row: index.into() });
     lowering.sums = Some(sums);
     let out = finished(lowering);
-    Whole { loops: loops(captures, out), dtype }
+    // It is not dispatched, so no level says how to multiply and add.
+    Whole { loops: loops(captures, out, false), dtype }
 }
 
 /// What becomes of a row of sums, whose loop is open: the nest has one pass of stores.
@@ -137,11 +139,11 @@ fn finished(mut lowering: Lowering<'_>) -> Writer {
     lowering.out
 }
 
-fn loops(captures: Captures, out: Writer) -> Loops {
+fn loops(captures: Captures, out: Writer, tells_how: bool) -> Loops {
     let (variables, body) = out.finish();
     // A kernel runs them, at the level that it runs at.
     let run = Run::Here;
-    Loops { captures: captures.all, variables, body, totals: Vec::new(), run, tells_how: false }
+    Loops { captures: captures.all, variables, body, totals: Vec::new(), run, tells_how }
 }
 
 /// A finish as a nest of one pass, whose rows are those of the product.

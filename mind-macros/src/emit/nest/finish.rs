@@ -45,6 +45,19 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
         let all: Vec<_> = [lifetime.to_string()].into_iter().chain(rest.iter().cloned()).collect();
         all.join(", ")
     };
+    // As in a nest, functions such as `exp` are given the products and sums of the SIMD level.
+    let head = format!("#[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>)");
+    let (head, by, turbofish) = match loops.tells_how {
+        false => (head, "", ""),
+        true => (
+            format!(
+                "{head} {{ self.block_by::<rt::Separate>(block) }}\n\
+                 #[inline(always)] fn block_by<by: rt::MultiplyAdd>(&mut self, block: rt::Block<'_, {dtype}>)"
+            ),
+            "<by: rt::MultiplyAdd>",
+            "::<by>",
+        ),
+    };
     // As in a nest, a function that takes slices tells LLVM that they do not overlap.
     format!(
         "{{ struct Finish<{declared}> {{ first: usize, {declaration}}}\n\
@@ -53,10 +66,10 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
          (Self {{ first, {first}}}, Self {{ first: row, {later}}}) }}\n\
          fn destination(&self, row: usize, column: usize) -> rt::Destination<{dtype}> {{\n\
          let Self {{ first, {names}}} = self; {sizes}{destination} }}\n\
-         #[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>) {{\n\
-         #[inline(always)] fn rows({parameters}{starts}: usize, block: rt::Block<'_, {dtype}>) {{\n\
+         {head} {{\n\
+         #[inline(always)] fn rows{by}({parameters}{starts}: usize, block: rt::Block<'_, {dtype}>) {{\n\
          let rt::Block {{ {block} }} = block;\n{rows} }}\n\
-         let Self {{ first, {names}}} = self; {sizes}rows({arguments}*first, block) }} }}\n\
+         let Self {{ first, {names}}} = self; {sizes}rows{turbofish}({arguments}*first, block) }} }}\n\
          rt::Finished(Finish {{ first: 0, {construction}}}) }}",
         starts = block.first,
         block = block.pattern,

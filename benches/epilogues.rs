@@ -1,0 +1,244 @@
+//! Functions of elements in the store of a product, beside the product and the function one after the other:
+//! `cargo bench --bench epilogues`, with words after `--` that choose functions.
+//!
+//! Every function of floats that users can write, on one thread, in shallow and deep products. A product with its function,
+//! fused and apart, is measured in turn, many times. The least time of each is kept.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use mind::{Tensor, Workspace, mind, set_threads};
+use mind_core::map::{Domain, Map, Notation};
+use mind_core::ty::DType;
+
+mod timing;
+
+use timing::calls_in;
+
+/// Rows of the result, its columns, and the length of each sum.
+const SIZES: [[usize; 3]; 2] = [[512, 512, 16], [256, 256, 256]];
+
+mind! {
+    fn product_f32<M, K, N>(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { x @ w }
+    fn product_f64<M, K, N>(x: f64[M, K], w: f64[K, N]) -> f64[M, N] { x @ w }
+}
+
+type Matrix<T> = Tensor<T, (usize, usize)>;
+
+/// A module for each function of a product `p`, and of a matrix `y` if there is one. `$list` names the functions.
+macro_rules! functions {
+    ($list:ident $y:tt $($name:ident $value:tt)+) => {
+        $(functions!(module $name $y $value);)+
+
+        fn $list() -> Vec<Function> {
+            vec![$(Function {
+                name: stringify!($name).trim_start_matches("r#"),
+                f32: |size, domain| functions!(times f32 size domain product_f32_into
+                    $name fused_f32_into apart_f32_into $y),
+                f64: |size, domain| functions!(times f64 size domain product_f64_into
+                    $name fused_f64_into apart_f64_into $y),
+            }),+]
+        }
+    };
+    (module $name:ident ($($y:ident)?) { $($value:tt)+ }) => {
+        mod $name {
+            mind::mind! {
+                pub fn fused_f32<M, K, N>(x: f32[M, K], w: f32[K, N] $(, $y: f32[M, N])?) -> f32[M, N] {
+                    let p = x @ w;
+                    $($value)+
+                }
+                pub fn apart_f32<M, N>(p: f32[M, N] $(, $y: f32[M, N])?) -> f32[M, N] { $($value)+ }
+                pub fn fused_f64<M, K, N>(x: f64[M, K], w: f64[K, N] $(, $y: f64[M, N])?) -> f64[M, N] {
+                    let p = x @ w;
+                    $($value)+
+                }
+                pub fn apart_f64<M, N>(p: f64[M, N] $(, $y: f64[M, N])?) -> f64[M, N] { $($value)+ }
+            }
+        }
+    };
+    (times $ty:ident $size:ident $domain:ident $product:ident $name:ident $fused:ident $apart:ident ($($y:ident)?)) => {{
+        let [rows, columns, depth] = $size;
+        let element = |seed: usize| move |[i, j]: [usize; 2]| between(i * 1009 + j + seed, $domain) as $ty;
+        let x: Matrix<$ty> = Tensor::from_fn_with((rows, depth), element(0));
+        // Each sum is one element of `x`, so that it is in the function's domain.
+        let w: Matrix<$ty> =
+            Tensor::from_fn_with((depth, columns), |[k, j]| if j % depth == k { 1.0 } else { 0.0 });
+        $(let $y: Matrix<$ty> = Tensor::from_fn_with((rows, columns), element(104_729));)?
+        let zeros = || -> Matrix<$ty> { Tensor::from_fn_with((rows, columns), |_| 0.0) };
+        let (mut fused, mut product, mut apart) = (zeros(), zeros(), zeros());
+        let (mut workspace, mut other) = (Workspace::with_bytes(1 << 20), Workspace::with_bytes(1 << 20));
+        let times = least(
+            &mut || {
+                let (x, w) = black_box((&x, &w));
+                $name::$fused(x, w $(, &$y)?, &mut fused, &mut workspace).expect("the shapes agree");
+            },
+            &mut || {
+                let (x, w) = black_box((&x, &w));
+                $product(x, w, &mut product, &mut other).expect("the shapes agree");
+                $name::$apart(black_box(&product) $(, &$y)?, &mut apart, &mut other)
+                    .expect("the shapes agree");
+            },
+        );
+        let same = fused.iter().zip(&apart).all(|(fused, apart)| fused.to_bits() == apart.to_bits());
+        assert!(same, "{} has other bits in a product", stringify!($name));
+        times
+    }};
+}
+
+functions! {
+    of_products ()
+    relu { relu(p) }
+    neg { neg(p) }
+    exp { exp(p) }
+    log { log(p) }
+    sqrt { sqrt(p) }
+    tanh { tanh(p) }
+    exp2 { exp2(p) }
+    expm1 { expm1(p) }
+    log2 { log2(p) }
+    log10 { log10(p) }
+    log1p { log1p(p) }
+    rsqrt { rsqrt(p) }
+    cbrt { cbrt(p) }
+    sinh { sinh(p) }
+    cosh { cosh(p) }
+    asinh { asinh(p) }
+    acosh { acosh(p) }
+    atanh { atanh(p) }
+    asin { asin(p) }
+    acos { acos(p) }
+    atan { atan(p) }
+    sin { sin(p) }
+    cos { cos(p) }
+    tan { tan(p) }
+    erf { erf(p) }
+    erfc { erfc(p) }
+    abs { abs(p) }
+    sign { sign(p) }
+    floor { floor(p) }
+    ceil { ceil(p) }
+    round { round(p) }
+    trunc { trunc(p) }
+    log1mexp { log1mexp(p) }
+    erf_inv { erf_inv(p) }
+    erfcx { erfcx(p) }
+    log_ndtr { log_ndtr(p) }
+    lgamma { lgamma(p) }
+    digamma { digamma(p) }
+    trigamma { trigamma(p) }
+    logistic { nn::sigmoid(p) }
+    is_nan { where(is_nan(p), 0.0, p) }
+    is_finite { where(is_finite(p), p, 0.0) }
+}
+
+functions! {
+    of_products_and_matrices (y)
+    r#where { where(y > 0.0, p, y) }
+    add { p + y }
+    sub { p - y }
+    mul { p * y }
+    div { p / y }
+    maximum { maximum(p, y) }
+    minimum { minimum(p, y) }
+    fmax { fmax(p, y) }
+    fmin { fmin(p, y) }
+    atan2 { atan2(p, y) }
+    hypot { hypot(p, y) }
+    logaddexp { logaddexp(p, y) }
+    pow { pow(p, y) }
+    rem { rem(p, y) }
+    floor_divide { floor_divide(p, y) }
+    remainder { remainder(p, y) }
+    copysign { copysign(p, y) }
+    eq { where(p == y, p, y) }
+    ne { where(p != y, p, y) }
+    lt { where(p < y, p, y) }
+    le { where(p <= y, p, y) }
+    gt { where(p > y, p, y) }
+    ge { where(p >= y, p, y) }
+}
+
+/// A function of elements: least times of it with a product of these sizes, fused and apart.
+struct Function {
+    name: &'static str,
+    f32: fn([usize; 3], Domain) -> [Duration; 2],
+    f64: fn([usize; 3], Domain) -> [Duration; 2],
+}
+
+fn main() {
+    set_threads(1);
+    let functions: Vec<_> = of_products().into_iter().chain(of_products_and_matrices()).collect();
+    let names: BTreeSet<_> = functions.iter().map(|function| function.name).collect();
+    let missing: Vec<_> = rows().map(|row| row.row().mnemonic).filter(|name| !names.contains(name)).collect();
+    assert!(missing.is_empty(), "functions that are not measured: {missing:?}");
+    // Cargo's own arguments begin with dashes.
+    let wanted: Vec<_> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let [shallow, deep] = SIZES.map(|[m, n, k]| format!("{m}×{k} by {k}×{n}"));
+    println!("µs fused / apart, and their ratio");
+    println!("| function | `f32` {shallow} | | {deep} | | `f64` {shallow} | | {deep} | |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
+    for Function { name, f32, f64 } in functions {
+        if !wanted.is_empty() && !wanted.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let row = Map::ALL.iter().find(|row| row.row().mnemonic == name);
+        let domain = row.expect("a function has a row").row().domain;
+        print!("| `{name}` |");
+        for of in [f32, f64] {
+            for size in SIZES {
+                let [fused, apart] = of(size, domain).map(|time| time.as_secs_f64() * 1e6);
+                print!(" {fused:.0} / {apart:.0} | {:.2} |", fused / apart);
+            }
+        }
+        println!();
+    }
+}
+
+/// The rows of functions of floats that users can write, without those that give another type alone.
+fn rows() -> impl Iterator<Item = Map> {
+    let is_measured = |map: &&Map| {
+        let row = map.row();
+        let is_conversion = DType::ALL.into_iter().any(|dtype| Map::to(dtype) == **map);
+        row.takes.admits(DType::F64.of_rules())
+            && row.notation != Notation::Never
+            && !row.is_identity()
+            && !is_conversion
+    };
+    Map::ALL.iter().filter(is_measured).copied()
+}
+
+/// A number of a domain that does not depend on the run.
+fn between(index: usize, domain: Domain) -> f64 {
+    let [from, to] = match domain {
+        Domain::Any | Domain::NonZero | Domain::OffHalves | Domain::Apart => [-5.0, 5.0],
+        Domain::Positive => [0.1, 10.0],
+        Domain::AboveOne => [1.2, 10.0],
+        Domain::Unit => [-0.9, 0.9],
+    };
+    let share = (index.wrapping_mul(2_654_435_761) >> 7 & 0xf_ffff) as f64 / 1_048_576.0;
+    from + share * (to - from)
+}
+
+/// The least times of two calls, measured in turn.
+fn least<'a>(fused: &'a mut dyn FnMut(), apart: &'a mut dyn FnMut()) -> [Duration; 2] {
+    const ROUNDS: u32 = 25;
+    const SAMPLE: Duration = Duration::from_millis(1);
+
+    let mut calls = [fused, apart];
+    let counts = calls.each_mut().map(|call| calls_in(SAMPLE, *call));
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        for ((call, count), best) in calls.iter_mut().zip(counts).zip(&mut best) {
+            // The other call left its memory in the caches.
+            call();
+            let start = Instant::now();
+            for _ in 0..count {
+                call();
+            }
+            *best = (*best).min(start.elapsed() / count);
+        }
+    }
+    best
+}
