@@ -835,19 +835,23 @@ pub mod nn {
     ///
     /// - **Formula**: `x - log(sum(exp(x)))`, the sum along `axis`.
     /// - **Shapes**: `x` of any shape but a single number, which the result has; `axis` is one axis or a list of them.
-    /// - **Stability**: it is finite where `softmax` is 0 for want of digits. Minus infinity stays minus infinity, without
-    ///   NaN where all are. Beside infinity numbers become minus infinity, and infinity NaN.
+    /// - **Stability**: it is finite where `softmax` is 0 for want of digits, and keeps digits where `softmax` rounds to
+    ///   1. Minus infinity stays minus infinity, without NaN where all are. Beside infinity numbers become minus
+    ///   infinity, and infinity NaN.
     /// - **Example**: `log_softmax([0.0, 0.0, -inf])` is `[-0.6931, -0.6931, -inf]`.
     pub fn log_softmax(x: Any, axis: Any) -> Any {
         Any
     }
 
+    /// The sum of exponentials less 1, of numbers of which the largest are 0: these are left out but for how many they
+    /// are, so that the others keep their digits.
     /// The logarithm of a sum of exponentials, a smooth maximum.
     ///
     /// - **Formula**: `log(sum(exp(x)))`, the sum along `axis`.
     /// - **Shapes**: `x` of any shape but a single number; the result is without the axes, or with `keepdims` they are 1.
-    /// - **Stability**: the largest number is taken from all first, so nothing overflows. Where all are minus infinity so
-    ///   is the result, and the gradient is 0.
+    /// - **Stability**: the largest number is taken from all first, so nothing overflows, and `log1p` of the other
+    ///   exponentials keeps their digits: `logsumexp([0.0, -40.0])` is `4.2e-18`. Where all are minus infinity so is the
+    ///   result, and the gradient is 0.
     /// - **Derivative**: `softmax(x)`. Where the result is infinity the elements that are infinite share it.
     /// - **Example**: `logsumexp([100.0, 100.0])` is `100.6931`.
     pub fn logsumexp(x: Any, axis: Any, keepdims: Any) -> Any {
@@ -858,12 +862,15 @@ pub mod nn {
     ///
     /// - **Formula**: `(x - mean(x)) / √(var(x) + eps)`, mean and variance along `axis`.
     /// - **Shapes**: `x` of any shape but a single number, which the result has; `axis` is one axis or a list of them.
-    /// - **Stability**: the variance is the mean square of what is left without the mean, which does not cancel.
+    /// - **Stability**: the mean is subtracted first, and then the mean of the differences, so nothing cancels; the
+    ///   differences are divided by the largest, so squares neither overflow nor vanish.
     /// - **Example**: `standardize([1.0, 3.0], eps = 0.0)` is `[-1.0, 1.0]`.
     pub fn standardize(x: Any, axis: Any, eps: Any) -> Any {
         Any
     }
 
+    /// A factor by which squares of numbers neither overflow nor vanish beside `eps`, by the largest magnitude: a constant
+    /// for gradients, as results do not depend on it.
     /// Features of mean 0 and variance 1, then scaled and shifted.
     ///
     /// - **Formula**: `(x - mean(x)) / √(var(x) + eps) * scale + bias`, mean and variance of the features.
@@ -879,7 +886,7 @@ pub mod nn {
     ///
     /// - **Formula**: `x / √(mean(x²) + eps) * scale`, the mean of the features.
     /// - **Shapes**: `x` is `[.., D]`, which the result is too; `scale` is `[D]`.
-    /// - **Stability**: the result is 0 where squares overflow, from 1.8e19 on in `f32`.
+    /// - **Stability**: numbers are divided by the largest first, so squares neither overflow nor vanish.
     /// - **Example**: `rms_norm([3.0, 4.0], [1.0, 1.0], eps = 0.0)` is `[0.8485, 1.1314]`.
     /// - **Source**: Zhang and Sennrich, *Root Mean Square Layer Normalization*, 2019.
     pub fn rms_norm(x: Any, scale: Any, eps: Any) -> Any {
@@ -1347,7 +1354,8 @@ pub mod num {
     ///
     /// - **Formula**: `mean((x - mean(x))²)`, the means along `axis`: it divides by the number of elements, as NumPy does.
     /// - **Shapes**: `x` of any shape but a single number; the result is without the axes, or with `keepdims` they are 1.
-    /// - **Stability**: the mean is taken from all numbers first, so nothing cancels as in `mean(x²) - mean(x)²`.
+    /// - **Stability**: the mean is taken from all numbers first, so nothing cancels as in `mean(x²) - mean(x)²`, and then
+    ///   the mean of the differences, as that of large numbers that lie close together rounds.
     /// - **Example**: `var([1.0, 3.0, 5.0])` is `2.6667`.
     pub fn var(x: Any, axis: Any, keepdims: Any) -> Any {
         Any
@@ -1367,7 +1375,7 @@ pub mod num {
     ///
     /// - **Formula**: `√var(x)`.
     /// - **Shapes**: `x` of any shape but a single number; the result is without the axes, or with `keepdims` they are 1.
-    /// - **Stability**: that of `norm`, of numbers without their mean.
+    /// - **Stability**: that of `norm`, of numbers without their mean: squares neither overflow nor vanish.
     /// - **Derivative**: 0 where all numbers are equal, where it has a kink.
     /// - **Example**: `std([1.0, 3.0])` is `1.0`.
     pub fn std(x: Any, axis: Any, keepdims: Any) -> Any {
@@ -1378,13 +1386,14 @@ pub mod num {
     ///
     /// - **Formula**: `√var_unbiased(x)`.
     /// - **Shapes**: `x` of any shape but a single number; the result is without the axes, or with `keepdims` they are 1.
-    /// - **Stability**: that of `var_unbiased`.
+    /// - **Stability**: that of `std`. Of one element it is NaN.
     /// - **Derivative**: 0 where all numbers are equal, where it has a kink.
     /// - **Example**: `std_unbiased([1.0, 3.0])` is `1.4142`.
     pub fn std_unbiased(x: Any, axis: Any, keepdims: Any) -> Any {
         Any
     }
 
+    /// Numbers less their mean. The mean of large numbers is rounded, so that of the differences is subtracted too.
     /// The square root whose derivative at 0 is 0.
     ///
     /// - **Formula**: `√x`.
@@ -1654,7 +1663,7 @@ pub mod num {
     ///
     /// - **Formula**: `log(p / (1 - p))`.
     /// - **Shapes**: `p` of any shape, which the result has.
-    /// - **Stability**: `log(p) - log1p(-p)`, without a quotient that rounds.
+    /// - **Stability**: from 0.25 on by `2 * atanh(2 * p - 1)`, as two logarithms cancel near 0.5.
     /// - **Example**: `logit([0.5, 0.75])` is `[0.0, 1.0986]`.
     pub fn logit(p: Any) -> Any {
         Any
@@ -1747,7 +1756,8 @@ pub mod stats {
     ///
     /// - **Formula**: `a * log(b) - lgamma(a) + (a - 1) * log(x) - b * x` where `x >= 0`, with `a = shape` and `b = rate`.
     /// - **Shapes**: all are broadcast; each may be a number.
-    /// - **Stability**: at 0 with shape 1 it is `log(rate)`, and at infinity minus infinity, without NaN.
+    /// - **Stability**: at 0 with shape 1 it is `log(rate)`, and at infinity minus infinity, without NaN. For shapes above
+    ///   17 large terms that cancel are taken together, as for `poisson_logpmf`.
     /// - **Derivative**: by `shape` where `x` is infinite, or 0 with shape 1: without `log(x)`.
     /// - **Example**: `gamma_logpdf([1.0, 0.0, -1.0], 1.0, 2.0)` is `[-1.3069, 0.6931, -inf]`.
     pub fn gamma_logpdf(x: Any, shape: Any, rate: Any) -> Any {
@@ -1770,12 +1780,16 @@ pub mod stats {
     ///
     /// - **Formula**: `k * log(rate) - rate - lgamma(k + 1)` where `k` is a whole number from 0 on.
     /// - **Shapes**: both are broadcast; each may be a number. `k` is of floats.
-    /// - **Stability**: 0 at rate 0 of nothing, and minus infinity at an infinite rate, without NaN.
+    /// - **Stability**: 0 at rate 0 of nothing, and minus infinity at an infinite rate, without NaN. From 16 events on
+    ///   large terms that cancel are taken together.
     /// - **Example**: `poisson_logpmf([0.0, 2.0, 0.5], 2.0)` is `[-2.0, -1.3069, -inf]`.
+    /// - **Source**: Loader, *Fast and Accurate Computation of Binomial Probabilities*, 2000.
     pub fn poisson_logpmf(k: Any, rate: Any) -> Any {
         Any
     }
 
+    /// `k * log(rate) - rate - lgamma(k + 1)` for `k` from 16 on: Stirling's series, and `k * log(k / rate) + rate - k`,
+    /// which is a series near its root.
     /// The log probability of a truth value, 1 or 0.
     ///
     /// - **Formula**: `k * log(p) + (1 - k) * log(1 - p)`.

@@ -2,6 +2,8 @@
 //!
 //! A binary of its own, since it counts allocations.
 
+use std::sync::Once;
+
 use mind::{Const, Tensor, Workspace, Xoshiro256, mind, optim::Adam};
 use ndarray::{Array1, Array2};
 
@@ -9,9 +11,13 @@ use ndarray::{Array1, Array2};
 const PRODUCTS_ALLOCATE: bool = cfg!(any(feature = "matrixmultiply", not(target_arch = "x86_64")));
 
 /// How often `f` allocates, or where products do how much of that is left, and its result. A process looks once which
-/// instructions and threads there are.
+/// instructions there are, and starts its threads once.
 fn allocations<R>(f: impl FnOnce() -> R) -> (u64, R) {
-    let _ = (mind::simd_level(), mind::threads());
+    static THREADS: Once = Once::new();
+    THREADS.call_once(|| {
+        let x = Tensor::<f32, _>::full_with((500, 500), 0.5);
+        std::hint::black_box(mind!(x @ x));
+    });
     let mut result = None;
     let info = allocation_counter::measure(|| result = Some(f()));
     let count = if PRODUCTS_ALLOCATE { info.count_current.unsigned_abs() } else { info.count_total };

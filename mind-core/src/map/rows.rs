@@ -404,7 +404,7 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `(e^x - e^-x) / (e^x + e^-x)`: ±1 at ±infinity, and the sign of the operand at zeros.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * (1 - y * y)`.
+    /// - **Derivative**: `dy * sech_squared(x)`: `1 - y * y` is 0 where `y` rounds to 1.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Tanh (%0) : f32[2, 3]`.
     Tanh = Row {
@@ -415,7 +415,7 @@ rows! {
         rust: Rust::By("tanh"),
         hlo: Hlo::Operation("stablehlo.tanh"),
         float: |x| x[0].tanh(),
-        derivative: &["dy * (1.0 - y * y)"],
+        derivative: &["dy * sech_squared(x)"],
         ..FLOATS
     };
     /// `Exp2(x)`: 2 to the power of a number; an extension.
@@ -444,7 +444,7 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `e^x - 1`, without cancellation near 0; the sign of the operand at zeros.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * (y + 1)`.
+    /// - **Derivative**: `dy * e^x`: `y + 1` cancels where `y` is near -1.
     /// - **Constraints**: 1. floats (E2005).
     /// - **Example**: `%1 = Expm1 (%0) : f32[2, 3]`.
     Expm1 = Row {
@@ -455,7 +455,7 @@ rows! {
         rust: Rust::By("expm1"),
         hlo: Hlo::Operation("stablehlo.exponential_minus_one"),
         float: |x| x[0].exp_m1(),
-        derivative: &["dy * (y + 1.0)"],
+        derivative: &["dy * exp(x)"],
         ..FLOATS
     };
     /// `Log2(x)`: the logarithm to the base 2; an extension.
@@ -1600,6 +1600,35 @@ rows! {
         derivative: &["dy * (y * logistic(-x))"],
         ..FLOATS
     };
+    /// `SechSquared(x)`: the square of the hyperbolic secant, the derivative of `tanh`, for gradients; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `1 / cosh(x)^2`: 1 at 0, and 0 at infinities.
+    /// - **Error**: less than 6 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `-(dy * 2 * y * tanh(x))`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = SechSquared (%0) : f32[2, 3]`.
+    SechSquared = Row {
+        mnemonic: "sech_squared",
+        label: "sech_squared",
+        notation: Notation::Never,
+        profile: Profile::Extended,
+        exactness: Exactness::Within([6, 6]),
+        rust: Rust::By("sech_squared"),
+        hlo: Hlo::Formula(&[
+            ("power", "exp(-abs(x))"),
+            ("secant", "2.0 * power / (1.0 + power * power)"),
+            ("y", "secant * secant"),
+        ]),
+        float: |x| {
+            let power = (-x[0].abs()).exp();
+            let secant = 2.0 * power / (1.0 + power * power);
+            secant * secant
+        },
+        derivative: &["-(dy * (2.0 * y * tanh(x)))"],
+        ..FLOATS
+    };
     /// `Pow(lhs, rhs)`: a number to the power of another one; an extension.
     ///
     /// - **Shape**: the operands broadcast.
@@ -1635,7 +1664,8 @@ rows! {
     /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, as if with all digits: Rust's `%` and the `fmod` of C, with the sign of
     ///   `lhs`. NaN of floats by 0 and of infinities; an integer by 0 stops the program (E6010) before anything is written.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to `lhs`, `-(dy * trunc(lhs / rhs))` to `rhs`.
+    /// - **Derivative**: the cotangent to `lhs`, `-(dy * round((lhs - y) / rhs))` to `rhs`: the quotient alone may round to the next
+    ///   integer.
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Rem (%0, %1) : f32[2, 3]`.
     Rem = Row {
@@ -1652,7 +1682,7 @@ rows! {
         takes: Takes::Numbers,
         float: |x| x[0] % x[1],
         integer: |x| x[0].wrapping_rem(x[1]),
-        derivative: &["dy", "-(dy * trunc(lhs / rhs))"],
+        derivative: &["dy", "-(dy * round((lhs - y) / rhs))"],
         domain: Domain::Positive,
         ..FLOATS
     };

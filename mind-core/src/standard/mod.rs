@@ -19,7 +19,7 @@ pub fn is_file(name: &str) -> bool {
 
 /// The names of the functions of a file, in order; none where there is no such file.
 pub fn functions(file: &str) -> impl Iterator<Item = &'static str> {
-    items(file, FUNCTION).map(|item| item.name)
+    items(file, FUNCTION).filter(|item| item.is_public).map(|item| item.name)
 }
 
 /// The names of the structs of a file, in order; none where there is no such file.
@@ -40,6 +40,12 @@ pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
 /// assert!(mind_core::standard::function("nn", "sil").is_none());
 /// ```
 pub fn function(file: &str, name: &str) -> Option<(&'static str, &'static str)> {
+    let found = items(file, FUNCTION).find(|item| item.name == name && item.is_public);
+    found.map(|item| (item.file, item.text))
+}
+
+/// As [`function`], or one that only functions of the same file may call.
+pub fn own_function(file: &str, name: &str) -> Option<(&'static str, &'static str)> {
     items(file, FUNCTION).find(|item| item.name == name).map(|item| (item.file, item.text))
 }
 
@@ -67,6 +73,8 @@ struct Item {
     /// [`FUNCTION`] or [`STRUCT`].
     word: &'static str,
     name: &'static str,
+    /// Whether programs may name it.
+    is_public: bool,
     /// From its word to its last brace.
     text: &'static str,
 }
@@ -85,17 +93,20 @@ fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
     ITEMS.iter().copied().filter(move |item| item.word == word && item.file == file)
 }
 
-/// Files are formatted: an item begins with `pub` and ends with a brace, both at the start of a line.
+/// Files are formatted: an item begins with its word, after `pub` if it is public, and ends with a brace, all at the start of a line.
 fn of_file(file: &'static str, text: &'static str, word: &'static str) -> Vec<Item> {
     let ends_of_lines = || text.match_indices('\n').map(|(at, _)| at);
     let mut ends = ends_of_lines().filter(|at| text[at + 1..].starts_with("}\n"));
     let starts = ends_of_lines().filter_map(|at| {
-        let own = text[at + 1..].strip_prefix("pub ")?;
-        Some((at + 1 + "pub ".len(), own.strip_prefix(word)?.split(['(', '<', ' ']).next()?))
+        let line = &text[at + 1..];
+        let public = line.strip_prefix("pub ");
+        let own = public.unwrap_or(line);
+        let name = own.strip_prefix(word)?.split(['(', '<', ' ']).next()?;
+        Some((text.len() - own.len(), name, public.is_some()))
     });
-    let item = |(start, name): (usize, &'static str)| {
+    let item = |(start, name, is_public): (usize, &'static str, bool)| {
         let end = ends.find(|end| *end > start)? + "\n}\n".len();
-        Some(Item { file, word, name, text: &text[start..end] })
+        Some(Item { file, word, name, is_public, text: &text[start..end] })
     };
     starts.filter_map(item).collect()
 }
@@ -110,7 +121,8 @@ mod tests {
             let items = items(file, FUNCTION).chain(items(file, STRUCT));
             let rest = items.fold(text.to_owned(), |rest, item| {
                 assert!(item.text.starts_with(&format!("{}{}", item.word, item.name)), "{file}: {item:?}");
-                rest.replacen(&format!("pub {}", item.text), "", 1)
+                let visibility = if item.is_public { "pub " } else { "" };
+                rest.replacen(&format!("\n{visibility}{}", item.text), "\n", 1)
             });
             assert!(rest.lines().all(|line| line.is_empty() || line.starts_with("//")), "{file}: {rest}");
         }

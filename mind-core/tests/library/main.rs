@@ -1,5 +1,6 @@
 //! The standard library: what its functions give, their gradients, and how their text is written.
 
+mod cancelling;
 mod edges;
 mod special;
 mod stable;

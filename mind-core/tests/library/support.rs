@@ -8,7 +8,7 @@ use mind_core::{
     ir::ValueId,
     open,
     ops::Profile,
-    standard::{FILES, function},
+    standard::{FILES, function, functions},
     surface::{
         ast::{Block, Program, Struct, Template},
         lex, lower, parse,
@@ -29,7 +29,8 @@ pub fn library(file: &str) -> &'static str {
 
 /// The functions of a file of the library.
 pub fn templates(file: &str) -> Vec<Template> {
-    block(file).templates
+    let is_public = |template: &Template| functions(file).any(|name| template.name == name);
+    block(file).templates.into_iter().filter(is_public).collect()
 }
 
 /// Its structs.

@@ -15,6 +15,8 @@ pub struct Callee {
     pub name: Ident,
     /// Whether it is a function of the library, whose file the path is.
     pub of_library: bool,
+    /// Whether it stands in the text of the library, whose functions may call its private ones.
+    pub in_library: bool,
 }
 
 impl Callee {
@@ -32,7 +34,7 @@ impl Callee {
 
 impl From<Ident> for Callee {
     fn from(name: Ident) -> Self {
-        Self { path: Vec::new(), name, of_library: false }
+        Self { path: Vec::new(), name, of_library: false, in_library: false }
     }
 }
 

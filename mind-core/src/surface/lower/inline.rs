@@ -142,9 +142,9 @@ impl Templates {
         }
         for callee in body.callees_mut().filter(|callee| callee.is_name()) {
             let name = callee.name.to_string();
-            if template.name != name && standard::function(file, &name).is_some() {
+            if template.name != name && standard::own_function(file, &name).is_some() {
                 let path = vec![Ident::new(file, callee.name.span())];
-                *callee = Callee { path, name: callee.name.clone(), of_library: true };
+                *callee = Callee { path, name: callee.name.clone(), of_library: true, in_library: true };
             }
         }
         self.inline(body, &mut Diags::new());
@@ -185,7 +185,8 @@ fn library_text(callee: &Callee) -> Option<(&'static str, &'static str)> {
     if !callee.of_library {
         return None;
     }
-    standard::function(&file.to_string(), &callee.name.to_string())
+    let find = if callee.in_library { standard::own_function } else { standard::function };
+    find(&file.to_string(), &callee.name.to_string())
 }
 
 /// A body on its way.

@@ -53,7 +53,7 @@ impl Parser<'_> {
             return None;
         }
         self.advance(name.span(), behind);
-        Some(Callee { path, name, of_library: false })
+        Some(Callee { path, name, of_library: false, in_library: false })
     }
 }
 
@@ -211,7 +211,12 @@ fn in_library(callee: &Callee, path: Vec<Ident>) -> Callee {
     };
     let first = callee.path.first().unwrap_or(&callee.name).span();
     let [file, name] = <[Ident; 2]>::try_from(path).expect("a function of the library has a file and a name");
-    Callee { path: vec![at(file, first)], name: at(name, callee.name.span()), of_library: true }
+    Callee {
+        path: vec![at(file, first)],
+        name: at(name, callee.name.span()),
+        of_library: true,
+        in_library: false,
+    }
 }
 
 /// The names in a path.

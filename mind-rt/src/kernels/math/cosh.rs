@@ -1,10 +1,10 @@
 //! The hyperbolic cosine: half of e^x + e^-x, and for large x by the exponential of a number less by 1, which is finite wherever
-//! the cosine is.
+//! the cosine is. And the square of the hyperbolic secant, the derivative of the hyperbolic tangent.
 
 use super::MultiplyAdd;
 
 macro_rules! of {
-    ($($ty:ident)+) => {$(
+    ($($ty:ident, $sech_squared:ident;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
         pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
@@ -15,7 +15,18 @@ macro_rules! of {
             let half = if is_far { std::$ty::consts::E / 2.0 } else { 0.5 };
             half * (e + other)
         }
+
+        /// 1 / cosh(x)², by the exponential of a number below 0, whose square is the only one that may be subnormal.
+        #[inline(always)]
+        pub(super) fn $sech_squared<A: MultiplyAdd>(x: $ty) -> $ty {
+            let power = A::exp(-x.abs());
+            let secant = (power + power) / A::multiply_add(power, power, 1.0);
+            secant * secant
+        }
     )+};
 }
 
-of!(f32 f64);
+of! {
+    f32, sech_squared_f32;
+    f64, sech_squared_f64;
+}
