@@ -139,13 +139,8 @@ pub(super) fn scatter_add(
     reshaped(builder, sums, Shape::literal(extents))
 }
 
-/// The largest number of rows whose positions the type counts exactly.
-pub(super) fn largest_index(dtype: DType) -> i64 {
-    match dtype {
-        DType::F32 => 1 << 24,
-        DType::F64 | DType::I64 | DType::I32 | DType::Bool => 1 << 53,
-    }
-}
+/// The most positions of an axis that are listed in a constant: `f32` counts so many exactly, and they take 128 MiB at most.
+pub(super) const MOST_POSITIONS: i64 = 1 << 24;
 
 fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {
     push(builder, Op::Const(Const::Tensor { data, shape }), &[])

@@ -241,6 +241,9 @@ impl Legaliser<'_> {
     fn slice_grad(&mut self, dy: ValueId, shape: &Shape, slice: &Slice) -> Legal {
         let extents = known(shape, shape)?;
         let (starts, ends) = (known(&slice.starts, shape)?, known(&slice.ends, shape)?);
+        let is_cut =
+            |axis: &usize| (starts[*axis], ends[*axis], slice.steps[*axis]) != (0, extents[*axis], 1);
+        listed(shape, (0..extents.len()).filter(is_cut).map(|axis| extents[axis]))?;
         Ok(core_v1::place(&mut self.builder, dy, &extents, (&starts, &ends, &slice.steps))?)
     }
 
@@ -248,12 +251,20 @@ impl Legaliser<'_> {
         let rows = self.builder.ty(updates).clone();
         let extents = known(shape, shape)?;
         known(&self.builder.ty(indices).shape, &rows.shape)?;
-        if extents.first().is_some_and(|rows_of| *rows_of > core_v1::largest_index(rows.dtype)) {
-            let problem = format!("{} does not hold every index of {shape} exactly", rows.dtype);
-            return Err(Fault::Shape(problem));
-        }
+        listed(shape, extents.first().copied())?;
         Ok(core_v1::scatter_add(&mut self.builder, indices, updates, &extents)?)
     }
+}
+
+/// Refuses axes of a shape that have too many positions to list them in a constant.
+fn listed(shape: &Shape, extents: impl IntoIterator<Item = i64>) -> Result<(), Fault> {
+    let most = core_v1::MOST_POSITIONS;
+    if extents.into_iter().any(|extent| extent > most) {
+        let problem =
+            format!("an axis of {shape} has more than {most} positions, which Core v1 needs a list of");
+        return Err(Fault::Shape(problem));
+    }
+    Ok(())
 }
 
 /// The numbers that `dims` are, which Core v1 needs to differentiate what has `shape`.
