@@ -29,7 +29,7 @@ rows! {
 ///   before anything is written.
 /// - **Error**: none: elements are moved.
 /// - **Derivative**: the rows of the cotangent added at the indices. In Core v1 they are compared as floats: more than 2^24
-///   rows of `f32`, or 2^53 of `f64`, are E5004 there.
+///   rows are E5004 there.
 /// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `x` has rank 1 or more (E3002).
 /// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
 static GATHER: OpInfo = OpInfo {

@@ -33,8 +33,8 @@ pub(super) const E5003: Explanation = Explanation {
 
 pub(super) const E5004: Explanation = Explanation {
     text: "A gradient is of a single number. The output is a tensor or there are several, and no cotangent says how they \
-           count; or, in Core v1, an operation's shape has no derivative in its operations: a symbolic one of `slice` or `gather`, or a \
-           `gather` from more than 2^24 rows of `f32`, since the derivative there compares positions as floats.",
+           count; or, in Core v1, an operation's shape has no derivative in its operations: a symbolic one of `slice` or `gather`, or one \
+           with more than 2^24 positions along an axis that they take a part of, since the derivative there lists them in a constant.",
     example: Example::Program {
         wrong: "fn f(x: f32[3]) -> f32[3] {\n    x * x\n}\n\nfn df(x: f32[3]) -> f32[3] {\n    grad(f, wrt = x)(x)\n}",
         right: "fn f(x: f32[3]) -> f32 {\n    sum(x * x)\n}\n\nfn df(x: f32[3]) -> f32[3] {\n    grad(f, wrt = x)(x)\n}",
