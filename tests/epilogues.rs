@@ -87,9 +87,9 @@ macro_rules! functions {
     (compare $ty:ident $name:ident $looped:ident $product:ident $convolution:ident ($($y:ident)?)) => {{
         let name = stringify!($name).trim_start_matches("r#");
         let element = |seed: usize| move |column: usize| element(name, column, seed) as $ty;
-        let (first, second) = (element(0), element(7));
+        let first = element(0);
         let p: Matrix<$ty> = Tensor::from_fn_with((ROWS, COLUMNS), |[_, j]| first(j));
-        $(let $y: Matrix<$ty> = Tensor::from_fn_with((ROWS, COLUMNS), |[_, j]| second(j));)?
+        $(let $y: Matrix<$ty> = Tensor::from_fn_with((ROWS, COLUMNS), |[_, j]| element(7)(j));)?
         let looped = $name::$looped(&p $(, &$y)?);
         let same = |found: &[$ty], of: &str| {
             for (i, (looped, found)) in looped.iter().zip(found).enumerate() {
@@ -106,7 +106,7 @@ macro_rules! functions {
         }
         let image: Images<$ty> = Tensor::from_fn_with((Const, 3, ROWS / 3, Const), |_| 1.0);
         let filter: Filters<$ty> = Tensor::from_fn_with((Const, Const, Const, COLUMNS), |[_, _, _, j]| first(j));
-        $(let $y = Tensor::from_fn_with((Const, 3, ROWS / 3, COLUMNS), |[_, _, _, j]| second(j));)?
+        $(let $y = Tensor::from_fn_with((Const, 3, ROWS / 3, COLUMNS), |[_, _, _, j]| element(7)(j));)?
         same($name::$convolution(&image, &filter $(, &$y)?).as_slice(), "convolution");
     }};
 }

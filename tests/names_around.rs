@@ -5,7 +5,6 @@
 
 use ::mind::{Tensor, mind};
 use ::std::assert_eq;
-use ::std::convert::From;
 
 // In a pattern of what is emitted, each would be meant.
 const i: u8 = 3;

@@ -93,6 +93,11 @@ const fn library(file: &'static str, name: &'static str) -> Way {
 const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 
+const MAX_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
+                           `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
+const MEAN_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
+                            `mean(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
+
 const FUNCTIONS: &[(&[&str], Way)] = &[
     // Other names.
     (&["ln"], Way::Named("log")),
@@ -281,12 +286,8 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["take_along_axis", "take_along_dim", "batch_gather"], Way::Named("take_along")),
     (&["onehot", "to_categorical"], Way::Named("one_hot")),
     (&["full_like"], formula("zeros_like({=0}) + {1}")),
-    (
-        &["max_pool2d", "max_pool", "avg_pool2d", "avg_pool", "MaxPool2d", "AvgPool2d"],
-        Way::Words(
-            "there is no pooling by maxima; means are `mean(reshape(x, [N, H, 2, W, 2, C]), axes = [2, 4])`",
-        ),
-    ),
+    (&["max_pool2d", "max_pool", "MaxPool2d"], Way::Words(MAX_POOLING)),
+    (&["avg_pool2d", "avg_pool", "AvgPool2d"], Way::Words(MEAN_POOLING)),
     (&["normalize"], library("nn", "standardize")),
     (
         &["layer_norm", "LayerNorm"],
@@ -306,11 +307,25 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["long", "int64"], Way::Named("i64")),
     (&["half", "float16", "bfloat16"], Way::Words("there are f32 and f64, as `f32(…)`")),
     (
-        &["backward", "autograd", "gradient", "jacobian", "hessian", "vmap", "jit", "checkpoint"],
+        &["vmap"],
+        Way::Words(
+            "functions are of whole tensors: declare a parameter with one more axis, and say by `axis` which one",
+        ),
+    ),
+    (
+        &["hessian", "jacobian", "jacfwd", "jacrev", "hvp", "jvp"],
+        Way::Words(
+            "a derivative of a derivative is `grad` of a function that calls `grad`: `sum(grad(f, wrt = x)(x) * v)`",
+        ),
+    ),
+    (&["jit", "compile"], Way::Words("every function is compiled: call it by its name")),
+    (
+        &["backward", "autograd", "gradient", "checkpoint"],
         Way::Words("gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
     ),
     (&["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"], Way::Words(EXTENTS)),
-    (&["print", "println", "assert"], Way::Words("a function only computes: give the value as a result")),
+    (&["print", "println", "debug"], formula("inspect({=0}, \"value\")")),
+    (&["assert"], Way::Words("a function only computes: give the value as a result")),
     (
         &["map", "apply", "mapv", "for_each", "iter", "zip", "into_iter", "fold", "collect"],
         Way::Words("operations are on whole tensors: write it of the tensor itself, as `relu(x)` or `x * x`"),

@@ -295,11 +295,10 @@ impl Lowering<'_> {
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<Dim> {
         if let Value::Tensor(_) = self.value(place) {
             let message = format!("an index is an integer known here, found {}", self.describe(place));
-            let (table, rows) = (self.short_text(base), self.short_text(place));
             return Err(Diag::new(Code::E2001, self.site(place), message)
-                .help(format!("to pick rows by a tensor write `gather({table}, {rows})`"))
+                .help(self.picked(base, place))
                 .into());
         }
-        self.dim_attribute(place)
+        self.dim_attribute(place).map_err(|stop| self.not_a_list(base, place, stop))
     }
 }

@@ -1,7 +1,7 @@
 //! What was probably meant where a rule is broken: the change that makes the shapes fit, tried by the rules themselves.
 
 use super::builtins;
-use super::foreign::Foreign;
+use super::foreign::{Foreign, no_choice};
 use super::lowering::{BodyLowering, Operand};
 use crate::diag::Code;
 use crate::dim::Dim;
@@ -269,6 +269,11 @@ impl BodyLowering<'_> {
             Some(format!("convert it: write `{dtype}({})`", self.full_text(operand.1)))
         };
         if error.code == Code::E4011 {
+            if let [table, indices, ..] = operands
+                && self.builder.ty(indices.0).dtype == DType::Bool
+            {
+                return Some(no_choice(&self.body.short_text(indices.1), &self.body.short_text(table.1)));
+            }
             return operands.get(1).and_then(|indices| converted(*indices, DType::I64));
         }
         if error.code == Code::E2005 {

@@ -265,6 +265,9 @@ impl BodyLowering<'_> {
         let help = format!("`{text}` is a function: call it, as `{text}(…)`");
         let diag = if is_function { diag.help(help) } else { diag };
         let diag = match diag.help {
+            None if is_constant_of_rust(&text) => diag.help(format!(
+                "a constant is declared in the block: `const {text}: float = 0.1;`, or `dim` for an extent"
+            )),
             None if !self.pullbacks.is_empty() => {
                 diag.help("a pullback knows the parameters, the result and the cotangent")
             }
@@ -537,4 +540,10 @@ impl BodyLowering<'_> {
             Value::Word(_) => Err(self.for_arguments_only(expr).into()),
         }
     }
+}
+
+/// Whether a name is written as constants of Rust are.
+fn is_constant_of_rust(name: &str) -> bool {
+    let is_upper = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    name.len() > 1 && name.chars().all(is_upper) && name.chars().any(|letter| letter.is_ascii_uppercase())
 }

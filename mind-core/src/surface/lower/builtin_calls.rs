@@ -183,7 +183,11 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         match count {
             0 => Err(fault("an empty list, needed at least one tensor".to_owned()).into()),
             _ if count > most => {
-                let help = format!("put some of them together first, as `{name}([{name}([a, b]), c])`");
+                let parts = elements.chunks(most).map(|part| {
+                    let part: Vec<_> = part.iter().map(|each| self.short_text(*each)).collect();
+                    format!("{name}([{}])", part.join(", "))
+                });
+                let help = format!("write `concat([{}])`", parts.collect::<Vec<_>>().join(", "));
                 Err(fault(format!("{count} tensors given, at most {most} needed")).help(help).into())
             }
             _ => Ok(elements.clone()),
@@ -248,7 +252,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     /// What is the same of two tensors, if that is a function.
     fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
         let function = reduce.row().monoid.combine.row().function()?;
-        let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.text(operand));
+        let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.short_text(operand));
         Some(format!("of two tensors write `{function}({a}, {b})`"))
     }
 }

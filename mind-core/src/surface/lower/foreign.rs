@@ -117,6 +117,25 @@ pub(crate) trait Foreign: Expressions {
         )
     }
 
+    /// What to write in place of a subscript that is a tensor: rows are picked by their numbers, and elements by a condition.
+    fn picked(&self, base: ExprId, place: ExprId) -> String {
+        let (table, rows) = (self.short_text(base), self.short_text(place));
+        if is_condition(&self.body()[place].kind) {
+            return no_choice(&rows, &table);
+        }
+        format!("to pick rows by a tensor write `gather({table}, {rows})`")
+    }
+
+    /// The mistake of a subscript, with what picks the rows of a list if it is one.
+    fn not_a_list(&self, base: ExprId, place: ExprId, stop: Stop) -> Stop {
+        match stop {
+            Stop::Mistake(diag) if matches!(self.body()[place].kind, NodeKind::Array(_)) => {
+                diag.help(self.picked(base, place)).into()
+            }
+            stop => stop,
+        }
+    }
+
     /// E2002 for a function that nothing has; what it is here, if that is known.
     fn no_function<'a>(
         &self,
@@ -129,7 +148,14 @@ pub(crate) trait Foreign: Expressions {
         if let [file] = &callee.path[..]
             && callee.of_library
         {
-            return no_function_of(&file.to_string(), &name, site);
+            let diag = no_function_of(&file.to_string(), &name, site);
+            return match habits::function(&callee.name.to_string()) {
+                Some(way) if diag.help.is_none() => diag.help(self.way(way, arguments, method, expr)),
+                Some(_) | None if diag.help.is_some() => diag,
+                Some(_) | None => diag.help(format!(
+                    "the library's functions are in the documentation of `mind`, under `{file}`"
+                )),
+            };
         }
         match habits::function(&name) {
             Some(way) => {
@@ -386,13 +412,17 @@ fn has_operator(text: &str) -> bool {
 /// E2002 for a function that a file of the library has not.
 fn no_function_of(file: &str, name: &str, site: Site) -> Diag {
     let known: Vec<String> = standard::functions(file).map(|known| format!("{file}::{known}")).collect();
-    let diag = undefined("function", name, site, known.iter().map(String::as_str));
-    match diag.help {
-        Some(_) => diag,
-        None => {
-            diag.help(format!("the library's functions are in the documentation of `mind`, under `{file}`"))
-        }
-    }
+    undefined("function", name, site, known.iter().map(String::as_str))
+}
+
+/// Why elements are not picked by a condition, and what keeps the shape.
+pub(super) fn no_choice(condition: &str, tensor: &str) -> String {
+    format!("shapes do not depend on elements: `where({condition}, {tensor}, 0.0)` keeps the shape")
+}
+
+/// Whether an expression is a comparison, or made of some.
+fn is_condition(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Binary { op, .. } if ["<", "<=", ">", ">=", "==", "!=", "&&", "||"].contains(&op.symbol()))
 }
 
 /// Whether the receiver of a method call can only be a library, where any name may be a variable of Rust's: the call makes

@@ -207,7 +207,12 @@ pub(super) fn gradient_targets<'a>(
             return Ok(GradientTarget { structure, inputs, zero_ok, name: path.to_string(), site });
         }
         let site = Site::token(path.name.span());
-        Err(undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name)))
+        let diag = undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name));
+        let known: Vec<String> = parameters.clone().map(|(name, _)| format!("`{name}`")).collect();
+        Err(match diag.help {
+            None if !known.is_empty() => diag.help(format!("the parameters are {}", known.join(", "))),
+            Some(_) | None => diag,
+        })
     };
     wrt.targets.iter().map(target).collect()
 }

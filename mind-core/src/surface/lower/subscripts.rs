@@ -2,6 +2,7 @@
 
 use super::attributes::Attributes;
 use super::expressions::Expressions;
+use super::foreign::Foreign;
 use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
 use super::values::{Lowered, Stop, Value};
@@ -91,14 +92,9 @@ impl BodyLowering<'_> {
         let site = self.body[place].site;
         if let Value::Tensor(_) = self.values[place.index()] {
             let message = format!("an index is an integer known here, found {}", self.describe(place));
-            let help = format!(
-                "to pick rows by a tensor write `gather({}, {})`",
-                self.body.short_text(operand.1),
-                self.body.short_text(place)
-            );
-            return Err(Diag::new(Code::E2001, site, message).help(help).into());
+            return Err(Diag::new(Code::E2001, site, message).help(self.picked(operand.1, place)).into());
         }
-        let written = self.dim_attribute(place)?;
+        let written = self.dim_attribute(place).map_err(|stop| self.not_a_list(operand.1, place, stop))?;
         let start = from_end(&written, extent);
         let outside = below_zero(&start) || extent.at_most(&start);
         if outside {

@@ -179,6 +179,13 @@ impl<'a> Parser<'a> {
             return Ok(self.enter(Delimiter::Bracket, kind));
         }
         if self.at_group(Delimiter::Parenthesis) {
+            let called = match &self.nodes[operand.id.index()].kind {
+                NodeKind::Call { callee, .. } => habits::function(&callee.name.to_string()),
+                _ => None,
+            };
+            if let Some(Way::Words(words)) = called {
+                return Err(self.unexpected("an operator").help(words));
+            }
             let help = match self.among_rust {
                 true => {
                     "only functions of the language are called, by their names; put a Rust call in braces, as `{f(x)}`"

@@ -98,7 +98,11 @@ impl Parser<'_> {
             self.advance(before.1, before.0);
             return Ok(WrtTarget { path: self.path(EXPECTED)?, zero_ok: false });
         }
-        Ok(WrtTarget { path: self.path(EXPECTED)?, zero_ok })
+        let path = self.path(EXPECTED).map_err(|diag| match diag.help {
+            None => diag.help("parameters are named: write `wrt = x`, or `wrt = (x, y)`"),
+            Some(_) => diag,
+        })?;
+        Ok(WrtTarget { path, zero_ok })
     }
 }
 
