@@ -835,7 +835,7 @@ pub mod nn {
     ///
     /// - **Formula**: `x - log(sum(exp(x)))`, the sum along `axis`.
     /// - **Shapes**: `x` of any shape but a single number, which the result has; `axis` is one axis or a list of them.
-    /// - **Stability**: it is finite where `softmax` is 0 for want of digits, and keeps the digits that `softmax` loses near
+    /// - **Stability**: it is finite where `softmax` is 0 for want of digits, and keeps digits that `softmax` loses near
     ///   one. Minus infinity stays minus infinity, without NaN where all are. Beside infinity numbers become minus
     ///   infinity, and infinity NaN.
     /// - **Example**: `log_softmax([0.0, 0.0, -inf])` is `[-0.6931, -0.6931, -inf]`.
