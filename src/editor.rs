@@ -843,8 +843,6 @@ pub mod nn {
         Any
     }
 
-    /// The sum of exponentials less 1, of numbers of which the largest are 0: these are left out but for how many they
-    /// are, so that the others keep their digits.
     /// The logarithm of a sum of exponentials, a smooth maximum.
     ///
     /// - **Formula**: `log(sum(exp(x)))`, the sum along `axis`.
@@ -869,8 +867,6 @@ pub mod nn {
         Any
     }
 
-    /// A factor by which squares of numbers neither overflow nor vanish beside `eps`, by the largest magnitude: a constant
-    /// for gradients, as results do not depend on it.
     /// Features of mean 0 and variance 1, then scaled and shifted.
     ///
     /// - **Formula**: `(x - mean(x)) / √(var(x) + eps) * scale + bias`, mean and variance of the features.
@@ -1393,7 +1389,6 @@ pub mod num {
         Any
     }
 
-    /// Numbers less their mean. The mean of large numbers is rounded, so that of the differences is subtracted too.
     /// The square root whose derivative at 0 is 0.
     ///
     /// - **Formula**: `√x`.
@@ -1788,8 +1783,6 @@ pub mod stats {
         Any
     }
 
-    /// `k * log(rate) - rate - lgamma(k + 1)` for `k` from 16 on: Stirling's series, and `k * log(k / rate) + rate - k`,
-    /// which is a series near its root.
     /// The log probability of a truth value, 1 or 0.
     ///
     /// - **Formula**: `k * log(p) + (1 - k) * log(1 - p)`.

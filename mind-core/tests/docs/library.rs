@@ -64,7 +64,7 @@ pub(super) fn functions(text: &str) -> Vec<Function> {
         if let Some(comment) = line.strip_prefix("///") {
             words.push_str(comment.strip_prefix(' ').unwrap_or(comment));
             words.push('\n');
-        } else if line.starts_with("pub struct ") {
+        } else if line.starts_with("pub struct ") || line.starts_with("fn ") {
             words.clear();
         } else if let Some(begun) = line.strip_prefix("pub fn ") {
             signature = Some(String::new());
@@ -117,6 +117,15 @@ fn structs(text: &str) -> String {
         }
     }
     page
+}
+
+#[test]
+fn comments_of_private_functions_are_not_those_of_the_next() {
+    let functions = functions(
+        "/// Private.\nfn inner(x: float) {\n    x\n}\n\n/// Public.\npub fn outer(x: float) {\n    x\n}\n",
+    );
+    let words: Vec<_> = functions.iter().map(|function| (function.name(), &function.words[..])).collect();
+    assert_eq!(words, [("outer", "Public.\n")]);
 }
 
 #[test]
