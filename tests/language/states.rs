@@ -53,8 +53,7 @@ mind! {
 
     fn by_hand<N>(x: f32[N, 2], net: &mut Net, m: &mut Net, v: &mut Net, t: i64, rate: f32) -> f32 {
         let (e, g) = value_and_grad(error, wrt = net)(x, net);
-        let length = sqrt(sum(g * g));
-        let g = g * where(length <= 1.0, 1.0, rsqrt(sum(g * g)));
+        let g = optim::clip_by_global_norm(g, 1.0);
         let m1 = 0.9 * m + (1.0 - 0.9) * g;
         let v1 = 0.999 * v + (1.0 - 0.999) * g * g;
         let (m_scale, v_scale) = (-expm1(f32(t) * log(0.9)), -expm1(f32(t) * log(0.999)));
