@@ -4,10 +4,12 @@
 //! tables are what they are tested against.
 #![forbid(unsafe_code)]
 
+mod decimal;
 mod erfcx;
 
 use std::f64::consts::PI;
 
+pub use decimal::six_digits;
 pub use erfcx::{erfcx, erfcx_derivative, log_ndtr};
 pub use libm::{erf, lgamma};
 

@@ -63,11 +63,12 @@ pub struct KsCheckArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What the program prints comes first, then the value that the function gives: tuples as `(tuple 1 2.0)`, tensors
-in brackets, a Bool as `true` or `false`. Arguments are expressions of the program's language.
+in brackets, a Bool as `true` or `false`, a Float in all its digits. `print` writes a Bool and a Float as programs
+that ksc compiles do. Arguments are expressions of the program's language.
 
 Examples:
   mind ks run gmm.ks
-  mind ks run gmm.ks --print-bools words
+  mind ks run gmm.ks --print-bools words --print-floats exact
   mind ks run gmm.ks square 3.0
   mind ks run gmm.ks sum '(build 10 (lam (i : Integer) (to_float i)))'")]
 pub struct KsRunArguments {
@@ -83,6 +84,9 @@ pub struct KsRunArguments {
     /// How `print` writes a Bool
     #[arg(long, value_name = "HOW", default_value = "digits")]
     pub print_bools: KsBools,
+    /// How `print` writes a Float
+    #[arg(long, value_name = "HOW", default_value = "six")]
+    pub print_floats: KsFloats,
     #[command(flatten)]
     pub memory: Memory,
 }
@@ -132,4 +136,13 @@ pub enum KsBools {
     Digits,
     /// true and false
     Words,
+}
+
+/// How `print` writes a Float.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KsFloats {
+    /// Six significant digits, `10` and `0.333333`, as ksc does
+    Six,
+    /// The digits that tell it from others, `10.0` and `0.3333333333333333`
+    Exact,
 }

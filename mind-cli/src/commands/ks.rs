@@ -6,7 +6,7 @@ use mind_core::{
     diag::{Diags, Site},
     knossos::{
         self, FunctionId, Program,
-        interp::{self, Bools, Options, Outcome as Ran, Precision},
+        interp::{self, Bools, Floats, Options, Outcome as Ran, Precision},
         rules::{Verdict, try_rule},
     },
 };
@@ -14,7 +14,7 @@ use mind_core::{
 use super::with_help;
 use crate::{
     args::{
-        Form, KsArguments, KsBools, KsCheckArguments, KsCommand, KsGradArguments, KsPrecision,
+        Form, KsArguments, KsBools, KsCheckArguments, KsCommand, KsFloats, KsGradArguments, KsPrecision,
         KsRunArguments, Memory,
     },
     numbers::counted,
@@ -95,7 +95,11 @@ fn run_call(arguments: &KsRunArguments) -> Outcome {
         &mut program,
         &source,
         &format!("({})", arguments.call.join(" ")),
-        &Options { bools: arguments.print_bools.into(), ..options(arguments.precision, arguments.memory) },
+        &Options {
+            bools: arguments.print_bools.into(),
+            floats: arguments.print_floats.into(),
+            ..options(arguments.precision, arguments.memory)
+        },
     )?;
     let newline = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
     output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
@@ -163,6 +167,15 @@ impl From<KsBools> for Bools {
         match bools {
             KsBools::Digits => Self::Digits,
             KsBools::Words => Self::Words,
+        }
+    }
+}
+
+impl From<KsFloats> for Floats {
+    fn from(floats: KsFloats) -> Self {
+        match floats {
+            KsFloats::Six => Self::Six,
+            KsFloats::Exact => Self::Exact,
         }
     }
 }

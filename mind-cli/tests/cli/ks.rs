@@ -105,7 +105,7 @@ fn mistakes_are_shown_in_the_file() {
 
 #[test]
 fn main_or_a_function_is_run() {
-    assert_eq!(folder().mind("ks run norm.ks").fine(), "norm 5.0\n3\n");
+    assert_eq!(folder().mind("ks run norm.ks").fine(), "norm 5\n3\n");
     let call = |arguments: &[&str]| {
         let mut command = folder_command();
         command.1.args(["ks", "run", "norm.ks"]).args(arguments);
@@ -132,6 +132,25 @@ fn a_bool_is_printed_as_a_digit_or_a_word() {
     assert_eq!(folder.mind("ks run b.ks --print-bools words").fine(), words);
     let help = folder.mind("ks run --help").fine();
     assert!(help.contains("--print-bools <HOW>") && help.contains("1 and 0, as ksc does"), "{help}");
+}
+
+/// ksc prints six digits; what a run gives is as programs write it.
+#[test]
+fn a_float_is_printed_in_six_digits_or_all() {
+    let text = "(def main Float () (let (n (print (div 1.0 3.0) \" \" (tuple 10.0 1e-5) (Vec_init 1e6) \"\\n\")) (div 1.0 3.0)))";
+    let folder = Folder::new().with("f.ks", text);
+    let six = "0.333333 (tuple 10 1e-05)[1e+06]\n0.3333333333333333\n";
+    assert_eq!(folder.mind("ks run f.ks").fine(), six);
+    assert_eq!(folder.mind("ks run f.ks --print-floats six").fine(), six);
+    let exact = "0.3333333333333333 (tuple 10.0 1e-5)[1000000.0]\n0.3333333333333333\n";
+    assert_eq!(folder.mind("ks run f.ks --print-floats exact").fine(), exact);
+    let short = "0.33333334 (tuple 10.0 1e-5)[1000000.0]\n0.33333334\n";
+    assert_eq!(folder.mind("ks run f.ks --print-floats exact --precision f32").fine(), short);
+    let help = folder.mind("ks run --help").fine();
+    assert!(
+        help.contains("--print-floats <HOW>") && help.contains("`10` and `0.333333`, as ksc does"),
+        "{help}"
+    );
 }
 
 fn folder_command() -> (Folder, assert_cmd::Command) {

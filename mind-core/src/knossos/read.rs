@@ -24,6 +24,8 @@ pub(super) struct FormId(u32);
 struct Node<'a> {
     place: Place,
     form: Form<'a>,
+    /// Whether it is a list in brackets, as names of derivatives are.
+    is_bracketed: bool,
 }
 
 /// A list or a word.
@@ -45,6 +47,11 @@ impl<'a> Forms<'a> {
 
     pub fn get(&self, id: FormId) -> &Form<'a> {
         &self.nodes[id.0 as usize].form
+    }
+
+    /// Whether it is a list in brackets, `[rev f]`, and not in parentheses.
+    pub fn is_bracketed(&self, id: FormId) -> bool {
+        self.nodes[id.0 as usize].is_bracketed
     }
 
     /// The members of a list.
@@ -189,8 +196,12 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn push(&mut self, place: Place, form: Form<'a>) {
+        self.push_list(place, form, false);
+    }
+
+    fn push_list(&mut self, place: Place, form: Form<'a>, is_bracketed: bool) {
         let id = FormId(self.forms.nodes.len() as u32);
-        self.forms.nodes.push(Node { place, form });
+        self.forms.nodes.push(Node { place, form, is_bracketed });
         match self.open.last_mut() {
             Some(list) => list.members.push(id),
             None => self.forms.top.push(id),
@@ -222,7 +233,7 @@ impl<'a> Reader<'a, '_> {
         self.form_is_deep |= self.open.len() >= MAX_NESTING;
         let form = if self.form_is_deep { Form::Wrong } else { Form::List(members) };
         self.form_is_deep &= !self.open.is_empty();
-        self.push(begin, form);
+        self.push_list(begin, form, opening == '[');
     }
 
     /// A declaration in the first column cannot stand in a list: the list before it was not closed.

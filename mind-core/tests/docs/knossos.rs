@@ -22,8 +22,10 @@ fn programs_of_the_page_give_what_it_says() {
     for block in blocks {
         let program = check(block).unwrap_or_else(|diags| panic!("{:?}\n{block}", diags.as_slice()));
         let outcome = run(&program, program.overloads("main")[0], &[], &Options::default());
-        let said = block.lines().last().and_then(|line| line.strip_prefix("; "));
-        assert_eq!(outcome.map(|outcome| outcome.value.to_string()).ok().as_deref(), said, "{block}");
+        let outcome = outcome.unwrap_or_else(|failure| panic!("{failure}\n{block}"));
+        let shown = format!("{}{}", outcome.printed, outcome.value);
+        let said: Vec<String> = shown.lines().map(|line| format!("; {line}")).collect();
+        assert!(block.ends_with(&format!(")\n{}\n", said.join("\n"))), "{shown}\n{block}");
     }
 }
 

@@ -64,8 +64,9 @@ const FRONT: &[(&str, &[&str])] = &[
         &[
             "the type has more parts than the limit",
             "a lambda is called",
-            "expected the name of a function to call",
+            "expected the name of a function to call, found `3`",
             "expected an expression, found",
+            "expected the name of a function to call, found a list",
             "is no variable",
             "a lambda is stored",
             "expected `(if Bool T T)`",

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-/// What shows as programs write it, but for a Bool, which is `1` or `0` as in programs that ksc compiles.
+/// What shows as programs write it, but for Bools and Floats, which are as in programs that ksc compiles: `1` or `0`, and six
+/// significant digits.
 pub trait Show {
     /// Appends it.
     fn show(&self, text: &mut String);
@@ -18,7 +19,19 @@ macro_rules! show {
     )+};
 }
 
-show!(i64 f32 f64 str String);
+show!(i64 str String);
+
+macro_rules! show_floats {
+    ($($ty:ty)+) => {$(
+        impl Show for $ty {
+            fn show(&self, text: &mut String) {
+                text.push_str(&mind_special::six_digits(f64::from(*self)));
+            }
+        }
+    )+};
+}
+
+show_floats!(f32 f64);
 
 impl Show for bool {
     fn show(&self, text: &mut String) {

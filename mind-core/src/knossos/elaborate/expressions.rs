@@ -51,6 +51,13 @@ impl<'a> Elaborator<'_, 'a> {
                         self.report(Code::E2011, *head, message);
                         None
                     }
+                    // `((add 1 2))`: ksc's grammar lets parentheses stand around an expression.
+                    Form::List(_) if arguments.is_empty() && !self.forms.is_bracketed(*head) => {
+                        self.expression(*head)
+                    }
+                    Form::List(_) if !self.is_function_name(*head) => {
+                        self.several_expressions(*head, arguments)
+                    }
                     Form::List(_) => self.derived_call(*head, arguments),
                     _ => {
                         self.unexpected(*head, "the name of a function to call");
@@ -95,6 +102,20 @@ impl<'a> Elaborator<'_, 'a> {
 
     fn is_lambda(&self, head: FormId) -> bool {
         matches!(self.forms.name(head), Some("lam" | "lambda"))
+    }
+
+    /// Whether a list may be the name of a function, as `[rev f]` and `[f Float]`, which parentheses may stand around too.
+    fn is_function_name(&self, head: FormId) -> bool {
+        let names = self.forms.list(head).unwrap_or_default();
+        self.forms.is_bracketed(head) || names.len() == 2
+    }
+
+    /// E1007 for expressions in a row, of which ksc's compilers read none either.
+    fn several_expressions(&mut self, head: FormId, arguments: &[FormId]) -> Found {
+        let message = format!("expected the name of a function to call, found {}", self.forms.describe(head));
+        let help = "parentheses may stand around one expression; of several make a tuple, `(tuple …)`, or name each with `let`";
+        self.diags.push(Diag::new(Code::E1007, self.forms.place(head).into(), message).help(help));
+        self.expressions(arguments).and(None)
     }
 
     /// A special form or a call.

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use super::{
-    Failure, Options, Outcome, Value,
+    Failure, Options, Outcome, Style, Value,
     accumulators::Accumulators,
     scalar,
     structure::{
@@ -386,8 +386,9 @@ impl<'p> Machine<'p> {
                 Value::unit()
             }
             Operation::Print => {
-                let Options { precision, bools, .. } = *self.options;
-                let text: String = operands.iter().map(|operand| operand.print(precision, bools)).collect();
+                let Options { precision, bools, floats, .. } = *self.options;
+                let style = Style { precision, bools, floats };
+                let text: String = operands.iter().map(|operand| operand.print(style)).collect();
                 let count = operands.len();
                 self.printed += &text;
                 Value::Integer(count as i64)

@@ -28,6 +28,8 @@ pub struct Options {
     pub precision: Precision,
     /// How `print` writes a Bool.
     pub bools: Bools,
+    /// How `print` writes a Float.
+    pub floats: Floats,
     /// How many calls may be under way at once.
     pub most_calls: usize,
     /// How many elements a tensor may have, and how many turns a loop.
@@ -44,6 +46,7 @@ impl Default for Options {
         Self {
             precision: Precision::F64,
             bools: Bools::Digits,
+            floats: Floats::Six,
             most_calls: 10_000,
             most_elements: 1 << 28,
             most_bytes: memory::DEFAULT,
@@ -59,6 +62,23 @@ pub enum Bools {
     Digits,
     /// `true` and `false`.
     Words,
+}
+
+/// How `print` writes a Float. A value that a run gives is shown in all its digits, whatever is chosen here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floats {
+    /// In six significant digits, as programs that ksc compiles print them: `10`, `0.333333`.
+    Six,
+    /// In the digits that tell it from others, as programs write it: `10.0`, `0.3333333333333333`.
+    Exact,
+}
+
+/// How values are written.
+#[derive(Clone, Copy, Debug)]
+struct Style {
+    precision: Precision,
+    bools: Bools,
+    floats: Floats,
 }
 
 /// What a run left.

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{Bools, Precision};
+use super::{Bools, Floats, Precision, Style};
 use crate::knossos::{
     ir::LayoutId,
     types::{Type, TypeId, Types},
@@ -217,17 +217,22 @@ impl Value {
     /// As [`Display`](fmt::Display) shows it, floats with the digits that tell those of a precision apart.
     pub fn show(&self, precision: Precision) -> String {
         let mut text = String::new();
-        self.write(precision, Bools::Words, &mut text);
+        self.write(Style { precision, bools: Bools::Words, floats: Floats::Exact }, &mut text);
         text
     }
 
     /// Appends it to a text: what is shown may be large.
-    fn write(&self, precision: Precision, bools: Bools, text: &mut String) {
+    fn write(&self, style: Style, text: &mut String) {
         match self {
             Self::Integer(value) => *text += &value.to_string(),
-            Self::Float(value) => *text += &precision.show(*value),
+            Self::Float(value) => {
+                *text += &match style.floats {
+                    Floats::Six => mind_special::six_digits(*value),
+                    Floats::Exact => style.precision.show(*value),
+                };
+            }
             Self::Bool(value) => {
-                *text += match (bools, value) {
+                *text += match (style.bools, value) {
                     (Bools::Digits, true) => "1",
                     (Bools::Digits, false) => "0",
                     (Bools::Words, true) => "true",
@@ -239,28 +244,28 @@ impl Value {
                 *text += "(tuple";
                 for member in &**members {
                     text.push(' ');
-                    member.write(precision, bools, text);
+                    member.write(style, text);
                 }
                 text.push(')');
             }
-            Self::Tensor(tensor) => write_elements(&tensor.size, &tensor.elements, precision, bools, text),
+            Self::Tensor(tensor) => write_elements(&tensor.size, &tensor.elements, style, text),
             Self::Tape(_) => *text += "<tape>",
             Self::Accumulator(_) => *text += "<accumulator>",
         }
     }
 
     /// As `print` writes it: strings as they are.
-    pub(super) fn print(&self, precision: Precision, bools: Bools) -> String {
+    pub(super) fn print(&self, style: Style) -> String {
         let mut text = String::new();
         match self {
             Self::String(value) => text += value,
-            _ => self.write(precision, bools, &mut text),
+            _ => self.write(style, &mut text),
         }
         text
     }
 }
 
-fn write_elements(size: &[usize], elements: &[Value], precision: Precision, bools: Bools, text: &mut String) {
+fn write_elements(size: &[usize], elements: &[Value], style: Style, text: &mut String) {
     text.push('[');
     let separate = |position: usize, text: &mut String| {
         if position > 0 {
@@ -271,7 +276,7 @@ fn write_elements(size: &[usize], elements: &[Value], precision: Precision, bool
         [] | [_] => {
             for (position, element) in elements.iter().enumerate() {
                 separate(position, text);
-                element.write(precision, bools, text);
+                element.write(style, text);
             }
         }
         [0, ..] => {}
@@ -280,7 +285,7 @@ fn write_elements(size: &[usize], elements: &[Value], precision: Precision, bool
             for row in 0..*outer {
                 separate(row, text);
                 let elements = &elements[row * count..(row + 1) * count];
-                write_elements(inner, elements, precision, bools, text);
+                write_elements(inner, elements, style, text);
             }
         }
     }
