@@ -18,12 +18,18 @@ use crate::{
 /// The most bytes that are read.
 pub const MOST_BYTES: u64 = 10 << 20;
 
+/// How many bytes tell the form of a text that is too large.
+const BEGINNING: usize = 4096;
+
 /// The text of a file, and its form.
 pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
     let is_stdin = file.as_os_str() == "-";
     let name = name_of(file);
     let bytes = read_bytes(file, &name, is_stdin, from)?;
     let form_of_name = if is_stdin { None } else { form_of_extension(file, &name, from)? };
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(too_large(name, &bytes, from.or(form_of_name)));
+    }
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -55,6 +61,24 @@ pub fn name_of(file: &Path) -> String {
     if file.as_os_str() == "-" { "<stdin>".to_owned() } else { file.display().to_string() }
 }
 
+/// E1008 at the line that passes the limit.
+fn too_large(name: String, bytes: &[u8], form: Option<Form>) -> Failure {
+    let within = &bytes[..MOST_BYTES as usize];
+    let form = form.or_else(|| guess(&String::from_utf8_lossy(&within[..BEGINNING]))).unwrap_or(Form::Mic);
+    let line = within.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let message =
+        format!("{name} has more than the limit of {MOST_BYTES} bytes (10 MiB), which this line passes");
+    let source = Rc::new(Source { name, form, text: String::new() });
+    let help = match form {
+        Form::Ks => "split the program: what it builds of numbers takes less text than the numbers do",
+        Form::Mic | Form::CoreIr | Form::Json | Form::Mind => {
+            "split the program; a large constant can be an input, which `mind run --input` reads from a file"
+        }
+    };
+    Failure::mistake(Mistake::new(Code::E1008, message).at(&source, Spot::line(line as u32)).help(help))
+}
+
+/// The file's bytes, one more than [`MOST_BYTES`] at most.
 fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Outcome<Vec<u8>> {
     let unreadable = |error: io::Error| {
         let help = match error.kind() {
@@ -76,10 +100,6 @@ fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Ou
         }
         let file = fs::File::open(file).map_err(unreadable)?;
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    }
-    if bytes.len() as u64 > MOST_BYTES {
-        let message = format!("{name} has more than the limit of {MOST_BYTES} bytes");
-        return Err(Failure::mistake(Mistake::new(Code::E1008, message)));
     }
     Ok(bytes)
 }

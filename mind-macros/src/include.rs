@@ -126,7 +126,8 @@ impl Source {
             match read(&path) {
                 Ok(bytes) if bytes.len() as u64 > MAX_BYTES => {
                     let message = format!("`{shown}` is larger than the limit of {MAX_BYTES} bytes");
-                    return Err(Diag::new(Code::E1008, Site::token(span), message));
+                    let help = "split what is in it, or load tensors at run time";
+                    return Err(Diag::new(Code::E1008, Site::token(span), message).help(help));
                 }
                 Ok(bytes) => {
                     let path = std::path::absolute(&path).unwrap_or(path);
@@ -369,6 +370,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(found.code, Code::E1008);
         assert!(found.message.ends_with("is larger than the limit of 16777216 bytes"), "{found}");
+        assert!(found.help.is_some_and(|help| help.starts_with("split what is in it")));
     }
 
     #[test]

@@ -171,8 +171,44 @@ fn truncated_and_foreign_files_are_mistakes_with_a_place() {
     assert!(said.contains("error[E1007]: EOF while parsing"), "{said}");
     let said = folder.mind_with("check -", "mic@7\n").mistakes();
     assert!(said.starts_with("mic:1: error[E1009]: unsupported version mic@7, supported: mic@1\n"), "{said}");
-    let said = folder.mind_with("check -", format!("mic@1\n#{}\n", " ".repeat(10 << 20))).mistakes();
-    assert!(said.starts_with("error[E1008]: <stdin> has more than the limit of 10485760 bytes\n"), "{said}");
+}
+
+/// Whatever the form is, and whichever command reads it.
+#[test]
+fn a_file_over_the_limit_of_size_is_refused_with_the_line_that_passes_it() {
+    const LIMIT: usize = 10 << 20;
+    let within = |head: &str, comment: &str| {
+        let room = LIMIT - head.len() - comment.len() - 1;
+        format!("{head}{comment}{}\n", " ".repeat(room))
+    };
+    let mind = "fn f(x: f32) -> f32 { x }\n";
+    let texts = [
+        ("p.mic", within("mic@1\nS0 \"x\"\nT0 f32\nN1 input S0 T0\nO N1\n", "#"), "mic:7"),
+        ("p.mind", within(mind, "//"), "mind:3"),
+        ("p.ks", within("(def f Float (x : Float) x)\n", ";"), "ks:3"),
+        ("p.ir", within("%0 = Input () {name=\"x\"} : f32\noutputs: %0\n", ""), "core-ir:4"),
+    ];
+    for (name, text, place) in texts {
+        assert_eq!(text.len(), LIMIT, "{name}");
+        let command = if name == "p.ks" { "ks check" } else { "check" };
+        let folder = Folder::new().with(name, &text);
+        let fine = folder.mind(&format!("{command} {name}"));
+        assert!(!fine.err.contains("E1008"), "{name}: {fine:?}");
+        let folder = folder.with(name, text + "\n");
+        let said = folder.mind(&format!("{command} {name}")).mistakes();
+        let message = "has more than the limit of 10485760 bytes (10 MiB), which this line passes";
+        assert!(
+            said.starts_with(&format!("{place}: error[E1008]: {name} {message}\n --> {name}:")),
+            "{said}"
+        );
+        assert!(said.contains("= help: split the program"), "{said}");
+    }
+    let folder = Folder::new();
+    let said = folder.mind_with("check -", format!("mic@1\n#{}\n", " ".repeat(LIMIT))).mistakes();
+    assert!(said.starts_with("mic:2: error[E1008]: <stdin> has more than the limit of"), "{said}");
+    let json = format!("{{\"format\": \"{}", " ".repeat(LIMIT));
+    let said = folder.mind_with("convert - --to mic", json).mistakes();
+    assert!(said.starts_with("json:1: error[E1008]: <stdin> has more than the limit of"), "{said}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub fn print_pretty(module: &ir::Module) -> String {
 pub fn parse(text: &str, limits: &Limits) -> Result<ir::Module, Diags> {
     let mut diags = Diags::new();
     if text.len() > limits.bytes {
-        diags.push(read::too_long(text.len(), limits));
+        diags.push(read::too_long(text.as_bytes(), limits));
         return Err(diags);
     }
     let module: Module = match serde_json::from_str(text) {

@@ -250,7 +250,7 @@ fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, Diags> {
         Err(diags)
     };
     if bytes.len() > limits.bytes {
-        return fail(read::too_long(bytes.len(), limits));
+        return fail(read::too_long(bytes, limits));
     }
     std::str::from_utf8(bytes).or_else(|error| {
         let at = error.valid_up_to();

@@ -75,10 +75,21 @@ struct Missing {
     output: usize,
 }
 
-pub(super) fn too_long(bytes: usize, limits: &Limits) -> Diag {
-    let message = format!("the text has {bytes} bytes, more than the limit of {}", limits.bytes);
-    Diag::new(Code::E1008, Site::Text { line: 1, column: 1 }, message)
+/// At the line that passes the limit, which is there.
+pub(super) fn too_long(text: &[u8], limits: &Limits) -> Diag {
+    let before = text[..limits.bytes].iter().filter(|byte| **byte == b'\n').count();
+    let line = u32::try_from(before + 1).unwrap_or(u32::MAX);
+    let message = format!(
+        "the text has {} bytes, more than the limit of {}, which this line passes",
+        text.len(),
+        limits.bytes
+    );
+    Diag::new(Code::E1008, Site::Text { line, column: 1 }, message).help(SPLIT)
 }
+
+/// What to do about a text that is too large.
+const SPLIT: &str =
+    "split the program; a large constant can be an input, whose value is in a file of its own";
 
 fn line_count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'))
@@ -95,7 +106,7 @@ pub(super) fn expected_nodes(text: &str, limits: &Limits) -> Result<usize, Diags
         Err(diags)
     };
     if text.len() > limits.bytes {
-        return fail(too_long(text.len(), limits));
+        return fail(too_long(text.as_bytes(), limits));
     }
     // A text of few bytes has few lines, a node with what it refers to mostly takes 32 bytes of them.
     let small = text.len() <= limits.lines.min(4096);
@@ -103,7 +114,7 @@ pub(super) fn expected_nodes(text: &str, limits: &Limits) -> Result<usize, Diags
     if lines > limits.lines {
         let site = Site::Text { line: u32::try_from(limits.lines + 1).unwrap_or(u32::MAX), column: 1 };
         let message = format!("the text has {lines} lines, more than the limit of {}", limits.lines);
-        return fail(Diag::new(Code::E1008, site, message));
+        return fail(Diag::new(Code::E1008, site, message).help(SPLIT));
     }
     Ok(lines.min(limits.nodes))
 }

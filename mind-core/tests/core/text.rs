@@ -97,7 +97,10 @@ fn each_limit_is_kept() {
         mic::parse(SMALL, &Limits { bytes: SMALL.len(), lines: 6, nodes: 2, rank: 2, ..limits.clone() })
             .is_ok()
     );
-    assert_eq!(refused(Limits { bytes: SMALL.len() - 1, ..limits.clone() }), [(Code::E1008, 1)]);
+    // At the line that passes the limit.
+    assert_eq!(refused(Limits { bytes: SMALL.len() - 1, ..limits.clone() }), [(Code::E1008, 6)]);
+    assert_eq!(refused(Limits { bytes: 3, ..limits.clone() }), [(Code::E1008, 1)]);
+    assert_eq!(refused(Limits { bytes: 7, ..limits.clone() }), [(Code::E1008, 2)]);
     assert_eq!(refused(Limits { lines: 5, ..limits.clone() }), [(Code::E1008, 6)]);
     assert_eq!(refused(Limits { rank: 1, ..limits.clone() })[0], (Code::E1008, 3));
     assert_eq!(refused(Limits { nodes: 1, ..limits.clone() })[0], (Code::E1008, 5));
