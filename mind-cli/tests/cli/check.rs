@@ -173,6 +173,67 @@ fn truncated_and_foreign_files_are_mistakes_with_a_place() {
     assert!(said.starts_with("mic:1: error[E1009]: unsupported version mic@7, supported: mic@1\n"), "{said}");
 }
 
+/// What `docs/conformance.md` says of other paddings.
+#[test]
+fn each_padding_that_is_none_has_its_code_in_each_form() {
+    let check = |name: &str, text: &str| {
+        let answer = Folder::new().with(name, text).mind(&format!("check {name}"));
+        if answer.code == 0 { "ok".to_owned() } else { answer.mistakes() }
+    };
+    let mind = |strides: &str, padding: &str| {
+        let head = "fn f(x: f32[1, 9, 9, 3], w: f32[3, 3, 3, 4]) -> f32[1, 9, 9, 4]";
+        check("p.mind", &format!("{head} {{ conv2d(x, w, strides = {strides}, padding = {padding}) }}\n"))
+    };
+    let core_ir = |strides: &str, padding: &str| {
+        let inputs =
+            "%0 = Input () {name=\"x\"} : f32[1, 9, 9, 3]\n%1 = Input () {name=\"w\"} : f32[3, 3, 3, 4]";
+        let conv = format!("%2 = Conv2d (%0, %1) {{strides={strides}, padding={padding}}} : f32[1, 9, 9, 4]");
+        check("p.ir", &format!("{inputs}\n{conv}\noutputs: %2\n"))
+    };
+    let mic = |strides: &str, padding: &str| {
+        let types = "T0 [f32;1,9,9,3]\nT1 [f32;3,3,3,4]\nT2 [f32;1,9,9,4]";
+        let [strides, padding] = [strides, padding].map(|list| list.replace(' ', ""));
+        let nodes = format!("N1 input S0 T0\nN2 input S1 T1\nN3 conv2d N1 N2 s={strides} p={padding} T2");
+        check("p.mic", &format!("mic@1\nS0 \"x\"\nS1 \"w\"\n{types}\n{nodes}\nO N3\n"))
+    };
+    let json = |strides: &str, padding: &str| {
+        let module = "%0 = Input () {name=\"x\"} : f32[1, 9, 9, 3]\n%1 = Input () {name=\"w\"} : f32[3, 3, 3, 4]\n\
+                      %2 = Conv2d (%0, %1) {strides=[1, 1], padding=same} : f32[1, 9, 9, 4]\noutputs: %2\n";
+        let text = Folder::new().with("p.ir", module).mind("convert p.ir --to json").fine();
+        let padding = if padding.starts_with(char::is_alphabetic) {
+            format!("\"{padding}\"")
+        } else {
+            padding.to_owned()
+        };
+        let (head, tail) = text.split_once("\"padding\": \"same\"").expect("it has a padding");
+        let (_, tail) = tail.split_once(']').expect("it has strides");
+        check("p.json", &format!("{head}\"padding\": {padding}, \"strides\": {strides}{tail}"))
+    };
+    for (strides, padding, of_language, of_texts) in [
+        ("[1, 1]", "same", "ok", "ok"),
+        ("[1, 1]", "[[1, 1], [1, 1]]", "ok", "ok"),
+        ("[0, 1]", "same", "E4010", "E4010"),
+        ("[1]", "same", "E4010", "E4010"),
+        ("[1, 1]", "[[1, 1]]", "E4010", "E4010"),
+        ("[1, 1]", "[[1, 1], [1, 1], [1, 1]]", "E4010", "E4010"),
+        ("[1, 1]", "[[-1, 1], [1, 1]]", "E4010", "E4010"),
+        ("[1, 1]", "full", "E2002", "E1007"),
+        ("[1, 1]", "1", "E2001", "E1007"),
+        ("[1, 1]", "[1, 1]", "E2001", "E1007"),
+    ] {
+        for (form, expected, said) in [
+            ("mind", of_language, mind(strides, padding)),
+            ("core-ir", of_texts, core_ir(strides, padding)),
+            ("mic", of_texts, mic(strides, padding)),
+            ("json", of_texts, json(strides, padding)),
+        ] {
+            let found =
+                if expected == "ok" { said == "ok" } else { said.contains(&format!("error[{expected}]")) };
+            assert!(found, "{form}, {strides}, {padding}: {expected}, not {said}");
+        }
+    }
+}
+
 /// Whatever the form is, and whichever command reads it.
 #[test]
 fn a_file_over_the_limit_of_size_is_refused_with_the_line_that_passes_it() {
