@@ -190,12 +190,13 @@ impl<'a> Run<'a, '_> {
         let operands: Vec<&Value> =
             inst.operands.iter().map(|operand| &*self.values[operand.index()]).collect();
         let elements = shape.iter().map(|extent| *extent as u64).product::<u64>();
-        let bytes = elements * inst.ty.dtype.bytes() as u64;
+        let bytes = elements.saturating_mul(inst.ty.dtype.bytes() as u64);
         // What sums are kept in, and which rows indices mean.
         let scratch = match row.class {
             Class::Reduction | Class::Kernel => {
                 let indices = operands.iter().filter(|operand| !operand.dtype().is_float());
-                elements * 8 + indices.map(|operand| operand.elements.len() as u64 * 8).sum::<u64>()
+                let indices = indices.map(|operand| operand.elements.len() as u64 * 8).sum::<u64>();
+                elements.saturating_mul(8).saturating_add(indices)
             }
             Class::Input | Class::Constant | Class::Elementwise | Class::View | Class::Module => 0,
         };

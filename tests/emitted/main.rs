@@ -13,6 +13,9 @@ mod every_row;
 #[allow(dead_code, reason = "what a run that fails leaves behind is for the differential test")]
 #[path = "../differential/execute/mod.rs"]
 mod execute;
+#[path = "../support/extents.rs"]
+mod extents;
+mod huge;
 mod knossos;
 mod length;
 

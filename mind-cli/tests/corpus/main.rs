@@ -1,6 +1,10 @@
 //! Every program of the repository through every subcommand: none panics, each that is right succeeds, and what is said
 //! of the others begins with its place and code.
 
+#[path = "../../../tests/support/extents.rs"]
+mod extents;
+#[cfg(target_os = "linux")]
+mod huge;
 mod programs;
 #[path = "../../../tests/support/sample.rs"]
 mod sample;

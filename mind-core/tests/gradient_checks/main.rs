@@ -2,6 +2,8 @@
 
 mod determinism;
 mod errors;
+#[path = "../../../tests/support/extents.rs"]
+mod extents;
 mod forms;
 mod golden;
 mod lowering;

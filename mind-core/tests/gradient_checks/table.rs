@@ -1,21 +1,21 @@
 //! Every operation of the table × every case of its row × f32 and f64 × both profiles, against central differences.
 
 use mind_core::{
-    build::Builder,
     canon::Canonical,
     dim::Dim,
     grad::{AutodiffError, differentiate},
     interp::Value,
-    ir::{Arrange, Inst, Module, Op, Part, Rows, ValueId, Window},
+    ir::{Inst, Module, Op, Part, Rows, ValueId, Window},
     map::Map,
     ops::{self, Derivative, OpInfo, Profile, sample::Case},
     opt::optimise,
     plan::plan,
     stablehlo,
     text::{core_ir, mic},
-    ty::{DType, Shape, Type},
+    ty::{DType, Type},
 };
 
+use crate::extents::variants;
 use crate::sample::sample;
 use crate::support::{
     FLOATS, PROFILES, Rng, are_fractions, arguments, assert_gradients, build, every_float,
@@ -250,58 +250,4 @@ fn goes_on(module: &Canonical) {
 /// The case with extents replaced by symbols everywhere they stand, kept where it is still well typed.
 fn symbolic_variants(case: &Case) -> Vec<Case> {
     variants(case, &["N", "M", "K", "P", "Q", "H", "W"].map(Dim::symbol))
-}
-
-/// The case with other extents everywhere where it has extents above 1, one after the other and all at once, where the rules allow
-/// it.
-fn variants(case: &Case, dims: &[Dim]) -> Vec<Case> {
-    let mut extents: Vec<i64> = case
-        .operands
-        .iter()
-        .flat_map(|ty| ty.shape.iter().filter_map(Dim::as_literal))
-        .filter(|e| *e > 1)
-        .collect();
-    extents.sort_unstable();
-    extents.dedup();
-    let every: Vec<(i64, Dim)> = extents.into_iter().zip(dims.iter().cloned()).collect();
-    let alone = every.iter().map(|pair| vec![pair.clone()]);
-    let variants = alone.chain((every.len() > 1).then(|| every.clone()));
-    variants
-        .map(|others| {
-            let replace = |shape: &Shape| -> Shape {
-                let other = |dim: &Dim| others.iter().find(|(extent, _)| dim.as_literal() == Some(*extent));
-                shape.iter().map(|dim| other(dim).map_or(dim, |(_, other)| other).clone()).collect()
-            };
-            let op = match case.op.clone() {
-                Op::Arrange(Arrange::Reshape { shape }) => {
-                    Op::Arrange(Arrange::Reshape { shape: replace(&shape) })
-                }
-                Op::Arrange(Arrange::BroadcastTo { shape }) => {
-                    Op::Arrange(Arrange::BroadcastTo { shape: replace(&shape) })
-                }
-                Op::Rows(Rows::ScatterAdd { shape }) => Op::Rows(Rows::ScatterAdd { shape: replace(&shape) }),
-                Op::Rows(Rows::AddAlong { shape, axis }) => {
-                    Op::Rows(Rows::AddAlong { shape: replace(&shape), axis })
-                }
-                Op::Part(Part::SliceGrad { shape, slice }) => {
-                    Op::Part(Part::SliceGrad { shape: replace(&shape), slice })
-                }
-                Op::Window(Window::Conv2dGradInput { shape, convolution }) => {
-                    Op::Window(Window::Conv2dGradInput { shape: replace(&shape), convolution })
-                }
-                Op::Window(Window::Conv2dGradFilter { shape, convolution }) => {
-                    Op::Window(Window::Conv2dGradFilter { shape: replace(&shape), convolution })
-                }
-                op => op,
-            };
-            Case { op, operands: case.operands.iter().map(|ty| ty.with_shape(replace(&ty.shape))).collect() }
-        })
-        .filter(|case| {
-            let mut builder = Builder::new();
-            let named = case.operands.iter().zip(["a", "b", "c"]);
-            // Shapes may be of too many elements.
-            let inputs: Result<Vec<_>, _> = named.map(|(ty, name)| builder.input(name, ty.clone())).collect();
-            inputs.is_ok_and(|inputs| builder.push(case.op.clone(), &inputs).is_ok())
-        })
-        .collect()
 }

@@ -200,7 +200,8 @@ pub(super) fn constant(program: &Program, node: NodeId, element: &str) -> String
         unreachable!("only constants lie in the program")
     };
     let uniform = is_uniform(program, node);
-    let count: i64 = constant.shape.iter().product();
+    // Of a shape with more elements than can be counted the rules have an error.
+    let count = constant.shape.iter().fold(1_i64, |count, extent| count.saturating_mul(*extent));
     let of = |dtype: DType| match constant.values_in(dtype) {
         // Rounding can make equal what is not in another element type.
         Ok(data) if data.stored() == 1 && !uniform => format!("&[{}; {count}]", literal::scalar(data)),
