@@ -654,7 +654,8 @@ macro_rules! mind {
 /// What [`mind!`] makes of the text of a file: `mind::include!("net.mind");`.
 ///
 /// The path is relative to the Rust file, as that of [`include_str!`]. The file holds what `mind!` takes; mistakes in it
-/// are reported with its name, line and column, and the crate is compiled anew when it changes.
+/// are reported with its name, line and column, and the crate is compiled anew when it changes. It has at most 16 MiB
+/// (E1008).
 #[macro_export]
 macro_rules! include {
     ($($tokens:tt)*) => { $crate::__macros::include! { [$crate] $($tokens)* } };
@@ -667,7 +668,7 @@ macro_rules! include {
 /// file's inputs, with `_` for what Rust's names cannot hold. Comments above the file's first entry are its documentation. It is
 /// public, and has all that a function of [`mind!`] has beside it. `grad` names parameters as `#[grad(…)]` does: one
 /// alone, several in parentheses, `zero_ok` before one that may be out of reach. Mistakes are reported with the file's
-/// name and line, and the crate is compiled anew when the file changes.
+/// name and line, and the crate is compiled anew when the file changes. It has at most 10 MiB (E1008).
 #[macro_export]
 macro_rules! include_mic {
     ($($tokens:tt)*) => { $crate::__macros::include_mic! { [$crate] $($tokens)* } };
@@ -688,8 +689,8 @@ macro_rules! include_mic {
 /// tensor of tuples is the tuple of its members' tensors.
 ///
 /// The path is relative to the Rust file, as that of [`include_str!`]. Mistakes are reported with the file's name and
-/// line, all that are independent at once, and the crate is compiled anew when the file changes. `docs/knossos.md`
-/// describes the language.
+/// line, all that are independent at once, and the crate is compiled anew when the file changes. It has at most 16 MiB
+/// (E1008). `docs/knossos.md` describes the language.
 #[macro_export]
 macro_rules! include_ks {
     ($($tokens:tt)*) => { $crate::__macros::include_ks! { [$crate] $($tokens)* } };

@@ -56,6 +56,7 @@ Memory:
 Files:
   The form of a file is told by its extension (.mic: MIC; .ir: Core IR text; .json: JSON; .mind: the
   language of `mind!`), else by how it begins; --from says it outright. `-` is standard input or output.
+  A program has at most 10 MiB; of a larger one E1008 says on which line the limit is.
 
 Exit codes:
   0  all is well
