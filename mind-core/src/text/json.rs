@@ -437,12 +437,13 @@ fn typed(name: &str, items: Vec<Value>, dtype: DType) -> Read<TensorData> {
 }
 
 fn padding(name: &str, value: Value) -> Read<Padding> {
-    let text = match value {
-        Value::String(text) => text,
+    let text = match &value {
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     match whole(&text, |cursor| read::padding(cursor, Spaces::Allowed)) {
         Ok(padding) => Ok(padding),
-        Err(_) => unfit(name, "\"valid\", \"same\" or [[top, bottom], [left, right]]", &text.into()),
+        Err(diag) if diag.code == Code::E4010 => fault(diag.code, format!("`{name}`: {}", diag.message)),
+        Err(_) => unfit(name, "\"valid\", \"same\" or [[top, bottom], [left, right]]", &value),
     }
 }
