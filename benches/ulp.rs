@@ -1,6 +1,9 @@
 //! How far the functions of elements are from the exact ones, in units in the last place: on floats of 32 bits, beside the
 //! reference of their rows, and on recorded numbers of 64 bits, beside exact results. `ci/ulp` builds and runs it.
 
+#[path = "../tests/support/exact.rs"]
+mod exact;
+
 use std::{
     fmt,
     fs::{File, OpenOptions, read_to_string},
@@ -9,6 +12,7 @@ use std::{
 };
 
 use clap::Parser;
+use exact::{Exact, Line, narrow_error, wide_error};
 use mind::__private::{FUNCTIONS, Function};
 use mind_core::map::{Map, Row, Rust};
 
@@ -45,7 +49,7 @@ fn main() -> io::Result<()> {
         |row: &&Row| options.function.is_empty() || options.function.iter().any(|name| name == row.mnemonic);
     match &options.table {
         Some(table) => {
-            let table = read_to_string(table)?;
+            let table = Exact::read(&read_to_string(table)?);
             kernels().filter(|(row, _)| wanted(row)).for_each(|(row, function)| wide(row, function, &table));
         }
         None => {
@@ -106,13 +110,11 @@ fn of_chunk(row: &Row, function: &Function, chunk: u32, every: u32) -> [Worst; 2
 }
 
 /// The errors of a function at the numbers of 64 bits of a table.
-fn wide(row: &Row, function: &Function, table: &str) {
+fn wide(row: &Row, function: &Function, table: &Exact) {
     let (mut worst, mut count) = ([Worst::default(); 2], 0);
-    for line in table.lines().filter(|line| line.split(' ').next() == Some(row.mnemonic)) {
-        let numbers: Vec<f64> = line.split(' ').skip(1).map(number).collect();
-        let [operands @ .., exact, rest] = &numbers[..] else { panic!("no line of ci/exact: {line}") };
+    for Line { operands, result, rest } in table.of(row.mnemonic) {
         for (worst, kernel) in worst.iter_mut().zip(function.f64) {
-            worst.join(Worst { error: wide_error(kernel(operands), *exact, *rest), at: operands[0] });
+            worst.join(Worst { error: wide_error(kernel(operands), *result, *rest), at: operands[0] });
         }
         count += 1;
     }
@@ -165,41 +167,6 @@ impl Record {
     fn add(&mut self, key: &str, [a, b]: [Worst; 2]) -> io::Result<()> {
         writeln!(self.file, "{key}: {:?} {:?} {:?} {:?}", a.error, a.at, b.error, b.at)
     }
-}
-
-/// In units in the last place of `f32`.
-fn narrow_error(found: f32, exact: f64) -> f64 {
-    let same = f64::from(found) == exact || found.is_nan() && exact.is_nan();
-    if same || found.is_infinite() && found == exact as f32 {
-        return 0.0;
-    }
-    let error = (f64::from(found) - exact).abs() / 2f64.powi(exponent(exact, f32::MIN_POSITIVE.into()) - 23);
-    if error.is_nan() { f64::INFINITY } else { error }
-}
-
-/// In units in the last place of `f64`, of a result that has so many of these more than the nearest float.
-fn wide_error(found: f64, exact: f64, rest: f64) -> f64 {
-    if found == exact && !exact.is_finite() || found.is_nan() && exact.is_nan() {
-        return 0.0;
-    }
-    let exponent = exponent(exact, f64::MIN_POSITIVE);
-    // Scaled so that a unit is a normal number.
-    let scale = if exponent < 0 { 2f64.powi(500) } else { 1.0 };
-    let unit = 2f64.powi(exponent) * scale * f64::EPSILON;
-    let error = ((found * scale - exact * scale) / unit - rest).abs();
-    if error.is_nan() { f64::INFINITY } else { error }
-}
-
-/// That of the power of 2 below a number, or of the least normal one.
-fn exponent(x: f64, least: f64) -> i32 {
-    (x.abs().max(least).to_bits() >> 52) as i32 - 1023
-}
-
-/// Bits, or what a result lacks.
-fn number(text: &str) -> f64 {
-    let bits = text.strip_prefix("0x").map(|bits| u64::from_str_radix(bits, 16).map(f64::from_bits).ok());
-    let number = bits.unwrap_or_else(|| text.parse().ok());
-    number.unwrap_or_else(|| panic!("no number of ci/exact: {text}"))
 }
 
 fn function(name: &str) -> Result<String, String> {

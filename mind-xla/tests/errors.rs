@@ -7,10 +7,13 @@
 //! without either, it is said aloud that nothing was tried.
 
 mod engine;
+#[path = "../../tests/support/exact.rs"]
+mod exact;
 
-use std::{collections::BTreeMap, env, fmt::Write as _, fs, path::Path};
+use std::{env, fmt::Write as _, fs, path::Path};
 
 use engine::{client, gradient, of_elements};
+use exact::{Exact, bound};
 use mind_core::{
     canon::Canonical,
     interp::{self, Elements, Value},
@@ -85,57 +88,6 @@ fn recorded(measured: &[(&str, [Option<Worst>; 4])]) -> String {
         writeln!(text, "{name} {}", bounds.join(" ")).expect("writing to a string cannot fail");
     }
     text
-}
-
-/// A quarter more, in two digits; what is correctly rounded is so everywhere.
-fn bound(error: f64) -> String {
-    if error == 0.0 || (error - 0.5).abs() < 1e-6 {
-        return if error == 0.0 { "0" } else { "0.5" }.into();
-    }
-    let more = 1.25 * error;
-    let digit = 10f64.powi((more.log10().floor() as i32 - 1).max(-1));
-    let rounded = (more / digit).ceil() * digit;
-    match rounded {
-        ..10.0 => format!("{rounded:.1}"),
-        ..10_000.0 => format!("{rounded:.0}"),
-        _ => format!("{rounded:.1e}"),
-    }
-}
-
-/// Exact results by function, `hypot`, or derivative by an operand, `hypot.1`.
-struct Exact(BTreeMap<String, Vec<Line>>);
-
-/// Operands and the result: the nearest float and what it lacks in units in its last place.
-struct Line {
-    operands: Vec<f64>,
-    result: f64,
-    rest: f64,
-}
-
-impl Exact {
-    fn read(text: &str) -> Self {
-        let mut all: BTreeMap<String, Vec<Line>> = BTreeMap::new();
-        for line in text.lines() {
-            let mut words = line.split(' ');
-            let name = words.next().expect("a line has a word").to_owned();
-            let numbers: Vec<f64> = words.map(number).collect();
-            let [operands @ .., result, rest] = &numbers[..] else { panic!("no line of ci/exact: {line}") };
-            let line = Line { operands: operands.to_vec(), result: *result, rest: *rest };
-            all.entry(name).or_default().push(line);
-        }
-        Self(all)
-    }
-
-    fn of(&self, name: &str) -> &[Line] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// Bits, or what a result lacks.
-fn number(text: &str) -> f64 {
-    let bits = text.strip_prefix("0x").map(|bits| u64::from_str_radix(bits, 16).map(f64::from_bits).ok());
-    let number = bits.unwrap_or_else(|| text.parse().ok());
-    number.unwrap_or_else(|| panic!("no number of ci/exact: {text}"))
 }
 
 /// The largest error, and where.
