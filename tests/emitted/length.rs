@@ -40,7 +40,7 @@ fn emitted(statement: &str, times: usize) -> String {
     let (name, inputs) = ("long".to_owned(), Vec::new());
     let case =
         Case { name, plan, inputs, expected: Vec::new(), updated: Default::default(), bare: Vec::new() };
-    items(&case, Lengths::DEFAULT)
+    items(&case.name, &case.plan, Lengths::DEFAULT)
 }
 
 fn longest_part(text: &str) -> usize {

@@ -18,6 +18,7 @@ mod extents;
 mod huge;
 mod knossos;
 mod length;
+mod slopes;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -65,10 +66,40 @@ fn every_row_is_what_the_interpreter_has_it_be() {
     assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
 }
 
+#[test]
+fn derivatives_of_every_row_are_within_their_bounds() {
+    let exact = slopes::exact();
+    let all = slopes::all(&exact);
+    let program = compile("slopes", &slopes::program(&all));
+    let [given, found] = ["operands.bin", "found.bin"].map(|name| program.with_file_name(name));
+    fs::write(&given, slopes::operands(&all)).expect("the target folder can be written");
+    let mut errors = slopes::Errors::default();
+    for level in slopes::LEVELS {
+        execute_binary(Command::new(&program).args([&given, &found]).env("MIND_SIMD", level));
+        errors.join(&all, &fs::read(&found).expect("the program writes what it found"));
+    }
+    errors.check();
+    slopes::check_tables();
+}
+
 /// Builds a program as a crate of this name and runs it; what it prints.
+fn run(name: &str, program: &str) -> String {
+    execute_binary(&mut Command::new(compile(name, program)))
+}
+
+/// What a program prints, which has to succeed.
+fn execute_binary(program: &mut Command) -> String {
+    let output = program.output().expect("the program runs");
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// Builds a program as a crate of this name.
 ///
 /// rustc is called by itself: Cargo would build the crates of the tests one after the other.
-fn run(name: &str, program: &str) -> String {
+fn compile(name: &str, program: &str) -> PathBuf {
     let source = folder(name).join("main.rs");
     let binary = source.with_file_name(format!("main{}", env::consts::EXE_SUFFIX));
     fs::write(&source, program).expect("the target folder can be written");
@@ -80,11 +111,7 @@ fn run(name: &str, program: &str) -> String {
     let rustc = dependencies.iter().fold(rustc, |rustc, folder| rustc.arg("-L").arg(folder));
     let output = rustc.arg("-o").arg(&binary).arg(&source).output().expect("rustc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let output = Command::new(binary).output().expect("the program runs");
-    let text =
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{text}");
-    text
+    binary
 }
 
 /// Where the program of a test stands.
@@ -225,7 +252,7 @@ fn program(cases: &[Case]) -> String {
     // In every other program each step is a function of its own.
     let each_step = emit::Lengths { whole: 0, part: 0 };
     for (case, lengths) in cases.iter().zip([each_step, emit::Lengths::DEFAULT].into_iter().cycle()) {
-        let _ = writeln!(text, "{}\n", items(case, lengths));
+        let _ = writeln!(text, "{}\n", items(&case.name, &case.plan, lengths));
         let _ = writeln!(text, "{}", check(case));
     }
     assert!(text.contains("part_0"), "no program is in parts");
@@ -253,9 +280,10 @@ fn agree(case: &str, output: usize, found: &[f64], expected: &[f64], bounds: &[f
     text
 }
 
-fn items(case: &Case, lengths: emit::Lengths) -> String {
-    let leaves: Vec<_> = case.plan.results.iter().cloned().map(Structure::Value).collect();
-    let parameters = case.plan.inputs.iter().map(|input| emit::Parameter {
+/// The items of a program.
+fn items(name: &str, plan: &Plan, lengths: emit::Lengths) -> String {
+    let leaves: Vec<_> = plan.results.iter().cloned().map(Structure::Value).collect();
+    let parameters = plan.inputs.iter().map(|input| emit::Parameter {
         name: format_ident!("{}", &*input.name),
         structure: Structure::Value(input.ty.clone()),
         update: input.updated,
@@ -266,11 +294,11 @@ fn items(case: &Case, lengths: emit::Lengths) -> String {
         root: &root,
         attributes: Default::default(),
         visibility: Default::default(),
-        name: format_ident!("{}", case.name),
-        symbols: case.plan.symbols.iter().map(|symbol| format_ident!("{}", &**symbol)).collect(),
+        name: format_ident!("{name}"),
+        symbols: plan.symbols.iter().map(|symbol| format_ident!("{}", &**symbol)).collect(),
         parameters: parameters.collect(),
         result: Structure::Tuple(leaves),
-        plan: &case.plan,
+        plan,
         value_name: &|_| None,
         value_span: &|_| None,
         value_said: &|_| emit::Said::default(),

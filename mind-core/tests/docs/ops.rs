@@ -55,7 +55,24 @@ product or convolution. Three things are too small for that and are computed in 
 whose extents are known; products of up to 256 multiplications whose extents are known and at most 16. These do not fuse products
 with sums, like the portable level of x86-64, so their last bits may differ, within the same bounds.
 
+### Derivatives of functions of elements
+
+Each function of elements says how far its derivative by each operand may be from the exact one, in ulp of the exact derivative, for a
+cotangent of 1. Another cotangent adds the rounding of a product. `tests/emitted` compiles the gradient of each function, runs it at
+every SIMD level that the processor has and compares it with mpmath.
+
+- **Numbers**: operands of all sizes, near the ends of each domain, near poles and zeros, and where functions are computed in another
+  way (`ci/exact`). The tests try 100 of each derivative, of which `f32` has half; `ci/ulp --slopes COUNT` tries more.
+- **Bounds** are a quarter above the largest error at 500 numbers.
+- **Ends of the range**: the bounds hold where the exact derivative is 0 or a normal number, and of functions of several operands
+  where these are. Where it is beyond the largest number, the derivative is infinite.
+- **Zeros**: the derivative of `Lgamma` crosses 0 where larger terms cancel. In `f64` an error of at most 2^-44 is within its bound, as
+  it is for [`Digamma`](#digamma).
+
 ";
+
+/// A line has a derivative, as `hypot.1`, and its bounds in `f32` and `f64`, which `tests/emitted/slopes.rs` holds.
+const SLOPE_BOUNDS: &str = include_str!("../../../tests/accuracy/slope_bounds.txt");
 
 /// The parts of each row's documentation, in order.
 const PARTS: [&str; 7] = ["Shape", "Dtype", "Semantics", "Error", "Derivative", "Constraints", "Example"];
@@ -177,6 +194,9 @@ fn page() -> Result<String, fmt::Error> {
         for (name, body) in parts.iter().filter(|(name, _)| name != "Example" || sample.is_none()) {
             let by = if name == "Derivative" { derivative(row) } else { "" };
             writeln!(text, "{}", wrapped(&format!("- **{name}**: {by}{body}")))?;
+            if let Some(errors) = slope_errors(row).filter(|_| name == "Derivative") {
+                writeln!(text, "{}", wrapped(&format!("- **Error of the derivative**: {errors}.")))?;
+            }
         }
         if let Some(module) = sample {
             let line = |text: String, prefix: &str| {
@@ -189,6 +209,30 @@ fn page() -> Result<String, fmt::Error> {
         }
     }
     Ok(text)
+}
+
+/// How far the derivatives of a function of elements may be off, if they are recorded.
+fn slope_errors(row: &OpInfo) -> Option<String> {
+    let formals = Map::by_mnemonic(row.mnemonic)?.row().formals;
+    let of_operand = |(position, formal)| Some((slope_error(row.mnemonic, position)?, formal));
+    let errors: Vec<(String, &&str)> = formals.iter().enumerate().filter_map(of_operand).collect();
+    let (first, _) = errors.first()?;
+    if errors.iter().all(|(error, _)| error == first) {
+        return Some(first.clone());
+    }
+    let by_operand = errors.iter().map(|(error, formal)| format!("{error} by `{formal}`"));
+    Some(by_operand.collect::<Vec<_>>().join("; "))
+}
+
+/// How far the derivative by an operand may be off.
+fn slope_error(mnemonic: &str, position: usize) -> Option<String> {
+    let prefix = format!("{mnemonic}.{position} ");
+    let (narrow, wide) = SLOPE_BOUNDS.lines().find_map(|line| line.strip_prefix(&prefix))?.split_once(' ')?;
+    Some(match (narrow, wide) {
+        ("0", "0") => "none".to_owned(),
+        _ if narrow == wide => format!("{narrow} ulp"),
+        _ => format!("{narrow} ulp in `f32`, {wide} ulp in `f64`"),
+    })
 }
 
 /// A paragraph or an item of a list in lines of at most 120 columns, where words allow it. No line begins as a list does.
