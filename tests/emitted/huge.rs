@@ -68,7 +68,7 @@ fn check(name: &str, module: &Canonical) {
         updated: BTreeMap::new(),
         bare: Vec::new(),
     };
-    let text = items(&case, emit::Lengths::DEFAULT);
+    let text = items(&case.name, &case.plan, emit::Lengths::DEFAULT);
     assert!(text.len() < LONGEST_TEXT, "{name}: {} bytes\n{text}", text.len());
     let longest = array_lengths(&text).max().unwrap_or_default();
     assert!(longest <= LONGEST_ARRAY, "{name}: an array of {longest}\n{text}");

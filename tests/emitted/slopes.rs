@@ -300,15 +300,19 @@ fn beyond(name: &str, errors: &[Option<Worst>; 2], bounds: Option<&[String; 2]>)
     Some(format!("{name}: {}, recorded {bound}", worst.shown()))
 }
 
-/// In units in the last place of the exact derivative; nothing where numbers are too small for normal ones.
+/// In units in the last place of the exact derivative; nothing where that is so near the ends of the range that parts of it may
+/// leave it.
 fn error(slopes: &Slopes<'_>, found: f64, line: &Line) -> f64 {
     let Line { operands, result, rest } = line;
-    let least = if slopes.dtype == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    // Quotients of such numbers have few digits.
-    let is_small = |x: &f64| *x != 0.0 && x.abs() < least;
-    let are_small = operands.len() > 1 && operands.iter().any(is_small);
+    let (least, largest) = match slopes.dtype {
+        DType::F32 => (f64::from(f32::MIN_POSITIVE), 2f64.powi(100)),
+        _ => (f64::MIN_POSITIVE, 2f64.powi(900)),
+    };
+    let is_out = *result != 0.0 && !(1.0 / largest..=largest).contains(&result.abs());
+    // Subnormal numbers have few digits, and so have quotients of them.
+    let are_small = operands.len() > 1 && operands.iter().any(|x| *x != 0.0 && x.abs() < least);
     let is_cancelled = cancelled(slopes.row).is_some_and(|most| (found - result).abs() <= most);
-    if are_small || result.abs() < least && found.abs() <= least || is_cancelled {
+    if is_out || are_small || is_cancelled {
         return 0.0;
     }
     match slopes.dtype {

@@ -811,7 +811,7 @@ rows! {
         rust: Rust::By("erf"),
         hlo: Hlo::Operation("chlo.erf"),
         float: |x| libm::erf(x[0]),
-        derivative: &["dy * (1.1283791670955126 * exp(-(x * x)))"],
+        derivative: &["dy * (1.1283791670955126 * gaussian(x) * gaussian(x))"],
         ..FLOATS
     };
     /// `Erfc(x)`: what the error function lacks of 1; an extension.
@@ -831,7 +831,40 @@ rows! {
         rust: Rust::By("erfc"),
         hlo: Hlo::Operation("chlo.erfc"),
         float: |x| libm::erfc(x[0]),
-        derivative: &["-(dy * (1.1283791670955126 * exp(-(x * x))))"],
+        derivative: &["-(dy * (1.1283791670955126 * gaussian(x) * gaussian(x)))"],
+        ..FLOATS
+    };
+    /// `Gaussian(x)`: the exponential of minus half of the square, for gradients; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's, `f32` or `f64`.
+    /// - **Semantics**: `e^(-x²/2)`, with the digits that the square lacks: 1 at 0, and 0 at infinities.
+    /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
+    /// - **Derivative**: `-(dy * x * y)`.
+    /// - **Constraints**: 1. floats (E2005).
+    /// - **Example**: `%1 = Gaussian (%0) : f32[2, 3]`.
+    Gaussian = Row {
+        mnemonic: "gaussian",
+        label: "gaussian",
+        notation: Notation::Never,
+        profile: Profile::Extended,
+        exactness: Exactness::Within([2, 2]),
+        rust: Rust::By("gaussian"),
+        // The square of such parts is exact, and so is what they leave of the number. Of two exponentials XLA would make one.
+        hlo: Hlo::Formula(&[
+            ("size", "minimum(abs(x), 40.0)"),
+            ("high", "floor(size * 256.0) / 256.0"),
+            ("y", "exp(-(0.5 * high * high)) * (1.0 + expm1(-(0.5 * (size - high) * (size + high))))"),
+        ]),
+        float: |x| {
+            // Beyond, it is 0. Written so that NaN passes.
+            let size = if x[0].abs() > 40.0 { 40.0 } else { x[0].abs() };
+            let square = size * size;
+            let lost = size.mul_add(size, -square);
+            let power = (-0.5 * square).exp();
+            power.mul_add(-0.5 * lost, power)
+        },
+        derivative: &["-(dy * (x * y))"],
         ..FLOATS
     };
     /// `Abs(x)`: the absolute value; an extension.
@@ -1636,7 +1669,8 @@ rows! {
     /// - **Semantics**: `lhs` to the power of `rhs`, as IEEE 754 has it: 1 for the power 0 and of 1, also beside NaN; below 0 NaN
     ///   for powers that are no integers.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * rhs * pow(lhs, rhs - 1)` to `lhs`, `dy * y * log(lhs)` to `rhs`. At 0 the power 0 has the
+    /// - **Derivative**: `dy * rhs * pow(lhs, rhs - 1)` to `lhs`, or `dy * rhs * y / lhs` where `rhs - 1` may be rounded;
+    ///   `dy * y * log(lhs)` to `rhs`. At 0 the power 0 has the
     ///   derivative 0, and powers from 0 have it with respect to themselves.
     /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
     /// - **Example**: `%2 = Pow (%0, %1) : f32[2, 3]`.
@@ -1651,7 +1685,8 @@ rows! {
         range: Some("is_ordinary_power"),
         float: |x| x[0].powf(x[1]),
         derivative: &[
-            "dy * (rhs * pow(lhs, rhs - 1.0 + same(lhs, 0.0) * same(rhs, 0.0)))",
+            // An exponent less 1 may be rounded if it is large, or below 1 and no half. At 0 and infinities the quotient is NaN.
+            "dy * where(and(or(gt(abs(rhs), 1000000.0), and(lt(rhs, 1.0), ne(floor(rhs + rhs), rhs + rhs))), and(is_finite(lhs), ne(lhs, 0.0))), rhs * y / lhs, rhs * pow(lhs, rhs - 1.0 + same(lhs, 0.0) * same(rhs, 0.0)))",
             "dy * (y * log(lhs + same(lhs, 0.0) * same(rhs, abs(rhs))))",
         ],
         domain: Domain::Positive,
@@ -1919,7 +1954,7 @@ rows! {
         float: |x| mind_special::log_ndtr(x[0]),
         // Each keeps its digits on its side.
         derivative: &[
-            "where(lt(x, 0.0), dy * 0.7978845608028654 / erfcx(x * -0.7071067811865476), dy * (0.3989422804014327 * exp(-(0.5 * x * x) - y)))",
+            "where(lt(x, 0.0), dy * 0.7978845608028654 / erfcx(x * -0.7071067811865476), dy * (0.3989422804014327 * gaussian(x) * exp(-y)))",
         ],
         ..FLOATS
     };

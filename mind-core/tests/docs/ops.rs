@@ -63,11 +63,14 @@ every SIMD level that the processor has and compares it with mpmath.
 
 - **Numbers**: operands of all sizes, near the ends of each domain, near poles and zeros, and where functions are computed in another
   way (`ci/exact`). The tests try 100 of each derivative, of which `f32` has half; `ci/ulp --slopes COUNT` tries more.
-- **Bounds** are a quarter above the largest error at 500 numbers.
-- **Ends of the range**: the bounds hold where the exact derivative is 0 or a normal number, and of functions of several operands
-  where these are. Where it is beyond the largest number, the derivative is infinite.
+- **Bounds** are a quarter above the largest error at 2500 numbers, of which `f32` has half.
+- **Ends of the range**: the bounds hold where the exact derivative is 0 or of a size from 2^-100 to 2^100, in `f64` from 2^-900 to 2^900.
+  Nearer to the ends parts of a derivative may leave the range, such as the power in that of `Pow`. Of functions of several operands
+  they hold where these are no subnormal numbers.
 - **Zeros**: the derivative of `Lgamma` crosses 0 where larger terms cancel. In `f64` an error of at most 2^-44 is within its bound, as
-  it is for [`Digamma`](#digamma).
+  it is for [`Digamma`](#digamma). `Polygamma` is tried above 0 only, as its own bound is.
+- **Large bounds** are of `Logaddexp`, whose derivative has the difference of the operands as an exponent, which is rounded; and of
+  `ErfInv` near ±1, where the relative error of the result `y` is multiplied by `2 y²`.
 
 ";
 

@@ -1,11 +1,12 @@
 //! The error function: in `f32` by a quotient, in `f64` by a polynomial near 0, and beyond by one of the logarithm of what it
 //! lacks of 1, of which fewer digits are asked; and what it lacks of 1, by a polynomial of `erfc` without its e^(-x²), after Shepherd and Laframboise, *Chebyshev
-//! Approximation of (1 + 2x)exp(x²)erfc x*, 1981. `ci/remez` finds the polynomials.
+//! Approximation of (1 + 2x)exp(x²)erfc x*, 1981. `ci/remez` finds the polynomials. With them stands the
+//! exponential of a square, as both have the square's digits.
 
 use super::{MultiplyAdd, exp, horner, in_fours, in_pairs, in_two_sums};
 
 macro_rules! complement {
-    ($($ty:ident, $complement:ident, $scaled_complement:ident, $square:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
+    ($($ty:ident, $complement:ident, $gaussian:ident, $scaled_complement:ident, $square:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $raised:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
         /// 1 less the error function: e^(-a²) · `scaled_complement` of the size a. Of a number below 0 it is 2 less that.
         #[inline(always)]
         pub(super) fn $complement<A: MultiplyAdd>(x: $ty) -> $ty {
@@ -18,6 +19,17 @@ macro_rules! complement {
             let p = $scaled_complement::<A>(size);
             let tail = exp::$scaled(shifted, A::multiply_add(A::multiply_add(exp::$second::<A>(r), r, 1.0) * r, p, p));
             if x < 0.0 { 2.0 - tail } else { tail }
+        }
+
+        /// e^(-x²/2): what the rounding of the square lost is taken from what powers of 2 leave.
+        #[inline(always)]
+        pub(super) fn $gaussian<A: MultiplyAdd>(x: $ty) -> $ty {
+            let size = x.abs();
+            // Beyond it the result is 0 anyway. Written so that NaN passes.
+            let size = if size > 1.5 * $most { 1.5 * $most } else { size };
+            let (square, lost) = $square::<A>(size);
+            let (shifted, r) = exp::$reduced::<A>(-0.5 * square);
+            exp::$raised::<A>(shifted, A::multiply_add(lost, -0.5, r))
         }
 
         /// The square of a size, and what its rounding lost.
@@ -49,10 +61,10 @@ macro_rules! complement {
 }
 
 complement! {
-    f32, complement_f32, scaled_complement_f32, square_f32: 10.5, 0xffff_f000, 2.0, reduced_f32, second_f32, scaled_f32;
+    f32, complement_f32, gaussian_f32, scaled_complement_f32, square_f32: 10.5, 0xffff_f000, 2.0, reduced_f32, raised_f32, second_f32, scaled_f32;
         -4.000_134_4e-4, (-8.283_413_5e-4, 2.142_343_4e-3), (6.488_072_7e-3, -1.454_851_7e-2),
         (-3.965_545e-2, 2.037_109_3e-1), (-3.697_424e-1, 2.769_784e-1);
-    f64, complement_f64, scaled_complement_f64, square_f64: 28.0, 0xffff_ffff_f800_0000, 4.0, reduced_f64, second_in_two_sums_f64, scaled_f64;
+    f64, complement_f64, gaussian_f64, scaled_complement_f64, square_f64: 28.0, 0xffff_ffff_f800_0000, 4.0, reduced_f64, raised_f64, second_in_two_sums_f64, scaled_f64;
         -8.314_775_439_311_049e-9, (4.582_071_444_980_288_7e-10, 1.010_744_526_419_340_4e-7),
         (-4.629_232_224_021_349e-8, -7.741_810_219_651_921e-7),
         (1.088_394_275_438_107_2e-6, 4.621_291_472_677_847e-6),

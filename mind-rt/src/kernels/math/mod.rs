@@ -35,6 +35,7 @@
 //! | `tan` | 3 | 2.19 | 2.00 |
 //! | `erf` | 6 in `f32`, 2 in `f64` | 5.97 | 1.59 |
 //! | `erfc` | 6 in `f32`, 5 in `f64` | 5.53 | 3.98 |
+//! | `gaussian` | 2 | | |
 //! | `asin` | 3 in `f32`, 2 in `f64` | 2.025 | 1.09 |
 //! | `acos` | 2 | 1.142 | 0.97 |
 //! | `atan` | 2 | 1.881 | 1.54 |
@@ -300,6 +301,9 @@ functions! {
 
     /// The square of the hyperbolic secant of `x`. See the module for the error bound.
     sech_squared(x) { cosh::sech_squared_f32::<A>(x), cosh::sech_squared_f64::<A>(x), refused() }
+
+    /// e to the power of minus half of the square of `x`. See the module for the error bound.
+    gaussian(x) { erf::gaussian_f32::<A>(x), erf::gaussian_f64::<A>(x), refused() }
 
     /// The cube root of `x`. See the module for the error bound.
     cbrt(x) { cbrt::f32(x), cbrt::f64::<A>(x), refused() }
