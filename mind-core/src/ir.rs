@@ -513,9 +513,6 @@ impl Operands {
     /// The most operands an operation takes: a module within it may have as many inputs.
     pub const MAX: usize = 1 << 14;
 
-    /// The most operands of an operation that holds no module.
-    pub const FEW: usize = 8;
-
     /// None.
     pub const NONE: Self = Self(Ids::Few(Few::Zero, [ValueId(0); 3]));
 

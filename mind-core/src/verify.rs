@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 use crate::{
     diag::Code,
     dim::Symbol,
-    ir::{Inst, Module, Op, Operands, Own, ValueId},
+    ir::{Inst, Module, Op, Own, ValueId},
     map::Takes,
     ops::{self, OpError, OpInfo, Profile, Requirement},
     symbols::bindable,
@@ -271,7 +271,8 @@ impl<'a> Checker<'a> {
         {
             return false;
         }
-        let mut operands = [&inst.ty; Operands::FEW];
+        // As many as nearly every operation has, without an allocation.
+        let mut operands = [&inst.ty; 8];
         let holds = matches!(inst.op, Op::Own(Own::Nesting(_)));
         let inferred = match operands.get_mut(..inst.operands.len()).filter(|_| !holds) {
             Some(operands) => {

@@ -74,6 +74,29 @@ fn tensors_stand_along_a_new_axis() {
 }
 
 #[test]
+fn many_tensors_are_put_together_at_once() {
+    mind! {
+        fn table(a: f64, b: f64) -> f64[5, 4] {
+            stack([a, b, a, b, a, a, a, a, b, b, b, b, a, b, a, b, a, a, a, a]).reshape([5, 4])
+        }
+
+        fn weighed(a: f64, b: f64, weights: f64[5, 4]) -> f64 { sum(table(a, b) * weights * a) }
+
+        fn slopes(a: f64, b: f64, weights: f64[5, 4]) -> (f64, f64) { grad(weighed, wrt = (a, b))(a, b, weights) }
+
+        fn twelve<N>(x: f64[N]) -> f64[12 * N] { concat([x, x, x, x, x, x, x, x, x, x, x, -x]) }
+    }
+    let is_a = [1, 0, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1].map(|is_a| is_a == 1);
+    let expected = is_a.map(|is_a| if is_a { 2.0 } else { 3.0 });
+    assert_eq!(table(2.0, 3.0).as_slice(), expected);
+    let weights = Tensor::from_fn(|[i, j]| (4 * i + j) as f64);
+    let of = |wanted: bool| (0..20).filter(|at| is_a[*at] == wanted).sum::<usize>() as f64;
+    assert_eq!(slopes(2.0, 3.0, &weights), (2.0 * 2.0 * of(true) + 3.0 * of(false), 2.0 * of(false)));
+    let found = twelve(&Tensor::from([1.0, 2.0]));
+    assert_eq!(found.as_slice(), [[1.0, 2.0].repeat(11), vec![-1.0, -2.0]].concat());
+}
+
+#[test]
 fn zeros_stand_around_a_tensor() {
     mind! {
         fn f<N>(x: f32[N, 2]) -> (f32[N + 3, 3], f32[N, 2]) {

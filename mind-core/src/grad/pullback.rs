@@ -15,11 +15,11 @@ use crate::{
         typed, zeros,
     },
     ir::{
-        Const, External, Inst, Nested, Nesting, Op, Operands, Own, Part, Reduction, Resolved, Slice, ValueId,
+        Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId,
     },
     map::{Calculus, Map, formula},
     number::Number,
-    ops::{inverse, place_of_part, position, results_of_pullback},
+    ops::{MOST_OF_EXTERN, inverse, place_of_part, position, results_of_pullback},
     ty::{Shape, Type},
 };
 
@@ -223,12 +223,12 @@ impl Pullback<'_> {
     /// The parts of what the derivative of a function of Rust gives, each in the shape of its operand.
     fn external(&mut self, function: &Arc<str>, order: i64) -> Done {
         let count = self.operand_count();
-        if count == Operands::FEW {
+        if count == MOST_OF_EXTERN {
             let parameters = count + 1 - usize::try_from(order).expect("one for each cotangent");
             return Err(self.activity.unsupported_shape(self.value, format!(
                 "`{function}` has {parameters} parameters, so that its derivative of order {order} would take {}, more than the limit of {}",
                 count + 1,
-                Operands::FEW
+                MOST_OF_EXTERN
             )));
         }
         let operands: Vec<_> =

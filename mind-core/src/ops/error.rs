@@ -5,7 +5,7 @@ use std::fmt;
 use crate::{
     diag::Code,
     dim::Overflow,
-    ir::{Op, Operands},
+    ir::Op,
     map::Takes,
     ty::{DType, Type},
 };
@@ -125,7 +125,8 @@ impl OpError {
             let placeholder = format!("{{{operand}}}");
             if help.contains(&placeholder) { help.replace(&placeholder, &name(operand)) } else { help }
         };
-        self.help.clone().map(|help| (0..Operands::FEW).fold(help, fill))
+        // A placeholder has one digit.
+        self.help.clone().map(|help| (0..10).fold(help, fill))
     }
 
     /// The message with the operands as a front names them.

@@ -27,8 +27,8 @@ rows! {
 ///   stops (E6010).
 /// - **Error**: that of the function.
 /// - **Derivative**: what `ExternGrad` gives, an operand each.
-/// - **Constraints**: 1. operands are `f32`, `f64`, `i64` or `bool`, and one at least is of floats (E2005). 2. All floats are of
-///   one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
+/// - **Constraints**: 1. at most eight operands (E2007), of `f32`, `f64`, `i64` or `bool`, and one at least of floats
+///   (E2005). 2. All floats are of one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
 /// - **Example**: `%2 = Extern (%0, %1) {function="cell", shape=[8]} : f64[8]`.
 static EXTERN: OpInfo = OpInfo {
     name: "Extern",
@@ -37,6 +37,7 @@ static EXTERN: OpInfo = OpInfo {
     infer: |op, operands| {
         let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
         check_path(op, function)?;
+        check_count(op, operands.len())?;
         Ok(Type::new(float(op, operands)?, shape.clone()))
     },
     derivative: Derivative::Rule,
@@ -77,6 +78,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     infer: |op, operands| {
         let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
         check_path(op, function)?;
+        check_count(op, operands.len())?;
         let orders =
             usize::try_from(*order).ok().filter(|orders| (1..operands.len().max(1)).contains(orders));
         let Some(orders) = orders else {
@@ -118,6 +120,9 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     ..ROW
 };
 
+/// The most operands of a call, the cotangents of a derivative included.
+pub(crate) const MOST_OF_EXTERN: usize = 8;
+
 /// What the rows share.
 const ROW: OpInfo = OpInfo { profile: Profile::Extended, arity: VARIADIC, ..KERNEL };
 
@@ -131,6 +136,14 @@ fn check_path(op: &Op, function: &str) -> Result<(), Box<OpError>> {
         return Ok(());
     }
     Err(OpError::new(op, Code::E1002).problem(format!("{function:?} is no path of names")).into())
+}
+
+fn check_count(op: &Op, count: usize) -> Result<(), Box<OpError>> {
+    if count <= MOST_OF_EXTERN {
+        return Ok(());
+    }
+    let problem = format!("{count} operands given, at most {MOST_OF_EXTERN} needed");
+    Err(OpError::new(op, Code::E2007).problem(problem).into())
 }
 
 /// An operand of another element type than these: E2005.

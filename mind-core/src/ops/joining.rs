@@ -27,7 +27,7 @@ rows! {
 ///   with a new axis.
 /// - **Error**: none: elements are moved.
 /// - **Derivative**: to each operand the slice of the cotangent where it stands.
-/// - **Constraints**: 1. one operand or more, and at most eight (E2007). 2. `axis` is in `0..rank` (E3004). 3. Operands
+/// - **Constraints**: 1. one operand or more (E2007). 2. `axis` is in `0..rank` (E3004). 3. Operands
 ///   have one element type (E2004), 4. one rank (E3002) and 5. one extent along every other axis (E3003).
 /// - **Example**: `%2 = Concat (%0, %1) {axis=0} : f32[5, 3]`.
 static CONCAT: OpInfo = OpInfo {

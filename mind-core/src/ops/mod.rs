@@ -52,6 +52,7 @@ use crate::{
 };
 
 pub use crate::profile::Profile;
+pub(crate) use external::MOST_OF_EXTERN;
 pub(crate) use joining::place_of_part;
 pub(crate) use nesting::{results_of_pullback, seen_through};
 pub(crate) use rules::position;
@@ -78,7 +79,7 @@ pub struct OpInfo {
     pub class: Class,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
-    /// The number of operands, or [`VARIADIC`] or [`HOLDS_MODULE`].
+    /// The number of operands, or [`VARIADIC`].
     pub arity: usize,
     /// Shape and dtype rule. The operands are as many as `arity`.
     pub infer: fn(&Op, &[&Type]) -> Inferred,
@@ -133,19 +134,15 @@ const KERNEL: OpInfo = OpInfo {
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 
-/// The arity of an operation that takes any number of operands up to [`Operands::FEW`].
+/// The arity of an operation whose rule says how many operands it takes: up to [`Operands::MAX`].
 pub const VARIADIC: usize = usize::MAX;
-
-/// The arity of an operation that holds a module, which tells how many operands it takes: up to [`Operands::MAX`].
-pub const HOLDS_MODULE: usize = usize::MAX - 1;
 
 impl OpInfo {
     /// Whether the operation takes so many operands.
     #[inline(always)]
     pub fn takes(&self, count: usize) -> bool {
         match self.arity {
-            VARIADIC => count <= Operands::FEW,
-            HOLDS_MODULE => count <= Operands::MAX,
+            VARIADIC => count <= Operands::MAX,
             arity => count == arity,
         }
     }
@@ -175,8 +172,7 @@ impl OpInfo {
     pub(crate) fn miscounted(&self, count: usize) -> String {
         let noun = if count == 1 { "operand" } else { "operands" };
         match self.arity {
-            VARIADIC => format!("{count} {noun} given, at most {} needed", Operands::FEW),
-            HOLDS_MODULE => format!("{count} {noun} given, at most {} needed", Operands::MAX),
+            VARIADIC => format!("{count} {noun} given, at most {} needed", Operands::MAX),
             arity => format!("{count} {noun} given, {arity} needed"),
         }
     }

@@ -1,8 +1,8 @@
 //! Modules within instructions, and what reads their further results.
 
 use super::{
-    Attribute, Class, Derivative, Field, FieldKind, HOLDS_MODULE, Inferred, KERNEL, Make, OpError, OpInfo,
-    Profile, fields::not_these_fields, rules::foreign,
+    Attribute, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
+    VARIADIC, fields::not_these_fields, rules::foreign,
 };
 use crate::{
     diag::Code,
@@ -109,7 +109,7 @@ static RESULT: OpInfo = OpInfo {
 const HOLDING: OpInfo = OpInfo {
     profile: Profile::Extended,
     class: Class::Module,
-    arity: HOLDS_MODULE,
+    arity: VARIADIC,
     derivative: Derivative::Rule,
     ..KERNEL
 };

@@ -10,7 +10,7 @@ use mind_core::{
     ir::Module,
     map::Map,
     ops::{
-        Class, Derivative, FieldKind, HOLDS_MODULE, InMic, OpInfo, Profile, TABLE, VARIADIC, infer,
+        Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer,
         sample::Case,
     },
     surface::function_names,
@@ -130,7 +130,7 @@ fn every_row_is_documented_in_all_parts_with_its_own_attributes() {
 
 /// Whether it takes any number of operands.
 fn is_open(row: &OpInfo) -> bool {
-    matches!(row.arity, VARIADIC | HOLDS_MODULE)
+    row.arity == VARIADIC
 }
 
 /// The signature with the operands that it names and the attributes that the row has.

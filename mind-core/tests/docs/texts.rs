@@ -6,7 +6,7 @@ use std::{env, fmt::Write, fs, path::Path};
 
 use mind_core::{
     diag::{Diags, Site},
-    ops::{FieldKind, HOLDS_MODULE, InMic, OpInfo, Profile, TABLE, VARIADIC},
+    ops::{FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC},
     text::{Document, Limits, core_ir, mic},
 };
 
@@ -118,7 +118,7 @@ fn listed(line: fn(&OpInfo) -> String) -> String {
 
 /// One for any number.
 fn shown_operands(row: &OpInfo) -> usize {
-    if matches!(row.arity, VARIADIC | HOLDS_MODULE) { 1 } else { row.arity }
+    if row.arity == VARIADIC { 1 } else { row.arity }
 }
 
 fn mic_line(row: &OpInfo) -> String {

@@ -178,18 +178,11 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 Stop::Poisoned => Stop::Poisoned,
             });
         };
-        let (count, most) = (elements.len(), Operands::FEW);
+        let (count, most) = (elements.len(), Operands::MAX);
         let fault = |problem: String| Diag::new(Code::E2007, self.site(list), format!("`{name}`: {problem}"));
         match count {
             0 => Err(fault("an empty list, needed at least one tensor".to_owned()).into()),
-            _ if count > most => {
-                let parts = elements.chunks(most).map(|part| {
-                    let part: Vec<_> = part.iter().map(|each| self.short_text(*each)).collect();
-                    format!("{name}([{}])", part.join(", "))
-                });
-                let help = format!("write `concat([{}])`", parts.collect::<Vec<_>>().join(", "));
-                Err(fault(format!("{count} tensors given, at most {most} needed")).help(help).into())
-            }
+            _ if count > most => Err(fault(format!("{count} tensors given, at most {most} needed")).into()),
             _ => Ok(elements.clone()),
         }
     }

@@ -9,7 +9,8 @@ use super::table::{Compiled, Entry, Table};
 use super::types::DimNames;
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{External, Op, Operands, Own};
+use crate::ir::{External, Op, Own};
+use crate::ops::MOST_OF_EXTERN;
 use crate::surface::ast::Extern;
 use crate::ty::Type;
 
@@ -43,7 +44,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
         values.push(value.expect("the signature has distinct names and types that values may have"));
     }
     // The derivative has the cotangent too.
-    let most = Operands::FEW - 1;
+    let most = MOST_OF_EXTERN - 1;
     if values.len() > most {
         let message = format!("`{name}` has {} parameters, more than the limit of {most}", values.len());
         return Err(Diag::new(Code::E1008, signature.site, message).into());

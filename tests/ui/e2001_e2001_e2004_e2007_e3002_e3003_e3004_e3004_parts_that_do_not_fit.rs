@@ -15,8 +15,6 @@ mind! {
 
     fn nothing(x: f32[3]) -> f32[3] { x + concat([]) }
 
-    fn many(x: f32[1]) -> f32[9] { concat([x, x, x, x, x, x, x, x, x]) }
-
     fn no_parts(x: f32[3], y: f32[3]) -> f32[6] { [x, y] }
 }
 
