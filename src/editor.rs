@@ -905,11 +905,12 @@ pub mod nn {
     /// Channels scaled and shifted by a mean and a variance that are given.
     ///
     /// - **Formula**: `(x - center) / √(variance + eps) * scale + bias`.
-    /// - **Shapes**: `x` is `[.., C]`, which the result is too; all else is `[C]`.
+    /// - **Shapes**: `x` is `[.., C]`, which the result is too; all else is `[C]`, in the order of PyTorch's
+    ///   `functional.batch_norm`.
     /// - **Stability**: nothing cancels but `x - center`, which is meant to.
-    /// - **Example**: `batch_norm_by([5.0], [2.0], [1.0], [3.0], [4.0], eps = 0.0)` is `[3.0]`.
+    /// - **Example**: `batch_norm_by([5.0], [3.0], [4.0], [2.0], [1.0], eps = 0.0)` is `[3.0]`.
     /// - **Source**: Ioffe and Szegedy, *Batch Normalization*, 2015.
-    pub fn batch_norm_by(x: Any, scale: Any, bias: Any, center: Any, variance: Any, eps: Any) -> Any {
+    pub fn batch_norm_by(x: Any, center: Any, variance: Any, scale: Any, bias: Any, eps: Any) -> Any {
         Any
     }
 
