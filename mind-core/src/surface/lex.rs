@@ -51,8 +51,7 @@ const MAX_REPORTED: usize = 32;
 struct Scanner<'a> {
     rest: &'a str,
     at: LineColumn,
-    /// The open brackets: how each is closed, and where it stands.
-    open: Vec<(char, LineColumn)>,
+    open: Vec<Open>,
     /// How many of `)`, `]` and `}` are expected.
     expected: [usize; 3],
     /// The text up to here without its mistakes; every character in its place.
@@ -60,6 +59,24 @@ struct Scanner<'a> {
     /// Whether the text ends in a comment or string.
     is_cut: bool,
     diags: Diags,
+}
+
+/// An open bracket.
+#[derive(Clone, Copy)]
+struct Open {
+    /// How it is closed.
+    closing: char,
+    at: LineColumn,
+    /// The first thing directly in it that no such bracket has: if it is never closed, it was to be closed there.
+    foreign: Option<Foreign>,
+}
+
+#[derive(Clone, Copy)]
+struct Foreign {
+    text: &'static str,
+    at: LineColumn,
+    /// Where it stands in the mended text.
+    mended: usize,
 }
 
 impl<'a> Scanner<'a> {
@@ -77,6 +94,8 @@ impl<'a> Scanner<'a> {
                 '/' if next == Some('*') => self.block_comment(),
                 '(' | '[' | '{' => self.open(char),
                 ')' | ']' | '}' => self.close(char),
+                ';' => self.foreign(";", ")"),
+                '-' if next == Some('>') => self.foreign("->", ")]"),
                 '"' => self.string(0, Escapes::Text),
                 '\'' => self.quote(0, Escapes::Text),
                 '0'..='9' => self.number(),
@@ -88,16 +107,22 @@ impl<'a> Scanner<'a> {
         if !self.is_cut {
             self.unclosed();
         }
-        self.mended.extend(self.open.iter().rev().map(|(closing, _)| closing));
+        self.mended.extend(self.open.iter().rev().map(|open| open.closing));
     }
 
     /// Reports the innermost bracket that is open at the end, and those around it.
     fn unclosed(&mut self) {
+        let (told, open): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.open).into_iter().partition(|open| open.foreign.is_some());
+        for open in told.into_iter().rev() {
+            self.left_open(open, "");
+        }
+        self.open = open;
         let mut open = self.open.iter().rev();
-        let Some(&(closing, at)) = open.next() else { return };
+        let Some(&Open { closing, at, .. }) = open.next() else { return };
         let message = format!("found the end, expected `{closing}` for this `{}`", opening(closing));
         let diag = Diag::new(Code::E1007, text_site(at), message);
-        let diag = open.take(3).fold(diag, |diag, &(closing, at)| {
+        let diag = open.take(3).fold(diag, |diag, &Open { closing, at, .. }| {
             diag.note_at(text_site(at), format!("`{}` is open too, opened", opening(closing)))
         });
         self.push(|_| diag);
@@ -196,7 +221,7 @@ impl<'a> Scanner<'a> {
             '[' => ']',
             _ => '}',
         };
-        self.open.push((closing, self.at));
+        self.open.push(Open { closing, at: self.at, foreign: None });
         self.expected[kind(closing)] += 1;
         self.keep(1);
     }
@@ -208,19 +233,43 @@ impl<'a> Scanner<'a> {
             return self.blank(1);
         }
         // What is open further in was left open.
-        while let Some((closing, at)) = self.open.pop() {
-            self.expected[kind(closing)] -= 1;
-            if closing == char {
+        while let Some(open) = self.open.pop() {
+            self.expected[kind(open.closing)] -= 1;
+            if open.closing == char {
                 break;
             }
-            let message = format!("found `{char}`, expected `{closing}`");
-            let note = format!("`{}` is opened", opening(closing));
-            self.push(|scanner| {
-                Diag::new(Code::E1007, text_site(scanner.at), message).note_at(text_site(at), note)
-            });
-            self.mended.push(closing);
+            self.left_open(open, char.encode_utf8(&mut [0; 4]));
         }
         self.keep(1);
+    }
+
+    /// Goes over what does not stand directly in brackets that are closed by these.
+    fn foreign(&mut self, text: &'static str, closings: &str) {
+        let (at, mended) = (self.at, self.mended.len());
+        if let Some(open) = self.open.last_mut()
+            && closings.contains(open.closing)
+        {
+            open.foreign.get_or_insert(Foreign { text, at, mended });
+        }
+        self.keep(text.len());
+    }
+
+    /// Reports a bracket that is not closed before what is found here, and closes it.
+    fn left_open(&mut self, open: Open, found: &str) {
+        let Open { closing, at: opened, foreign } = open;
+        // What is not reported is mended in no time: at the end.
+        let foreign = foreign.filter(|_| self.diags.as_slice().len() < MAX_REPORTED);
+        let (found, at) = foreign.map_or((found, self.at), |foreign| (foreign.text, foreign.at));
+        let message = format!("found `{found}`, expected `{closing}`");
+        let note = format!("`{}` is opened", opening(closing));
+        self.push(|_| Diag::new(Code::E1007, text_site(at), message).note_at(text_site(opened), note));
+        let place = foreign.map_or(self.mended.len(), |foreign| foreign.mended);
+        // In the place of a blank it moves nothing.
+        if foreign.is_some() && self.mended[..place].ends_with(' ') {
+            self.mended.replace_range(place - 1..place, closing.encode_utf8(&mut [0; 4]));
+        } else {
+            self.mended.insert(place, closing);
+        }
     }
 
     /// A word, or a literal that begins like one.
