@@ -215,4 +215,80 @@ impl<'a> Failure<'a> {
             Problem::NotDifferentiable => "E5005",
         }
     }
+
+    /// Whether it is this that is at fault, where the first operand has this rank.
+    pub const fn is_about(&self, written: Written<'_>, rank: usize) -> bool {
+        match written {
+            Written::Attribute(name) => {
+                let (about, mut i) = (self.attributes(), 0);
+                while i < about.len() {
+                    if same_text(about[i], name) {
+                        return true;
+                    }
+                    i += 1;
+                }
+                false
+            }
+            Written::Subscript(place) => match self.problem {
+                Problem::Step { axis, .. }
+                | Problem::Start { axis, .. }
+                | Problem::End { axis, .. }
+                | Problem::Empty { axis, .. }
+                | Problem::IndexOutside { axis, .. }
+                | Problem::BoundOutside { axis, .. } => {
+                    axis as i64 == if place < 0 { place + rank as i64 } else { place }
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// The names of the attributes that may be at fault.
+    const fn attributes(&self) -> &'static [&'static str] {
+        match self.problem {
+            Problem::Literal { .. } | Problem::NotTaken { .. } => &["constant"],
+            Problem::NoAxis
+            | Problem::AxisOutOfRange { .. }
+            | Problem::AxisTwice { .. }
+            | Problem::NotOne { .. } => &["axes", "axis"],
+            Problem::BroadcastRank { .. }
+            | Problem::BroadcastTo { .. }
+            | Problem::NotPositive { .. }
+            | Problem::TypeNotPositive { .. }
+            | Problem::ManyOpen { .. }
+            | Problem::OpenOverflow
+            | Problem::Indivisible { .. }
+            | Problem::Counts { .. }
+            | Problem::ShapeLimit { .. } => &["shape"],
+            Problem::Permutation { .. } => &["permutation"],
+            Problem::Start { .. } => &["starts"],
+            Problem::End { .. } | Problem::Empty { .. } => &["ends"],
+            Problem::Step { .. } => &["steps"],
+            Problem::Strides { .. } => &["strides"],
+            Problem::Padding { .. } => &["padding"],
+            Problem::AmountCount { .. } | Problem::Amount { .. } => &["low"],
+            _ => &[],
+        }
+    }
+}
+
+/// A part of what is written of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written<'a> {
+    /// The attribute of this name.
+    Attribute(&'a str),
+    /// What an index expression has for this axis, counted from the end if negative.
+    Subscript(i64),
+}
+
+const fn same_text(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    a.len() == b.len()
 }

@@ -59,7 +59,7 @@ pub use extent::{
     AxisFault, SliceFault, broadcast_extent, check_axes, check_permutation, element_count, same_extent,
     same_padding, slice_extent, window_extent,
 };
-pub use failure::{Failure, TypeResult};
+pub use failure::{Failure, TypeResult, Written};
 pub use message::{Context, Operand, or_fail};
 pub use text::Text;
 pub use ty::{DType, MAX_RANK, Type, UNKNOWN};

@@ -14,9 +14,7 @@ use crate::{
         rules::{Factor, Reverse, keeping_zeros, pass},
         typed, zeros,
     },
-    ir::{
-        Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId,
-    },
+    ir::{Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
     number::Number,
     ops::{MOST_OF_EXTERN, inverse, place_of_part, position, results_of_pullback},

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mind_shape::rules;
+use mind_shape::{Written, rules};
 use proc_macro2::TokenStream;
 
 use super::{LeafId, Op, ShapeId};
@@ -107,8 +107,8 @@ pub struct Spot {
     /// The operands as they are written.
     pub operands: Vec<Operand>,
     /// Where the attributes stand, by the names the rules have for them: `axes`, `shape`, `permutation`, `starts`, `ends`,
-    /// `steps`, `strides`, `padding`; for each subscript in order `subscript`; for a constant itself `constant`.
-    pub attributes: Vec<(&'static str, Site)>,
+    /// `steps`, `strides`, `padding`; for a constant itself `constant`; and the subscripts.
+    pub attributes: Vec<(Written<'static>, Site)>,
 }
 
 impl Spot {
@@ -118,6 +118,19 @@ impl Spot {
             "" => self.label.to_owned(),
             within => format!("{}` in `{within}", self.label),
         }
+    }
+
+    /// Where else than at [`Spot::site`] mistakes are told: at what they are about, or of an operator at a constant beside it.
+    pub fn places(&self) -> impl Iterator<Item = (Written<'static>, Site)> {
+        let told = |(written, _): &(Written<'static>, Site)| {
+            !self.is_operator || *written == Written::Attribute("constant")
+        };
+        self.attributes.iter().filter(move |place| told(place)).cloned()
+    }
+
+    /// Where a mistake about one of these is told.
+    pub(super) fn site_of(&self, is_about: impl Fn(Written<'static>) -> bool) -> Site {
+        self.places().find(|(written, _)| is_about(*written)).map_or(self.site, |(_, site)| site)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The types of the nodes where those of the leaves are known: the rules that expansions have in constants, here.
 
 use mind_shape::{
-    Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult, UNKNOWN,
+    Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult, UNKNOWN, Written,
     rules::{self, Fit, Literal},
 };
 
@@ -98,7 +98,14 @@ fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
             _ => return None,
         };
         let message = format!("`{}`: {} is {found}, allowed {needed}", spot.said(), written.text);
-        Some(Diag::new(Code::E2005, spot.site_of(Code::E2005), message).help(help))
+        Some(
+            Diag::new(
+                Code::E2005,
+                spot.site_of(|written| written == Written::Attribute("constant")),
+                message,
+            )
+            .help(help),
+        )
     })
 }
 
@@ -116,7 +123,7 @@ pub fn check_annotated(program: &Program) -> Result<(), Diag> {
     for (node, declared) in program.result.nodes().into_iter().zip(annotation.structure.leaves()) {
         let result = rules::expect(to_rule(&types[node.index()]), to_rule(declared));
         let operand = Operand::new("the result", "the result", to_rule(&types[node.index()]));
-        result.map_err(|failure| diag(&failure, "the result", &[operand], |_| annotation.site))?;
+        result.map_err(|failure| diag(&failure, "the result", &[operand], annotation.site))?;
     }
     Ok(())
 }
@@ -153,7 +160,7 @@ impl Known<'_> {
                 Operand::new(&operand.text, &operand.operand_text, self.types[node.index()])
             })
             .collect();
-        result.map_err(|failure| diag(&failure, &spot.said(), &operands, |code| spot.site_of(code)))
+        result.map_err(|failure| at_spot(&failure, spot, &operands))
     }
 
     /// A constant beside its witness, or alone.
@@ -174,7 +181,7 @@ impl Known<'_> {
         let other = spot.operands.first().zip(witness);
         let other = other.map(|(other, ty)| Operand::new(&other.text, &other.operand_text, ty));
         let operands: Vec<_> = [own].into_iter().chain(other).collect();
-        result.map_err(|failure| diag(&failure, &spot.said(), &operands, |code| spot.site_of(code)))
+        result.map_err(|failure| at_spot(&failure, spot, &operands))
     }
 }
 
@@ -198,7 +205,7 @@ fn check(check: &Check, types: &[RuleType]) -> Result<(), Diag> {
         CheckKind::Axis(axis) => (rules::has_axis(own, *axis), "extent"),
         CheckKind::Is(declared) => (rules::expect(own, to_rule(declared)), check.text.as_str()),
     };
-    result.map(drop).map_err(|failure| diag(&failure, label, &operands, |_| check.site))
+    result.map(drop).map_err(|failure| diag(&failure, label, &operands, check.site))
 }
 
 impl Contract {
@@ -221,12 +228,7 @@ impl Contract {
 }
 
 /// A broken rule in the user's words.
-pub(super) fn diag(
-    failure: &Failure<'_>,
-    label: &str,
-    operands: &[Operand<'_>],
-    site: impl Fn(Code) -> Site,
-) -> Diag {
+pub(super) fn diag(failure: &Failure<'_>, label: &str, operands: &[Operand<'_>], site: Site) -> Diag {
     let text = failure.message(&Context { label, operands });
     let code = code(failure);
     let text = text.as_str();
@@ -235,7 +237,13 @@ pub(super) fn diag(
         Some((message, help)) => (message, Some(help.to_owned())),
         None => (text, None),
     };
-    Diag { help, ..Diag::new(code, site(code), message) }
+    Diag { help, ..Diag::new(code, site, message) }
+}
+
+/// A broken rule of a node that is written.
+fn at_spot(failure: &Failure<'_>, spot: &Spot, operands: &[Operand<'_>]) -> Diag {
+    let rank = operands.first().map_or(0, |operand| operand.ty.rank());
+    diag(failure, &spot.said(), operands, spot.site_of(|written| failure.is_about(written, rank)))
 }
 
 /// A gradient breaks a rule that its program keeps: a fault of the compiler.
@@ -246,40 +254,6 @@ fn fault(failure: &Failure<'_>, op: &Op) -> Diag {
 fn code(failure: &Failure<'_>) -> Code {
     let named = Code::ALL.iter().find(|code| code.info().name == failure.code());
     *named.expect("the rules' codes are those of the table")
-}
-
-/// The attributes that mistakes with a code are about.
-const ABOUT: &[(Code, &str)] = &[
-    (Code::E1005, "constant"),
-    (Code::E2005, "constant"),
-    (Code::E3001, "shape"),
-    (Code::E3002, "axes"),
-    (Code::E3004, "axes"),
-    (Code::E3004, "axis"),
-    (Code::E3005, "axes"),
-    (Code::E3006, "shape"),
-    (Code::E3006, "ends"),
-    (Code::E3007, "shape"),
-    (Code::E3008, "permutation"),
-    (Code::E3009, "axes"),
-    (Code::E3011, "starts"),
-    (Code::E4007, "starts"),
-    (Code::E4008, "steps"),
-    (Code::E4010, "strides"),
-    (Code::E4010, "low"),
-    (Code::E4010, "padding"),
-];
-
-impl Spot {
-    /// Where a mistake with this code is told: at the operator, else at the attribute that it is about, else at the whole.
-    pub fn site_of(&self, code: Code) -> Site {
-        let mut about = ABOUT.iter().filter(|(own, _)| *own == code).map(|(_, attribute)| attribute);
-        let named = about.find_map(|name| self.attributes.iter().find(|(own, _)| own == name));
-        match named {
-            Some((_, site)) if !self.is_operator || matches!(code, Code::E1005 | Code::E2005) => *site,
-            Some(_) | None => self.site,
-        }
-    }
 }
 
 /// A type as the rules have it. A symbol is what only Rust knows: a dimension of a struct that is told without it.

@@ -44,6 +44,13 @@ pub(crate) fn is_library(name: &str) -> bool {
     LIBRARIES.contains(&name)
 }
 
+/// Whether a path that begins with a name is one into another library, and not into a module of Rust.
+pub(crate) fn is_foreign(name: &str) -> bool {
+    const FOREIGN: &[&str] =
+        &["jax", "jnp", "keras", "lax", "np", "numpy", "scipy", "tensorflow", "tf", "torch"];
+    FOREIGN.contains(&name)
+}
+
 /// Whether a function gives an extent, which among Rust variables Rust has.
 pub(crate) fn is_extent(name: &str) -> bool {
     matches!(function(name), Some(Way::Words(EXTENTS)))
@@ -92,6 +99,8 @@ const fn library(file: &'static str, name: &'static str) -> Way {
 
 const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
+
+const LOOPS: &str = "there are no loops: write a few steps one after the other, or call a function of one step in a loop of Rust";
 
 const MAX_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
                            `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
@@ -191,6 +200,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     (&["cummax", "cummin", "logcumsumexp"], Way::Words(IN_RUST)),
     (&["cumulative_sum"], Way::Named("cumsum")),
+    (&["scan", "fori_loop", "while_loop", "associative_scan"], Way::Words(LOOPS)),
     // Truth values.
     (&["isnan"], Way::Named("is_nan")),
     (&["isfinite"], Way::Named("is_finite")),

@@ -5,8 +5,8 @@ use mind_core::{
     data::TensorData,
     diag::Code::{self, *},
     ir::{
-        Arrange, Const, Convolution, Cumulation, External, Join, Made, Nested, Nesting, NestingFault, Op, Operands,
-        Own, Padding, Part, Product, Reduction, Rows, Slice, Window,
+        Arrange, Const, Convolution, Cumulation, External, Join, Made, Nested, Nesting, NestingFault, Op,
+        Operands, Own, Padding, Part, Product, Reduction, Rows, Slice, Window,
     },
     map::Map,
     ops::{Focus, Profile},

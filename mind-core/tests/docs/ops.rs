@@ -9,10 +9,7 @@ use mind_core::{
     build::Builder,
     ir::Module,
     map::Map,
-    ops::{
-        Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer,
-        sample::Case,
-    },
+    ops::{Class, Derivative, FieldKind, InMic, OpInfo, Profile, TABLE, VARIADIC, infer, sample::Case},
     surface::function_names,
     text::{core_ir, mic},
     ty::{DType, Type},

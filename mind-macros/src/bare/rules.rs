@@ -3,11 +3,11 @@
 
 use mind_core::{
     diag::Site,
-    open::{Check, CheckKind, Constant, Contract, Demand, Misfit, Node, NodeId, Op, Program},
+    open::{Check, CheckKind, Constant, Contract, Demand, Misfit, Node, Op, Program},
     ty::{DType, Type},
     written::{Axes, Text, Texts, rule_text},
 };
-use mind_shape::rules::Elements;
+use mind_shape::{Written, rules::Elements};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -20,7 +20,7 @@ pub(super) fn statements(program: &Program) -> TokenStream {
     let mut checks: Vec<&Check> = program.checks.iter().collect();
     for (id, node) in program.iter() {
         let name = format_ident!("n{}", id.index());
-        let statement = statement(program, id, node);
+        let statement = statement(program, node);
         tokens.extend(quote! { let #name = #statement; });
         checks.retain(|check| {
             let ready = check.after() <= id;
@@ -37,25 +37,25 @@ pub(super) fn statements(program: &Program) -> TokenStream {
             let rule = format!("{RULES}::expect(n{}, {})", node.index(), type_value(ty));
             let own = format!("n{}", node.index());
             let context = context("the result", &[operand("the result", "", &own)]);
-            let statement = or_fail(annotation.site, &rule, &context);
+            let statement = or_fail(annotation.site, &[], &rule, &context);
             tokens.extend(quote! { _ = #statement; });
         }
     }
     tokens
 }
 
-fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
+fn statement(program: &Program, node: &Node) -> TokenStream {
     if let Some(leaf) = node.op.input_name() {
         let known = format!("known_{}", leaf.index());
         let leaf = &program.leaves[leaf.index()];
         let input = format!("{RULES}::input({known})");
         let read =
-            or_fail(leaf.site, &input, &context(&leaf.text, &[operand(&leaf.text, &leaf.text, &known)]));
+            or_fail(leaf.site, &[], &input, &context(&leaf.text, &[operand(&leaf.text, &leaf.text, &known)]));
         let Some((ty, site)) = &leaf.annotation else { return read };
         let label = format!("`{}`", leaf.text);
         let declared = format!("{RULES}::expect({known}, {})", type_value(ty));
         let declared =
-            or_fail(*site, &declared, &context(&label, &[operand(&leaf.text, &leaf.text, &known)]));
+            or_fail(*site, &[], &declared, &context(&label, &[operand(&leaf.text, &leaf.text, &known)]));
         return quote! {{ _ = #read; #declared }};
     }
     if node.op.axes() == Some(Axes::Any) {
@@ -73,20 +73,39 @@ fn statement(program: &Program, id: NodeId, node: &Node) -> TokenStream {
     for (written, id) in spot.operands.iter().zip(&node.operands) {
         operands.push(operand(&written.text, &written.operand_text, &format!("n{}", id.index())));
     }
-    _ = id;
-    or_fail(spot.site, &rule, &context(&spot.said(), &operands))
+    let rank = node.operands.first().map_or("0".to_owned(), |operand| format!("n{}.rank()", operand.index()));
+    let places: Vec<_> = spot.places().map(|(written, site)| (is_about(written, &rank), site)).collect();
+    or_fail(spot.site, &places, &rule, &context(&spot.said(), &operands))
 }
 
-/// The type that a rule gives, or `rt::or_fail(…)`, which rustc and a panic place at the user's tokens. What that says is
-/// put together only where the rule is broken: it would take longer than the rule.
-fn or_fail(site: Site, rule: &str, context: &str) -> TokenStream {
+/// Whether `failure` is about a part of what is written.
+fn is_about(written: Written<'_>, rank: &str) -> TokenStream {
+    let written = match written {
+        Written::Attribute(name) => format!("rt::Written::Attribute({name:?})"),
+        Written::Subscript(place) => format!("rt::Written::Subscript({place})"),
+    };
+    parse(&format!("failure.is_about({written}, {rank})"))
+}
+
+/// The type that a rule gives, or `rt::or_fail(…)`, which rustc and a panic place at the user's tokens: at the first of the
+/// places whose condition holds, else at the site. What that says is put together only where the rule is broken: it
+/// would take longer than the rule.
+fn or_fail(site: Site, places: &[(TokenStream, Site)], rule: &str, context: &str) -> TokenStream {
     let broken = format!("::core::result::Result::Err(failure), {context}");
-    let (path, arguments) = call_at(site, "or_fail", parse(&broken));
-    let result = parse(rule);
+    let fails = |site| {
+        let (path, arguments) = call_at(site, "or_fail", parse(&broken));
+        quote! { #path #arguments }
+    };
+    let arms = places.iter().map(|(condition, site)| {
+        let fails = fails(*site);
+        quote! { ::core::result::Result::Err(failure) if #condition => #fails, }
+    });
+    let (result, fails) = (parse(rule), fails(site));
     quote! {
         match #result {
             ::core::result::Result::Ok(ty) => ty,
-            ::core::result::Result::Err(failure) => #path #arguments,
+            #(#arms)*
+            ::core::result::Result::Err(failure) => #fails,
         }
     }
 }
@@ -110,7 +129,7 @@ fn checked(check: &Check) -> TokenStream {
         }
         CheckKind::Is(ty) => (format!("{RULES}::expect({node}, {})", type_value(ty)), check.text.clone()),
     };
-    or_fail(check.site, &rule, &context(&label, &operands))
+    or_fail(check.site, &[], &rule, &context(&label, &operands))
 }
 
 /// The rule of what a template demands of an argument, the first of the types.

@@ -37,7 +37,7 @@ pub(super) fn functions(item: &Item<'_>) -> TokenStream {
 }
 
 /// The same tokens at one place, meaning what they mean.
-fn at(tokens: TokenStream, span: Span) -> TokenStream {
+pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut tree| {
         let place = span.resolved_at(tree.span());
         if let TokenTree::Group(group) = &tree {

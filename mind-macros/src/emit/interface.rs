@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 
 use super::{
-    Arguments, Item, Parameter, Root,
+    Arguments, Item, Parameter, Root, bounds,
     names::{self, Names},
     signature::{ParameterDim, dim_type, dtype, parameter_dims, parameter_type, shape_type},
     structs::{self, Borrow},
@@ -70,7 +70,10 @@ impl Interface {
         let root = item.root;
         let generics = match generics.is_empty() {
             true => TokenStream::new(),
-            false => quote! { <#(#generics: #root::Dim),*> },
+            false => {
+                let bounds = bounds(root, &generics, "Dim");
+                quote! { <#bounds> }
+            }
         };
         let mut interface = Self {
             generics,

@@ -283,6 +283,16 @@ pub fn visibility_at(visibility: &TokenStream) -> TokenStream {
     moved.collect()
 }
 
+/// `N: Dim` of each, or of another trait, at the symbol: there rustc says that the bound is not met.
+fn bounds(root: &Root, symbols: &[Ident], bound: &str) -> TokenStream {
+    let bound = Ident::new(bound, Span::call_site());
+    let bounds = symbols.iter().map(|symbol| {
+        let bound = external::at(quote! { #root::#bound }, symbol.span());
+        quote! { #symbol: #bound }
+    });
+    quote! { #(#bounds),* }
+}
+
 /// The same tokens, of which those that the user did not write stand where a token of the user's does.
 fn stand_at(place: Span, tokens: TokenStream) -> TokenStream {
     let (start, end) = (Span::call_site().start(), Span::call_site().end());

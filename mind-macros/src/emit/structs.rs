@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{
-    Root,
+    Root, bounds,
     extent::{Arithmetic, extent, symbol_variable},
     names::{self, Names},
     signature::dtype,
@@ -126,6 +126,7 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
         return with_dims(&format_ident!("zeros"));
     }
     let with_dims = with_dims(&format_ident!("zeros_with"));
+    let statics = bounds(root, symbols, "StaticDim");
     let values = quote! { #(<#symbols as #root::StaticDim>::DIM),* };
     let draw = initialisers.iter().map(|(doc, method, method_with, _)| {
         quote! {
@@ -138,7 +139,7 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
     quote! {
         #with_dims
         #lints
-        impl<#(#symbols: #root::StaticDim),*> #name #arguments {
+        impl<#statics> #name #arguments {
             /// Every field zero.
             #[must_use]
             #[track_caller]
@@ -455,7 +456,10 @@ fn arguments(symbols: &[Ident]) -> TokenStream {
 fn generics(root: &Root, symbols: &[Ident]) -> TokenStream {
     match symbols.is_empty() {
         true => TokenStream::new(),
-        false => quote! { <#(#symbols: #root::Dim),*> },
+        false => {
+            let bounds = bounds(root, symbols, "Dim");
+            quote! { <#bounds> }
+        }
     }
 }
 

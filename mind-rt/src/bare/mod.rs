@@ -36,7 +36,7 @@ pub use fused::{Row, fused};
 pub use inferred::{Checked, Expr, Inferred, Leaves, array};
 pub use joining::{concat, joined_part, joined_part_grad, stack};
 pub use leaf::{Leaf, LeafElement, Read, known, leaf, owned, type_of};
-pub use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
+pub use mind_shape::{Context, DType, Operand, Type, Written, or_fail, rules};
 pub use number::{Datum, Number};
 pub use ops::{
     conv2d, conv2d_grad_filter, conv2d_grad_input, converted, copy, count_reduced, filled, gather,

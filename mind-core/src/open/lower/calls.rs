@@ -208,7 +208,18 @@ impl Lowering<'_> {
 
     pub(super) fn spot_of_call(&self, given: &Given, operands: &[ExprId]) -> Spot {
         let spot = self.spot(given.name, given.expr, operands);
-        given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
+        given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.given_at(argument)))
+    }
+
+    /// Where an attribute is written; in a template where the outermost call has it, if it does.
+    fn given_at(&self, argument: ExprId) -> Site {
+        let written = match (self.frames.first(), self.value(argument)) {
+            (Some(frame), Value::Literal(literal)) => {
+                Some(self.literals.expr(*literal)).filter(|expr| expr.0 < frame.enter.0)
+            }
+            _ => None,
+        };
+        written.map_or_else(|| self.site(argument), |expr| self.body[expr].site)
     }
 
     /// The spot of a literal, which may be a call as `zeros([3])`.
@@ -264,10 +275,10 @@ impl Lowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
         let operand = self.tensor(base)?;
-        let mut spot = self.spot("index", expr, &[base]);
-        let mut read = Vec::new();
+        let spot = self.spot("index", expr, &[base]);
+        let (mut read, mut sites) = (Vec::new(), Vec::new());
         for ast::Subscript { kind, site } in subscripts {
-            let bound = |bound: Option<ExprId>| bound.map(|bound| self.dim_attribute(bound)).transpose();
+            let bound = |bound: Option<ExprId>| bound.map(|bound| self.bound_attribute(bound)).transpose();
             read.push(match *kind {
                 SubscriptKind::Rest => Subscript::Rest,
                 SubscriptKind::New => continue,
@@ -278,12 +289,14 @@ impl Lowering<'_> {
                     step: step.map(|step| self.integer_attribute(step)).transpose()?,
                 },
             });
-            spot = spot.attribute("subscript", *site);
+            sites.push((!matches!(kind, SubscriptKind::Rest)).then_some(*site));
         }
         let new = new_axes(subscripts);
         // What is taken whole beside them is no copy.
         let is_whole = !new.is_empty() && read.iter().all(|part| *part == Subscript::Rest);
         let index = Op::Part(Part::Index { indices: read });
+        // What a template does is told at its call.
+        let spot = if self.frames.is_empty() { spot.subscripts(&sites) } else { spot };
         let taken = if is_whole { operand } else { self.emit(index, &[operand], spot) };
         if new.is_empty() {
             return Ok(Value::Tensor(taken));

@@ -128,7 +128,7 @@ impl Lowering<'_> {
         if let Err(failure) = rules::filled(RuleDType::F32, &shape) {
             let expr = self.literals.expr(id);
             let (spot, site) = (self.spot_of_literal(expr), self.shape_site(expr));
-            let site = |_| site.unwrap_or_else(|| self.site(expr));
+            let site = site.unwrap_or_else(|| self.site(expr));
             return Err(Stop::from(diag(&failure, spot.label, &[], site)));
         }
         let values = DType::CONSTANT.map(|dtype| {

@@ -79,6 +79,8 @@ pub(super) struct Frame {
     pub(super) parameters: Vec<(Ident, Value<NodeId>, bool)>,
     /// The call.
     pub(super) site: Site,
+    /// Where the body begins, behind the arguments.
+    pub(super) enter: ExprId,
     /// What the names around the call stand for.
     pub(super) outside: Names<NodeId>,
     /// The names in dimensions inside.

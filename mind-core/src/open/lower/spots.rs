@@ -1,5 +1,7 @@
 //! What messages about a node need.
 
+use mind_shape::Written;
+
 use super::lowering::Lowering;
 use crate::diag::Site;
 use crate::open::{NodeId, Op, Operand, Spot};
@@ -46,7 +48,18 @@ impl Spot {
 
     /// With the place of an attribute.
     pub(super) fn attribute(mut self, name: &'static str, site: Site) -> Self {
-        self.attributes.push((name, site));
+        self.attributes.push((Written::Attribute(name), site));
+        self
+    }
+
+    /// With the places of subscripts, nothing for a `..` that may stand for any number of axes.
+    pub(super) fn subscripts(mut self, sites: &[Option<Site>]) -> Self {
+        let rest = sites.iter().position(Option::is_none).unwrap_or(sites.len());
+        for (place, site) in sites.iter().enumerate() {
+            let behind_rest = if place < rest { 0 } else { sites.len() };
+            let Some(site) = site else { continue };
+            self.attributes.push((Written::Subscript(place as i64 - behind_rest as i64), *site));
+        }
         self
     }
 }

@@ -83,6 +83,7 @@ impl Lowering<'_> {
             name: template.full_name(),
             parameters: Vec::new(),
             site: self.site(enter),
+            enter,
             outside: Names::default(),
             dims: DimNames::default(),
             elements: BTreeMap::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::arithmetic::ReadLiterals;
 use super::expressions::Expressions;
 use super::literals::{LiteralId, LiteralKind};
-use super::values::{Lowered, Value, Word};
+use super::values::{Lowered, Stop, Value, Word};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::Padding;
@@ -23,10 +23,23 @@ pub(crate) trait Attributes: ReadLiterals {
         }
     }
 
-    /// A single dimension or bound.
+    /// A single dimension.
     fn dim_attribute(&self, expr: ExprId) -> Lowered<Dim> {
         let id = self.literal("an integer or a dimension", expr)?;
         self.literal_dim(id)
+    }
+
+    /// A bound of a range.
+    fn bound_attribute(&self, expr: ExprId) -> Lowered<Dim> {
+        let is_tensor = matches!(self.value(expr), Value::Tensor(_));
+        self.dim_attribute(expr).map_err(|stop| match stop {
+            Stop::Mistake(diag) if is_tensor && diag.help.is_none() => {
+                let text = self.short_text(expr);
+                let way = format!("select by positions, as `where(iota(…) < {text}, …, 0.0)`");
+                diag.help(format!("bounds are known before the program runs: {way}")).into()
+            }
+            stop => stop,
+        })
     }
 
     /// A single integer.

@@ -112,6 +112,7 @@ pub(super) fn check_template(table: Scope<'_>, dims: &DimNames, template: &Templ
     }));
     let signature = Signature {
         name: template.name.to_string(),
+        is_closure: false,
         dims: dims.clone(),
         parameters: Vec::new(),
         inputs: Vec::new(),
@@ -271,12 +272,32 @@ impl BodyLowering<'_> {
             None if !self.pullbacks.is_empty() => {
                 diag.help("a pullback knows the parameters, the result and the cotangent")
             }
-            _ => diag,
+            None if self.signature.is_closure => diag.help(format!(
+                "a closure in `mind!` reads nothing but its parameters: make it one, as `{text}: f32`"
+            )),
+            None => diag.help(self.names_here()),
+            Some(_) => diag,
         };
         let is_struct = self.dims().structs.contains_key(&text);
         let diag =
             if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
         Err(self.once(text, || diag))
+    }
+
+    /// The names that an expression may have here.
+    fn names_here(&self) -> String {
+        const SHOWN: usize = 12;
+        let plain = self.dims().plain.keys().map(String::as_str);
+        let names: Vec<_> =
+            self.names.all().chain(self.dims().all()).chain(plain).map(|name| format!("`{name}`")).collect();
+        match &names[..] {
+            [] => "there are no names here: the function has no parameters".to_owned(),
+            [name] => format!("the only name here is {name}"),
+            [names @ .., last] if names.len() < SHOWN => {
+                format!("the names here are {} and {last}", names.join(", "))
+            }
+            names => format!("the names here are {}, …", names[..SHOWN].join(", ")),
+        }
     }
 
     /// What a symbol or constant is; nothing where no such has the name.

@@ -157,12 +157,17 @@ pub(crate) trait Foreign: Expressions {
                 )),
             };
         }
-        match habits::function(&name) {
-            Some(way) => {
-                let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
-                diag.help(self.way(way, arguments, method, expr))
-            }
-            None => undefined("function", &name, site, known),
+        // Of `torch::sigmoid` the library is not looked for.
+        let of_library = callee.path.first().is_some_and(|first| habits::is_library(&first.to_string()));
+        let alone = if of_library { callee.name.to_string() } else { name.clone() };
+        let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
+        match (habits::function(&alone), builtins::find(&alone)) {
+            (Some(way), _) => diag.help(self.way(way, arguments, method, expr)),
+            (None, Some(builtin)) if of_library => diag.help(format!(
+                "functions stand alone: write `{}`",
+                self.written_call(builtin, arguments, method)
+            )),
+            (None, _) => undefined("function", &name, site, known),
         }
     }
 

@@ -212,6 +212,14 @@ impl Inlining {
         body.tail.map(|tail| ExprId(tail.0 + shift))
     }
 
+    /// As [`Self::append`], with all at one place: a default that does not fit is told at the call that takes it.
+    fn append_at(&mut self, body: &Body, site: Site) -> Option<ExprId> {
+        let before = self.nodes.len();
+        let tail = self.append(body);
+        self.nodes[before..].iter_mut().for_each(|node| node.site = site);
+        tail
+    }
+
     fn call(&mut self, template: &Rc<Template>, node: &Node) -> Result<ExprId, Option<Diag>> {
         let (name, site) = (template.full_name(), node.site);
         let NodeKind::Call { callee, arguments, method } = &node.kind else {
@@ -230,7 +238,7 @@ impl Inlining {
         let given = matched(template, arguments, site)?;
         let bound = template.parameters.iter().zip(given).map(|(parameter, given)| {
             given.or_else(|| match &parameter.takes {
-                Formal::Constant { default, .. } => self.append(default.as_ref()?),
+                Formal::Constant { default, .. } => self.append_at(default.as_ref()?, site),
                 Formal::Any | Formal::Params(_) | Formal::State { .. } | Formal::Tensor(_) => None,
             })
         });

@@ -16,6 +16,7 @@ use crate::ty::Type;
 pub(super) struct Signature {
     /// As messages name it.
     pub(super) name: String,
+    pub(super) is_closure: bool,
     pub(super) dims: DimNames,
     pub(super) parameters: Vec<SignatureParameter>,
     /// The parameters as inputs of the module: a struct is its fields.
@@ -96,6 +97,7 @@ pub(super) fn function_signature(
     }
     inferable.then(|| Signature {
         name: function.name.to_string(),
+        is_closure: false,
         dims,
         inputs,
         parameters,
@@ -120,7 +122,7 @@ pub(super) fn closure_signature(
     };
     let (name, site, parameters) = ("closure".to_owned(), closure.site, parameters?);
     let inputs = inputs(&parameters);
-    Some(Signature { name, dims, parameters, inputs, result, gradient: None, site })
+    Some(Signature { name, is_closure: true, dims, parameters, inputs, result, gradient: None, site })
 }
 
 fn keep<T>(result: Result<T, Option<Diag>>, diags: &mut Diags) -> Option<T> {

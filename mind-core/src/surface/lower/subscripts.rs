@@ -125,7 +125,7 @@ impl BodyLowering<'_> {
         let bound = |bound: Option<ExprId>, default: &Dim| match bound {
             None => Ok(default.clone()),
             Some(bound) => {
-                let written = self.dim_attribute(bound)?;
+                let written = self.bound_attribute(bound)?;
                 let resolved = from_end(&written, extent);
                 if below_zero(&resolved) || above(&resolved, extent) {
                     let as_written = self.as_written(bound, &written);

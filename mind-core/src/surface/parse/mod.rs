@@ -3,9 +3,9 @@
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::buffer::TokenBuffer;
 
-use super::ast::{Block, Closure, Expression, Function, Import, Program};
+use super::ast::{Block, Body, Closure, Expression, Function, Import, Program};
 use super::nesting::check_nesting;
-use crate::diag::{Diag, Diags};
+use crate::diag::{Diag, Diags, Site};
 pub(super) use parser::{OPERATORS, is_keyword};
 use parser::{Parser, Unexpected};
 use paths::settle_closure;
@@ -45,7 +45,8 @@ mod tests;
 /// ```
 ///
 /// # Errors
-/// The second part holds every mistake; the first is then what could be read, an empty block if nothing.
+/// The second part holds every mistake; the first is then what could be read: an empty block, or an empty expression where
+/// one is a value.
 pub fn parse(tokens: TokenStream) -> (Program, Diags) {
     read(tokens, |parser| {
         let imports = parser.leading_imports();
@@ -53,13 +54,19 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
             Ok(Form::Items) => Program::Block(parser.block(imports)),
             Ok(Form::Closure) => match parser.closure(imports) {
                 Ok(closure) => Program::Closure(closure),
-                Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
+                Err(diag) => parser.give_up(diag, unread_value()),
             },
             Ok(Form::Expression) => Program::Expression(parser.expression(imports)),
-            Err(diag) => parser.give_up(diag, Program::Block(Block::default())),
+            Err(diag) => parser.give_up(diag, unread_value()),
         }
     })
     .unwrap_or_else(|diags| (Program::Block(Block::default()), diags))
+}
+
+/// A closure that cannot be read. It is a value: where one stands no item can.
+fn unread_value() -> Program {
+    let (imports, late, body, ty) = (Vec::new(), false, Body::default(), None);
+    Program::Expression(Expression { imports, late, body, ty, site: Site::Nowhere })
 }
 
 /// Reads a block of functions, constants and structs.

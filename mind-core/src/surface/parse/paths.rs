@@ -10,6 +10,7 @@ use super::parser::Parser;
 use crate::diag::Diag;
 use crate::standard;
 use crate::surface::ast::{Block, Body, Callee, Closure, Expression, Import, ImportKind};
+use crate::surface::habits;
 
 impl Parser<'_> {
     /// Reads a path of two segments or more before arguments.
@@ -176,6 +177,8 @@ fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Bo
         modules.extend(module.map(|module| module.name.to_string()));
         if is_of_library(&path) {
             *callee = in_library(callee, path);
+        } else if habits::is_foreign(&path[0].to_string()) {
+            // It is told with the call. A module of that name is reached by `self::`.
         } else if imports.iter().all(|import| import.name.to_string() != callee.to_string()) {
             let (path, name, site) = (tokens(&path), callee.clone(), callee.site());
             imports.push(Import { path, name, site, kind: ImportKind::Function });
