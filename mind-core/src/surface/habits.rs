@@ -1,6 +1,8 @@
 //! What people write by habit from NumPy, JAX, PyTorch, TensorFlow and Rust's crates, and what it is here: tables, which
 //! help for an undefined name reads.
 
+use crate::map::Map;
+use crate::reduce::Reduce;
 use crate::standard;
 
 /// What a function of other libraries is here.
@@ -9,7 +11,7 @@ pub(crate) enum Way {
     /// The function of this name, with the same arguments.
     Named(&'static str),
     /// What computes the same. `{0}` is the first argument as an operand, `{=0}` the same without parentheses, `{#1}` the
-    /// second as a list of integers.
+    /// second as a list of integers, `{@1}` the second as it is written.
     Formula { text: &'static str, when: &'static str },
     /// This function of a file of the library, with the same arguments.
     Library { file: &'static str, name: &'static str },
@@ -23,10 +25,20 @@ pub(crate) fn function(name: &str) -> Option<Way> {
     listed.or_else(|| standard::find(name).map(|(file, name)| Way::Library { file, name }))
 }
 
+/// What is said of a method that the language has not: where a method of this name is something else than a function.
+pub(crate) fn method(name: &str) -> Option<Way> {
+    match name {
+        "select" | "i" => Some(Way::Words(SUBSCRIPTS)),
+        _ => function(name),
+    }
+}
+
 /// Whether a name is that of a library, before whose functions people write it.
 pub(crate) fn is_library(name: &str) -> bool {
     const LIBRARIES: &[&str] = &[
         "F",
+        "Math",
+        "cp",
         "jax",
         "jnp",
         "keras",
@@ -42,6 +54,58 @@ pub(crate) fn is_library(name: &str) -> bool {
         "torch",
     ];
     LIBRARIES.contains(&name)
+}
+
+/// Whether a type is one of the arrays or tensors of other libraries.
+fn is_array_type(name: &str) -> bool {
+    const TYPES: &[&str] = &[
+        "Array0",
+        "Array1",
+        "Array2",
+        "Array3",
+        "Array4",
+        "ArrayD",
+        "ArrayView",
+        "ArrayView1",
+        "ArrayView2",
+        "DMatrix",
+        "DVector",
+        "Matrix",
+        "NdArray",
+        "Variable",
+        "Vector",
+        "ndarray",
+    ];
+    TYPES.contains(&name)
+}
+
+/// What to write for a type of Rust's that no struct of a block stands for.
+pub(crate) fn type_name(name: &str) -> Option<&'static str> {
+    match name {
+        "Result" | "Option" => {
+            Some("write the type alone: the generated `try_` function returns the `Result`")
+        }
+        _ => is_array_type(name).then_some("write dtype and dimensions, as `f32[2, 3]`"),
+    }
+}
+
+/// Whether a name is that of a function of elements or of a reduction, which people write before its operand without
+/// parentheses. `not` is an operator to them.
+pub(crate) fn is_function(name: &str) -> bool {
+    let is_reduction = Reduce::ALL.iter().any(|reduce| reduce.row().function == name);
+    name != "not" && (is_reduction || Map::by_mnemonic(name).is_some())
+}
+
+/// A call of the function that a layer of another library is, as `relu(x)` of `ReLU()(x)`.
+pub(crate) fn layer(name: &str, arguments: &str) -> Option<String> {
+    let lower = name.to_lowercase();
+    match function(name).or_else(|| function(&lower)) {
+        Some(Way::Named(own)) => Some(format!("write `{own}({arguments})`")),
+        Some(Way::Library { file, name }) => Some(format!("write `{file}::{name}({arguments})`")),
+        Some(Way::Words(words)) => Some(words.to_owned()),
+        Some(Way::Formula { .. }) => None,
+        None => is_function(&lower).then(|| format!("write `{lower}({arguments})`")),
+    }
 }
 
 /// Whether a path that begins with a name is one into another library, and not into a module of Rust.
@@ -102,6 +166,10 @@ const IN_RUST: &str = "compute it in Rust of what the function gives";
 
 const LOOPS: &str = "there are no loops: write a few steps one after the other, or call a function of one step in a loop of Rust";
 
+const SUBSCRIPTS: &str = "subscripts pick it, one for each axis, as `x[.., 0]` or `x[.., 0..2]`";
+
+const BY_MASK: &str = "shapes do not depend on elements: `where(mask, x, 0.0)` keeps the shape";
+
 const MAX_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
                            `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
 const MEAN_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
@@ -117,12 +185,12 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["permute", "permute_dims", "permuted_axes"], Way::Named("transpose")),
     (&["expand", "expand_as"], Way::Named("broadcast_to")),
     (&["reduce_sum", "sum_axis"], Way::Named("sum")),
-    (&["amax", "reduce_max"], Way::Named("max")),
-    (&["amin", "reduce_min"], Way::Named("min")),
-    (&["product", "reduce_prod"], Way::Named("prod")),
+    (&["amax", "reduce_max", "max_axis"], Way::Named("max")),
+    (&["amin", "reduce_min", "min_axis"], Way::Named("min")),
+    (&["product", "reduce_prod", "product_axis"], Way::Named("prod")),
     (&["reduce_mean", "mean_axis", "average", "avg"], Way::Named("mean")),
     (&["empty"], Way::Named("zeros")),
-    (&["take", "index_select"], Way::Named("gather")),
+    (&["take"], Way::Named("gather")),
     (&["detach", "lax_stop_gradient", "no_grad"], Way::Named("stop_gradient")),
     (&["conv", "convolution", "conv_general_dilated"], Way::Named("conv2d")),
     (&["ReLU", "Relu"], Way::Named("relu")),
@@ -152,6 +220,8 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
             "cuda",
             "unwrap",
             "identity",
+            "Ok",
+            "Some",
         ],
         formula("{=0}"),
     ),
@@ -189,14 +259,21 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["swish"], library("nn", "silu")),
     // Reductions.
     (&["reduce_logsumexp"], library("nn", "logsumexp")),
-    (&["variance", "reduce_variance"], library("num", "var")),
-    (&["stddev", "reduce_std"], library("num", "std")),
+    (&["variance", "reduce_variance", "var_axis"], library("num", "var")),
+    (&["stddev", "reduce_std", "std_axis"], library("num", "std")),
     (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
         &["cumprod", "cumulative_prod"],
         Way::Words(
             "there are no running products: of positive numbers write `exp(cumsum(log(…), axis = 0))`",
         ),
+    ),
+    (
+        &[
+            "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",
+            "qr", "fft", "ifft", "rfft",
+        ],
+        Way::Words(IN_RUST),
     ),
     (&["cummax", "cummin", "logcumsumexp"], Way::Words(IN_RUST)),
     (&["cumulative_sum"], Way::Named("cumsum")),
@@ -242,7 +319,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["RMSprop"], Way::Words("a step of it is `optim::rmsprop(w, g, v, rate)`")),
     (&["Adagrad"], Way::Words("a step of it is `optim::adagrad(w, g, s, rate)`")),
     (
-        &["cross_entropy"],
+        &["cross_entropy", "CrossEntropyLoss", "crossentropyloss"],
         Way::Words(
             "write `nn::cross_entropy(…, …)` where targets are classes, `nn::cross_entropy_of(…, …)` where they are distributions",
         ),
@@ -267,7 +344,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     // Arrangement.
     (&["unsqueeze", "newaxis", "insert_axis", "expand_dim"], formula("expand_dims({=0}, axes = {#1})")),
-    (&["flatten", "ravel"], formula("reshape({=0}, [-1])")),
+    (&["flatten", "ravel", "flatten_all"], formula("reshape({=0}, [-1])")),
     (
         &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
         Way::Words("for the last two axes write `….mT`; else the order of all, as `transpose(…, [0, 2, 1])`"),
@@ -276,7 +353,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["hstack", "column_stack"], formula("concat({=0}, axis = 1)")),
     (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),
     (&["dstack"], formula("concat({=0}, axis = 2)")),
-    (&["append"], Way::Words("write `concat([…, …])`")),
+    (&["append", "extend", "push"], Way::Words("write `concat([…, …])`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],
         Way::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
@@ -298,7 +375,49 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["full_like"], formula("zeros_like({=0}) + {1}")),
     (&["max_pool2d", "max_pool", "MaxPool2d"], Way::Words(MAX_POOLING)),
     (&["avg_pool2d", "avg_pool", "AvgPool2d"], Way::Words(MEAN_POOLING)),
-    (&["normalize"], library("nn", "standardize")),
+    (&["index_select"], Way::Words("rows are picked by `gather(x, i)`, and columns by `gather(x.T, i).T`")),
+    (&["masked_fill"], formula("where({=1}, {2}, {=0})")),
+    (&["masked_select", "boolean_mask", "compress", "extract"], Way::Words(BY_MASK)),
+    (
+        &["rearrange"],
+        Way::Words(
+            "axes split and merge by `reshape(x, [4, 2, 3])`, and change places by `transpose(x, [1, 0, 2])`",
+        ),
+    ),
+    // Of candle and burn.
+    (&["broadcast_add"], formula("{0} + {1}")),
+    (&["broadcast_sub"], formula("{0} - {1}")),
+    (&["broadcast_mul"], formula("{0} * {1}")),
+    (&["broadcast_div"], formula("{0} / {1}")),
+    (&["broadcast_matmul"], Way::Named("matmul")),
+    (&["affine"], formula("{0} * {1} + {2}")),
+    (&["add_scalar"], formula("{0} + {1}")),
+    (&["sub_scalar"], formula("{0} - {1}")),
+    (&["mul_scalar"], formula("{0} * {1}")),
+    (&["div_scalar"], formula("{0} / {1}")),
+    (&["powf_scalar", "powi_scalar"], formula("pow({=0}, {=1})")),
+    (&["sqr"], formula("{0} * {0}")),
+    (&["sum_all"], formula("sum({=0})")),
+    (&["mean_all"], formula("mean({=0})")),
+    (&["max_all"], formula("max({=0})")),
+    (&["min_all"], formula("min({=0})")),
+    (&["sum_keepdim", "sum_dim"], formula("sum({=0}, {@1}, keepdims = true)")),
+    (&["mean_keepdim", "mean_dim"], formula("mean({=0}, {@1}, keepdims = true)")),
+    (&["max_keepdim", "max_dim"], formula("max({=0}, {@1}, keepdims = true)")),
+    (&["min_keepdim", "min_dim"], formula("min({=0}, {@1}, keepdims = true)")),
+    (&["clamp_min"], Way::Named("maximum")),
+    (&["clamp_max"], Way::Named("minimum")),
+    (&["row"], formula("{0}[{@1}]")),
+    (&["column", "col"], formula("{0}[.., {@1}]")),
+    (&["index_axis", "narrow", "index_axis_move", "get"], Way::Words(SUBSCRIPTS)),
+    (&["Axis"], formula("{@0}")),
+    (
+        &["normalize"],
+        Way::Words(
+            "write `x / num::norm(x, axis = 1, keepdims = true)` for rows of length 1, `nn::standardize(x)` for mean 0 and variance 1",
+        ),
+    ),
+    (&["mul_add", "fma"], formula("{0} * {1} + {2}")),
     (
         &["layer_norm", "LayerNorm"],
         Way::Words("write `nn::layer_norm(x, scale, bias)`, or `nn::standardize(x)` without these"),
@@ -310,7 +429,10 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
     ),
     // What the language has not.
-    (&["astype", "to", "type", "convert"], Way::Words("write the element type as a function, as `f32(…)`")),
+    (
+        &["astype", "to", "type", "convert", "to_dtype", "to_type"],
+        Way::Words("write the element type as a function, as `f32(…)`"),
+    ),
     (&["float", "float32"], Way::Named("f32")),
     (&["double", "float64"], Way::Named("f64")),
     (&["int", "int32"], Way::Named("i32")),
@@ -337,7 +459,19 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["print", "println", "debug"], formula("inspect({=0}, \"value\")")),
     (&["assert"], Way::Words("a function only computes: give the value as a result")),
     (
-        &["map", "apply", "mapv", "for_each", "iter", "zip", "into_iter", "fold", "collect"],
+        &[
+            "map",
+            "apply",
+            "mapv",
+            "map_axis",
+            "fold_axis",
+            "for_each",
+            "iter",
+            "zip",
+            "into_iter",
+            "fold",
+            "collect",
+        ],
         Way::Words("operations are on whole tensors: write it of the tensor itself, as `relu(x)` or `x * x`"),
     ),
 ];
@@ -365,6 +499,7 @@ const FIELDS: &[(&[&str], &str)] = &[
     (&["shape", "size", "ndim", "dims", "len"], "extents are those of the type, and numbers too: write `N`"),
     (&["dtype"], "leave it out: a tensor has the element type of its declaration"),
     (&["data", "value", "values"], "write the tensor alone"),
+    (&["at"], "a part of a tensor is not updated: compute the whole, as `where(iota(3) == 0, 1.0, x)`"),
     (&["grad"], "gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
     (&["device", "requires_grad", "is_cuda"], "leave it out: there is one device"),
 ];

@@ -243,6 +243,10 @@ impl Lowering<'_> {
         (arguments, method): (&[Argument], bool),
         expr: ExprId,
     ) -> Stop {
+        let of_mistake = method && matches!(self.value(arguments[0].value), Value::Poison);
+        if of_mistake || self.is_told_with_its_call(callee, expr) {
+            return Stop::Poisoned;
+        }
         let name = callee.to_string();
         let text = self.short_text(expr);
         let diag = self.no_function(callee, (arguments, method), expr, builtins::names());

@@ -214,6 +214,10 @@ impl BodyLowering<'_> {
                 let at = |axis: i64| usize::try_from(axis).ok().filter(|axis| *axis < rank);
                 axes.swap(at(*a)?, at(*b)?);
             }
+            // The first axes, of which the rest stay where they are.
+            order if order.len() < rank && is_permutation(order) => {
+                axes.splice(..order.len(), order.iter().copied());
+            }
             _ => axes.reverse(),
         }
         Some(format!("name each axis once, as `{axes:?}`"))
@@ -355,6 +359,11 @@ impl BodyLowering<'_> {
 }
 
 /// Whether operators between elements take these.
+/// Whether a list is an order of the first so many axes.
+fn is_permutation(order: &[i64]) -> bool {
+    (0..order.len()).all(|axis| order.iter().any(|other| usize::try_from(*other) == Ok(axis)))
+}
+
 fn broadcasts(a: &Type, b: &Type) -> bool {
     Map::operators().any(|map| infer(&Op::Map(map), &[a, b]).is_ok())
 }

@@ -13,6 +13,13 @@ pub(crate) struct Builtin {
     pub(super) function: Function,
 }
 
+impl Builtin {
+    /// Whether the first argument is a list of tensors.
+    pub(crate) fn takes_list(&self) -> bool {
+        matches!(self.function, Function::Operation(function) if function.list)
+    }
+}
+
 /// What a function is.
 #[derive(Clone, Copy)]
 pub(crate) enum Function {

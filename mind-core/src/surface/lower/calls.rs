@@ -14,7 +14,7 @@ use super::report::Spot;
 use super::scalars::Scalar;
 use super::signature::Signature;
 use super::structure::Structure;
-use super::values::{Lowered, Stop, Value};
+use super::values::{Binding, Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::ir::{Module, ValueId};
@@ -59,12 +59,55 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Stop {
         let name = callee.to_string();
+        let method = matches!(self.body[expr].kind, NodeKind::Call { method: true, .. });
+        let of_mistake = method && matches!(self.values[arguments[0].value.index()], Value::Poison);
+        if of_mistake || self.is_told_with_its_call(callee, expr) {
+            return Stop::Poisoned;
+        }
+        if let Some(stop) = self.no_function_but(&name, callee, arguments) {
+            return stop;
+        }
         let table = self.table;
         let known = table.names().chain(super::builtins::names());
-        let method = matches!(self.body[expr].kind, NodeKind::Call { method: true, .. });
         let diag = self.no_function(callee, (arguments, method), expr, known);
         let diag = if diag.help.is_some() { diag } else { diag.help(NO_FUNCTION) };
         self.once(format!("{name}()"), || diag)
+    }
+
+    /// What is said of a call by the name of something that is no function: a variable, or a struct.
+    fn no_function_but(&self, name: &str, callee: &Callee, arguments: &[Argument]) -> Option<Stop> {
+        let help = match self.names.get(name) {
+            Some(Binding::Local(Value::Poison)) => return Some(Stop::Poisoned),
+            Some(binding) if self.is_struct(binding) => {
+                let given = arguments.iter().map(|argument| self.full_text(argument.value));
+                let given = given.chain([name.to_owned()]).collect::<Vec<_>>().join(", ");
+                format!("`{name}` is a struct: call a function that takes it, as `forward({given})`")
+            }
+            Some(Binding::Local(_) | Binding::Parameter(_)) => {
+                format!(
+                    "`{name}` is a value: elements are picked in brackets, as `{name}[0]`, and `*` multiplies"
+                )
+            }
+            None => {
+                let defined = self.dims().structs.get(name)?.as_ref()?;
+                let fields = defined.definition.fields.iter().enumerate().map(|(position, field)| {
+                    let value = arguments.get(position).map(|argument| self.full_text(argument.value));
+                    format!("{}: {}", field.name, value.unwrap_or_else(|| "…".to_owned()))
+                });
+                let fields = fields.collect::<Vec<_>>().join(", ");
+                format!("a struct is made with the names of its fields: write `{name} {{ {fields} }}`")
+            }
+        };
+        let diag = Diag::new(Code::E2002, callee.site(), format!("undefined function `{name}`"));
+        Some(diag.help(help).into())
+    }
+
+    fn is_struct(&self, binding: &Binding) -> bool {
+        let value = match binding {
+            Binding::Local(value) => value,
+            Binding::Parameter(position) => &self.versions[*position],
+        };
+        matches!(value, Value::Struct(_))
     }
 
     /// Checks the call of a function that has a mistake of its own.

@@ -10,6 +10,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::standard;
 use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::habits::{self, Way};
+use crate::ty::MAX_RANK;
 
 /// How long the text of an argument may be in what a help shows; longer ones are cut.
 const MAX_TEXT: usize = 60;
@@ -83,6 +84,14 @@ pub(crate) trait Foreign: Expressions {
         }
     }
 
+    /// Whether an undefined function is ndarray's `Axis` among the arguments of another one that is undefined.
+    fn is_told_with_its_call(&self, callee: &Callee, expr: ExprId) -> bool {
+        let body = self.body();
+        let user = body.user(expr).map(|user| &body[user].kind);
+        matches!(user, Some(NodeKind::Call { callee: outer, .. })
+            if is_axis(callee) && !builtins::is_builtin(&outer.to_string()) && !self.is_own_function(&outer.to_string()))
+    }
+
     /// E2002 for `np` in `np.sum(x)`, with the call as it is here.
     fn library_called(&self, callee: &Callee, arguments: &[Argument], expr: ExprId) -> Diag {
         let library = arguments[0].value;
@@ -98,6 +107,10 @@ pub(crate) trait Foreign: Expressions {
                 "functions stand alone: write `{}`",
                 self.written_call(builtin, arguments, false)
             )),
+            (None, Some(Way::Library { file: "num", name: name @ ("var" | "std") })) => {
+                let is_unbiased = self.body().text(library).starts_with("torch");
+                diag.help(self.moment(name, arguments, Some(is_unbiased)))
+            }
             (None, Some(way)) => diag.help(self.way(way, arguments, false, expr)),
             (None, None) => match nearest(&name, builtins::names()) {
                 Some(near) => diag.help(format!("functions stand alone: write `{near}(…)`")),
@@ -120,7 +133,11 @@ pub(crate) trait Foreign: Expressions {
     /// What to write in place of a subscript that is a tensor: rows are picked by their numbers, and elements by a condition.
     fn picked(&self, base: ExprId, place: ExprId) -> String {
         let (table, rows) = (self.short_text(base), self.short_text(place));
-        if is_condition(&self.body()[place].kind) {
+        let is_mask = match self.value(place) {
+            Value::Tensor(tensor) => self.tensor_type(*tensor).is_some_and(|ty| ty.starts_with("bool")),
+            _ => false,
+        };
+        if is_mask || is_condition(&self.body()[place].kind) {
             return no_choice(&rows, &table);
         }
         format!("to pick rows by a tensor write `gather({table}, {rows})`")
@@ -131,6 +148,10 @@ pub(crate) trait Foreign: Expressions {
         match stop {
             Stop::Mistake(diag) if matches!(self.body()[place].kind, NodeKind::Array(_)) => {
                 diag.help(self.picked(base, place)).into()
+            }
+            Stop::Mistake(diag) if matches!(self.body()[place].kind, NodeKind::Tuple(_)) => {
+                let places = self.list(place);
+                diag.help(format!("write `{}{places}`", self.body().operand_text(base))).into()
             }
             stop => stop,
         }
@@ -161,7 +182,8 @@ pub(crate) trait Foreign: Expressions {
         let of_library = callee.path.first().is_some_and(|first| habits::is_library(&first.to_string()));
         let alone = if of_library { callee.name.to_string() } else { name.clone() };
         let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
-        match (habits::function(&alone), builtins::find(&alone)) {
+        let way = if method { habits::method(&alone) } else { habits::function(&alone) };
+        match (way, builtins::find(&alone)) {
             (Some(way), _) => diag.help(self.way(way, arguments, method, expr)),
             (None, Some(builtin)) if of_library => diag.help(format!(
                 "functions stand alone: write `{}`",
@@ -179,11 +201,73 @@ pub(crate) trait Foreign: Expressions {
                 Some(builtin) => format!("write `{}`", self.written_call(builtin, arguments, method)),
                 None => format!("write `{name}`"),
             },
-            Way::Library { file, name } => {
-                format!("write `{file}::{name}({})`", self.library_arguments(arguments))
+            Way::Library { file: "num", name: name @ ("var" | "std") } => {
+                self.moment(name, arguments, (!method).then_some(false))
             }
+            Way::Library { file: "num", name: "norm" } => self.norm(arguments),
+            Way::Library { file, name } => {
+                format!("write {}", self.library_call(&format!("{file}::{name}"), arguments))
+            }
+            Way::Formula { text, .. } if text == CLIP => self.clipped(arguments, expr),
             Way::Formula { text, when } => self.formula(text, when, arguments, expr),
         }
+    }
+
+    /// `num::norm(…)` for a norm of other libraries, which have the order of the norm before the axis.
+    fn norm(&self, arguments: &[Argument]) -> String {
+        let is_order = |(position, argument): &(usize, &Argument)| {
+            let name = argument.name.as_ref().map(ToString::to_string);
+            name.map_or(*position == 1, |name| name == "ord" || name == "p")
+        };
+        let order = arguments.iter().enumerate().find(is_order).map(|(position, _)| position);
+        let mut kept = arguments.to_vec();
+        if let Some(position) = order {
+            let text = self.full_text(kept.remove(position).value);
+            if !["2", "2.0", "None", "\"fro\""].contains(&text.as_str()) {
+                return "`num::norm` is the Euclidean norm: write another one out, as `sum(abs(x), axis = 1)`"
+                    .to_owned();
+            }
+        }
+        format!("write {}", self.library_call("num::norm", &kept))
+    }
+
+    /// The variance or the standard deviation; `default` says whether the other library divides by one less than the
+    /// number of elements, where that is known.
+    fn moment(&self, name: &str, arguments: &[Argument], default: Option<bool>) -> String {
+        // ndarray has what it divides by as a float.
+        let is_divisor = |argument: &Argument| match &argument.name {
+            Some(name) => DIVISORS.contains(&name.to_string().as_str()),
+            None => matches!(
+                &self.body()[argument.value].kind,
+                NodeKind::Number(Number { value: NumberValue::Float(_), .. })
+            ),
+        };
+        let (divisors, kept): (Vec<_>, Vec<_>) = arguments.iter().cloned().partition(is_divisor);
+        let given = divisors
+            .first()
+            .map(|divisor| ["1", "1.0", "True", "true"].contains(&self.full_text(divisor.value).as_str()));
+        let written = |ending: &str| self.library_call(&format!("num::{name}{ending}"), &kept);
+        match given.or(default) {
+            Some(false) => format!("write {}", written("")),
+            Some(true) => format!("write {}", written("_unbiased")),
+            None => format!("write {}, or to divide by n - 1 {}", written(""), written("_unbiased")),
+        }
+    }
+
+    /// A call of a function of the library, and what it is where other libraries take all axes.
+    fn library_call(&self, function: &str, arguments: &[Argument]) -> String {
+        let written = self.library_arguments(arguments);
+        let is_axis = |argument: &&Argument| {
+            let name = argument.name.as_ref().map(ToString::to_string);
+            let is_named = name.is_none_or(|name| ["axis", "axes", "dim", "dims"].contains(&name.as_str()));
+            is_named && !is_none(&self.body()[argument.value].kind)
+        };
+        if !OVER_ALL.contains(&function) || arguments.iter().skip(1).any(|argument| is_axis(&argument)) {
+            return format!("`{function}({written})`");
+        }
+        let operand = arguments.first().map_or_else(|| "x".to_owned(), |first| self.full_text(first.value));
+        let all = written.replacen(&operand, &format!("reshape({operand}, [-1])"), 1);
+        format!("`{function}({written})` for a vector, `{function}({all})` for all axes")
     }
 
     /// The arguments of a call of the library, where axes are called `axis`.
@@ -197,11 +281,49 @@ pub(crate) trait Foreign: Expressions {
                 Some(name)
                     if habits::is_needless_argument(name) || is_none(&self.body()[argument.value].kind) => {}
                 Some("dim" | "axes" | "dims") => texts.push(format!("axis = {text}")),
-                Some("keepdim" | "keep_dims") => texts.push(format!("keepdims = {text}")),
+                Some("keepdim" | "keep_dims" | "keepdims") => {
+                    let text = self.written_argument("keepdims", argument.value);
+                    texts.push(format!("keepdims = {text}"));
+                }
                 Some(name) => texts.push(format!("{name} = {text}")),
             }
         }
         texts.join(", ")
+    }
+
+    /// `minimum(maximum(x, a), b)` for a call of `clip`, whose bounds may be named or left out.
+    fn clipped(&self, arguments: &[Argument], expr: ExprId) -> String {
+        let (mut operand, mut bounds) = (None, [None, None]);
+        let mut positional = 0;
+        for argument in arguments {
+            let name = argument.name.as_ref().map(ToString::to_string);
+            let place = match name.as_deref() {
+                Some("min" | "a_min" | "lower" | "clip_value_min" | "min_val" | "min_value") => 1,
+                Some("max" | "a_max" | "upper" | "clip_value_max" | "max_val" | "max_value") => 2,
+                Some(name) if habits::is_needless_argument(name) => continue,
+                Some(_) | None => {
+                    positional += 1;
+                    positional - 1
+                }
+            };
+            let text = match is_none(&self.body()[argument.value].kind) {
+                true => None,
+                false => Some(self.float(argument.value).unwrap_or_else(|| self.full_text(argument.value))),
+            };
+            match place {
+                0 => operand = Some(self.full_text(argument.value)),
+                1 | 2 => bounds[place - 1] = text,
+                _ => {}
+            }
+        }
+        let operand = operand.unwrap_or_else(|| "x".to_owned());
+        let written = match bounds {
+            [Some(low), Some(high)] => format!("minimum(maximum({operand}, {low}), {high})"),
+            [Some(low), None] => format!("maximum({operand}, {low})"),
+            [None, Some(high)] => format!("minimum({operand}, {high})"),
+            [None, None] => format!("minimum(maximum({operand}, b), c)"),
+        };
+        format!("write `{}`", self.enclosed(written, expr))
     }
 
     /// A formula with the arguments of a call.
@@ -213,10 +335,21 @@ pub(crate) trait Foreign: Expressions {
             })
         };
         let operands = arguments.iter().filter(|argument| !is_option(argument));
+        let scaled =
+            arguments.iter().find(|argument| argument.name.as_ref().is_some_and(|name| name == "alpha"));
+        if let (Some(scale), "{0} + {1}" | "{0} - {1}", [lhs, rhs, ..]) = (scaled, text, arguments) {
+            let tight = |expr: ExprId| self.body().in_parentheses(expr, self.full_text(expr));
+            let scale = self.float(scale.value).unwrap_or_else(|| tight(scale.value));
+            let sign = &text[4..5];
+            let written = format!("{} {sign} {scale} * {}", tight(lhs.value), tight(rhs.value));
+            return format!("write `{}`", self.enclosed(written, expr));
+        }
         let operands: Vec<_> = operands.map(|argument| argument.value).collect();
         if let Some(product) = self.small_power(text, &operands) {
             return format!("write `{}`", self.enclosed(product, expr));
         }
+        // A bias may be left out.
+        let text = text.strip_suffix(" + {2}").filter(|_| operands.len() == 2).unwrap_or(text);
         let mut written = text.to_owned();
         for position in 0..4 {
             let plain = operands.get(position).map_or_else(
@@ -234,6 +367,9 @@ pub(crate) trait Foreign: Expressions {
             written = written.replace(&format!("{{={position}}}"), &plain);
             written = written.replace(&format!("{{{position}}}"), &tight);
             written = written.replace(&format!("{{#{position}}}"), &list);
+            let index =
+                operands.get(position).map_or_else(|| "0".to_owned(), |operand| self.full_text(*operand));
+            written = written.replace(&format!("{{@{position}}}"), &index);
         }
         format!("write `{}`{when}", self.enclosed(written, expr))
     }
@@ -293,8 +429,14 @@ pub(crate) trait Foreign: Expressions {
         }
     }
 
-    /// The text of an expression, cut where it is long.
+    /// The text of an expression, cut where it is long; of ndarray's `Axis(1)` only the number.
     fn full_text(&self, expr: ExprId) -> String {
+        if let NodeKind::Call { callee, arguments, .. } = &self.body()[expr].kind
+            && let [number] = &arguments[..]
+            && is_axis(callee)
+        {
+            return self.full_text(number.value);
+        }
         let text = self.body().text(expr);
         if text.chars().count() > MAX_TEXT { self.body().short_text(expr) } else { text }
     }
@@ -314,17 +456,28 @@ pub(crate) trait Foreign: Expressions {
         };
         let mut texts: Vec<String> = Vec::new();
         let mut rest = &positional[..];
+        let of_integers = arguments.iter().any(|argument| self.is_integer(argument.value));
+        // Tensors one by one, which are a list here.
+        let tensors = positional.iter().take_while(|argument| self.is_written_tensor(argument)).count();
+        if builtin.takes_list() && tensors > 1 {
+            let list: Vec<_> =
+                rest[..tensors].iter().map(|argument| self.full_text(argument.value)).collect();
+            texts.push(format!("[{}]", list.join(", ")));
+            rest = &rest[tensors..];
+        }
         while let [first, behind @ ..] = rest {
             let position = texts.len();
             let numbers = rest.iter().take_while(|argument| is_number(argument)).count();
             if Some(position) == list_at && numbers > 1 {
                 let list: Vec<_> =
                     rest[..numbers].iter().map(|argument| self.full_text(argument.value)).collect();
+                let list = swapped(builtin, &list).unwrap_or(list);
                 texts.push(format!("[{}]", list.join(", ")));
                 rest = &rest[numbers..];
                 continue;
             }
-            texts.push(self.written_argument(formal(position), first.value));
+            let number = self.float(first.value).filter(|_| takes_floats(builtin) && !of_integers);
+            texts.push(number.unwrap_or_else(|| self.written_argument(formal(position), first.value)));
             rest = behind;
         }
         for argument in named {
@@ -339,12 +492,33 @@ pub(crate) trait Foreign: Expressions {
             }
             texts.push(format!("{own} = {}", self.written_argument(formal, argument.value)));
         }
+        let is_last_two = builtin.name == "transpose"
+            && matches!(texts.last().map(String::as_str), Some("[-2, -1]" | "[-1, -2]"));
         match (method, arguments.first()) {
+            (_, Some(matrix)) if is_last_two => {
+                format!("{}.mT", self.body().in_parentheses(matrix.value, self.full_text(matrix.value)))
+            }
             (true, Some(receiver)) => {
                 let receiver = self.body().in_parentheses(receiver.value, self.full_text(receiver.value));
                 format!("{receiver}.{}({})", builtin.name, texts[1..].join(", "))
             }
             (true | false, _) => format!("{}({})", builtin.name, texts.join(", ")),
+        }
+    }
+
+    /// Whether an argument is no list and no number.
+    fn is_written_tensor(&self, argument: &Argument) -> bool {
+        !matches!(
+            self.body()[argument.value].kind,
+            NodeKind::Array(_) | NodeKind::Tuple(_) | NodeKind::Number(_) | NodeKind::Prefix { .. }
+        )
+    }
+
+    /// Whether a value is known to hold integers.
+    fn is_integer(&self, expr: ExprId) -> bool {
+        match self.value(expr) {
+            Value::Tensor(tensor) => self.tensor_type(*tensor).is_some_and(|ty| ty.starts_with('i')),
+            _ => false,
         }
     }
 
@@ -373,6 +547,14 @@ pub(crate) trait Foreign: Expressions {
                 NodeKind::Number(Number { value: NumberValue::Integer(_), .. }) | NodeKind::Tuple(_),
             )
             | ("axes" | "strides", NodeKind::Tuple(_)) => self.list(expr),
+            (_, NodeKind::Member { .. }) => match text.split_once('.') {
+                Some((library, "float32")) if habits::is_library(library) => "f32".to_owned(),
+                Some((library, "float64" | "double")) if habits::is_library(library) => "f64".to_owned(),
+                Some((library, dtype @ ("int32" | "int64"))) if habits::is_library(library) => {
+                    dtype.replace("int", "i")
+                }
+                _ => text,
+            },
             _ => text,
         }
     }
@@ -390,11 +572,42 @@ pub(crate) trait Foreign: Expressions {
     }
 }
 
+/// The formula of `clip`, whose bounds are found by their names.
+const CLIP: &str = "minimum(maximum({=0}, {1}), {2})";
+
+/// What other libraries call the argument of a variance that says what is divided by.
+const DIVISORS: &[&str] = &["unbiased", "ddof", "correction"];
+
+/// Functions of the library over the last axis, whose namesakes elsewhere are over all axes.
+const OVER_ALL: &[&str] =
+    &["num::var", "num::var_unbiased", "num::std", "num::std_unbiased", "num::norm", "nn::logsumexp"];
+
 const NO_SUCH: &str = "what it lacks can be computed in Rust and passed as a parameter";
+
+/// The order of all axes for two that `transpose` of other libraries swaps, as few as have them.
+fn swapped(builtin: &Builtin, axes: &[String]) -> Option<Vec<String>> {
+    let [first, second] = axes else { return None };
+    let (first, second): (usize, usize) = (first.parse().ok()?, second.parse().ok()?);
+    let count = first.max(second).checked_add(1).filter(|count| *count <= MAX_RANK)?;
+    let mut order: Vec<usize> = (0..count).collect();
+    order.swap(first, second);
+    (builtin.name == "transpose").then(|| order.iter().map(ToString::to_string).collect())
+}
+
+/// Whether a function takes numbers beside tensors, which are mostly floats.
+fn takes_floats(builtin: &Builtin) -> bool {
+    ["maximum", "minimum", "fmax", "fmin", "pow", "where", "hypot", "atan2", "copysign"]
+        .contains(&builtin.name)
+}
 
 /// Whether a formal takes a list of numbers, which other libraries take one by one.
 fn is_list(formal: &str) -> bool {
     matches!(formal, "shape" | "axes" | "permutation")
+}
+
+/// Whether a function is the `Axis` of ndarray.
+fn is_axis(callee: &Callee) -> bool {
+    callee.path.is_empty() && callee.name == "Axis"
 }
 
 fn is_none(kind: &NodeKind) -> bool {

@@ -15,6 +15,7 @@ use crate::ops::{OpError, check_input};
 use crate::surface::ast::{
     Callee, DimExpr, DimOperator, DimStepKind, FieldPattern, NumberValue, Plain, TypeExpr, TypeKind,
 };
+use crate::surface::habits;
 use crate::ty::{DType, Shape, Type};
 
 /// The names that can stand in types.
@@ -382,6 +383,9 @@ impl DimNames {
                     return Err(Some(Diag::new(Code::E2001, name.site(), message)));
                 }
                 let mut diag = undefined("type", &text, name.site(), known);
+                if let Some(help) = habits::type_name(&text) {
+                    diag.help = Some(help.to_owned());
+                }
                 diag.help.get_or_insert_with(|| {
                     format!(
                         "dtypes are f32, f64, i32 and i64; or define `struct {text} {{ … }}` in the block, or import it by `use`"

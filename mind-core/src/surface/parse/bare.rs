@@ -3,10 +3,11 @@
 use proc_macro2::{Delimiter, Ident, Span};
 
 use super::machine::{LevelKind, Operand, State};
-use super::parser::Parser;
+use super::parser::{Parser, is_keyword};
 use super::paths::settle_expression;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Body, Expression, Import, NodeKind};
+use crate::surface::habits;
 
 impl Parser<'_> {
     /// Reads an expression to the end of the input.
@@ -19,13 +20,18 @@ impl Parser<'_> {
         let read = body.tail.is_some_and(|tail| !matches!(body[tail].kind, NodeKind::Unread));
         let ty = self.annotation().and_then(|ty| {
             let expected = if ty.is_some() { "the end" } else { "an operator, `:` and a type, or the end" };
+            let called = self.called_without_parentheses(&body);
+            let is_statement = ty.is_none() && self.at(";");
             // An expression updates nothing.
-            let update = ["+=", "-=", "*=", "/="].into_iter().find(|operator| self.at(operator));
+            let update = ["+=", "-=", "*=", "/=", "="].into_iter().find(|operator| self.at(operator));
             self.expect_end(expected).map(|()| ty).map_err(|diag| match update {
+                Some("=") => diag.help("assign the value: `x = mind!(…)`"),
                 Some(operator) => {
                     let operator = operator.trim_end_matches('=');
                     diag.help(format!("assign the value: `x = mind!(x {operator} …)`"))
                 }
+                None if called.is_some() => diag.help(called.unwrap_or_default()),
+                None if is_statement => diag.help("leave it out: the value of the expression is its result"),
                 None => diag,
             })
         });
@@ -40,6 +46,14 @@ impl Parser<'_> {
         let mut expression = Expression { imports, late, body, ty, site: start.to(self.before()) };
         settle_expression(&mut expression);
         expression
+    }
+
+    /// What to write for `tanh x`, whose function has been read.
+    fn called_without_parentheses(&self, body: &Body) -> Option<String> {
+        let NodeKind::Name(function) = &body[body.tail?].kind else { return None };
+        let (argument, _) = self.cursor.ident()?;
+        let is_call = habits::is_function(&function.to_string()) && !is_keyword(&argument.to_string());
+        is_call.then(|| format!("a function is called with parentheses: write `{function}({argument})`"))
     }
 
     /// Reads `late:`. A variable of that name with a type behind it is written `(late): f32`.
@@ -94,11 +108,9 @@ impl Parser<'_> {
         let field: Span = name.span();
         if !self.is_place(base) {
             let message = format!("found `.{name}`, expected `T`, `mT`, a method call or an operator");
-            let help = if name == "t" {
-                "write `.T`"
-            } else {
-                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`"
-            };
+            let help = habits::field(&name.to_string()).unwrap_or(
+                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`",
+            );
             return Err(Diag::new(Code::E1007, Site::token(field), message).help(help));
         }
         Ok(self.add(NodeKind::Member { base: base.id, name }, base.site.to(Site::token(field))))

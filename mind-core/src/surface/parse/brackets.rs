@@ -8,6 +8,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
     Argument, Body, Callee, ExprId, Node, NodeKind, Subscript, SubscriptKind, Transform,
 };
+use crate::surface::habits;
 
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
@@ -39,6 +40,8 @@ pub(super) struct ForeignSubscripts {
     found: Option<(Site, &'static str)>,
     /// Which ranges include their end.
     inclusive: Vec<usize>,
+    /// Whether the subscript being read has a `:`.
+    colon: bool,
 }
 
 /// The part of a subscript being read, with those before it.
@@ -223,6 +226,9 @@ impl Parser<'_> {
     fn subscript_start(&mut self) -> Result<State, Diag> {
         let first = self.here();
         self.set_part(first, Part::Start);
+        if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
+            foreign.colon = false;
+        }
         if self.take("..").is_some() || self.take_colon() {
             return self.behind_dots(first, None);
         }
@@ -237,6 +243,9 @@ impl Parser<'_> {
         let colon = self.take(":");
         if let Some(site) = colon {
             self.foreign(site, ":");
+            if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
+                foreign.colon = true;
+            }
         }
         colon.is_some()
     }
@@ -272,7 +281,7 @@ impl Parser<'_> {
 
     fn behind_dots(&mut self, first: Site, start: Option<ExprId>) -> Result<State, Diag> {
         if self.take(".").is_some() {
-            self.foreign(first, "...");
+            self.foreign(first.to(self.before()), "...");
         }
         if self.at_end() || [",", ";", ":"].iter().any(|end| self.at(end)) {
             return self.behind_end(first, start, None);
@@ -296,7 +305,7 @@ impl Parser<'_> {
         }
         let is_colon = matches!(
             &self.level().kind,
-            LevelKind::Subscripts { foreign: ForeignSubscripts { found: Some((_, ":")), .. }, .. }
+            LevelKind::Subscripts { foreign: ForeignSubscripts { colon: true, .. }, .. }
         );
         let kind = match (start, end) {
             (None, None) if !is_colon => SubscriptKind::Rest,
@@ -380,6 +389,9 @@ impl Parser<'_> {
         }
         let base = body.in_parentheses(base.id, body.text(base.id));
         self.nodes = body.nodes;
+        if let Some(help) = habits::field("at").filter(|_| base.ends_with(".at")) {
+            return help.to_owned();
+        }
         if reversed {
             return format!("a step is at least 1: name the places in their order, as `gather({base}, […])`");
         }
@@ -399,12 +411,25 @@ impl Parser<'_> {
     }
 }
 
+/// Arguments that take a list of numbers.
+const LISTS: &[&str] = &["axes", "axis", "dim", "dims", "shape", "permutation", "strides"];
+
 fn check_arguments(arguments: &[Argument]) -> Result<(), Diag> {
     let first_named = arguments.iter().position(|argument| argument.name.is_some());
-    match first_named.and_then(|named| arguments[named..].iter().find(|argument| argument.name.is_none())) {
-        Some(argument) => {
+    let is_behind = |(position, argument): &(usize, &Argument)| {
+        argument.name.is_none() && first_named.is_some_and(|named| *position > named)
+    };
+    match arguments.iter().enumerate().find(is_behind) {
+        Some((at, argument)) => {
             let message = "found a positional argument, expected named ones only after the first named one";
-            Err(Diag::new(Code::E1007, argument.site, message).help("put it before the named arguments"))
+            let before = arguments[..at].last().and_then(|before| before.name.as_ref());
+            let help = match before.map(ToString::to_string) {
+                Some(name) if LISTS.contains(&name.as_str()) => {
+                    format!("a list stands in brackets, as `{name} = [0, 1]`")
+                }
+                Some(_) | None => "put it before the named arguments".to_owned(),
+            };
+            Err(Diag::new(Code::E1007, argument.site, message).help(help))
         }
         None => Ok(()),
     }

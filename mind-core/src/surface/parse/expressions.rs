@@ -1,11 +1,13 @@
 //! Operands and operators.
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
+use syn::buffer::Cursor;
 
 use super::brackets::{ForeignSubscripts, OpenCall, Target};
 use super::literals::number;
 use super::machine::{LevelKind, Operand, Pending, State, is_transform};
 use super::parser::Parser;
+use super::rustisms;
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed};
@@ -61,6 +63,9 @@ impl<'a> Parser<'a> {
                 false => State::Behind(self.add(NodeKind::Path(path), site)),
             });
         }
+        if let Some(diag) = self.no_operand() {
+            return Err(diag);
+        }
         let name = match (self.foreign_callee(), self.among_rust) {
             (Some(callee), _) => callee,
             (None, true) => self.place_name("an expression")?,
@@ -90,6 +95,45 @@ impl<'a> Parser<'a> {
         if called && word == "where" { self.take_word("where") } else { None }
     }
 
+    /// What is said where an operand should stand, of `.5`, `x++` and `x--`.
+    fn no_operand(&mut self) -> Option<Diag> {
+        if self.at(".")
+            && let Some((literal, _)) = self.cursor.punct().and_then(|(_, behind)| behind.literal())
+        {
+            return Some(self.unexpected("an expression").help(format!("write `0.{literal}`")));
+        }
+        if self.at_word("fn") {
+            let help = "functions stand one beside the other in the block, not within another";
+            return Some(self.unexpected("an expression").help(help));
+        }
+        let found = self.peek_operator().map(|(found, ..)| found);
+        let comparison = match (&self.level().pending[..], found) {
+            ([.., Pending::Binary { op, .. }], Some(found)) => match (op.symbol(), found) {
+                ("<", ">") => Some("!="),
+                ("==", "=") => Some("=="),
+                ("!=", "=") => Some("!="),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(comparison) = comparison {
+            return Some(self.unexpected("an expression").help(format!("write `{comparison}`")));
+        }
+        let ends = |behind: Cursor<'_>| {
+            behind.eof() || behind.punct().is_some_and(|(punct, _)| punct.as_char() == ';')
+        };
+        let twice = match &self.level().pending[..] {
+            [.., Pending::Binary { op, .. }] if op.symbol() == "+" => {
+                self.peek_operator().is_some_and(|(operator, _, behind)| operator == "+" && ends(behind))
+            }
+            [.., Pending::Binary { op, .. }, Pending::Sign(Map::SIGN, _)] => {
+                op.symbol() == "-" && ends(self.cursor)
+            }
+            _ => false,
+        };
+        twice.then(|| self.unexpected("an expression").help(rustisms::INCREMENT))
+    }
+
     fn enter_call(&mut self, target: Target, start: Site, arguments: Vec<Argument>) -> State {
         let call = OpenCall { target, start, arguments, name: None };
         self.enter(Delimiter::Parenthesis, LevelKind::Call(call))
@@ -100,6 +144,12 @@ impl<'a> Parser<'a> {
         let word = text.trim_matches(['"', '\'']).to_lowercase();
         if let "same" | "valid" = word.as_str() {
             return diag.help(format!("write `{word}`"));
+        }
+        if let LevelKind::Subscripts { base, .. } = &self.level().kind {
+            let base = Operand { id: base.id, site: base.site };
+            let base = self.operand_text(base);
+            let field = text.trim_matches(['"', '\'']);
+            return diag.help(format!("a field of a struct stands behind a dot: write `{base}.{field}`"));
         }
         let callee = match &self.level().kind {
             LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => {
@@ -179,12 +229,14 @@ impl<'a> Parser<'a> {
             return Ok(self.enter(Delimiter::Bracket, kind));
         }
         if self.at_group(Delimiter::Parenthesis) {
+            let inside = self.cursor.group(Delimiter::Parenthesis).map(|(inside, ..)| inside.token_stream());
+            let arguments = inside.map_or_else(String::new, |inside| inside.to_string().replace(" ,", ","));
             let called = match &self.nodes[operand.id.index()].kind {
-                NodeKind::Call { callee, .. } => habits::function(&callee.name.to_string()),
+                NodeKind::Call { callee, .. } => habits::layer(&callee.name.to_string(), &arguments),
                 _ => None,
             };
-            if let Some(Way::Words(words)) = called {
-                return Err(self.unexpected("an operator").help(words));
+            if let Some(help) = called {
+                return Err(self.unexpected("an operator").help(help));
             }
             let help = match self.among_rust {
                 true => {
@@ -200,7 +252,11 @@ impl<'a> Parser<'a> {
                 if let Some(&Pending::Binary { op: before, .. }) = self.level().pending.last()
                     && before.tightness() == op.tightness()
                 {
-                    return Err(chained(before, op, operator));
+                    let between = match &self.nodes[lhs.id.index()].kind {
+                        NodeKind::Binary { op, .. } if ["&", "|"].contains(&op.symbol()) => Some(op.symbol()),
+                        _ => None,
+                    };
+                    return Err(chained(before, op, operator, between));
                 }
                 self.level().pending.push(Pending::Binary { op, operator, lhs });
                 Ok(State::Operand)
@@ -296,10 +352,15 @@ impl<'a> Parser<'a> {
             let help = match self.among_rust {
                 true => format!("write `{name}(…, wrt = …)`"),
                 false => {
+                    let receiver = self.operand_text(base);
+                    let is_function =
+                        receiver.chars().all(|letter| letter == '_' || letter.is_alphanumeric())
+                            && !habits::is_library(&receiver);
                     let inside =
                         self.cursor.group(Delimiter::Parenthesis).and_then(|(inside, ..)| inside.ident());
                     let function =
                         inside.map_or_else(|| "f".to_owned(), |(function, _)| function.to_string());
+                    let function = if is_function { receiver } else { function };
                     format!("write `{name}({function}, wrt = …)(…)`, with a function of the block")
                 }
             };
@@ -334,9 +395,17 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What is said of `a < b < c`.
-fn chained(before: BinaryOp, op: BinaryOp, operator: Site) -> Diag {
+/// What is said of `a < b < c`, and of `a < b & c < d`, with the `&` between.
+fn chained(before: BinaryOp, op: BinaryOp, operator: Site, between: Option<&str>) -> Diag {
     let (before, op) = (before.symbol(), op.symbol());
+    if let Some(bits) = between {
+        return Diag::new(
+            Code::E1007,
+            operator,
+            format!("found `{op}` behind a comparison, expected the end of it"),
+        )
+        .help(format!("`{bits}` binds tighter than a comparison: write `{bits}{bits}` between the two"));
+    }
     Diag::new(Code::E1007, operator, format!("found `{op}` behind a comparison, expected the end of it"))
         .help(format!("write `a {before} b && b {op} c`"))
 }

@@ -152,6 +152,9 @@ impl Parser<'_> {
         }
         let (start, from) = (self.here(), self.cursor);
         if self.take_word("fn").is_none() {
+            // Whatever the item was to be, its name is known.
+            let named = self.cursor.ident().and_then(|(_, behind)| behind.ident());
+            self.refused.extend(named.map(|(name, _)| name));
             return Err(self.unexpected("`fn`, `const` or `struct`"));
         }
         let name = self.name("a function name").map_err(|diag| Diag { help: None, ..diag })?;
@@ -219,8 +222,14 @@ impl Parser<'_> {
                 body
             }
             Err(diag) => {
+                let diag = match self.found() {
+                    Unexpected::Operator("=" | "=>") if result.is_some() => {
+                        diag.help("a body stands in braces, without `=`: `-> … { … }`")
+                    }
+                    _ => diag,
+                };
                 let is_result = result.is_none()
-                    && matches!(self.found(), Unexpected::Operator(":") | Unexpected::Word(_));
+                    && matches!(self.found(), Unexpected::Operator(":" | "=>") | Unexpected::Word(_));
                 self.diags.push(match is_result && !self.at_word("where") {
                     true => diag.help("a result is declared by an arrow: `) -> …`"),
                     false => diag,

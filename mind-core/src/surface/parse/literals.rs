@@ -25,7 +25,13 @@ pub(super) fn number(literal: Literal, negative: bool) -> Result<Number, Diag> {
         (_, Some(dtype)) if DType::NUMERIC.contains(&dtype) => Some(dtype),
         (suffix, Some(_) | None) => {
             let message = format!("`{text}`: `{suffix}` is no dtype, needed f32, f64, i32 or i64");
-            return Err(Diag::new(Code::E1005, site, message));
+            let diag = Diag::new(Code::E1005, site, message);
+            let is_type = suffix.starts_with(['u', 'i', 'f', 'e']);
+            return Err(if is_type {
+                diag
+            } else {
+                diag.help(format!("a product is written `{text}`", text = product(&digits, suffix)))
+            });
         }
     };
     let is_float = is_float || suffix.is_some_and(DType::is_float);
@@ -50,6 +56,12 @@ pub(super) fn number(literal: Literal, negative: bool) -> Result<Number, Diag> {
         None => {}
     }
     Ok(number)
+}
+
+/// `2.0 * x` for `2x`.
+fn product(digits: &str, name: &str) -> String {
+    let point = if digits.contains('.') { "" } else { ".0" };
+    format!("{digits}{point} * {name}")
 }
 
 impl Number {

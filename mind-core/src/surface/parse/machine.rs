@@ -121,6 +121,7 @@ impl<'a> Parser<'a> {
 
     fn body(&mut self, kind: LevelKind, mut state: State) -> Option<Body> {
         self.names_lost = false;
+        self.mutable.clear();
         self.levels.push(Level { kind, pending: Vec::new(), outside: None });
         let tail = loop {
             let next = match state {

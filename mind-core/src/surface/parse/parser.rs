@@ -1,6 +1,6 @@
 //! The state of a parse, single tokens, and what to say of an unexpected one.
 
-use proc_macro2::{Delimiter, Ident, Literal, Spacing, Span};
+use proc_macro2::{Delimiter, Ident, Literal, Spacing, Span, TokenTree};
 use syn::buffer::Cursor;
 
 use super::machine::Level;
@@ -23,6 +23,8 @@ pub(super) struct Parser<'a> {
     pub(super) nodes: Vec<Node>,
     /// Whether the body binds names that could not be read.
     pub(super) names_lost: bool,
+    /// The names bound by `let mut`, which is reported there and not where they are assigned to.
+    pub(super) mutable: Vec<String>,
     /// Whether an import could not be read, so that bodies may call what nobody knows.
     pub(super) imports_lost: bool,
     /// The names of imports and structs that are refused.
@@ -76,6 +78,7 @@ impl<'a> Parser<'a> {
             levels,
             nodes,
             names_lost: false,
+            mutable: Vec::new(),
             imports_lost: false,
             refused: Vec::new(),
             among_rust: false,
@@ -153,15 +156,22 @@ impl<'a> Parser<'a> {
                 let before = self.last.source_text();
                 (format!("`{word}`"), rustisms::words(before.as_deref(), &word))
             }
-            Unexpected::Operator(operator) => (format!("`{operator}`"), rustisms::operator(operator)),
+            Unexpected::Operator(operator) => {
+                (format!("`{operator}`"), self.operator_help(operator, expected))
+            }
             Unexpected::Open(open) => (format!("`{open}`"), None),
             Unexpected::Other(token) => (format!("`{token}`"), rustisms::literal(&token)),
             Unexpected::End if self.closing.is_empty() => ("the end".to_owned(), None),
             Unexpected::End => (format!("`{}`", self.closing), None),
         };
         let help = match self.found() {
-            Unexpected::Word(word) if self.among_rust => rustisms::word_among_rust(&word).or(help),
-            Unexpected::Operator(operator) if self.among_rust => {
+            Unexpected::Word(word) if self.among_rust => {
+                let before = self.last.source_text();
+                let own = rustisms::word_among_rust(&word)
+                    .or_else(|| rustisms::words_among_rust(before.as_deref()));
+                own.or(help)
+            }
+            Unexpected::Operator(operator) if self.among_rust && !self.at_choice() => {
                 rustisms::operator_among_rust(operator).or(help)
             }
             Unexpected::Word(_)
@@ -175,6 +185,39 @@ impl<'a> Parser<'a> {
             Some(help) => diag.help(help),
             None => diag,
         }
+    }
+
+    /// What is said of an operator that stands where none may.
+    fn operator_help(&self, operator: &str, expected: &str) -> Option<&'static str> {
+        match operator {
+            ".." if !(expected.starts_with("an expression") || expected.starts_with("an operator")) => None,
+            "->" if expected.starts_with("an operator") => Some("a field stands behind a dot, as `net.w`"),
+            "?" if self.at_choice() => Some(rustisms::CHOICE),
+            "!" => {
+                let before = self.last.source_text();
+                before.and_then(|name| rustisms::macro_call(&name)).or_else(|| rustisms::operator("!"))
+            }
+            _ => rustisms::operator(operator),
+        }
+    }
+
+    /// Whether `? a : b` comes next, up to the end of the statement.
+    fn at_choice(&self) -> bool {
+        if !self.at("?") {
+            return false;
+        }
+        let mut rest = self.cursor;
+        while let Some((tree, behind)) = rest.token_tree() {
+            if let TokenTree::Punct(punct) = tree {
+                match (punct.as_char(), punct.spacing()) {
+                    (';' | ',', _) | (':', Spacing::Joint) => return false,
+                    (':', Spacing::Alone) => return true,
+                    _ => {}
+                }
+            }
+            rest = behind;
+        }
+        false
     }
 
     /// The operator that comes next, its place, and what follows it.

@@ -9,6 +9,7 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
         }
         "as" => "write the element type as a function, as `f32(x)`",
         "mut" => "leave out `mut`: bind the new value with another `let` of the same name",
+        "in" => "write a comparison, as `any(x == 0.0)`",
         "return" => "end the body with the value, without `;`",
         "move" | "ref" => "leave it out: tensors are borrowed by themselves",
         "async" | "unsafe" | "extern" => "leave it out: functions here are plain and safe",
@@ -25,8 +26,12 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
 /// For a word that is no keyword, behind another.
 pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
     Some(match (before, word) {
-        (_, "and" | "or" | "not" | "is" | "xor") => SELECT,
-        (Some("not" | "and" | "or"), _) => SELECT,
+        (_, "and") => "write `&&`, as `x > 0.0 && x < 1.0`",
+        (_, "or") => "write `||`, as `x < 0.0 || x > 1.0`",
+        (_, "xor") => "write `^` between truth values, as `(x > 0.0) ^ (y > 0.0)`",
+        (_, "is") => "write `==`, as `x == 0.0`",
+        (_, "not") => "write `!` before what it negates, as `!(x > 0.0)`",
+        (Some("not"), _) => "write `!` before what it negates, as `!(x > 0.0)`",
         (Some("def" | "function" | "func" | "fun" | "defn"), _) => {
             "functions are written `fn f(…) -> … { … }`"
         }
@@ -62,6 +67,27 @@ pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     }
 }
 
+/// For a word that is no keyword, behind another, in an expression among Rust variables, where it has another fix.
+pub(super) fn words_among_rust(before: Option<&str>) -> Option<&'static str> {
+    (before == Some("lambda")).then_some("a closure is written with types, as `|x: f32[2, 3]| x * 2.0`")
+}
+
+/// For `!` behind the name of a macro.
+pub(super) fn macro_call(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "println" | "print" | "eprintln" | "eprint" | "dbg" | "format" | "trace" | "debug" | "info" => {
+            "there are no macros: to see a value as the program runs write `inspect(x, \"x\")`"
+        }
+        "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "ensure" | "panic" | "todo"
+        | "unreachable" => {
+            "there are no macros, and a function only computes: leave it out, or give the value as a result"
+        }
+        "vec" | "array" | "arr1" | "arr2" => "there are no macros: a list is written `[1.0, 2.0]`",
+        "s" => "subscripts stand in brackets behind the tensor, as `x[.., 1]`",
+        _ => return None,
+    })
+}
+
 /// For an operator in an expression among Rust variables, where it has another fix.
 pub(super) fn operator_among_rust(operator: &str) -> Option<&'static str> {
     match operator {
@@ -87,6 +113,7 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         "&" => "write the name alone: tensors are borrowed by themselves",
         "?" => "leave it out: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
+        ".." => "a range stands among the subscripts behind a tensor, as `x[.., 0]`",
         "..=" => "a range excludes its end: write `a..b` with the end one higher",
         "**" => "powers are a function: write `pow(…, …)`",
         "|" => "a closure stands alone in `mind!`: write a function of the block, `fn g(…) -> … { … }`",
@@ -96,6 +123,12 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// For `c ? a : b`.
+pub(super) const CHOICE: &str = SELECT;
+
+/// For `x++` and `x--`.
+pub(super) const INCREMENT: &str = "there is no `++` and no `--`: write `x += 1.0`, or `x -= 1.0`";
 
 /// For a literal.
 pub(super) fn literal(token: &str) -> Option<&'static str> {

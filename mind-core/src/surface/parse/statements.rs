@@ -3,10 +3,11 @@
 use proc_macro2::{Delimiter, Ident};
 
 use super::machine::{LevelKind, Operand, State};
-use super::parser::{Parser, Unexpected};
+use super::parser::{Parser, Unexpected, is_keyword};
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern, TypeExpr};
+use crate::surface::habits;
 
 /// A statement whose expression is being read.
 pub(super) struct Statement {
@@ -43,6 +44,15 @@ impl Parser<'_> {
             return self.leave_block(None);
         }
         let (start, first) = (self.nodes.len(), self.here());
+        if self.at_word("const") {
+            let diag = self.unexpected("a statement");
+            self.names_lost = true;
+            self.recover(
+                start,
+                diag.help("name a value by `let`; constants stand beside the functions of the block"),
+            );
+            return State::Statement;
+        }
         let kind = if self.at_word("let") {
             match self.let_start() {
                 Ok(pattern) => StatementKind::Let { pattern, ty: None },
@@ -89,14 +99,41 @@ impl Parser<'_> {
         let block = expression && matches!(self.nodes[value.id.index()].kind, NodeKind::Close { .. });
         if self.take(";").is_none() && !block && !(assignment && self.at_end()) {
             let mut diag = self.unexpected(AFTER_VALUE);
-            let is_next =
-                self.at_word("let") || diag.help.is_none() && matches!(self.found(), Unexpected::Word(_));
+            if let LevelKind::Block { statement: Some(statement) } = &self.level().kind
+                && let StatementKind::Let { pattern: Pattern::Tuple { .. }, .. } = &statement.kind
+                && self.at(",")
+            {
+                return Err(diag.help("a tuple stands in parentheses, as `let (a, b) = (…, …);`"));
+            }
+            if let NodeKind::Name(name) = &self.nodes[value.id.index()].kind
+                && self.at(":")
+            {
+                let diag = diag.help(format!("to name a value write `let {name} = …;`"));
+                self.names_lost = true;
+                return Err(diag);
+            }
+            if let NodeKind::Name(name) = &self.nodes[value.id.index()].kind
+                && let Unexpected::Word(word) = self.found()
+                && habits::is_function(&name.to_string())
+                && !is_keyword(&word)
+            {
+                return Err(
+                    diag.help(format!("a function is called with parentheses: write `{name}({word})`"))
+                );
+            }
+            let comma = self.take(",").is_some();
+            let is_word = matches!(self.found(), Unexpected::Word(word) if !is_keyword(&word));
+            let is_next = comma || self.at_word("let") || diag.help.is_none() && is_word;
             if !self.at_end() && !is_next {
                 return Err(diag);
             }
             // Only the `;` is missing: the value is as good as any.
-            if self.at_end() {
+            if comma {
+                diag = diag.help("write `;`: statements end with it");
+            } else if self.at_end() {
                 diag = diag.help("end the body with the value, by its name behind a `;`");
+                // The value that the body lacks is no second mistake.
+                self.names_lost = true;
             } else {
                 diag = diag.help("end the statement before it with `;`");
             }
@@ -115,12 +152,25 @@ impl Parser<'_> {
         let value = value.id;
         match statement.kind {
             StatementKind::Let { pattern, ty } => self.add(NodeKind::Let { pattern, ty, value }, site),
+            StatementKind::Assign { target, op, operator } if self.is_mutable(&target) => {
+                // The `let` that is meant.
+                let value = op.map_or(value, |op| {
+                    let lhs = self.add(NodeKind::Name(target.name.clone()), target.site()).id;
+                    self.add(NodeKind::Binary { op, operator, lhs, rhs: value }, site).id
+                });
+                self.add(NodeKind::Let { pattern: Pattern::Name(target.name), ty: None, value }, site)
+            }
             StatementKind::Assign { target, op, operator } => {
                 self.add(NodeKind::Assign { target, op, operator, value }, site)
             }
             StatementKind::Expression => self.add(NodeKind::Discard(value), site),
         };
         State::Statement
+    }
+
+    /// Whether an assignment is to a name that `let mut` binds.
+    fn is_mutable(&self, target: &Path) -> bool {
+        target.fields.is_empty() && self.mutable.iter().any(|name| target.name == name)
     }
 
     /// After a mistake: reports it and skips the statement; the names it binds stay bound.
@@ -179,8 +229,19 @@ impl Parser<'_> {
             let diag = self.unexpected(PATTERN);
             self.diags.push(diag);
             self.take_word("mut");
+            let pattern = self.distinct_pattern()?;
+            self.mutable.extend(pattern.names().iter().map(ToString::to_string));
+            return Ok(pattern);
         }
+        self.distinct_pattern()
+    }
+
+    fn distinct_pattern(&mut self) -> Result<Pattern, Diag> {
         let pattern = self.pattern()?;
+        if self.at(",") {
+            let help = "several names stand in parentheses, and so do their values: `let (a, b) = (…, …);`";
+            return Err(self.unexpected("`=`").help(help));
+        }
         check_distinct(&pattern)?;
         Ok(pattern)
     }

@@ -175,7 +175,11 @@ impl Parser<'_> {
         }
         let value = self.push(NodeKind::Name(name.clone()), site);
         self.open_struct().fields.push(FieldValue { name, value });
-        self.separator("`:`, `,` or `}`")?;
+        let is_value = self.at(".");
+        self.separator("`:`, `,` or `}`").map_err(|diag| match is_value {
+            true => diag.help("each value stands behind the name of its field, as `w: net.w`"),
+            false => diag,
+        })?;
         Ok(State::Element)
     }
 

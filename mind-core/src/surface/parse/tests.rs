@@ -344,3 +344,13 @@ fn a_body_that_begins_with_a_comparison_is_no_update() {
         assert!(diags.is_empty(), "{operator}: {diags:?}");
     }
 }
+
+#[test]
+fn the_value_of_a_closure_may_stand_in_brackets_behind_its_type() {
+    for closure in
+        ["|x: f32| -> f32 (x * 2.0)", "|x: f32[2]| -> f32[2] (x * 2.0)", "|x: f32[2]| -> f32[2] [1.0, 2.0]"]
+    {
+        let (_, diags) = parse(closure.parse().unwrap());
+        assert!(diags.is_empty(), "{closure}: {diags:?}");
+    }
+}

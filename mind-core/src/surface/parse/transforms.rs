@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Ident};
 
 use super::brackets::Target;
 use super::machine::is_transform;
-use super::parser::Parser;
+use super::parser::{Parser, is_keyword};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Callee, Transform, TransformKind, Wrt, WrtTarget};
 
@@ -49,10 +49,16 @@ impl Parser<'_> {
             if parser.take_word("wrt").is_none() {
                 return Err(parser.unexpected("`wrt = …`").help(missing()));
             }
-            parser.expect("=")?;
+            parser.expect("=").map_err(|diag| diag.help("an argument is named by `=`: write `wrt = …`"))?;
             let wrt = parser.wrt()?;
             parser.separator("`)`")?;
-            parser.expect_end("`)`")?;
+            parser.expect_end("`)`").map_err(|diag| match (&wrt.targets[..], parser.cursor.ident()) {
+                ([target], Some((next, _))) if !is_keyword(&next.to_string()) => {
+                    let list = format!("wrt = ({}, {next})", target.path);
+                    diag.help(format!("several parameters stand in parentheses: write `{list}`"))
+                }
+                _ => diag,
+            })?;
             Ok((function, wrt))
         })?;
         let site = Site::token(name.span()).to(site);
@@ -73,8 +79,20 @@ impl Parser<'_> {
 
     /// Reads the list of `#[grad(a, b)]`, inside its parentheses; a single name is bare.
     pub(super) fn gradient_attribute(&mut self) -> Result<Wrt, Diag> {
+        if !self.at_group(Delimiter::Parenthesis) {
+            let diag = self.unexpected("`(` and names of parameters");
+            return Err(
+                diag.help("name the parameters to differentiate by, as `#[grad(x)]` or `#[grad(x, y)]`")
+            );
+        }
         let ((targets, tuple), site) =
-            self.group(Delimiter::Parenthesis, "`(` and names of parameters", Self::wrt_targets)?;
+            self.group(Delimiter::Parenthesis, "names of parameters", |parser| {
+                let is_argument = parser.at_word("wrt");
+                parser.wrt_targets().map_err(|diag| match is_argument {
+                    true => diag.help("name the parameters alone, as `#[grad(x)]` or `#[grad(x, y)]`"),
+                    false => diag,
+                })
+            })?;
         checked(Wrt { targets, tuple, site })
     }
 
@@ -90,6 +108,13 @@ impl Parser<'_> {
         }
     }
 
+    /// The name in the text that comes next, if that is what it is.
+    fn quoted_name(&self) -> Option<String> {
+        let (literal, _) = self.cursor.literal()?;
+        let syn::Lit::Str(text) = syn::Lit::new(literal) else { return None };
+        syn::parse_str::<Ident>(&text.value()).ok().map(|name| name.to_string())
+    }
+
     fn wrt_target(&mut self) -> Result<WrtTarget, Diag> {
         // `zero_ok` alone may be a parameter's name.
         let before = (self.cursor, self.last_span());
@@ -101,6 +126,11 @@ impl Parser<'_> {
         let path = self.path(EXPECTED).map_err(|diag| match diag.help {
             None => diag.help("parameters are named: write `wrt = x`, or `wrt = (x, y)`"),
             Some(_) => diag,
+        });
+        // `wrt = "x"` means the parameter of that name.
+        let path = path.map_err(|diag| match self.quoted_name() {
+            Some(name) => diag.help(format!("parameters are named without quotes: write `{name}`")),
+            None => diag,
         })?;
         Ok(WrtTarget { path, zero_ok })
     }

@@ -21,12 +21,21 @@ impl Parser<'_> {
                 .unexpected(EXPECTED)
                 .help("write the type alone: tensors are borrowed by themselves"));
         }
+        if self.at_word("mut") {
+            let help =
+                "a parameter to be updated in place is declared `x: &mut f32[3]`; leave out any other `mut`";
+            return Err(self.unexpected(EXPECTED).help(help));
+        }
         if self.at_group(Delimiter::Bracket) {
-            return Err(self.unexpected(EXPECTED).help("the dtype stands first, as `f32[3]`"));
+            let written = self.array_type().unwrap_or_else(|| "f32[3]".to_owned());
+            let help = format!("the dtype stands first, as `{written}`");
+            return Err(self.unexpected(EXPECTED).help(help));
         }
         if self.at_path() {
             return self.struct_type();
         }
+        // Behind the result of a closure its value may follow in brackets.
+        let is_declared = self.last_span().source_text().as_deref() == Some(":");
         let here = self.here();
         let name = self.cursor.ident().map(|(ident, _)| ident.to_string());
         let dtype = match name.as_deref().map(|name| (name, DType::from_name(name))) {
@@ -49,9 +58,47 @@ impl Parser<'_> {
         self.name(EXPECTED)?;
         let (dims, site) = match self.at_group(Delimiter::Bracket) {
             true => self.list(Delimiter::Bracket, EXPECTED, "an operator, `,` or `]`", Self::dim_expr)?,
+            false if is_declared && self.at_group(Delimiter::Parenthesis) => {
+                let inside =
+                    self.cursor.group(Delimiter::Parenthesis).map(|(inside, ..)| inside.token_stream());
+                let dims = inside.map_or_else(String::new, |inside| inside.to_string());
+                let help =
+                    format!("dimensions stand in brackets: write `{dtype}[{}]`", dims.replace(" ,", ","));
+                return Err(self.unexpected("`[` and dimensions").help(help));
+            }
             false => (Vec::new(), here),
         };
+        if is_declared && self.at_group(Delimiter::Bracket) {
+            let help = format!("dimensions stand in one pair of brackets, as `{dtype}[2, 3]`");
+            return Err(self.unexpected("the end of the type").help(help));
+        }
         Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
+    }
+
+    /// `f32[2, 3]` for the `[[f32; 3]; 2]` that comes next.
+    fn array_type(&self) -> Option<String> {
+        let (mut inside, ..) = self.cursor.group(Delimiter::Bracket)?;
+        let mut dims = Vec::new();
+        loop {
+            let nested = inside.group(Delimiter::Bracket);
+            let behind = match nested {
+                Some((_, _, behind)) => behind,
+                None => inside.ident()?.1,
+            };
+            let (semicolon, rest) = behind.punct()?;
+            let (extent, end) = rest.token_tree()?;
+            if semicolon.as_char() != ';' || !end.eof() {
+                return None;
+            }
+            dims.push(extent.to_string());
+            match nested {
+                Some((next, ..)) => inside = next,
+                None => {
+                    let dtype = DType::from_name(&inside.ident()?.0.to_string())?;
+                    return Some(format!("{dtype}[{}]", dims.join(", ")));
+                }
+            }
+        }
     }
 
     /// Reads `Mlp`, `Dense<64, N>` or `layers::Dense<64, N>`.
