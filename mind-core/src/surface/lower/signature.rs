@@ -212,8 +212,12 @@ pub(super) fn gradient_targets<'a>(
         let diag = undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name));
         let known: Vec<String> = parameters.clone().map(|(name, _)| format!("`{name}`")).collect();
         Err(match diag.help {
-            None if !known.is_empty() => diag.help(format!("the parameters are {}", known.join(", "))),
-            Some(_) | None => diag,
+            None => match &known[..] {
+                [] => diag,
+                [parameter] => diag.help(format!("the only parameter is {parameter}")),
+                parameters => diag.help(format!("the parameters are {}", parameters.join(", "))),
+            },
+            Some(_) => diag,
         })
     };
     wrt.targets.iter().map(target).collect()
