@@ -68,7 +68,7 @@ macro_rules! functions {
         $(let $y: Matrix<$ty> = Tensor::from_fn_with((rows, columns), element(104_729));)?
         let zeros = || -> Matrix<$ty> { Tensor::from_fn_with((rows, columns), |_| 0.0) };
         let (mut fused, mut product, mut apart) = (zeros(), zeros(), zeros());
-        let (mut workspace, mut other) = (Workspace::with_bytes(1 << 20), Workspace::with_bytes(1 << 20));
+        let (mut workspace, mut other) = (Workspace::new(), Workspace::new());
         let times = least(
             &mut || {
                 let (x, w) = black_box((&x, &w));

@@ -366,8 +366,8 @@ functions! {
 
     /// 1 above 0 and -1 below; zeros and NaN stay.
     sign(x) {
-        if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x },
-        if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x },
+        if x.abs() > 0.0 { 1_f32.copysign(x) } else { x },
+        if x.abs() > 0.0 { 1_f64.copysign(x) } else { x },
         x.signum()
     }
 
@@ -391,8 +391,8 @@ functions! {
 
     /// `x · y`, but 0 where a factor is 0, whatever the other one is.
     mul_keep_zero(x, y) {
-        unless!((x == 0.0) | (y == 0.0), x * y),
-        unless!((x == 0.0) | (y == 0.0), x * y),
+        if (x != 0.0) & (y != 0.0) { x * y } else { 0.0 },
+        if (x != 0.0) & (y != 0.0) { x * y } else { 0.0 },
         refused()
     }
 

@@ -14,9 +14,10 @@ macro_rules! of {
             /// Adding it rounds to an integer, which is then in the low bits as the exponent of a power of 2 is.
             const ROUND: $ty = $round;
 
-            // Beyond these the result is 1 or -1. Written so that NaN passes.
-            let x = if x > $most { $most } else { x };
-            let x = if x < -$most { -$most } else { x };
+            const MOST: $ty = $most;
+
+            // Beyond it the result is 1 or -1. Written so that NaN passes.
+            let x = if x.abs() > MOST { MOST.copysign(x) } else { x };
             let shifted = A::multiply_add(x, 2.0 * LOG2_E, ROUND);
             // What multiples of ln 2 lack is felt the less the larger the result is: no second part of it.
             let r = A::multiply_add(shifted - ROUND, -0.5 * LN_2, x);
