@@ -109,14 +109,14 @@ pub struct Function {
     pub f64: [fn(&[f64]) -> f64; 2],
 }
 
-/// The larger float, or the smaller one, by selections alone: NaN if either is. Equal floats differ in the sign of a zero at
-/// most, which both must have, or either.
+/// The larger float, or the smaller one, by selections alone, and the first where the one named last is NaN. Equal floats
+/// differ in the sign of a zero at most, which both must have, or either.
 macro_rules! extreme {
-    ($x:ident $beats:tt $y:ident, $sign:tt) => {{
+    ($x:ident $beats:tt $y:ident, $sign:tt, $nan:ident) => {{
         let equal = Self::from_bits($x.to_bits() $sign $y.to_bits());
         let chosen = if $x $beats $y { $x } else { $y };
         let chosen = if $x == $y { equal } else { chosen };
-        if $x.is_nan() { $x } else { chosen }
+        if $nan.is_nan() { $x } else { chosen }
     }};
 }
 
@@ -384,10 +384,10 @@ functions! {
     trunc(x) { x.trunc(), x.trunc(), refused() }
 
     /// The larger one: NaN if either is, and +0 of two zeros.
-    maximum(x, y) { extreme!(x > y, &), extreme!(x > y, &), x.max(y) }
+    maximum(x, y) { extreme!(x > y, &, x), extreme!(x > y, &, x), x.max(y) }
 
     /// The smaller one: NaN if either is, and -0 of two zeros.
-    minimum(x, y) { extreme!(x < y, |), extreme!(x < y, |), x.min(y) }
+    minimum(x, y) { extreme!(x < y, |, x), extreme!(x < y, |, x), x.min(y) }
 
     /// `x · y`, but 0 where a factor is 0, whatever the other one is.
     mul_keep_zero(x, y) {
@@ -400,18 +400,10 @@ functions! {
     div_keep_zero(x, y) { unless!(x == 0.0, x / y), unless!(x == 0.0, x / y), refused() }
 
     /// The larger one: of a number and NaN the number, and +0 of two zeros.
-    fmax(x, y) {
-        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x > y, &) },
-        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x > y, &) },
-        x.max(y)
-    }
+    fmax(x, y) { extreme!(x > y, &, y), extreme!(x > y, &, y), x.max(y) }
 
     /// The smaller one: of a number and NaN the number, and -0 of two zeros.
-    fmin(x, y) {
-        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x < y, |) },
-        if y.is_nan() { x } else if x.is_nan() { y } else { extreme!(x < y, |) },
-        x.min(y)
-    }
+    fmin(x, y) { extreme!(x < y, |, y), extreme!(x < y, |, y), x.min(y) }
 }
 
 #[cold]
