@@ -216,7 +216,7 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Whether it is this that is at fault, where the first operand has this rank.
+    /// Whether this part is at fault; `rank` is that of the first operand.
     pub const fn is_about(&self, written: Written<'_>, rank: usize) -> bool {
         match written {
             Written::Attribute(name) => {
@@ -267,7 +267,35 @@ impl<'a> Failure<'a> {
             Problem::Strides { .. } => &["strides"],
             Problem::Padding { .. } => &["padding"],
             Problem::AmountCount { .. } | Problem::Amount { .. } => &["low"],
-            _ => &[],
+            // What is at fault is an operand, the subscripts or the operation.
+            Problem::Mismatch { .. }
+            | Problem::Pattern { .. }
+            | Problem::Tied { .. }
+            | Problem::Mixed
+            | Problem::LiteralKind { .. }
+            | Problem::MixedAmong { .. }
+            | Problem::Broadcast { .. }
+            | Problem::DotRank { .. }
+            | Problem::MatMulRank { .. }
+            | Problem::Rank { .. }
+            | Problem::NoMatrix
+            | Problem::GatherRank
+            | Problem::Inner { .. }
+            | Problem::ShapesDiffer { .. }
+            | Problem::Unlike { .. }
+            | Problem::Shape { .. }
+            | Problem::RankLimit { .. }
+            | Problem::CountLimit { .. }
+            | Problem::Overflow
+            | Problem::SliceLengths { .. }
+            | Problem::IndexCount { .. }
+            | Problem::IndexOutside { .. }
+            | Problem::BoundOutside { .. }
+            | Problem::IndexType { .. }
+            | Problem::Channels { .. }
+            | Problem::Window { .. }
+            | Problem::NotScalar
+            | Problem::NotDifferentiable => &[],
         }
     }
 }
@@ -277,7 +305,7 @@ impl<'a> Failure<'a> {
 pub enum Written<'a> {
     /// The attribute of this name.
     Attribute(&'a str),
-    /// What an index expression has for this axis, counted from the end if negative.
+    /// The subscript of this axis in an index expression; a negative axis counts from the end.
     Subscript(i64),
 }
 
