@@ -18,7 +18,7 @@ use crate::{
 /// The most bytes that are read.
 pub const MOST_BYTES: u64 = 10 << 20;
 
-/// How many bytes tell the form of a text that is too large.
+/// The number of bytes that are read of a text that is too large, to find its form.
 const BEGINNING: usize = 4096;
 
 /// The text of a file, and its form.

@@ -87,7 +87,7 @@ fn run(name: &str, program: &str) -> String {
     execute_binary(&mut Command::new(compile(name, program)))
 }
 
-/// What a program prints, which has to succeed.
+/// The output of a program, which has to succeed.
 fn execute_binary(program: &mut Command) -> String {
     let output = program.output().expect("the program runs");
     let text =

@@ -14,7 +14,7 @@ pub struct Line {
     pub operands: Vec<f64>,
     /// The nearest float.
     pub result: f64,
-    /// What it lacks.
+    /// The exact result less `result`, in units in its last place.
     pub rest: f64,
 }
 

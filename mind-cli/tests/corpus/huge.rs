@@ -143,7 +143,7 @@ fn of_inputs(case: &Case) -> Option<Module> {
     of_case(case, named)
 }
 
-/// What an optimiser may fold, and a run has to make.
+/// The case with constants for operands: an optimiser may fold them, and a run has to make them.
 fn of_constants(case: &Case) -> Option<Module> {
     let filled = |builder: &mut Builder, _: &str, ty: &Type| {
         let data = TensorData::splat(ty.dtype, 1.0);

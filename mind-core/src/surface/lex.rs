@@ -257,7 +257,8 @@ impl<'a> Scanner<'a> {
     /// Reports a bracket that is not closed before what is found here, and closes it.
     fn left_open(&mut self, open: Open, found: &str) {
         let Open { closing, at: opened, foreign } = open;
-        // What is not reported is mended in no time: at the end.
+        // Beyond the limit of reports the bracket is closed at the end: an insertion in the middle takes time in
+        // proportion to the text.
         let foreign = foreign.filter(|_| self.diags.as_slice().len() < MAX_REPORTED);
         let (found, at) = foreign.map_or((found, self.at), |foreign| (foreign.text, foreign.at));
         let message = format!("found `{found}`, expected `{closing}`");

@@ -299,7 +299,7 @@ impl Lowering<'_> {
         // What is taken whole beside them is no copy.
         let is_whole = !new.is_empty() && read.iter().all(|part| *part == Subscript::Rest);
         let index = Op::Part(Part::Index { indices: read });
-        // What a template does is told at its call.
+        // Mistakes inside a template are reported at its call.
         let spot = if self.frames.is_empty() { spot.subscripts(&sites) } else { spot };
         let taken = if is_whole { operand } else { self.emit(index, &[operand], spot) };
         if new.is_empty() {

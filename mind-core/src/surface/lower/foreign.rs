@@ -575,7 +575,7 @@ pub(crate) trait Foreign: Expressions {
 /// The formula of `clip`, whose bounds are found by their names.
 const CLIP: &str = "minimum(maximum({=0}, {1}), {2})";
 
-/// What other libraries call the argument of a variance that says what is divided by.
+/// The names that other libraries give to the argument of a variance that sets its divisor.
 const DIVISORS: &[&str] = &["unbiased", "ddof", "correction"];
 
 /// Functions of the library over the last axis, whose namesakes elsewhere are over all axes.

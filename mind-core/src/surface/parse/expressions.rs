@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
         if called && word == "where" { self.take_word("where") } else { None }
     }
 
-    /// What is said where an operand should stand, of `.5`, `x++` and `x--`.
+    /// The mistakes `.5`, `x++` and `x--`, where an operand is expected.
     fn no_operand(&mut self) -> Option<Diag> {
         if self.at(".")
             && let Some((literal, _)) = self.cursor.punct().and_then(|(_, behind)| behind.literal())

@@ -178,7 +178,7 @@ fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Bo
         if is_of_library(&path) {
             *callee = in_library(callee, path);
         } else if habits::is_foreign(&path[0].to_string()) {
-            // It is told with the call. A module of that name is reached by `self::`.
+            // The call reports the unknown function. A module of that name can be reached by `self::`.
         } else if imports.iter().all(|import| import.name.to_string() != callee.to_string()) {
             let (path, name, site) = (tokens(&path), callee.clone(), callee.site());
             imports.push(Import { path, name, site, kind: ImportKind::Function });
