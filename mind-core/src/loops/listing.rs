@@ -5,8 +5,8 @@ use std::{collections::HashMap, fmt::Write};
 use crate::{
     ir::ValueId,
     loops::{
-        Capture, Captured, Cut, Done, Head, Lanes, Loops, OfBlock, OfStep, Part, Place, Product, Run, Size,
-        Statement, Total, Value, Var, of_step,
+        Capture, Captured, Cut, Done, Epilogue, Finished, Head, Lanes, Loops, OfBlock, OfStep, Part, Place,
+        Product, Run, Size, Statement, Total, Value, Var, of_step,
     },
     plan::{BufferId, Listing, Scalar, Step},
     reduce::Neutral,
@@ -46,11 +46,20 @@ fn shown(listing: &Listing<'_>, step: &Step) -> Option<String> {
     let head = match &of {
         OfStep::Nest(_) => run(listing, loops),
         OfStep::Product(Product::Tiny(_)) => "a product where it stands".to_owned(),
-        OfStep::Product(Product::Kernel(_)) | OfStep::Convolution(_) => {
-            "for each block of a product's sums".to_owned()
+        OfStep::Product(Product::Kernel(epilogue)) | OfStep::Convolution(epilogue) => {
+            of_blocks(epilogue).to_owned()
         }
     };
     Some(format!("{head}\n{}", Printer::new(listing, loops).all()))
+}
+
+fn of_blocks(epilogue: &Epilogue) -> &'static str {
+    match epilogue {
+        Epilogue::Finished(Finished { joins_rows: true, .. }) => {
+            "for each block of a product's sums, whole rows as one"
+        }
+        Epilogue::Finished(_) | Epilogue::Stored(_) => "for each block of a product's sums",
+    }
 }
 
 fn run(listing: &Listing<'_>, loops: &Loops) -> String {

@@ -23,6 +23,17 @@ pub struct Block<'a, T> {
     pub stride: usize,
 }
 
+impl<T> Block<'_, T> {
+    /// The same elements as one row, if these are all `columns` of each row and follow each other.
+    fn joined(self, columns: usize) -> Self {
+        if self.columns != columns || self.stride != columns {
+            return self;
+        }
+        let all = self.rows * columns;
+        Self { rows: 1, columns: all, stride: all, ..self }
+    }
+}
+
 /// Where an epilogue will read and write for some elements, which a kernel may have fetched before.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<T> {
@@ -110,6 +121,10 @@ impl<T: Arithmetic> Epilogue<T> for Stored<'_, T> {
 
 /// An [`Epilogue`] as generated code writes it.
 pub trait Finish<T>: Send + Sized {
+    /// Whether everything that is read and written lies as the result does, so that whole rows may be given as one: rows of
+    /// few elements are not computed one by one then.
+    const JOINS_ROWS: bool;
+
     /// As [`Epilogue::split`].
     fn split(self, row: usize) -> (Self, Self);
 
@@ -136,7 +151,11 @@ impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
         (Self(before), Self(after))
     }
 
-    fn block(&mut self, block: Block<'_, T>) {
+    fn block(&mut self, mut block: Block<'_, T>) {
+        if F::JOINS_ROWS {
+            let columns = self.0.destination(block.row, block.column).stride;
+            block = block.joined(columns);
+        }
         dispatch(AtLevel(&mut self.0, block));
     }
 
@@ -178,6 +197,8 @@ mod tests {
     struct Noted(Option<bool>);
 
     impl Finish<f32> for Noted {
+        const JOINS_ROWS: bool = false;
+
         fn split(self, _: usize) -> (Self, Self) {
             (Self(None), self)
         }
@@ -217,6 +238,19 @@ mod tests {
             run_at_most(level, AtLevel(&mut noted, block));
             assert_eq!(noted.0, Some(run_at_most(level, Fuses)), "{level:?}");
         }
+    }
+
+    #[test]
+    fn whole_rows_that_follow_each_other_are_one() {
+        let block = Block { row: 3, column: 0, rows: 2, columns: 3, sums: &[1, 2, 3, 4, 5, 6], stride: 3 };
+        let shape =
+            |block: Block<'_, i32>| [block.row, block.column, block.rows, block.columns, block.stride];
+        assert_eq!(shape(block.joined(3)), [3, 0, 1, 6, 6]);
+        assert_eq!(shape(block.joined(4)), shape(block), "columns are missing");
+        let apart = Block { columns: 2, ..block };
+        assert_eq!(shape(apart.joined(2)), shape(apart), "rows are apart");
+        let none = Block { rows: 0, sums: &[], ..block };
+        assert_eq!(shape(none.joined(3)), [3, 0, 1, 0, 0]);
     }
 
     #[test]

@@ -136,6 +136,11 @@ impl Run<'_> {
                 assert_defined_once(&finished.loops);
                 // What is written is cut below the first row, and kernels give blocks.
                 for (first, end) in [(0, rows.min(1)), (rows.min(1), rows)] {
+                    if finished.joins_rows {
+                        let all = (end - first) * columns;
+                        self.block(finished, [first, first, 0, 1, all], elements, columns);
+                        continue;
+                    }
                     for row in (first..end).step_by(3) {
                         for column in (0..columns).step_by(21) {
                             let block = [first, row, column, 3.min(end - row), 21.min(columns - column)];

@@ -22,6 +22,10 @@ const fn register(dtype: DType) -> usize {
 /// Elements of a block where no sum decides it: two registers, so that one `exp` hides the latency of another.
 const PLAIN: usize = 32;
 
+/// So many elements of a function such as `tanh` LLVM leaves a loop until it makes vectors of loops. Fewer it unrolls before,
+/// and finds the vectors in the copies of `exp` but not in those of `tanh` and `atan`, which then take twice as long.
+const LOOPED: usize = 16;
+
 /// So few elements, known ahead, are computed one by one as fast as in a block.
 const ONE_BY_ONE: usize = 3;
 
@@ -198,6 +202,36 @@ impl Lowering<'_> {
             }
             return;
         }
+        let (mut left, mut variables) = (len.clone(), variables.clone());
+        if self.has_long_blocks(pass, &variables, width) {
+            variables = self.whole_blocks(pass, &variables, sums, LOOPED, len.clone());
+            let done = self.out.size("done", len.clone().over(LOOPED).times(Size::known(LOOPED)));
+            left = len.minus(done.into());
+        }
+        let variables = self.whole_blocks(pass, &variables, sums, width, left);
+        if known.is_none_or(|len| len % width > 0) {
+            self.rest(pass, &variables, sums, width);
+        }
+    }
+
+    /// Whether the blocks of a product's store are of [`LOOPED`] elements first, and then of `width`. Functions with a range
+    /// are not: the constants of a block are read anew in the next one, and its range is asked of more elements.
+    fn has_long_blocks(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
+        matches!(self.frame, Frame::Block(_))
+            && width < LOOPED
+            && self.is_padded(pass, variables, width)
+            && pass.elements.iter().all(|node| node.op.row().range.is_none())
+    }
+
+    /// The whole blocks of `len` elements. What is left of each row is in the variables that result.
+    fn whole_blocks(
+        &mut self,
+        pass: &Pass,
+        variables: &Variables,
+        sums: &[Option<LaneFold>],
+        width: usize,
+        len: Size,
+    ) -> Variables {
         let rows = self.consecutive(variables);
         let (mut chunks, mut rests) = (Vec::new(), Vec::new());
         for (of, written) in &rows {
@@ -241,9 +275,7 @@ impl Lowering<'_> {
         back.into_iter().for_each(|statement| self.out.push(statement));
         self.out.close();
         self.close_chains(inner, &in_lanes);
-        if known.is_none_or(|len| len % width > 0) {
-            self.rest(pass, &variables.with(&rests), sums, width);
-        }
+        variables.with(&rests)
     }
 
     /// What is left of a row after its whole blocks of `width` elements. Of known length it is a block of a narrower register.

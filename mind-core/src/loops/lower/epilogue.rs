@@ -55,6 +55,8 @@ pub struct Finished {
     pub stride: Dim,
     /// The element type of what is stored.
     pub dtype: DType,
+    /// Whether a block of whole rows may be given as one row.
+    pub joins_rows: bool,
 }
 
 /// How a product is computed, and what becomes of its elements.
@@ -90,7 +92,16 @@ pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     let target = targets().find(is_read).or_else(|| targets().next()).expect("a finish stores something");
     let (destination, stride) = (captures.target(target), target.strides[0].clone());
     let loops = loops(captures, out, has_functions(&nest));
-    Epilogue::Finished(Finished { loops, destination, stride, dtype })
+    let joins_rows = joins_rows(finish);
+    Epilogue::Finished(Finished { loops, destination, stride, dtype, joins_rows })
+}
+
+/// Whether everything that is read and written lies as the product's matrix does, so that whole rows are one long row.
+fn joins_rows(finish: &Finish) -> bool {
+    let expected = [finish.extents[1].clone(), Dim::ONE];
+    let is_still = |view: &View| view.strides.iter().all(|stride| *stride == Dim::ZERO);
+    let targets = finish.stores.iter().map(|store| &store.target);
+    targets.chain(&finish.loads).all(|view| view.strides == expected || is_still(view))
 }
 
 /// Where the sums go, if they are stored as they are and nothing else becomes of them.

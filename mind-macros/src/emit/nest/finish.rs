@@ -14,7 +14,7 @@ use super::{
 
 /// An expression that makes the epilogue; what it writes begins here.
 pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> String {
-    let Finished { loops, destination, stride, dtype } = finished;
+    let Finished { loops, destination, stride, dtype, joins_rows } = finished;
     let printer = Printer::new(body, loops);
     let (fields, rows) = (Field::all(body, loops, &printer), printer.body());
     let block = Block::of(loops, &printer);
@@ -62,6 +62,7 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
     format!(
         "{{ struct Finish<{declared}> {{ first: usize, {declaration}}}\n\
          impl<{bounds}> rt::Finish<{dtype}> for Finish<{of_any}> {{\n\
+         const JOINS_ROWS: bool = {joins_rows};\n\
          fn split(self, row: usize) -> (Self, Self) {{ let Self {{ first, {names}}} = self; {sizes}{cuts}\n\
          (Self {{ first, {first}}}, Self {{ first: row, {later}}}) }}\n\
          fn destination(&self, row: usize, column: usize) -> rt::Destination<{dtype}> {{\n\
