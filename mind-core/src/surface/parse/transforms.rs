@@ -1,6 +1,6 @@
 //! `grad(f, wrt = a)(x)` and what `wrt` and `#[grad(…)]` list.
 
-use proc_macro2::{Delimiter, Ident};
+use proc_macro2::{Delimiter, Ident, TokenTree};
 
 use super::brackets::Target;
 use super::machine::is_transform;
@@ -9,6 +9,15 @@ use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Callee, Transform, TransformKind, Wrt, WrtTarget};
 
 const EXPECTED: &str = "the name of a parameter";
+const FUNCTION: &str = "the name of a function in this block";
+
+/// What to do where an expression is differentiated.
+fn of_expression(transform: &Ident) -> String {
+    format!(
+        "`{transform}` takes a function, not an expression: write `fn loss(…) -> f32 {{ … }}` in this block, and \
+         `{transform}(loss, wrt = …)(…)`"
+    )
+}
 
 impl Parser<'_> {
     /// Reads what is called by an application whose outermost transform is `name`, up to the arguments.
@@ -31,16 +40,27 @@ impl Parser<'_> {
         let ((function, wrt), site) = self.group(Delimiter::Parenthesis, "`(`", |parser| {
             let mut function = match parser.path_before(|behind| behind.eof() || behind.punct().is_some()) {
                 Some(path) => path,
-                None => parser.name("the name of a function in this block")?.into(),
+                None => match parser.name(FUNCTION) {
+                    Ok(name) => name.into(),
+                    // A closure has help of its own.
+                    Err(diag) if parser.at("|") || parser.at("||") => return Err(diag),
+                    Err(diag) => return Err(diag.help(of_expression(name))),
+                },
             };
             if parser.at_group(Delimiter::Parenthesis) {
                 function = match is_transform(&function.name) {
                     true => parser.transform(&function.name, transforms)?,
                     false => {
-                        let help = format!("write `{name}({function}, wrt = …)(…)`, the arguments last");
+                        let help = match parser.at_names() {
+                            true => format!("write `{name}({function}, wrt = …)(…)`, the arguments last"),
+                            false => of_expression(name),
+                        };
                         return Err(parser.unexpected("`,` and `wrt = …`").help(help));
                     }
                 };
+            }
+            if !parser.at(",") && !parser.at_end() {
+                return Err(parser.unexpected("`, wrt = …`").help(of_expression(name)));
             }
             let missing = || format!("say what to differentiate by: `{name}({function}, wrt = …)`");
             if parser.take(",").is_none() || parser.at_end() {
@@ -64,6 +84,16 @@ impl Parser<'_> {
         let site = Site::token(name.span()).to(site);
         transforms.push(Transform { kind, wrt, site });
         Ok(function)
+    }
+
+    /// Whether the next bracket holds names alone, as the arguments of a function may be.
+    fn at_names(&self) -> bool {
+        let Some((inside, ..)) = self.cursor.group(Delimiter::Parenthesis) else { return false };
+        inside.token_stream().into_iter().all(|token| match token {
+            TokenTree::Ident(_) => true,
+            TokenTree::Punct(punct) => punct.as_char() == ',',
+            TokenTree::Group(_) | TokenTree::Literal(_) => false,
+        })
     }
 
     /// Reads `a`, `zero_ok a` or `(a, zero_ok b)`.
