@@ -229,17 +229,72 @@ impl<'a> Failure<'a> {
                 }
                 false
             }
-            Written::Subscript(place) => match self.problem {
-                Problem::Step { axis, .. }
-                | Problem::Start { axis, .. }
-                | Problem::End { axis, .. }
-                | Problem::Empty { axis, .. }
-                | Problem::IndexOutside { axis, .. }
-                | Problem::BoundOutside { axis, .. } => {
-                    axis as i64 == if place < 0 { place + rank as i64 } else { place }
+            Written::Subscript(place) => match self.subscript(rank) {
+                Some((position, count)) => {
+                    position as i64 == if place < 0 { place + count as i64 } else { place }
                 }
-                _ => false,
+                None => false,
             },
+        }
+    }
+
+    /// The position of the subscript at fault, and the number of subscripts that positions from the end count from.
+    const fn subscript(&self, rank: usize) -> Option<(usize, usize)> {
+        match self.problem {
+            Problem::Step { axis, .. }
+            | Problem::Start { axis, .. }
+            | Problem::End { axis, .. }
+            | Problem::Empty { axis, .. }
+            | Problem::IndexOutside { axis, .. }
+            | Problem::BoundOutside { axis, .. } => Some((axis, rank)),
+            // The first one without an axis.
+            Problem::IndexCount { written } => Some((rank, written)),
+            // The fault is an operand, an attribute or the operation.
+            Problem::Mismatch { .. }
+            | Problem::Pattern { .. }
+            | Problem::Tied { .. }
+            | Problem::Mixed
+            | Problem::LiteralKind { .. }
+            | Problem::Literal { .. }
+            | Problem::NotTaken { .. }
+            | Problem::MixedAmong { .. }
+            | Problem::Broadcast { .. }
+            | Problem::BroadcastRank { .. }
+            | Problem::BroadcastTo { .. }
+            | Problem::DotRank { .. }
+            | Problem::MatMulRank { .. }
+            | Problem::Rank { .. }
+            | Problem::NoMatrix
+            | Problem::GatherRank
+            | Problem::Inner { .. }
+            | Problem::ShapesDiffer { .. }
+            | Problem::Unlike { .. }
+            | Problem::Shape { .. }
+            | Problem::AxisOutOfRange { .. }
+            | Problem::AxisTwice { .. }
+            | Problem::NoAxis
+            | Problem::Permutation { .. }
+            | Problem::NotOne { .. }
+            | Problem::NotPositive { .. }
+            | Problem::TypeNotPositive { .. }
+            | Problem::ManyOpen { .. }
+            | Problem::OpenOverflow
+            | Problem::Indivisible { .. }
+            | Problem::Counts { .. }
+            | Problem::RankLimit { .. }
+            | Problem::CountLimit { .. }
+            | Problem::ShapeLimit { .. }
+            | Problem::Overflow
+            | Problem::SliceLengths { .. }
+            | Problem::IndexType { .. }
+            | Problem::Channels { .. }
+            | Problem::Strides { .. }
+            | Problem::Padding { .. }
+            | Problem::AmountCount { .. }
+            | Problem::Amount { .. }
+            | Problem::Window { .. }
+            | Problem::NotScalar
+            | Problem::NotDifferentiable => None,
         }
     }
 

@@ -277,15 +277,18 @@ impl Writer<'_> {
                 ],
                 &[0],
             ),
-            Problem::IndexCount { written } => self.fault(
-                &[
-                    Count(written),
-                    T(if written == 1 { " index given, at most " } else { " indices given, at most " }),
-                    Count(context.operands[0].ty.rank()),
-                    T(" needed"),
-                ],
-                &[0],
-            ),
+            Problem::IndexCount { written } => {
+                let rank = context.operands[0].ty.rank();
+                let given = if written == 1 { " index given, at most " } else { " indices given, at most " };
+                self.fault(&[Count(written), T(given), Count(rank), T(" needed")], &[0]);
+                if rank == 0 {
+                    self.help(&[T("write `"), Base(0), T("`")]);
+                } else if written == rank + 1 {
+                    self.help(&[T("leave it out: each axis has one subscript")]);
+                } else {
+                    self.help(&[T("leave it and those behind it out: each axis has one subscript")]);
+                }
+            }
             Problem::IndexOutside { axis, index } => self.outside("index ", index, axis),
             Problem::BoundOutside { axis, bound } => self.outside("bound ", bound, axis),
 

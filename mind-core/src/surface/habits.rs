@@ -115,9 +115,20 @@ pub(crate) fn is_foreign(name: &str) -> bool {
     FOREIGN.contains(&name)
 }
 
-/// Whether a function gives an extent, which among Rust variables Rust has.
-pub(crate) fn is_extent(name: &str) -> bool {
-    matches!(function(name), Some(Way::Words(EXTENTS)))
+/// What to write for a function that gives extents in other libraries, of this operand; no type among Rust variables names
+/// them.
+pub(crate) fn extent_function(name: &str, operand: &str) -> Option<String> {
+    matches!(function(name), Some(Way::Words(EXTENTS))).then(|| extent(operand))
+}
+
+/// As [`extent_function`], for a field.
+pub(crate) fn field_among_rust(name: &str, operand: &str) -> Option<String> {
+    let help = field(name)?;
+    Some(if help == EXTENTS { extent(operand) } else { help.to_owned() })
+}
+
+fn extent(operand: &str) -> String {
+    format!("an extent is a number, each by its axis: write `extent({operand}, 0)`")
 }
 
 /// What to write for a name that is no variable.
@@ -161,7 +172,7 @@ const fn library(file: &'static str, name: &'static str) -> Way {
     Way::Library { file, name }
 }
 
-const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`";
+const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`, or `extent(x, 0)`";
 const IN_RUST: &str = "compute it in Rust of what the function gives";
 
 const LOOPS: &str = "there are no loops: write a few steps one after the other, or call a function of one step in a loop of Rust";
@@ -496,7 +507,7 @@ const NAMES: &[(&[&str], &str)] = &[
 
 const FIELDS: &[(&[&str], &str)] = &[
     (&["t", "H"], "write `.T`"),
-    (&["shape", "size", "ndim", "dims", "len"], "extents are those of the type, and numbers too: write `N`"),
+    (&["shape", "size", "ndim", "dims", "len"], EXTENTS),
     (&["dtype"], "leave it out: a tensor has the element type of its declaration"),
     (&["data", "value", "values"], "write the tensor alone"),
     (&["at"], "a part of a tensor is not updated: compute the whole, as `where(iota(3) == 0, 1.0, x)`"),

@@ -250,13 +250,14 @@ impl Lowering<'_> {
         let name = callee.to_string();
         let text = self.short_text(expr);
         let diag = self.no_function(callee, (arguments, method), expr, builtins::names());
+        let operand = arguments.first().map(|first| self.text(first.value));
+        let extent = operand.and_then(|operand| habits::extent_function(&name, operand.trim_matches('`')));
         self.once(format!("{name}()"), || {
             let what = if method { "method" } else { "function" };
-            match diag.help {
-                Some(_) if !habits::is_extent(&name) => diag,
-                Some(_) | None => {
-                    diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`"))
-                }
+            match (extent, &diag.help) {
+                (Some(extent), _) => diag.help(extent),
+                (None, Some(_)) => diag,
+                (None, None) => diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`")),
             }
         })
     }

@@ -107,6 +107,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         lowering.values.push(value);
         index += 1;
     }
+    lowering.refuse_fields_of_tensors();
     let result = lowering.result(expression);
     let (structure, annotation) = match result {
         Ok(result) => result,

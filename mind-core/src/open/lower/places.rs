@@ -79,7 +79,10 @@ impl Lowering<'_> {
                 return Err(Stop::Poisoned);
             }
             let message = format!("only Rust variables have fields, found {}", self.describe(base));
-            return Err(Diag::new(Code::E2001, Site::token(name.span()), message).into());
+            let operand = self.operand_text(base);
+            let help = habits::field_among_rust(&name.to_string(), &operand)
+                .unwrap_or_else(|| "a method is called with parentheses; only Rust's structs have fields".to_owned());
+            return Err(Diag::new(Code::E2001, Site::token(name.span()), message).help(help).into());
         };
         if let Some(record) = self.records.get(&place.key).cloned() {
             return self.field_of(&record, name);
@@ -164,6 +167,28 @@ impl Lowering<'_> {
         let leaf = self.leaf(Leaf { tokens, text, is_place: true, part: None, annotation: None, site });
         self.leaf_of.insert(key, leaf);
         Ok(Value::Tensor(leaf))
+    }
+
+    /// E1007 for `x.shape` where the expression reads `x` too: a variable that is a tensor or a number has no fields. Of
+    /// `x.shape` alone only rustc knows what `x` is.
+    pub(super) fn refuse_fields_of_tensors(&mut self) {
+        let fields: Vec<_> = { self.leaf_of.keys() }
+            .filter_map(|key| {
+                let (base, field) = key.rsplit_once('.')?;
+                habits::field(field)?;
+                self.leaf_of.get(base)?;
+                Some((self.leaf_of[key], base.to_owned(), field.to_owned()))
+            })
+            .collect();
+        for (leaf, base, field) in fields {
+            let Some(input) = self.graph.node(leaf).op.input_name() else { continue };
+            let message = format!("found `.{field}` behind a tensor, expected `T`, `mT`, a method call or an operator");
+            let diag = Diag::new(Code::E1007, self.leaves[input.index()].site, message);
+            self.report(match habits::field_among_rust(&field, &base) {
+                Some(help) => diag.help(help).into(),
+                None => diag.into(),
+            });
+        }
     }
 
     pub(super) fn rust(&mut self, tokens: &TokenStream, text: &str, expr: ExprId) -> Value<NodeId> {

@@ -492,14 +492,16 @@ impl BodyLowering<'_> {
         Ok(match (&self.signature.result, value) {
             (Some(result), None) if *result == Structure::UNIT => (Structure::UNIT, Value::unit()),
             (Some(result), None) => {
-                // The value that a `;` took away has been reported.
-                if self.ends_with_unused_value(nodes) {
+                // The value that a `;` took away has been reported, and so has an update that is none.
+                if self.ends_with_unused_value(nodes) || self.ends_with_refused_update(nodes) {
                     return Err(Stop::Poisoned);
                 }
                 let message = format!("`{name}` declares the result {result}, its body ends without a value");
-                return Err(Diag::new(Code::E2001, self.signature.site, message)
-                    .help("end the body with an expression without `;`")
-                    .into());
+                let help = match self.updated_last(nodes) {
+                    Some(target) => format!("an update has no value: end the body with `{target}` behind it"),
+                    None => "end the body with an expression without `;`".to_owned(),
+                };
+                return Err(Diag::new(Code::E2001, self.signature.site, message).help(help).into());
             }
             (Some(result), Some((value, tail))) => {
                 if *result == Structure::UNIT && !value.is_unit() && !matches!(value, Value::Poison) {
@@ -535,6 +537,20 @@ impl BodyLowering<'_> {
             diag.help = Some(format!("declare `-> {}` if that is meant", self.type_text(value)));
         }
         Stop::Mistake(diag)
+    }
+
+    /// The target of the update that is the last of so many nodes.
+    fn updated_last(&self, nodes: usize) -> Option<&Path> {
+        match &self.body.nodes[..nodes].last()?.kind {
+            NodeKind::Assign { target, .. } => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Whether the last of so many nodes updates what is not to be updated.
+    fn ends_with_refused_update(&self, nodes: usize) -> bool {
+        let poisoned = |node: usize| matches!(self.values[node], Value::Poison);
+        self.updated_last(nodes).is_some() && poisoned(nodes - 1)
     }
 
     fn ends_with_unused_value(&self, nodes: usize) -> bool {

@@ -189,7 +189,28 @@ pub(crate) trait Foreign: Expressions {
                 "functions stand alone: write `{}`",
                 self.written_call(builtin, arguments, method)
             )),
-            (None, _) => undefined("function", &name, site, known),
+            (None, _) => self.undefined_call((callee, arguments), diag, known),
+        }
+    }
+
+    /// E2002 for a function that is unknown everywhere, with the nearest one of the program, the language and its library.
+    fn undefined_call<'a>(
+        &self,
+        (callee, arguments): (&Callee, &[Argument]),
+        diag: Diag,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Diag {
+        let mut candidates: Vec<&str> = known.into_iter().collect();
+        let of_program = candidates.len();
+        for (file, _) in standard::FILES {
+            candidates.extend(standard::functions(file).map(|name| -> &'a str { name }));
+        }
+        let Some(near) = nearest(&callee.to_string(), candidates.iter().copied()) else { return diag };
+        match standard::find(near).filter(|_| !candidates[..of_program].contains(&near)) {
+            Some((file, name)) => {
+                diag.help(format!("write {}", self.library_call(&format!("{file}::{name}"), arguments)))
+            }
+            None => diag.help(format!("write `{near}`")),
         }
     }
 

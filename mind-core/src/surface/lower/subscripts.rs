@@ -29,7 +29,7 @@ impl BodyLowering<'_> {
         expr: ExprId,
     ) -> Lowered<Value> {
         let operand = (self.tensor(base, None)?, base);
-        let taken = self.taken(operand, subscripts, expr)?;
+        let taken = self.taken(operand, subscripts)?;
         let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
         let dropped = dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
         let steps = taken.iter().map(|taken| taken.step).collect();
@@ -46,24 +46,12 @@ impl BodyLowering<'_> {
     }
 
     /// What is taken of each axis, bounds resolved and, as far as they are known, checked.
-    fn taken(&self, operand: Operand, subscripts: &[Subscript], expr: ExprId) -> Lowered<Vec<Taken>> {
-        let (value, base) = operand;
-        let ty = self.builder.ty(value);
-        let of_one = |kind: &SubscriptKind| !matches!(kind, SubscriptKind::Rest | SubscriptKind::New);
-        let written = subscripts.iter().filter(|subscript| of_one(&subscript.kind)).count();
-        if written > ty.rank() {
-            let s = if written == 1 { "index" } else { "indices" };
-            let message = format!(
-                "`index`: {written} {s} given, at most {} needed: {} is {ty}",
-                ty.rank(),
-                self.text(base)
-            );
-            let text = self.operand_text(base);
-            let kept: Vec<_> =
-                subscripts.iter().take(ty.rank()).map(|kept| self.subscript_text(&kept.kind)).collect();
-            let shorter = if kept.is_empty() { text } else { format!("{text}[{}]", kept.join(", ")) };
-            let diag = Diag::new(Code::E4006, self.body[expr].site, message);
-            return Err(diag.help(format!("write `{shorter}`")).into());
+    fn taken(&self, operand: Operand, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
+        let ty = self.builder.ty(operand.0);
+        let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
+        let mut of_axes = (0..subscripts.len()).filter(|position| is_of_axis(&subscripts[*position]));
+        if let Some(surplus) = of_axes.nth(ty.rank()) {
+            return Err(self.too_many(operand, subscripts, surplus).into());
         }
         let whole =
             |axis: usize| Taken { start: Dim::ZERO, end: ty.shape[axis].clone(), step: 1, index: false };
@@ -85,6 +73,20 @@ impl BodyLowering<'_> {
         }
         taken.extend((taken.len()..ty.rank()).map(whole));
         Ok(taken)
+    }
+
+    /// E4006 at the first subscript that has no axis, which is the one at position `surplus`.
+    fn too_many(&self, operand: Operand, subscripts: &[Subscript], surplus: usize) -> Diag {
+        let (ty, base) = (self.builder.ty(operand.0), operand.1);
+        let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
+        let s = if written == 1 { "index" } else { "indices" };
+        let (rank, text) = (ty.rank(), self.text(base));
+        let message = format!("`index`: {written} {s} given, at most {rank} needed: {text} is {ty}");
+        let kept: Vec<_> =
+            subscripts[..surplus].iter().map(|kept| self.subscript_text(&kept.kind)).collect();
+        let text = self.operand_text(base);
+        let shorter = if kept.is_empty() { text } else { format!("{text}[{}]", kept.join(", ")) };
+        Diag::new(Code::E4006, subscripts[surplus].site, message).help(format!("write `{shorter}`"))
     }
 
     fn index(&self, operand: Operand, axis: usize, place: ExprId) -> Lowered<Taken> {
@@ -221,6 +223,11 @@ impl BodyLowering<'_> {
     fn overflow(&self, overflow: Overflow, site: Site) -> Stop {
         Diag::new(Code::E1008, site, format!("`index`: {overflow}")).into()
     }
+}
+
+/// Whether a subscript stands for an axis of its own.
+fn is_of_axis(subscript: &Subscript) -> bool {
+    !matches!(subscript.kind, SubscriptKind::Rest | SubscriptKind::New)
 }
 
 /// A bound known to be negative counts from the end.

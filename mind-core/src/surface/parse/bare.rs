@@ -108,9 +108,10 @@ impl Parser<'_> {
         let field: Span = name.span();
         if !self.is_place(base) {
             let message = format!("found `.{name}`, expected `T`, `mT`, a method call or an operator");
-            let help = habits::field(&name.to_string()).unwrap_or(
-                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`",
-            );
+            let operand = self.operand_text(base);
+            let help = habits::field_among_rust(&name.to_string(), &operand).unwrap_or_else(|| {
+                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`".to_owned()
+            });
             return Err(Diag::new(Code::E1007, Site::token(field), message).help(help));
         }
         Ok(self.add(NodeKind::Member { base: base.id, name }, base.site.to(Site::token(field))))

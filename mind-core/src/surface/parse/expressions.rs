@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An operand that has been read, as that of a postfix form.
-    fn operand_text(&mut self, operand: Operand) -> String {
+    pub(super) fn operand_text(&mut self, operand: Operand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = body.operand_text(operand.id);
         self.nodes = body.nodes;

@@ -1,5 +1,6 @@
 //! The state of a parse, single tokens, and what to say of an unexpected one.
 
+use proc_macro2::extra::DelimSpan;
 use proc_macro2::{Delimiter, Ident, Literal, Spacing, Span, TokenTree};
 use syn::buffer::Cursor;
 
@@ -15,6 +16,8 @@ pub(super) struct Parser<'a> {
     last: Span,
     /// What the bracket around the current tokens is closed by; empty at the top.
     pub(super) closing: &'static str,
+    /// The innermost bracket whose inside is read by recursion, as that of a function's body.
+    bracket: Option<DelimSpan>,
     /// How many brackets are open whose inside is read by recursion.
     depth: usize,
     /// The brackets of the body being read that are open, innermost last.
@@ -74,6 +77,7 @@ impl<'a> Parser<'a> {
             cursor,
             last: first,
             closing: "",
+            bracket: None,
             depth: 0,
             levels,
             nodes,
@@ -184,6 +188,24 @@ impl<'a> Parser<'a> {
         match help {
             Some(help) => diag.help(help),
             None => diag,
+        }
+    }
+
+    /// What is said where the line of the last token ends in `// 2`, which Rust takes for a comment; `dividend` is what is
+    /// shown as divided. Only the text of a bracket shows comments: rustc gives none of what lies between two tokens.
+    pub(super) fn floor_division(&self, dividend: &str) -> Option<String> {
+        let text = self.bracket?.join().source_text()?;
+        let next = if self.at_end() { Some(self.closing.to_owned()) } else { self.next_text() };
+        let divisor = rustisms::floor_divisor(&text, &self.last.source_text()?, &next?)?;
+        let written = format!("floor_divide({dividend}, {divisor})");
+        Some(format!("`//` begins a comment in Rust: a division rounded down is `{written}`"))
+    }
+
+    /// How the next token begins.
+    fn next_text(&self) -> Option<String> {
+        match self.cursor.any_group() {
+            Some((_, _, span, _)) => span.open().source_text(),
+            None => self.cursor.span().source_text(),
         }
     }
 
@@ -334,7 +356,7 @@ impl<'a> Parser<'a> {
         let Some((inside, span, after)) = self.cursor.group(delimiter) else {
             return Err(self.unexpected(expected));
         };
-        let outer = self.closing;
+        let outer = (self.closing, self.bracket.replace(span));
         self.enter_tokens(delimiter, span.open(), inside);
         self.depth += 1;
         let result = match self.depth > MAX_RECURSION {
@@ -342,7 +364,7 @@ impl<'a> Parser<'a> {
             false => read(self),
         };
         self.depth -= 1;
-        self.closing = outer;
+        (self.closing, self.bracket) = outer;
         self.advance(span.close(), after);
         let site = Site::Tokens { first: span.open(), last: span.close() };
         result.map(|value| (value, site))

@@ -130,6 +130,23 @@ pub(super) const CHOICE: &str = SELECT;
 /// For `x++` and `x--`.
 pub(super) const INCREMENT: &str = "there is no `++` and no `--`: write `x += 1.0`, or `x -= 1.0`";
 
+/// The divisor of a line of `text` that ends in `// 2`, behind the token `before`; the line below begins with `next`.
+///
+/// A comment in words behind a statement that lacks its `;` is none: only a number, or what ends with `;`, is a divisor.
+pub(super) fn floor_divisor<'a>(text: &'a str, before: &str, next: &str) -> Option<&'a str> {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.iter().enumerate().find_map(|(at, line)| {
+        let (code, comment) = line.split_once("//")?;
+        let below = lines[at + 1..].iter().map(|line| line.trim_start()).find(|line| !line.is_empty())?;
+        let divisor = comment.trim().trim_end_matches(';').trim_end();
+        let is_number = divisor.starts_with(|first: char| first.is_ascii_digit());
+        let is_word = divisor.chars().all(|letter| letter == '_' || letter == '.' || letter.is_alphanumeric());
+        let is_divisor = !divisor.is_empty() && is_word && (is_number || comment.trim_end().ends_with(';'));
+        let is_here = code.trim_end().ends_with(before) && below.starts_with(next);
+        (is_divisor && is_here).then_some(divisor)
+    })
+}
+
 /// For a literal.
 pub(super) fn literal(token: &str) -> Option<&'static str> {
     (token.len() > 1 && token.starts_with(['"', '\'', 'b', 'c', 'r']))

@@ -121,14 +121,22 @@ impl Parser<'_> {
                     diag.help(format!("a function is called with parentheses: write `{name}({word})`"))
                 );
             }
+            let dividend = match &self.nodes[value.id.index()].kind {
+                NodeKind::Name(name) => name.to_string(),
+                _ => "…".to_owned(),
+            };
+            let divided = self.floor_division(&dividend);
             let comma = self.take(",").is_some();
             let is_word = matches!(self.found(), Unexpected::Word(word) if !is_keyword(&word));
-            let is_next = comma || self.at_word("let") || diag.help.is_none() && is_word;
+            let is_next = comma || self.at_word("let") || diag.help.is_none() && is_word || divided.is_some();
             if !self.at_end() && !is_next {
                 return Err(diag);
             }
             // Only the `;` is missing: the value is as good as any.
-            if comma {
+            if let Some(help) = divided {
+                diag = diag.help(help);
+                self.names_lost |= self.at_end();
+            } else if comma {
                 diag = diag.help("write `;`: statements end with it");
             } else if self.at_end() {
                 diag = diag.help("end the body with the value, by its name behind a `;`");
