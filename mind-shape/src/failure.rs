@@ -364,7 +364,7 @@ pub enum Written<'a> {
     Subscript(i64),
 }
 
-const fn same_text(a: &str, b: &str) -> bool {
+pub(crate) const fn same_text(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
     while i < a.len() && i < b.len() {

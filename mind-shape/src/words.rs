@@ -2,7 +2,7 @@
 
 use crate::{
     AxisFault,
-    failure::Problem,
+    failure::{Problem, same_text},
     rules::Takes,
     ty::{DType, MAX_RANK, UNKNOWN},
     writer::{
@@ -186,7 +186,12 @@ impl Writer<'_> {
                 self.fault(&[T("`[]` reduces no axis, needed at least one")], &[]);
                 self.help(&[T("leave out `axes` to reduce every axis")]);
             }
-            Problem::Permutation { permutation, rank, fault } => self.permutation(permutation, rank, fault),
+            Problem::Permutation { permutation, rank, fault } => {
+                self.permutation(permutation, rank, fault);
+                if rank > 1 {
+                    self.help(&[T("name each axis from 0 to "), Count(rank - 1), T(" once")]);
+                }
+            }
             Problem::NotOne { axis, extent } => self.fault(
                 &[
                     T("axis "),
@@ -266,17 +271,12 @@ impl Writer<'_> {
             ),
             Problem::Start { axis, start } => self.outside("start ", start, axis),
             Problem::End { axis, end } => self.outside("end ", end, axis),
-            Problem::Empty { axis, start, end } => self.fault(
-                &[
-                    Part::Bound(start),
-                    T(".."),
-                    Part::Bound(end),
-                    T(" in dimension "),
-                    Count(axis),
-                    T(" is empty"),
-                ],
-                &[0],
-            ),
+            Problem::Empty { axis, start, end } => {
+                let range = [Part::Bound(start), T(".."), Part::Bound(end)];
+                let [low, dots, high] = range;
+                self.fault(&[low, dots, high, T(" in dimension "), Count(axis), T(" is empty")], &[0]);
+                self.help(&[T("a range goes up, and excludes its end")]);
+            }
             Problem::IndexCount { written } => {
                 let rank = context.operands[0].ty.rank();
                 let given = if written == 1 { " index given, at most " } else { " indices given, at most " };
@@ -295,17 +295,25 @@ impl Writer<'_> {
             Problem::IndexType { operand } => {
                 let found = context.operands[operand].ty.dtype();
                 self.fault(&[T("indices are "), Part::DType(found), T(", needed i32 or i64")], &[operand]);
+                if let DType::Bool = found {
+                    self.help(&[
+                        T("shapes do not depend on elements: write `where("),
+                        Base(operand),
+                        T(", "),
+                        Base(0),
+                        T(", 0.0)`, which keeps the shape"),
+                    ]);
+                }
             }
-            Problem::Channels { image, filter } => self.fault(
-                &[
-                    T("channels differ, "),
-                    Integer(image),
-                    T(" in the image and "),
-                    Integer(filter),
-                    T(" in the filter"),
-                ],
-                &[0, 1],
-            ),
+            Problem::Channels { image, filter } => {
+                let differ =
+                    [T("channels differ, "), Integer(image), T(" in the image and "), Integer(filter)];
+                let [differ, of_image, between, of_filter] = differ;
+                self.fault(&[differ, of_image, between, of_filter, T(" in the filter")], &[0, 1]);
+                self.help(&[T(
+                    "images are [batch, height, width, channels] and filters [height, width, in, out]",
+                )]);
+            }
             Problem::Strides { strides } => {
                 self.fault(&[T("strides "), List(strides), T(", needed two of at least 1")], &[]);
             }
@@ -457,6 +465,17 @@ impl Writer<'_> {
             Extent(extent),
         ];
         self.fault(parts, &[0]);
+        if position < 0 {
+            self.help(&[T("places count from 0, and negative ones from the end")]);
+        } else if same_text(what, "index ") {
+            self.help(&[T("places count from 0: the last is `-1`")]);
+        } else {
+            self.help(&[
+                T("places count from 0: a range begins before "),
+                Extent(extent),
+                T(" and ends there at most"),
+            ]);
+        }
     }
 }
 

@@ -244,7 +244,7 @@ fn a_range_from_the_end_has_a_known_length() {
     let context = mind_shape::Context { label: "index", operands: &operands };
     assert_eq!(
         range(Some(-1), Some(-2)).unwrap_err().message(&context).as_str(),
-        "[E3006] `index`: ? - 1..? - 2 in dimension 0 is empty: x is f32[?]"
+        "[E3006] `index`: ? - 1..? - 2 in dimension 0 is empty: x is f32[?]\n  help: a range goes up, and excludes its end"
     );
 }
 

@@ -251,6 +251,10 @@ impl Lowering<'_> {
         let text = self.short_text(expr);
         let diag = self.no_function(callee, (arguments, method), expr, builtins::names());
         let operand = arguments.first().map(|first| self.text(first.value));
+        let diag = match self.updates_part(arguments, method) {
+            true => diag.help(habits::field("at").unwrap_or_default()),
+            false => diag,
+        };
         let extent = operand.and_then(|operand| habits::extent_function(&name, operand.trim_matches('`')));
         self.once(format!("{name}()"), || {
             let what = if method { "method" } else { "function" };
@@ -260,6 +264,13 @@ impl Lowering<'_> {
                 (None, None) => diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`")),
             }
         })
+    }
+
+    /// Whether a method is JAX's `x.at[0].set(…)`.
+    fn updates_part(&self, arguments: &[Argument], method: bool) -> bool {
+        let part = arguments.first().filter(|_| method).map(|receiver| &self.body[receiver.value].kind);
+        let Some(NodeKind::Subscript { base, .. }) = part else { return false };
+        matches!(&self.body[*base].kind, NodeKind::Member { name, .. } if name == "at")
     }
 
     pub(super) fn transpose(

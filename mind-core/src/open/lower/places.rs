@@ -79,9 +79,10 @@ impl Lowering<'_> {
                 return Err(Stop::Poisoned);
             }
             let message = format!("only Rust variables have fields, found {}", self.describe(base));
-            let operand = self.operand_text(base);
-            let help = habits::field_among_rust(&name.to_string(), &operand)
-                .unwrap_or_else(|| "a method is called with parentheses; only Rust's structs have fields".to_owned());
+            let operand = self.body.text(base);
+            let help = habits::field_among_rust(&name.to_string(), &operand).unwrap_or_else(|| {
+                "a method is called with parentheses; only Rust's structs have fields".to_owned()
+            });
             return Err(Diag::new(Code::E2001, Site::token(name.span()), message).help(help).into());
         };
         if let Some(record) = self.records.get(&place.key).cloned() {
@@ -182,7 +183,8 @@ impl Lowering<'_> {
             .collect();
         for (leaf, base, field) in fields {
             let Some(input) = self.graph.node(leaf).op.input_name() else { continue };
-            let message = format!("found `.{field}` behind a tensor, expected `T`, `mT`, a method call or an operator");
+            let message =
+                format!("found `.{field}` behind a tensor, expected `T`, `mT`, a method call or an operator");
             let diag = Diag::new(Code::E1007, self.leaves[input.index()].site, message);
             self.report(match habits::field_among_rust(&field, &base) {
                 Some(help) => diag.help(help).into(),

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 
 use super::builtins::{self, Builtin};
 use super::expressions::Expressions;
-use super::names::{nearest, undefined};
+use super::names::{is_misspelt, nearest, undefined};
 use super::values::{Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::standard;
@@ -200,17 +200,20 @@ pub(crate) trait Foreign: Expressions {
         diag: Diag,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Diag {
-        let mut candidates: Vec<&str> = known.into_iter().collect();
-        let of_program = candidates.len();
-        for (file, _) in standard::FILES {
-            candidates.extend(standard::functions(file).map(|name| -> &'a str { name }));
+        let name = callee.to_string();
+        // A type, `Net`, is no slip for a function, `neg`.
+        let starts_upper = |name: &str| name.starts_with(|first: char| first.is_ascii_uppercase());
+        let is_meant =
+            |near: &str| !starts_upper(&name) || starts_upper(near) || near.eq_ignore_ascii_case(&name);
+        if let Some(near) = nearest(&name, known).filter(|near| is_meant(near)) {
+            return diag.help(format!("write `{near}`"));
         }
-        let Some(near) = nearest(&callee.to_string(), candidates.iter().copied()) else { return diag };
-        match standard::find(near).filter(|_| !candidates[..of_program].contains(&near)) {
-            Some((file, name)) => {
-                diag.help(format!("write {}", self.library_call(&format!("{file}::{name}"), arguments)))
+        let library = standard::FILES.iter().flat_map(|(file, _)| standard::functions(file));
+        match { library }.find(|own| is_misspelt(&name, own)).and_then(standard::find) {
+            Some((file, own)) => {
+                diag.help(format!("write {}", self.library_call(&format!("{file}::{own}"), arguments)))
             }
-            None => diag.help(format!("write `{near}`")),
+            None => diag,
         }
     }
 
@@ -436,7 +439,8 @@ pub(crate) trait Foreign: Expressions {
         let text = self.full_text(expr);
         let kind = &self.body()[expr].kind;
         if let NodeKind::Tuple(_) = kind {
-            return format!("[{}]", text.trim_matches(['(', ')', ',', ' ']));
+            let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(&text);
+            return format!("[{}]", inside.trim_end_matches([',', ' ']));
         }
         if let NodeKind::Array(_) = kind { text } else { format!("[{text}]") }
     }
@@ -495,6 +499,14 @@ pub(crate) trait Foreign: Expressions {
                 let list = swapped(builtin, &list).unwrap_or(list);
                 texts.push(format!("[{}]", list.join(", ")));
                 rest = &rest[numbers..];
+                continue;
+            }
+            if position == 0 && builtin.takes_list() {
+                texts.push(match self.body()[first.value].kind {
+                    NodeKind::Tuple(_) => self.list(first.value),
+                    _ => self.full_text(first.value),
+                });
+                rest = behind;
                 continue;
             }
             let number = self.float(first.value).filter(|_| takes_floats(builtin) && !of_integers);
@@ -673,7 +685,8 @@ pub(crate) fn makes_no_sense_as_method(
 ) -> bool {
     let Some(builtin) = builtins::find(&callee.to_string()) else { return true };
     let takes_tensor = matches!(builtin.formals.get(1), Some(&("b" | "i" | "indices" | "f" | "c")));
-    if arguments.len() > builtin.formals.len() {
+    // No tensor is a list.
+    if arguments.len() > builtin.formals.len() || builtin.takes_list() {
         return true;
     }
     let second = arguments.get(1).filter(|argument| argument.name.is_none() && !takes_tensor);

@@ -25,6 +25,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
+/// Whether a name is one letter off from a longer one: of short ones each may be another library's function, as `glu` is beside
+/// `gelu`.
+pub fn is_misspelt(name: &str, known: &str) -> bool {
+    name.chars().count() >= 6 && distance(name, known) == 1
+}
+
 /// The number of letters to add, drop, replace or swap with the next.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -47,7 +53,16 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{is_misspelt, nearest};
+
+    #[test]
+    fn only_long_names_are_misspelt_and_by_one_letter() {
+        assert!(is_misspelt("sigmiod", "sigmoid"));
+        assert!(is_misspelt("sofmax", "softmax"));
+        assert!(!is_misspelt("softmin", "softmax"));
+        assert!(!is_misspelt("glu", "gelu"));
+        assert!(!is_misspelt("softmax", "softmax"));
+    }
 
     #[test]
     fn slips_are_near_and_other_names_are_not() {

@@ -82,8 +82,7 @@ impl BodyLowering<'_> {
         let s = if written == 1 { "index" } else { "indices" };
         let (rank, text) = (ty.rank(), self.text(base));
         let message = format!("`index`: {written} {s} given, at most {rank} needed: {text} is {ty}");
-        let kept: Vec<_> =
-            subscripts[..surplus].iter().map(|kept| self.subscript_text(&kept.kind)).collect();
+        let kept: Vec<_> = subscripts[..surplus].iter().map(|kept| self.subscript_text(&kept.kind)).collect();
         let text = self.operand_text(base);
         let shorter = if kept.is_empty() { text } else { format!("{text}[{}]", kept.join(", ")) };
         Diag::new(Code::E4006, subscripts[surplus].site, message).help(format!("write `{shorter}`"))

@@ -108,9 +108,10 @@ impl Parser<'_> {
         let field: Span = name.span();
         if !self.is_place(base) {
             let message = format!("found `.{name}`, expected `T`, `mT`, a method call or an operator");
-            let operand = self.operand_text(base);
+            let operand = self.text_of(base);
             let help = habits::field_among_rust(&name.to_string(), &operand).unwrap_or_else(|| {
-                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`".to_owned()
+                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`"
+                    .to_owned()
             });
             return Err(Diag::new(Code::E1007, Site::token(field), message).help(help));
         }

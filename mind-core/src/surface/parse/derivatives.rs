@@ -36,7 +36,8 @@ impl Parser<'_> {
         self.expect("=")?;
         let (wrt, tuple, wrt_site) = self.wrt_places()?;
         self.separator("`)`")?;
-        self.expect_end("`)`")?;
+        self.expect_end("`)`")
+            .map_err(|diag| diag.help("several stand in parentheses: write `wrt = (…, …)`"))?;
         let site = start.to(self.leave().1.expect("a transform has parentheses"));
         let value = value.id;
         let derivative = Derivative { kind, value, wrt, tuple, wrt_site, cotangent: None, site };
@@ -94,7 +95,14 @@ impl Parser<'_> {
     }
 
     fn wrt_place(&mut self) -> Result<WrtPlace, Diag> {
-        let first = self.place_name(PLACE)?;
+        let literal = self.cursor.literal().map(|(literal, _)| literal.to_string());
+        let first = self.place_name(PLACE).map_err(|diag| match literal {
+            Some(text) if text.starts_with('"') => {
+                diag.help(format!("variables are named without quotes: write `{}`", text.trim_matches('"')))
+            }
+            Some(_) => diag.help("what to differentiate by has a name: write `wrt = x`"),
+            None => diag,
+        })?;
         // `zero_ok` alone may be a variable's name.
         if first == "zero_ok" && !self.at_end() && !self.at(",") && !self.at(".") {
             let name = self.place_name(PLACE)?;

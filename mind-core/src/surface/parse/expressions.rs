@@ -106,6 +106,11 @@ impl<'a> Parser<'a> {
             let help = "functions stand one beside the other in the block, not within another";
             return Some(self.unexpected("an expression").help(help));
         }
+        if (self.at("|") || self.at("||"))
+            && let Some(words) = self.words_on_callee()
+        {
+            return Some(self.unexpected("an expression").help(words));
+        }
         let found = self.peek_operator().map(|(found, ..)| found);
         let comparison = match (&self.level().pending[..], found) {
             ([.., Pending::Binary { op, .. }], Some(found)) => match (op.symbol(), found) {
@@ -151,6 +156,14 @@ impl<'a> Parser<'a> {
             let field = text.trim_matches(['"', '\'']);
             return diag.help(format!("a field of a struct stands behind a dot: write `{base}.{field}`"));
         }
+        match self.words_on_callee() {
+            Some(words) => diag.help(words),
+            None => diag,
+        }
+    }
+
+    /// What to do instead of the call of another library's function whose arguments are being read.
+    fn words_on_callee(&mut self) -> Option<&'static str> {
         let callee = match &self.level().kind {
             LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => {
                 habits::function(&callee.to_string())
@@ -171,8 +184,8 @@ impl<'a> Parser<'a> {
             | LevelKind::Struct(_) => None,
         };
         match callee {
-            Some(Way::Words(words)) => diag.help(words),
-            Some(Way::Named(_) | Way::Library { .. } | Way::Formula { .. }) | None => diag,
+            Some(Way::Words(words)) => Some(words),
+            Some(Way::Named(_) | Way::Library { .. } | Way::Formula { .. }) | None => None,
         }
     }
 
@@ -291,8 +304,16 @@ impl<'a> Parser<'a> {
         diag.help(format!("powers are a function: write `{written}`"))
     }
 
+    /// An operand that has been read, without parentheses of its own.
+    pub(super) fn text_of(&mut self, operand: Operand) -> String {
+        let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
+        let text = body.text(operand.id);
+        self.nodes = body.nodes;
+        text
+    }
+
     /// An operand that has been read, as that of a postfix form.
-    pub(super) fn operand_text(&mut self, operand: Operand) -> String {
+    fn operand_text(&mut self, operand: Operand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = body.operand_text(operand.id);
         self.nodes = body.nodes;

@@ -60,7 +60,10 @@ pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
             "there is no control flow: both values are computed and one is chosen, as `where(x > 0.0, …, …)`, or in Rust, \
              as `if … { mind!(…) } else { mind!(…) }`",
         ),
-        "else" | "for" | "while" | "loop" | "as" | "Self" | "crate" | "super" | "unsafe" | "async" => {
+        "as" => Some(
+            "write the element type as a function, as `f32(x)`, and a number of Rust in braces, as `{n as f32}`",
+        ),
+        "else" | "for" | "while" | "loop" | "Self" | "crate" | "super" | "unsafe" | "async" => {
             Some(IN_BRACES)
         }
         _ => None,
@@ -140,7 +143,8 @@ pub(super) fn floor_divisor<'a>(text: &'a str, before: &str, next: &str) -> Opti
         let below = lines[at + 1..].iter().map(|line| line.trim_start()).find(|line| !line.is_empty())?;
         let divisor = comment.trim().trim_end_matches(';').trim_end();
         let is_number = divisor.starts_with(|first: char| first.is_ascii_digit());
-        let is_word = divisor.chars().all(|letter| letter == '_' || letter == '.' || letter.is_alphanumeric());
+        let is_word =
+            divisor.chars().all(|letter| letter == '_' || letter == '.' || letter.is_alphanumeric());
         let is_divisor = !divisor.is_empty() && is_word && (is_number || comment.trim_end().ends_with(';'));
         let is_here = code.trim_end().ends_with(before) && below.starts_with(next);
         (is_divisor && is_here).then_some(divisor)

@@ -1,6 +1,6 @@
 //! Statements, with recovery at `;`.
 
-use proc_macro2::{Delimiter, Ident};
+use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
 
 use super::machine::{LevelKind, Operand, State};
 use super::parser::{Parser, Unexpected, is_keyword};
@@ -105,6 +105,14 @@ impl Parser<'_> {
             {
                 return Err(diag.help("a tuple stands in parentheses, as `let (a, b) = (…, …);`"));
             }
+            if expression && self.at(",") && self.is_last_statement() {
+                return Err(diag.help("several values are a tuple, in parentheses: write `(…, …)`"));
+            }
+            if !expression && let Some(name) = self.name_behind_comma() {
+                // The names behind the comma are meant to be bound.
+                self.names_lost = true;
+                return Err(diag.help(format!("each name has a `let` of its own: write `; let {name} = …`")));
+            }
             if let NodeKind::Name(name) = &self.nodes[value.id.index()].kind
                 && self.at(":")
             {
@@ -152,6 +160,27 @@ impl Parser<'_> {
         };
         let statement = statement.take().expect("the statement is being read");
         Ok(self.complete(statement, value))
+    }
+
+    /// Whether what is left of the block has neither a `;` nor a `let`.
+    fn is_last_statement(&self) -> bool {
+        let mut rest = self.cursor;
+        while let Some((tree, behind)) = rest.token_tree() {
+            match tree {
+                TokenTree::Punct(punct) if punct.as_char() == ';' => return false,
+                TokenTree::Ident(word) if word == "let" => return false,
+                _ => rest = behind,
+            }
+        }
+        true
+    }
+
+    /// The `z` of `, z = …`.
+    fn name_behind_comma(&self) -> Option<Ident> {
+        let (_, _, behind) = self.peek_operator().filter(|(operator, ..)| *operator == ",")?;
+        let (name, behind) = behind.ident().filter(|(name, _)| !is_keyword(&name.to_string()))?;
+        let (sign, _) = behind.punct()?;
+        (sign.as_char() == '=' && sign.spacing() == Spacing::Alone).then_some(name)
     }
 
     /// Adds the node of a statement.
