@@ -1,17 +1,7 @@
 //! Extents of 2^40 through every subcommand that reads a program, in an address space that holds none of the tensors: each
 //! call succeeds or reports an error, in a short time.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use assert_cmd::Command;
 use mind_core::{
@@ -24,7 +14,7 @@ use mind_core::{
     ty::{DType, Type},
 };
 
-use crate::{extents::variants, sample::few};
+use crate::{extents::variants, sample::few, threads::on_all_threads};
 
 /// The address space of each call, in KiB: far less than one tensor, and enough for the stacks of the command's threads.
 const ADDRESS_SPACE: u64 = 2 << 20;
@@ -176,16 +166,7 @@ fn huge_file() -> Vec<u8> {
 
 /// Asks of every case, on all processors; the codes of all answers.
 fn for_each<T: Sync>(cases: &[T], ask: impl Fn(&T) -> Vec<i32> + Sync) -> Vec<i32> {
-    let (next, codes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let found = ask(case);
-            codes.lock().expect("no thread holds it as it panics").extend(found);
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
-    codes.into_inner().expect("no thread holds it as it panics")
+    on_all_threads(cases, ask).into_iter().flatten().collect()
 }
 
 /// The exit code of a call: 0; 1 with the code of a mistake; or 2, where the call does not fit the program.

@@ -8,17 +8,9 @@ mod huge;
 mod programs;
 #[path = "../../../tests/support/sample.rs"]
 mod sample;
+mod threads;
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::Path,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use mind_core::{
@@ -35,6 +27,7 @@ use mind_core::{
 use programs::{Program, programs};
 use sample::few;
 use tempfile::TempDir;
+use threads::on_all_threads;
 
 /// In the whole repository.
 const FEWEST: usize = 1500;
@@ -44,22 +37,14 @@ fn every_program_of_the_repository_goes_through_every_subcommand() {
     let programs = programs();
     assert!(programs.len() >= FEWEST, "only {} programs are found", programs.len());
     let programs = few("programs", programs);
-    let (next, right, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(program) = programs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut trial = Trial::new(program);
-            if trial.run() {
-                right.fetch_add(1, Ordering::Relaxed);
-            }
-            failures.lock().expect("no thread panics").append(&mut trial.failures);
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
-    let mut failures = failures.into_inner().expect("no thread panics");
+    let trials = on_all_threads(&programs, |program| {
+        let mut trial = Trial::new(program);
+        (trial.run(), trial.failures)
+    });
+    let right = trials.iter().filter(|(right, _)| *right).count();
+    let mut failures: Vec<String> = trials.into_iter().flat_map(|(_, failures)| failures).collect();
     failures.sort();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    let right = right.into_inner();
     // The larger part are programs of tests whose point is a mistake.
     assert!(right * 4 > programs.len(), "only {right} of {} programs are right", programs.len());
 }
