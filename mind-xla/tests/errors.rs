@@ -13,7 +13,7 @@ mod exact;
 use std::{env, fmt::Write as _, fs, path::Path};
 
 use engine::{client, gradient, of_elements};
-use exact::{Exact, bound};
+use exact::{Exact, Worst, bound};
 use mind_core::{
     canon::Canonical,
     interp::{self, Elements, Value},
@@ -90,21 +90,6 @@ fn recorded(measured: &[(&str, [Option<Worst>; 4])]) -> String {
     text
 }
 
-/// The largest error, and where.
-#[derive(Clone, Debug)]
-struct Worst {
-    error: f64,
-    at: Vec<f64>,
-    found: f64,
-    exact: f64,
-}
-
-impl Worst {
-    fn shown(&self) -> String {
-        format!("{:.3} at {:?}: {:e}, not {:e}", self.error, self.at, self.found, self.exact)
-    }
-}
-
 /// The errors of values in `f32` and `f64`, then of gradients in both.
 fn measure(client: &Client, map: Map, exact: &Exact) -> [Option<Worst>; 4] {
     let [narrow, wide] = FLOATS.map(|dtype| of_type(client, map, dtype, exact));
@@ -145,9 +130,8 @@ fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Wo
                 slope.0 = f64::NAN;
             }
         }
-        let of_operand = worst(row, dtype, &operands, &found.to_f64(), &expected, order - 1.0);
-        if of_operand.as_ref().map(|worst| worst.error) > largest.as_ref().map(|worst| worst.error) {
-            largest = of_operand;
+        if let Some(of_operand) = worst(row, dtype, &operands, &found.to_f64(), &expected, order - 1.0) {
+            of_operand.join(&mut largest);
         }
     }
     [value, largest]
@@ -273,9 +257,7 @@ fn worst(
         }
         let lacks = if dtype == DType::F64 { *rest } else { 0.0 };
         let error = limits.error(*found, *result, lacks);
-        if worst.as_ref().is_none_or(|worst| worst.error < error) {
-            worst = Some(Worst { error, at: at.clone(), found: *found, exact: *result });
-        }
+        Worst { error, at: at.clone(), found: *found, exact: *result }.join(&mut worst);
     }
     worst
 }

@@ -24,7 +24,7 @@ use mind_core::{
     ty::{DType, Type},
     verify::verify,
 };
-use mind_tests::{Exact, Line, bound, narrow_error, wide_error};
+use mind_tests::{Exact, Line, Worst, bound, narrow_error, wide_error};
 
 use super::{emit, items};
 
@@ -218,21 +218,6 @@ pub fn operands(slopes: &[Slopes<'_>]) -> Vec<u8> {
     numbers.flat_map(f64::to_le_bytes).collect()
 }
 
-/// The largest error of a derivative, and where.
-#[derive(Debug)]
-pub struct Worst {
-    error: f64,
-    at: Vec<f64>,
-    found: f64,
-    exact: f64,
-}
-
-impl Worst {
-    fn shown(&self) -> String {
-        format!("{:.3} at {:?}: {:e}, not {:e}", self.error, self.at, self.found, self.exact)
-    }
-}
-
 /// The largest errors by derivative, in `f32` and `f64`.
 #[derive(Default)]
 pub struct Errors(BTreeMap<String, [Option<Worst>; 2]>);
@@ -249,9 +234,7 @@ impl Errors {
                 for line in lines {
                     let found = found.next().expect("the program writes all");
                     let error = error(slopes, found, line);
-                    if worst.as_ref().is_none_or(|worst| worst.error < error) {
-                        *worst = Some(Worst { error, at: line.operands.clone(), found, exact: line.result });
-                    }
+                    Worst { error, at: line.operands.clone(), found, exact: line.result }.join(worst);
                 }
             }
         }

@@ -47,6 +47,33 @@ impl Exact {
     }
 }
 
+/// The largest error of several results, and the operands where it is.
+#[derive(Clone, Debug)]
+pub struct Worst {
+    /// The error, in units in the last place.
+    pub error: f64,
+    /// The operands.
+    pub at: Vec<f64>,
+    /// The result that was found.
+    pub found: f64,
+    /// The exact result.
+    pub exact: f64,
+}
+
+impl Worst {
+    /// The error, where it is and the two results.
+    pub fn shown(&self) -> String {
+        format!("{:.3} at {:?}: {:e}, not {:e}", self.error, self.at, self.found, self.exact)
+    }
+
+    /// Takes the place of `worst` if its error is larger; of equal errors the first stays.
+    pub fn join(self, worst: &mut Option<Self>) {
+        if worst.as_ref().is_none_or(|worst| worst.error < self.error) {
+            *worst = Some(self);
+        }
+    }
+}
+
 /// Bits, or what a result lacks.
 fn number(text: &str) -> f64 {
     let bits = text.strip_prefix("0x").map(|bits| u64::from_str_radix(bits, 16).map(f64::from_bits).ok());

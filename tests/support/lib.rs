@@ -5,7 +5,7 @@ mod programs;
 mod project;
 mod sample;
 
-pub use exact::{Exact, Line, bound, narrow_error, wide_error};
+pub use exact::{Exact, Line, Worst, bound, narrow_error, wide_error};
 pub use programs::programs;
 pub use project::{Project, folder_of_crates};
 pub use sample::{few, sample};
