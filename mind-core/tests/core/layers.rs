@@ -13,7 +13,7 @@ const LAYERS: [&str; 19] = [
 ];
 
 /// The files of `surface/lower`, from the bottom up.
-const LOWERING: [&str; 43] = [
+const LOWERING: [&str; 45] = [
     "names",
     "order",
     "scalars",
@@ -32,6 +32,8 @@ const LOWERING: [&str; 43] = [
     "by_field",
     "params",
     "builtins",
+    "foreign_arguments",
+    "foreign_reductions",
     "foreign",
     "arguments",
     "inline",

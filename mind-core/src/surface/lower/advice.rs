@@ -1,7 +1,8 @@
 //! What was probably meant where a rule is broken: the change that makes the shapes fit, tried by the rules themselves.
 
 use super::builtins;
-use super::foreign::{Foreign, no_choice};
+use super::foreign::no_choice;
+use super::foreign_arguments::ForeignArguments;
 use super::lowering::{BodyLowering, Operand};
 use crate::diag::Code;
 use crate::dim::Dim;

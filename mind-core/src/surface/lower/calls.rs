@@ -8,6 +8,7 @@ use super::arguments::match_arguments;
 use super::callable::{Callable, Differentiation, Formal, MAX_INSTRUCTIONS, own_instructions, too_many};
 use super::expressions::Expressions;
 use super::foreign::Foreign;
+use super::foreign_arguments::ForeignArguments;
 use super::lowering::BodyLowering;
 use super::records::Place;
 use super::report::Spot;

@@ -3,20 +3,18 @@
 use proc_macro2::Ident;
 
 use super::builtins::{self, Builtin};
-use super::expressions::Expressions;
+use super::foreign_arguments::{is_axis, is_none};
+use super::foreign_reductions::ForeignReductions;
 use super::names::{is_misspelt, nearest, undefined};
 use super::values::{Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::standard;
-use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, Number, NumberValue};
+use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, NumberValue};
 use crate::surface::habits::{self, Way};
 use crate::ty::MAX_RANK;
 
-/// How long the text of an argument may be in what a help shows; longer ones are cut.
-const MAX_TEXT: usize = 60;
-
 /// What a name or a call means in other libraries.
-pub(crate) trait Foreign: Expressions {
+pub(crate) trait Foreign: ForeignReductions {
     /// Whether nothing in the program has a name.
     fn is_unbound(&self, name: &str) -> bool;
 
@@ -237,84 +235,6 @@ pub(crate) trait Foreign: Expressions {
         }
     }
 
-    /// `num::norm(…)` for a norm of other libraries, which have the order of the norm before the axis.
-    fn norm(&self, arguments: &[Argument]) -> String {
-        let is_order = |(position, argument): &(usize, &Argument)| {
-            let name = argument.name.as_ref().map(ToString::to_string);
-            name.map_or(*position == 1, |name| name == "ord" || name == "p")
-        };
-        let order = arguments.iter().enumerate().find(is_order).map(|(position, _)| position);
-        let mut kept = arguments.to_vec();
-        if let Some(position) = order {
-            let text = self.full_text(kept.remove(position).value);
-            if !["2", "2.0", "None", "\"fro\""].contains(&text.as_str()) {
-                return "`num::norm` is the Euclidean norm: write another one out, as `sum(abs(x), axis = 1)`"
-                    .to_owned();
-            }
-        }
-        format!("write {}", self.library_call("num::norm", &kept))
-    }
-
-    /// The variance or the standard deviation; `default` says whether the other library divides by one less than the
-    /// number of elements, where that is known.
-    fn moment(&self, name: &str, arguments: &[Argument], default: Option<bool>) -> String {
-        // ndarray has what it divides by as a float.
-        let is_divisor = |argument: &Argument| match &argument.name {
-            Some(name) => DIVISORS.contains(&name.to_string().as_str()),
-            None => matches!(
-                &self.body()[argument.value].kind,
-                NodeKind::Number(Number { value: NumberValue::Float(_), .. })
-            ),
-        };
-        let (divisors, kept): (Vec<_>, Vec<_>) = arguments.iter().cloned().partition(is_divisor);
-        let given = divisors
-            .first()
-            .map(|divisor| ["1", "1.0", "True", "true"].contains(&self.full_text(divisor.value).as_str()));
-        let written = |ending: &str| self.library_call(&format!("num::{name}{ending}"), &kept);
-        match given.or(default) {
-            Some(false) => format!("write {}", written("")),
-            Some(true) => format!("write {}", written("_unbiased")),
-            None => format!("write {}, or to divide by n - 1 {}", written(""), written("_unbiased")),
-        }
-    }
-
-    /// A call of a function of the library, and what it is where other libraries take all axes.
-    fn library_call(&self, function: &str, arguments: &[Argument]) -> String {
-        let written = self.library_arguments(arguments);
-        let is_axis = |argument: &&Argument| {
-            let name = argument.name.as_ref().map(ToString::to_string);
-            let is_named = name.is_none_or(|name| ["axis", "axes", "dim", "dims"].contains(&name.as_str()));
-            is_named && !is_none(&self.body()[argument.value].kind)
-        };
-        if !OVER_ALL.contains(&function) || arguments.iter().skip(1).any(|argument| is_axis(&argument)) {
-            return format!("`{function}({written})`");
-        }
-        let operand = arguments.first().map_or_else(|| "x".to_owned(), |first| self.full_text(first.value));
-        let all = written.replacen(&operand, &format!("reshape({operand}, [-1])"), 1);
-        format!("`{function}({written})` for a vector, `{function}({all})` for all axes")
-    }
-
-    /// The arguments of a call of the library, where axes are called `axis`.
-    fn library_arguments(&self, arguments: &[Argument]) -> String {
-        let mut texts = Vec::new();
-        for argument in arguments {
-            let text = self.full_text(argument.value);
-            let name = argument.name.as_ref().map(ToString::to_string);
-            match name.as_deref() {
-                None => texts.push(text),
-                Some(name)
-                    if habits::is_needless_argument(name) || is_none(&self.body()[argument.value].kind) => {}
-                Some("dim" | "axes" | "dims") => texts.push(format!("axis = {text}")),
-                Some("keepdim" | "keep_dims" | "keepdims") => {
-                    let text = self.written_argument("keepdims", argument.value);
-                    texts.push(format!("keepdims = {text}"));
-                }
-                Some(name) => texts.push(format!("{name} = {text}")),
-            }
-        }
-        texts.join(", ")
-    }
-
     /// `minimum(maximum(x, a), b)` for a call of `clip`, whose bounds may be named or left out.
     fn clipped(&self, arguments: &[Argument], expr: ExprId) -> String {
         let (mut operand, mut bounds) = (None, [None, None]);
@@ -434,38 +354,6 @@ pub(crate) trait Foreign: Expressions {
         if is_operand && has_operator(&written) { format!("({written})") } else { written }
     }
 
-    /// An argument as a list of integers.
-    fn list(&self, expr: ExprId) -> String {
-        let text = self.full_text(expr);
-        let kind = &self.body()[expr].kind;
-        if let NodeKind::Tuple(_) = kind {
-            let inside = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(&text);
-            return format!("[{}]", inside.trim_end_matches([',', ' ']));
-        }
-        if let NodeKind::Array(_) = kind { text } else { format!("[{text}]") }
-    }
-
-    /// An integer as a number of floats.
-    fn float(&self, expr: ExprId) -> Option<String> {
-        let NodeKind::Number(number) = &self.body()[expr].kind else { return None };
-        match (&number.value, number.suffix) {
-            (NumberValue::Integer(value), None) => Some(format!("{value}.0")),
-            (NumberValue::Integer(_) | NumberValue::Float(_), _) => None,
-        }
-    }
-
-    /// The text of an expression, cut where it is long; of ndarray's `Axis(1)` only the number.
-    fn full_text(&self, expr: ExprId) -> String {
-        if let NodeKind::Call { callee, arguments, .. } = &self.body()[expr].kind
-            && let [number] = &arguments[..]
-            && is_axis(callee)
-        {
-            return self.full_text(number.value);
-        }
-        let text = self.body().text(expr);
-        if text.chars().count() > MAX_TEXT { self.body().short_text(expr) } else { text }
-    }
-
     /// A call of a function of the language with its arguments as other libraries have them: numbers that are a list here,
     /// tuples, other names, `True`.
     fn written_call(&self, builtin: &Builtin, arguments: &[Argument], method: bool) -> String {
@@ -555,43 +443,6 @@ pub(crate) trait Foreign: Expressions {
         }
     }
 
-    /// An argument as its formal needs it.
-    fn written_argument(&self, formal: &str, expr: ExprId) -> String {
-        let text = self.full_text(expr);
-        match (formal, &self.body()[expr].kind) {
-            ("keepdims", _) => match text.as_str() {
-                "1" | "True" => "true".to_owned(),
-                "0" | "False" => "false".to_owned(),
-                _ => text,
-            },
-            ("strides", NodeKind::Number(_)) => format!("[{text}, {text}]"),
-            ("padding", NodeKind::Number(_)) => format!("[[{text}, {text}], [{text}, {text}]]"),
-            ("padding", NodeKind::Tuple(parts)) if parts.len() == 2 => {
-                let pair = |part: &ExprId| {
-                    if let NodeKind::Number(number) = &self.body()[*part].kind {
-                        return format!("[{0}, {0}]", number.text);
-                    }
-                    self.list(*part)
-                };
-                format!("[{}, {}]", pair(&parts[0]), pair(&parts[1]))
-            }
-            (
-                "shape" | "permutation" | "starts" | "ends" | "steps",
-                NodeKind::Number(Number { value: NumberValue::Integer(_), .. }) | NodeKind::Tuple(_),
-            )
-            | ("axes" | "strides", NodeKind::Tuple(_)) => self.list(expr),
-            (_, NodeKind::Member { .. }) => match text.split_once('.') {
-                Some((library, "float32")) if habits::is_library(library) => "f32".to_owned(),
-                Some((library, "float64" | "double")) if habits::is_library(library) => "f64".to_owned(),
-                Some((library, dtype @ ("int32" | "int64"))) if habits::is_library(library) => {
-                    dtype.replace("int", "i")
-                }
-                _ => text,
-            },
-            _ => text,
-        }
-    }
-
     /// A mistake in a call of a function of the language; where the arguments are as other libraries have them, with the
     /// call as it is here.
     fn as_written_here(&self, stop: Stop, builtin: &Builtin, arguments: &[Argument], expr: ExprId) -> Stop {
@@ -607,13 +458,6 @@ pub(crate) trait Foreign: Expressions {
 
 /// The formula of `clip`, whose bounds are found by their names.
 const CLIP: &str = "minimum(maximum({=0}, {1}), {2})";
-
-/// The names that other libraries give to the argument of a variance that sets its divisor.
-const DIVISORS: &[&str] = &["unbiased", "ddof", "correction"];
-
-/// Functions of the library over the last axis, whose namesakes elsewhere are over all axes.
-const OVER_ALL: &[&str] =
-    &["num::var", "num::var_unbiased", "num::std", "num::std_unbiased", "num::norm", "nn::logsumexp"];
 
 const NO_SUCH: &str = "what it lacks can be computed in Rust and passed as a parameter";
 
@@ -636,15 +480,6 @@ fn takes_floats(builtin: &Builtin) -> bool {
 /// Whether a formal takes a list of numbers, which other libraries take one by one.
 fn is_list(formal: &str) -> bool {
     matches!(formal, "shape" | "axes" | "permutation")
-}
-
-/// Whether a function is the `Axis` of ndarray.
-fn is_axis(callee: &Callee) -> bool {
-    callee.path.is_empty() && callee.name == "Axis"
-}
-
-fn is_none(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Name(name) if name == "None")
 }
 
 /// Whether a text has an operator outside of all brackets.

@@ -23,6 +23,8 @@ pub(crate) mod expressions;
 mod externs;
 mod fields;
 pub(crate) mod foreign;
+mod foreign_arguments;
+mod foreign_reductions;
 mod functions;
 pub(crate) mod inline;
 pub(crate) mod library;
