@@ -295,7 +295,9 @@ impl Writer<'_> {
             Problem::IndexType { operand } => {
                 let found = context.operands[operand].ty.dtype();
                 self.fault(&[T("indices are "), Part::DType(found), T(", needed i32 or i64")], &[operand]);
-                if let DType::Bool = found {
+                if found.is_float() {
+                    self.help(&[T("convert them: write `i64("), Base(operand), T(")`")]);
+                } else if found.is(DType::Bool) && operand == 1 {
                     self.help(&[
                         T("shapes do not depend on elements: write `where("),
                         Base(operand),

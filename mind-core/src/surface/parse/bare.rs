@@ -22,6 +22,7 @@ impl Parser<'_> {
             let expected = if ty.is_some() { "the end" } else { "an operator, `:` and a type, or the end" };
             let called = self.called_without_parentheses(&body);
             let is_statement = ty.is_none() && self.at(";");
+            let comma = self.help_at_comma().filter(|_| ty.is_none());
             // An expression updates nothing.
             let update = ["+=", "-=", "*=", "/=", "="].into_iter().find(|operator| self.at(operator));
             self.expect_end(expected).map(|()| ty).map_err(|diag| match update {
@@ -31,6 +32,7 @@ impl Parser<'_> {
                     diag.help(format!("assign the value: `x = mind!(x {operator} …)`"))
                 }
                 None if called.is_some() => diag.help(called.unwrap_or_default()),
+                None if comma.is_some() => diag.help(comma.unwrap_or_default()),
                 None if is_statement => diag.help("leave it out: the value of the expression is its result"),
                 None => diag,
             })

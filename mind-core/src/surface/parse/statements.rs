@@ -105,8 +105,11 @@ impl Parser<'_> {
             {
                 return Err(diag.help("a tuple stands in parentheses, as `let (a, b) = (…, …);`"));
             }
-            if expression && self.at(",") && self.is_last_statement() {
-                return Err(diag.help("several values are a tuple, in parentheses: write `(…, …)`"));
+            if expression
+                && self.is_last_statement()
+                && let Some(help) = self.help_at_comma()
+            {
+                return Err(diag.help(help));
             }
             if !expression && let Some(name) = self.name_behind_comma() {
                 // The names behind the comma are meant to be bound.
@@ -175,12 +178,21 @@ impl Parser<'_> {
         true
     }
 
-    /// The `z` of `, z = …`.
+    /// What is said of a `,` behind the value of a body or an expression.
+    pub(super) fn help_at_comma(&self) -> Option<&'static str> {
+        let (_, _, behind) = self.peek_operator().filter(|(operator, ..)| *operator == ",")?;
+        Some(match behind.eof() {
+            true => "leave it out: nothing stands behind the value",
+            false => "several values are a tuple, in parentheses: write `(…, …)`",
+        })
+    }
+
+    /// The `z` of `, z = …` and of `, z: f32[3] = …`.
     fn name_behind_comma(&self) -> Option<Ident> {
         let (_, _, behind) = self.peek_operator().filter(|(operator, ..)| *operator == ",")?;
         let (name, behind) = behind.ident().filter(|(name, _)| !is_keyword(&name.to_string()))?;
         let (sign, _) = behind.punct()?;
-        (sign.as_char() == '=' && sign.spacing() == Spacing::Alone).then_some(name)
+        (matches!(sign.as_char(), '=' | ':') && sign.spacing() == Spacing::Alone).then_some(name)
     }
 
     /// Adds the node of a statement.
