@@ -203,15 +203,16 @@ pub(crate) trait Foreign: ForeignReductions {
         let starts_upper = |name: &str| name.starts_with(|first: char| first.is_ascii_uppercase());
         let is_meant =
             |near: &str| !starts_upper(&name) || starts_upper(near) || near.eq_ignore_ascii_case(&name);
-        if let Some(near) = nearest(&name, known).filter(|near| is_meant(near)) {
-            return diag.help(format!("write `{near}`"));
-        }
-        let library = standard::FILES.iter().flat_map(|(file, _)| standard::functions(file));
-        match { library }.find(|own| is_misspelt(&name, own)).and_then(standard::find) {
-            Some((file, own)) => {
+        let near = nearest(&name, known).filter(|near| is_meant(near));
+        let mut library = standard::FILES.iter().flat_map(|(file, _)| standard::functions(file));
+        let of_library = library.find(|own| is_misspelt(&name, own)).and_then(standard::find);
+        match (near, of_library) {
+            // A name one letter off is meant rather than one that is two off.
+            (near, Some((file, own))) if !near.is_some_and(|near| is_misspelt(&name, near)) => {
                 diag.help(format!("write {}", self.library_call(&format!("{file}::{own}"), arguments)))
             }
-            None => diag,
+            (Some(near), _) => diag.help(format!("write `{near}`")),
+            (None, _) => diag,
         }
     }
 

@@ -139,7 +139,8 @@ pub(super) const INCREMENT: &str = "there is no `++` and no `--`: write `x += 1.
 pub(super) fn floor_divisor<'a>(text: &'a str, before: &str, next: &str) -> Option<&'a str> {
     let lines: Vec<&str> = text.lines().collect();
     lines.iter().enumerate().find_map(|(at, line)| {
-        let (code, comment) = line.split_once("//")?;
+        let (code, comments) = line.split_once("//")?;
+        let comment = comments.split("//").next().unwrap_or_default();
         let below = lines[at + 1..].iter().map(|line| line.trim_start()).find(|line| !line.is_empty())?;
         let divisor = comment.trim().trim_end_matches(';').trim_end();
         let is_number = divisor.starts_with(|first: char| first.is_ascii_digit());
