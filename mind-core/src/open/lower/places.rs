@@ -173,23 +173,22 @@ impl Lowering<'_> {
     /// E1007 for `x.shape` where the expression reads `x` too: a variable that is a tensor or a number has no fields. Of
     /// `x.shape` alone only rustc knows what `x` is.
     pub(super) fn refuse_fields_of_tensors(&mut self) {
-        let fields: Vec<_> = { self.leaf_of.keys() }
-            .filter_map(|key| {
-                let (base, field) = key.rsplit_once('.')?;
-                habits::field(field)?;
-                self.leaf_of.get(base)?;
-                Some((self.leaf_of[key], base.to_owned(), field.to_owned()))
-            })
-            .collect();
-        for (leaf, base, field) in fields {
-            let Some(input) = self.graph.node(leaf).op.input_name() else { continue };
+        let of_leaf = |(key, node): (&String, &NodeId)| {
+            let (base, field) = key.rsplit_once('.')?;
+            let known = habits::field(field).is_some() && self.leaf_of.contains_key(base);
+            self.graph.node(*node).op.input_name().copied().filter(|_| known)
+        };
+        let leaves: Vec<LeafId> = self.leaf_of.iter().filter_map(of_leaf).collect();
+        for leaf in leaves {
+            let Leaf { text, site, .. } = &self.leaves[leaf.index()];
+            let Some((base, field)) = text.rsplit_once('.') else { continue };
             let message =
                 format!("found `.{field}` behind a tensor, expected `T`, `mT`, a method call or an operator");
-            let diag = Diag::new(Code::E1007, self.leaves[input.index()].site, message);
-            self.report(match habits::field_among_rust(&field, &base) {
-                Some(help) => diag.help(help).into(),
-                None => diag.into(),
-            });
+            let diag = Diag {
+                help: habits::field_among_rust(field, base),
+                ..Diag::new(Code::E1007, *site, message)
+            };
+            self.report(diag.into());
         }
     }
 
