@@ -47,6 +47,7 @@ pub(crate) fn is_library(name: &str) -> bool {
         "nn",
         "np",
         "numpy",
+        "random",
         "scipy",
         "special",
         "tensorflow",
@@ -374,8 +375,14 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         Way::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
     ),
     (
-        &["flip", "flipud", "fliplr", "roll", "reverse"],
+        &["flip", "flipud", "fliplr", "reverse"],
         Way::Words("name the places in their order: `gather(…, [2, 1, 0])`"),
+    ),
+    (
+        &["roll", "rotate"],
+        Way::Words(
+            "join the parts in the other order: `concat([x[-1..], x[..-1]], axis = 0)` moves all by one place",
+        ),
     ),
     (&["zero_pad", "zero_padding2d"], Way::Named("pad")),
     (&["diag_embed", "diagflat"], library("num", "diag")),
@@ -538,7 +545,8 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
 #[cfg(test)]
 mod tests {
     use super::{FUNCTIONS, Way};
-    use crate::surface::lower::builtins;
+    use crate::surface::lower::{builtins, lower};
+    use crate::surface::parse::{is_keyword, parse};
 
     #[test]
     fn no_habit_is_a_function_of_the_language_and_what_it_is_named_is_one() {
@@ -551,6 +559,22 @@ mod tests {
             }
             if let Way::Named(own) = way {
                 assert!(builtins::is_builtin(own), "{own}");
+            }
+        }
+    }
+    #[test]
+    fn a_call_with_an_undefined_operand_is_never_accepted() {
+        let names = FUNCTIONS.iter().flat_map(|(names, _)| *names).filter(|name| !is_keyword(name));
+        for name in names {
+            for call in [
+                format!("undefined.{name}()"),
+                format!("x + undefined.{name}(2)"),
+                format!("{name}(undefined)"),
+            ] {
+                let text = format!("fn f(x: f32[4]) -> f32[4] {{ {call} }}");
+                let (program, unread) = parse(text.parse().expect("it is made of tokens"));
+                let (_, diags) = lower(&program);
+                assert!(!unread.is_empty() || !diags.is_empty(), "{text}");
             }
         }
     }

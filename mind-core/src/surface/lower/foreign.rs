@@ -49,7 +49,9 @@ pub(crate) trait Foreign: ForeignReductions {
                     return true;
                 }
                 let foreign = !builtins::is_builtin(&name) && !self.is_own_function(&name);
-                of_library || foreign && habits::function(&name).is_some()
+                // Of a method whose receiver is undefined nothing is told but the receiver.
+                let is_receiver = *method && arguments[0].value == expr;
+                of_library || foreign && !is_receiver && habits::function(&name).is_some()
             }
             NodeKind::Member { .. } => self.is_library(expr),
             NodeKind::Array(_) | NodeKind::Tuple(_) => self.is_told_by_its_call(user),

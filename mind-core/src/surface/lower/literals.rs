@@ -275,6 +275,11 @@ impl Literals {
         }
     }
 
+    /// Whether it is one number with a point.
+    pub(super) fn is_float(&self, id: LiteralId) -> bool {
+        matches!(&self.get(id).kind, LiteralKind::Number(number) if matches!(number.value, NumberValue::Float(_)))
+    }
+
     /// Those that `root` is made of, operands before what uses them; one that `is_leaf` is not looked into.
     pub(super) fn parts(&self, root: LiteralId, is_leaf: fn(&Literal) -> bool) -> Vec<LiteralId> {
         let (mut parts, mut rest) = (BTreeSet::new(), vec![root]);

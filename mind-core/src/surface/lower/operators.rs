@@ -125,7 +125,11 @@ impl BodyLowering<'_> {
             self.text(other_expr),
             self.builder.ty(other)
         );
-        let help = self.literals.rewrite(literal, dtype);
+        // A quotient of integers is another number than one of floats.
+        let help = match dtype.is_integer() && label == "/" && self.literals.is_float(literal) {
+            true => Some(format!("convert it: write `f32({})`", self.text(other_expr))),
+            false => self.literals.rewrite(literal, dtype),
+        };
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
     }
 
