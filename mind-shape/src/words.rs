@@ -177,7 +177,12 @@ impl Writer<'_> {
             }
 
             Problem::AxisOutOfRange { axis, rank } => {
-                self.fault(&[T("axis "), Integer(axis), T(" is out of range for rank "), Count(rank)], &[0])
+                self.fault(&[T("axis "), Integer(axis), T(" is out of range for rank "), Count(rank)], &[0]);
+                if axis < 0 {
+                    self.help(&[T("the first axis is `0`")]);
+                } else if rank > 0 {
+                    self.help(&[T("axes count from 0: the last is `-1`")]);
+                }
             }
             Problem::AxisTwice { axis, axes } => {
                 self.fault(&[T("axis "), Integer(axis), T(" stands twice in "), Excerpt(axes)], &[0]);

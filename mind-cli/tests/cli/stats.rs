@@ -69,7 +69,7 @@ fn loops_show_how_each_step_runs() {
     for words in [
         "  1  by the machine's SIMD level\n       given x: read, f32[8, 40]\n",
         "       for i0 in 0..8\n         %3_lanes = [0; 32]\n         x_row = x[i0 * 40 ..+ 40]\n",
-        "  2  for each block of a product's sums\n",
+        "  2  for each block of a product's sums, whole rows as one\n",
         "%3_lanes_rest[lane_2] if counts\n",
         " %5_2 = relu(sums_row_block[lane])\n",
     ] {

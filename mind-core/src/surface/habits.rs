@@ -174,7 +174,8 @@ const fn library(file: &'static str, name: &'static str) -> Way {
 }
 
 const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`, or `extent(x, 0)`";
-const IN_RUST: &str = "compute it in Rust of what the function gives";
+const IN_RUST: &str =
+    "compute it in Rust, before or after a call, and pass it as a parameter where it is needed";
 
 const LOOPS: &str = "there are no loops: write a few steps one after the other, or call a function of one step in a loop of Rust";
 
@@ -266,7 +267,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["clip", "clamp", "clip_by_value"], formula("minimum(maximum({=0}, {1}), {2})")),
     (&["leakyrelu"], library("nn", "leaky_relu")),
     // Activations.
-    (&["expit", "logistic"], library("nn", "sigmoid")),
+    (&["expit", "logistic", "sig"], library("nn", "sigmoid")),
     (&["logsigmoid"], library("nn", "log_sigmoid")),
     (&["swish"], library("nn", "silu")),
     // Reductions.
