@@ -222,7 +222,10 @@ fn what_mends_habits_of_other_libraries_compiles() {
 fn in_rust(program: &str, number: usize) -> String {
     if let Some(rest) = program.strip_prefix("given ") {
         let (given, expression) = rest.split_once('\n').expect("an expression stands below what is given");
-        let parameters = given.replace(": f32[", ": &mind::Tensor![f32; ");
+        let dtypes = ["f32", "f64", "i32", "i64", "bool"];
+        let parameters = dtypes.iter().fold(given.to_owned(), |given, dtype| {
+            given.replace(&format!(": {dtype}["), &format!(": &mind::Tensor![{dtype}; "))
+        });
         return format!("fn case_{number}({parameters}) {{ _ = mind::mind! {{ {expression} }}; }}\n");
     }
     if program.starts_with('|') {
