@@ -391,7 +391,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["arange", "range"], Way::Named("iota")),
     (&["take_along_axis", "take_along_dim", "batch_gather"], Way::Named("take_along")),
     (&["onehot", "to_categorical"], Way::Named("one_hot")),
-    (&["full_like"], formula("zeros_like({=0}) + {1}")),
+    (&["full_like", "fill", "fill_"], formula("zeros_like({=0}) + {1}")),
     (&["max_pool2d", "max_pool", "MaxPool2d"], Way::Words(MAX_POOLING)),
     (&["avg_pool2d", "avg_pool", "AvgPool2d"], Way::Words(MEAN_POOLING)),
     (&["index_select"], Way::Words("rows are picked by `gather(x, i)`, and columns by `gather(x.T, i).T`")),
@@ -498,7 +498,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
 const NAMES: &[(&[&str], &str)] = &[
     (&["True"], "write `true`"),
     (&["False"], "write `false`"),
-    (&["None", "null", "nil"], "leave the argument out"),
+    (&["None", "null", "nil"], "no value is missing here: leave the argument or the comparison out"),
     (&["pi", "PI"], "write `3.141592653589793`"),
     (&["e", "E"], "write `2.718281828459045`"),
     (&["Inf", "infinity", "INFINITY", "INF"], "write `inf`"),
