@@ -22,9 +22,11 @@ LAYOUTS = [
     ("digits", 32, "m=8", TENSOR, 1),
     ("digits", 32, "d=4,m=2", DATA + TENSOR, 2),
     ("addition", 16, "d=8", ADDITION_DATA, 1),
-    # Of each of two blocks after the attention and after the last layer, forward and back.
-    ("addition", 16, "m=4", BLOCK, 8),
-    ("addition", 16, "d=2,m=4", ADDITION_DATA + BLOCK, 10),
+    # Of each of two blocks after the attention and after the last layer, forward and back. Of the norm of all gradients three, of
+    # single numbers: the largest element, whether one is NaN, and the sum of squares.
+    ("addition", 16, "m=4", BLOCK, 11),
+    # XLA puts some together with those of the gradients.
+    ("addition", 16, "d=2,m=4", ADDITION_DATA + BLOCK, 12),
 ]
 
 # How far results may be from those of one device, of the larger of both or 1.
