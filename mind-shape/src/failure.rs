@@ -220,7 +220,7 @@ impl<'a> Failure<'a> {
     pub const fn is_about(&self, written: Written<'_>, rank: usize) -> bool {
         match written {
             Written::Attribute(name) => {
-                let (about, mut i) = (self.attributes(), 0);
+                let (about, mut i) = (self.place(rank).attributes, 0);
                 while i < about.len() {
                     if same_text(about[i], name) {
                         return true;
@@ -229,7 +229,7 @@ impl<'a> Failure<'a> {
                 }
                 false
             }
-            Written::Subscript(place) => match self.subscript(rank) {
+            Written::Subscript(place) => match self.place(rank).subscript {
                 Some((position, count)) => {
                     position as i64 == if place < 0 { place + count as i64 } else { place }
                 }
@@ -238,74 +238,14 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// The position of the subscript at fault, and the number of subscripts that positions from the end count from.
-    const fn subscript(&self, rank: usize) -> Option<(usize, usize)> {
+    /// What is at fault beside the operands and the operation. A new problem has to be listed.
+    const fn place(&self, rank: usize) -> Place {
         match self.problem {
-            Problem::Step { axis, .. }
-            | Problem::Start { axis, .. }
-            | Problem::End { axis, .. }
-            | Problem::Empty { axis, .. }
-            | Problem::IndexOutside { axis, .. }
-            | Problem::BoundOutside { axis, .. } => Some((axis, rank)),
-            // The first one without an axis.
-            Problem::IndexCount { written } => Some((rank, written)),
-            // The fault is an operand, an attribute or the operation.
-            Problem::Mismatch { .. }
-            | Problem::Pattern { .. }
-            | Problem::Tied { .. }
-            | Problem::Mixed
-            | Problem::LiteralKind { .. }
-            | Problem::Literal { .. }
-            | Problem::NotTaken { .. }
-            | Problem::MixedAmong { .. }
-            | Problem::Broadcast { .. }
-            | Problem::BroadcastRank { .. }
-            | Problem::BroadcastTo { .. }
-            | Problem::DotRank { .. }
-            | Problem::MatMulRank { .. }
-            | Problem::Rank { .. }
-            | Problem::NoMatrix
-            | Problem::GatherRank
-            | Problem::Inner { .. }
-            | Problem::ShapesDiffer { .. }
-            | Problem::Unlike { .. }
-            | Problem::Shape { .. }
-            | Problem::AxisOutOfRange { .. }
-            | Problem::AxisTwice { .. }
-            | Problem::NoAxis
-            | Problem::Permutation { .. }
-            | Problem::NotOne { .. }
-            | Problem::NotPositive { .. }
-            | Problem::TypeNotPositive { .. }
-            | Problem::ManyOpen { .. }
-            | Problem::OpenOverflow
-            | Problem::Indivisible { .. }
-            | Problem::Counts { .. }
-            | Problem::RankLimit { .. }
-            | Problem::CountLimit { .. }
-            | Problem::ShapeLimit { .. }
-            | Problem::Overflow
-            | Problem::SliceLengths { .. }
-            | Problem::IndexType { .. }
-            | Problem::Channels { .. }
-            | Problem::Strides { .. }
-            | Problem::Padding { .. }
-            | Problem::AmountCount { .. }
-            | Problem::Amount { .. }
-            | Problem::Window { .. }
-            | Problem::NotScalar
-            | Problem::NotDifferentiable => None,
-        }
-    }
-
-    /// The names of the attributes that may be at fault.
-    const fn attributes(&self) -> &'static [&'static str] {
-        match self.problem {
-            Problem::Literal { .. } | Problem::NotTaken { .. } => &["constant"],
+            Problem::Literal { .. } | Problem::NotTaken { .. } => Place::attributes(&["constant"]),
             Problem::NoAxis
             | Problem::AxisOutOfRange { .. }
             | Problem::AxisTwice { .. }
-            | Problem::NotOne { .. } => &["axes", "axis"],
+            | Problem::NotOne { .. } => Place::attributes(&["axes", "axis"]),
             Problem::BroadcastRank { .. }
             | Problem::BroadcastTo { .. }
             | Problem::NotPositive { .. }
@@ -314,15 +254,21 @@ impl<'a> Failure<'a> {
             | Problem::OpenOverflow
             | Problem::Indivisible { .. }
             | Problem::Counts { .. }
-            | Problem::ShapeLimit { .. } => &["shape"],
-            Problem::Permutation { .. } => &["permutation"],
-            Problem::Start { .. } => &["starts"],
-            Problem::End { .. } | Problem::Empty { .. } => &["ends"],
-            Problem::Step { .. } => &["steps"],
-            Problem::Strides { .. } => &["strides"],
-            Problem::Padding { .. } => &["padding"],
-            Problem::AmountCount { .. } | Problem::Amount { .. } => &["low"],
-            // What is at fault is an operand, the subscripts or the operation.
+            | Problem::ShapeLimit { .. } => Place::attributes(&["shape"]),
+            Problem::Permutation { .. } => Place::attributes(&["permutation"]),
+            Problem::Strides { .. } => Place::attributes(&["strides"]),
+            Problem::Padding { .. } => Place::attributes(&["padding"]),
+            Problem::AmountCount { .. } | Problem::Amount { .. } => Place::attributes(&["low"]),
+            Problem::Start { axis, .. } => Place { attributes: &["starts"], subscript: Some((axis, rank)) },
+            Problem::End { axis, .. } | Problem::Empty { axis, .. } => {
+                Place { attributes: &["ends"], subscript: Some((axis, rank)) }
+            }
+            Problem::Step { axis, .. } => Place { attributes: &["steps"], subscript: Some((axis, rank)) },
+            Problem::IndexOutside { axis, .. } | Problem::BoundOutside { axis, .. } => {
+                Place { attributes: &[], subscript: Some((axis, rank)) }
+            }
+            // The first subscript without an axis.
+            Problem::IndexCount { written } => Place { attributes: &[], subscript: Some((rank, written)) },
             Problem::Mismatch { .. }
             | Problem::Pattern { .. }
             | Problem::Tied { .. }
@@ -343,15 +289,26 @@ impl<'a> Failure<'a> {
             | Problem::CountLimit { .. }
             | Problem::Overflow
             | Problem::SliceLengths { .. }
-            | Problem::IndexCount { .. }
-            | Problem::IndexOutside { .. }
-            | Problem::BoundOutside { .. }
             | Problem::IndexType { .. }
             | Problem::Channels { .. }
             | Problem::Window { .. }
             | Problem::NotScalar
-            | Problem::NotDifferentiable => &[],
+            | Problem::NotDifferentiable => Place::attributes(&[]),
         }
+    }
+}
+
+/// What is at fault in an operation as it is written.
+struct Place {
+    /// The attributes that may be at fault.
+    attributes: &'static [&'static str],
+    /// The position of the subscript at fault, and the number of subscripts that negative positions count from.
+    subscript: Option<(usize, usize)>,
+}
+
+impl Place {
+    const fn attributes(attributes: &'static [&'static str]) -> Self {
+        Self { attributes, subscript: None }
     }
 }
 
