@@ -107,7 +107,7 @@ macro_rules! functions {
         let image: Images<$ty> = Tensor::from_fn_with((Const, 3, ROWS / 3, Const), |_| 1.0);
         let filter: Filters<$ty> = Tensor::from_fn_with((Const, Const, Const, COLUMNS), |[_, _, _, j]| first(j));
         $(let $y = Tensor::from_fn_with((Const, 3, ROWS / 3, COLUMNS), |[_, _, _, j]| element(7)(j));)?
-        // With a number for each column the rows of a store are computed one by one, else all as one.
+        // A bias makes the store compute row by row; without one, rows are joined.
         let zeros = Tensor::from_fn_with((COLUMNS,), |_| 0.0);
         same($name::$convolution(&image, &filter, &zeros $(, &$y)?).as_slice(), "convolution");
     }};

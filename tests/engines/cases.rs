@@ -47,11 +47,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     while written < count {
         let (name, module) = (format!("random_{seed}"), random_module(seed, 5 + seed as usize % 30));
         seed += 1;
-        // Its order is computed, and the text has those up to 2: `function` tries these.
+        // StableHLO has orders up to 2, and a random module may compute a larger one. `function` tests orders 0 to 2.
         if module.insts().iter().any(|inst| inst.op == Op::Map(Map::ErfcxDerivative)) {
             continue;
         }
-        // Of those that stop as they run the next one is taken.
+        // A module that stops with an error is replaced by the next one.
         match writer.with_gradient(&name, module)? {
             true => written += 1,
             false => _ = writer.skipped.pop(),

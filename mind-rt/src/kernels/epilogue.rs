@@ -24,7 +24,7 @@ pub struct Block<'a, T> {
 }
 
 impl<T> Block<'_, T> {
-    /// The same elements as one row, if these are all `columns` of each row and follow each other.
+    /// The block as one row, if it has all `columns` of each row and its rows are contiguous.
     fn joined(self, columns: usize) -> Self {
         if self.columns != columns || self.stride != columns {
             return self;
@@ -121,8 +121,8 @@ impl<T: Arithmetic> Epilogue<T> for Stored<'_, T> {
 
 /// An [`Epilogue`] as generated code writes it.
 pub trait Finish<T>: Send + Sized {
-    /// Whether everything that is read and written lies as the result does, so that whole rows may be given as one: rows of
-    /// few elements are not computed one by one then.
+    /// Whether all operands have the layout of the result. A block of whole rows is then passed as one row, which is faster
+    /// where rows are short.
     const JOINS_ROWS: bool;
 
     /// As [`Epilogue::split`].

@@ -22,8 +22,8 @@ const fn register(dtype: DType) -> usize {
 /// Elements of a block where no sum decides it: two registers, so that one `exp` hides the latency of another.
 const PLAIN: usize = 32;
 
-/// So many elements of a function such as `tanh` LLVM leaves a loop until it makes vectors of loops. Fewer it unrolls before,
-/// and finds the vectors in the copies of `exp` but not in those of `tanh` and `atan`, which then take twice as long.
+/// The shortest block whose loop LLVM does not unroll before it vectorises loops. It unrolls a block of 8, and its SLP pass then
+/// vectorises the copies of `exp` but not those of `tanh` and `atan`, which take twice as long.
 const LOOPED: usize = 16;
 
 /// So few elements, known ahead, are computed one by one as fast as in a block.
@@ -214,8 +214,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether the blocks of a product's store are of [`LOOPED`] elements first, and then of `width`. Functions with a range
-    /// are not: the constants of a block are read anew in the next one, and its range is asked of more elements.
+    /// Whether a product's store begins with blocks of [`LOOPED`] elements, before those of `width`. Functions with a range do
+    /// not: each block reads their constants again, and more elements have to be in range.
     fn has_long_blocks(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
         matches!(self.frame, Frame::Block(_))
             && width < LOOPED
@@ -223,7 +223,7 @@ impl Lowering<'_> {
             && pass.elements.iter().all(|node| node.op.row().range.is_none())
     }
 
-    /// The whole blocks of `len` elements. What is left of each row is in the variables that result.
+    /// The whole blocks of `len` elements. The variables returned are the rest of each row.
     fn whole_blocks(
         &mut self,
         pass: &Pass,

@@ -96,7 +96,7 @@ pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     Epilogue::Finished(Finished { loops, destination, stride, dtype, joins_rows })
 }
 
-/// Whether everything that is read and written lies as the product's matrix does, so that whole rows are one long row.
+/// Whether all operands and results have the layout of the product, so that consecutive rows are one long row.
 fn joins_rows(finish: &Finish) -> bool {
     let expected = [finish.extents[1].clone(), Dim::ONE];
     let is_still = |view: &View| view.strides.iter().all(|stride| *stride == Dim::ZERO);

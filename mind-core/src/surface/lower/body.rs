@@ -539,7 +539,7 @@ impl BodyLowering<'_> {
         Stop::Mistake(diag)
     }
 
-    /// The target of the update that is the last of so many nodes.
+    /// The target of the last of the first `nodes` nodes, if that is an update.
     fn updated_last(&self, nodes: usize) -> Option<&Path> {
         match &self.body.nodes[..nodes].last()?.kind {
             NodeKind::Assign { target, .. } => Some(target),
@@ -547,7 +547,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Whether the last of so many nodes updates what is not to be updated.
+    /// Whether the last of the first `nodes` nodes is an update that was reported as a mistake.
     fn ends_with_refused_update(&self, nodes: usize) -> bool {
         let poisoned = |node: usize| matches!(self.values[node], Value::Poison);
         self.updated_last(nodes).is_some() && poisoned(nodes - 1)

@@ -49,7 +49,7 @@ pub(crate) trait Foreign: ForeignReductions {
                     return true;
                 }
                 let foreign = !builtins::is_builtin(&name) && !self.is_own_function(&name);
-                // Of a method whose receiver is undefined nothing is told but the receiver.
+                // An undefined receiver is reported itself, in place of the method.
                 let is_receiver = *method && arguments[0].value == expr;
                 of_library || foreign && !is_receiver && habits::function(&name).is_some()
             }

@@ -7,7 +7,7 @@ use crate::surface::habits;
 /// How long the text of an argument may be in what a help shows; longer ones are cut.
 const MAX_TEXT: usize = 60;
 
-/// What is written for an argument.
+/// The text that a help shows for an argument.
 pub(crate) trait ForeignArguments: Expressions {
     /// An argument as a list of integers.
     fn list(&self, expr: ExprId) -> String {

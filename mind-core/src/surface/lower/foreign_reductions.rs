@@ -1,11 +1,11 @@
-//! Reductions of other libraries as the library has them: variances with another divisor, norms of another order, and axes
-//! that are all of them where these here reduce the last.
+//! Helps for reductions of other libraries: variances with another divisor, norms of another order, and functions that reduce
+//! all axes where ours reduce the last one.
 
 use super::foreign_arguments::{ForeignArguments, is_none};
 use crate::surface::ast::{Argument, NodeKind, Number, NumberValue};
 use crate::surface::habits;
 
-/// What is written for reductions of other libraries.
+/// The text that a help shows for reductions of other libraries.
 pub(crate) trait ForeignReductions: ForeignArguments {
     /// `num::norm(…)` for a norm of other libraries, which have the order of the norm before the axis.
     fn norm(&self, arguments: &[Argument]) -> String {

@@ -125,7 +125,7 @@ impl BodyLowering<'_> {
             self.text(other_expr),
             self.builder.ty(other)
         );
-        // A quotient of integers is another number than one of floats.
+        // Writing the divisor as an integer would change the quotient.
         let help = match dtype.is_integer() && label == "/" && self.literals.is_float(literal) {
             true => Some(format!("convert it: write `f32({})`", self.text(other_expr))),
             false => self.literals.rewrite(literal, dtype),

@@ -191,8 +191,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is said where the line of the last token ends in `// 2`, which Rust takes for a comment; `dividend` is what is
-    /// shown as divided. Only the text of a bracket shows comments: rustc gives none of what lies between two tokens.
+    /// The help for a line that ends in `// 2`, which is a comment in Rust; `dividend` is the text before it. The comment is found
+    /// in the source text of the enclosing bracket, since rustc gives no text between two tokens.
     pub(super) fn floor_division(&self, dividend: &str) -> Option<String> {
         let text = self.bracket?.join().source_text()?;
         let next = if self.at_end() { Some(self.closing.to_owned()) } else { self.next_text() };

@@ -135,7 +135,7 @@ pub(super) const INCREMENT: &str = "there is no `++` and no `--`: write `x += 1.
 
 /// The divisor of a line of `text` that ends in `// 2`, behind the token `before`; the line below begins with `next`.
 ///
-/// A comment in words behind a statement that lacks its `;` is none: only a number, or what ends with `;`, is a divisor.
+/// A number, or one word before `;`, is a divisor. Other comments are not: the statement before them may lack its `;`.
 pub(super) fn floor_divisor<'a>(text: &'a str, before: &str, next: &str) -> Option<&'a str> {
     let lines: Vec<&str> = text.lines().collect();
     lines.iter().enumerate().find_map(|(at, line)| {
