@@ -68,7 +68,7 @@ fn threads_leave_no_memory_behind_when_they_end() {
     for wave in 0..WAVES {
         let (sender, received) = mpsc::channel();
         thread::scope(|scope| {
-            for number in 0..AT_ONCE {
+            let start = |number| {
                 let sender = sender.clone();
                 scope.spawn(move || {
                     // What is dropped after what the thread kept, or before it, as it ends.
@@ -78,12 +78,17 @@ fn threads_leave_no_memory_behind_when_they_end() {
                     let (first, second) = results(x);
                     LAST.set(Some(results(x).0));
                     sender.send((number, first, second)).expect("the test waits");
-                });
-            }
+                })
+            };
+            let threads: Vec<_> = (0..AT_ONCE).map(start).collect();
             drop(sender);
             // What is given back on another thread than it was taken on.
             for (number, first, second) in received {
                 assert!(first[[7, 29, 29]] > 0.0 && second.len() == large.len(), "{wave}, {number}");
+            }
+            // The end of a scope does not wait for destructors of thread-local values; `join` does.
+            for thread in threads {
+                thread.join().expect("no thread panics");
             }
         });
         most = most.max(LIVE.load(Ordering::Relaxed) - live);
