@@ -59,10 +59,10 @@ fn pages_show_what_programs_print_and_what_rustc_says() {
             None => recorded(&format!("listings/{name}.txt"), &printed),
         }
     }
-    // A mistake is a program of `tests/ui` and what rustc says of it there, in the words that a user sees.
+    // A mistake is a program of `tests/mistakes/ui` and what rustc says of it there, in the words that a user sees.
     for path in files("listings", ".said") {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        let said = text(&book().join("../../tests/ui").join(format!("{name}.stderr")));
+        let said = text(&book().join("../../tests/mistakes/ui").join(format!("{name}.stderr")));
         let said = said.replace("$DIR/", "").replace(&format!("ui/{name}.rs"), "src/main.rs");
         recorded(&format!("listings/{name}.said"), &said);
     }
@@ -168,7 +168,7 @@ fn the_readme_shows_a_program_of_the_book_and_a_recorded_mistake() {
     for (kind, shown) in [
         ("rust", listing("xor.rs")),
         ("text", listing("xor.txt")),
-        ("rust,ignore", text(&root.join("tests/ui/e3003_inner_dimensions.rs"))),
+        ("rust,ignore", text(&root.join("tests/mistakes/ui/e3003_inner_dimensions.rs"))),
         ("text", listing("e3003_inner_dimensions.said")),
     ] {
         let block = format!("```{kind}\n{shown}```");

@@ -164,7 +164,7 @@ const ELSEWHERE: &[(&str, Option<&str>)] = &[
     ("is bound already", Some("tests/knossos/bindings.rs")),
     ("derivatives have more instructions than the limit", Some("tests/knossos/messages.rs")),
     ("does not hold", Some("src/knossos/rules.rs")),
-    ("and nothing defines it", Some("../tests/ui/e2002_ks_declared_and_not_bound.stderr")),
+    ("and nothing defines it", Some("../tests/mistakes/ui/e2002_ks_declared_and_not_bound.stderr")),
     ("nothing after the expression", Some("tests/knossos/messages.rs")),
     ("more instructions ran than the limit", Some("tests/knossos/limits.rs")),
     ("more than the limit of 1048576", Some("tests/knossos/limits.rs")),

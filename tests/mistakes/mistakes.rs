@@ -1,0 +1,52 @@
+//! What a user sees of a program that is wrong: each `ui/*.rs` fails to compile with what its `.stderr` holds.
+//!
+//! A case is named by the codes it reports, one for each error, as `e3003_inner_dimensions`; `rust_…` is rustc's own
+//! error about the types we generate. `TRYBUILD=overwrite cargo test -p mind-mistakes` blesses; review the difference.
+//!
+//! With the feature `ndarray`, the programs of `ui/ndarray` are tried instead: those with arrays.
+//!
+//! A package of its own, since trybuild compiles all that a package depends on twice for its programs.
+
+#[allow(dead_code, reason = "other tests build crates with it")]
+#[path = "../support/project.rs"]
+mod project;
+
+use std::{fs, path::Path};
+
+use project::folder_of_crates;
+
+#[test]
+fn every_mistake_is_reported_as_recorded() {
+    folder_of_crates(env!("CARGO_TARGET_TMPDIR"));
+    let cases = trybuild::TestCases::new();
+    if cfg!(feature = "ndarray") {
+        cases.compile_fail("ui/ndarray/*.rs");
+        return;
+    }
+    let nested = write_nested_program(10_000);
+    cases.compile_fail("ui/*.rs");
+    cases.compile_fail(nested);
+}
+
+/// Writes a program whose brackets nest deeper than any recursion survives, and what is said of it. Each bracket has a
+/// line of its own, so that the message shows one.
+fn write_nested_program(depth: usize) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let program = folder.join("e1008_nested_brackets.rs");
+    let source = format!(
+        "use mind::mind;\n\nmind! {{\n    fn f(x: f32) -> f32 {{\n{}x\n{}    }}\n}}\n\nfn main() {{}}\n",
+        "(\n".repeat(depth),
+        ")\n".repeat(depth)
+    );
+    let stderr = "\
+error: [E1008] brackets nest deeper than the limit of 256
+         help: name the inner parts with `let`
+   --> $DIR/e1008_nested_brackets.rs:260:1
+    |
+260 | (
+    | ^
+";
+    fs::write(&program, source).expect("the program can be written");
+    fs::write(program.with_extension("stderr"), stderr).expect("what is said of it can be written");
+    program.to_str().expect("the path is text").to_owned()
+}
