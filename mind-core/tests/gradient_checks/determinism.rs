@@ -14,7 +14,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::support::{PROFILES, build, every_float, push, single};
+use super::support::{PROFILES, build, every_float, push, single};
 
 /// Set where this program runs as the other process.
 const PRINT: &str = "MIND_PRINT_GRADIENTS";
@@ -32,7 +32,7 @@ fn another_process_gives_identical_text() {
         return;
     }
     let program = std::env::current_exe().expect("this program");
-    let name = "determinism::another_process_gives_identical_text";
+    let name = "gradient_checks::determinism::another_process_gives_identical_text";
     let other = Command::new(program).args([name, "--exact", "--nocapture"]).env(PRINT, "1").output();
     let printed = String::from_utf8(other.expect("this program runs").stdout).expect("text");
     assert!(printed.contains(&text), "the other process printed other gradients");

@@ -11,7 +11,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::support::{PROFILES, build, numbers, push, run, scalar, scalar_options, vector};
+use super::support::{PROFILES, build, numbers, push, run, scalar, scalar_options, vector};
 
 fn f32s(extents: &[i64]) -> Type {
     Type::new(DType::F32, Shape::literal(extents))

@@ -7,8 +7,8 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
+use super::support::{FLOATS, PROFILES, Rng, arguments, assert_gradients, single};
 use crate::sample::sample;
-use crate::support::{FLOATS, PROFILES, Rng, arguments, assert_gradients, single};
 
 fn tolerance(dtype: DType) -> f64 {
     if dtype == DType::F32 { 1e-4 } else { 1e-8 }

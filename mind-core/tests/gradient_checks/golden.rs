@@ -13,7 +13,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::{
+use super::{
     determinism::network,
     support::{PROFILES, every_float, scalar_options, single},
 };

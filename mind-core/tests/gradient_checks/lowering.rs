@@ -13,7 +13,7 @@ use mind_core::{
     verify::verify,
 };
 
-use crate::support::{
+use super::support::{
     FLOATS, PROFILES, Rng, arguments, build, canonical, every_float, like, numbers, push, rows, run,
     scalar_options, single, vector,
 };
@@ -206,7 +206,7 @@ fn a_stop_gradient_stops_derivatives_of_every_order_in_extended() {
         vec![push(b, Op::Map(Map::Mul), &[inputs[0], stopped])]
     });
     let gradient = differentiate(&module, &scalar_options(&[0], Profile::Extended)).expect("differentiable");
-    let three = [crate::support::scalar(DType::F32, 3.0)];
+    let three = [super::support::scalar(DType::F32, 3.0)];
     let numbers_of = |module: &Canonical| -> Vec<f64> {
         run(module, &three).iter().map(|output| numbers(output)[0]).collect()
     };

@@ -12,7 +12,7 @@ use mind_core::{
     ty::DType,
 };
 
-use crate::support::{canonical, numbers, run, scalar, vector};
+use super::support::{canonical, numbers, run, scalar, vector};
 
 /// The canonical module of a text on `x`, whose last value, the tenth, is the output.
 fn read(text: &str) -> Canonical {

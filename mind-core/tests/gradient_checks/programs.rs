@@ -12,11 +12,11 @@ use mind_core::{
     ty::DType,
 };
 
-use crate::sample::sample;
-use crate::support::{
+use super::support::{
     Rng, are_fractions, canonical, every_float, frozen, in_f64, jumps_between_integers, like, numbers, run,
     slope_along,
 };
+use crate::sample::sample;
 
 /// Programs that must have been checked, of as many seeds as that takes.
 fn programs() -> usize {

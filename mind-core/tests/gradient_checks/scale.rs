@@ -9,7 +9,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::support::{PROFILES, build, push, scalar_options};
+use super::support::{PROFILES, build, push, scalar_options};
 
 /// `length` operations, every value used more than once, and one weight used everywhere.
 fn long_program(length: usize) -> Canonical {

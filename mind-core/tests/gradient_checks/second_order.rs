@@ -11,11 +11,11 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::sample::sample;
-use crate::support::{
+use super::support::{
     PROFILES, Rng, arguments, assert_gradients, bound, build, canonical, every_float, filled, numbers, push,
     rows, run, scalar, scalar_options, single, vector,
 };
+use crate::sample::sample;
 
 /// The module of the gradients alone, a function of the primal's inputs and the cotangents.
 fn gradients_only(module: &Canonical, options: &GradientOptions) -> Result<Canonical, AutodiffError> {

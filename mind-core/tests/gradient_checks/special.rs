@@ -10,7 +10,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::support::{FLOATS, PROFILES, build, every_float, filled, numbers, push, run, single, vector};
+use super::support::{FLOATS, PROFILES, build, every_float, filled, numbers, push, run, single, vector};
 
 /// The gradient of one elementwise operation with the cotangent 1 everywhere.
 fn slope(op: &Op, profile: Profile, dtype: DType, at: &[f64]) -> Vec<f64> {
@@ -253,10 +253,10 @@ fn an_argument_that_is_not_a_number_leaves_constant_slopes_alone() {
                 });
                 let gradient =
                     differentiate(&module, &every_float(&module, profile)).expect("a linear operation");
-                let length = crate::support::bound(&extent)[0];
+                let length = super::support::bound(&extent)[0];
                 let argument = filled(DType::F64, &[length], |_| f64::NAN);
                 let result = run(&module, std::slice::from_ref(&argument));
-                let cotangent = crate::support::like(&result[0], |_| 1.0);
+                let cotangent = super::support::like(&result[0], |_| 1.0);
                 let outputs = run(&gradient.module, &[argument, cotangent]);
                 assert!(numbers(&outputs[1]).iter().all(|slope| slope.is_finite()), "{op:?} {profile:?}");
             }

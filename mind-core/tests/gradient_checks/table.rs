@@ -15,12 +15,12 @@ use mind_core::{
     ty::{DType, Type},
 };
 
-use crate::extents::variants;
-use crate::sample::sample;
-use crate::support::{
+use super::extents::variants;
+use super::support::{
     FLOATS, PROFILES, Rng, are_fractions, arguments, assert_gradients, build, every_float,
     jumps_between_integers, numbers, push, rows, run, single,
 };
+use crate::sample::sample;
 
 #[test]
 fn every_case_of_every_operation_agrees_with_central_differences() {

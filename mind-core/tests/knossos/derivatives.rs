@@ -215,7 +215,7 @@ fn derivatives_of_every_overload_of_the_prelude_are_right() {
 fn derivatives_of_the_corpus_are_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
     let mut count = 0;
-    for path in crate::corpus::files(&root) {
+    for path in super::corpus::files(&root) {
         // Its derivatives are not its functions'.
         if ["derivative_written.ks", "own_dot.ks", "own_of_prelude.ks"]
             .iter()

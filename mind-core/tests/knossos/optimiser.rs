@@ -10,7 +10,7 @@ use mind_core::{
     },
 };
 
-use crate::corpus::{check_folder, comments};
+use super::corpus::{check_folder, comments};
 
 #[test]
 fn programs_become_the_ir_that_is_recorded() {

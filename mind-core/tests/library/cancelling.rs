@@ -2,7 +2,7 @@
 
 use mind_core::ty::DType;
 
-use crate::support::{compiled, floats, with_gradients};
+use super::support::{compiled, floats, with_gradients};
 
 /// The errors that are allowed relative to the largest number of a list, in f64 and in f32.
 const WITHIN: [f64; 2] = [2e-15, 1e-6];

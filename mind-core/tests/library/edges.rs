@@ -6,7 +6,7 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::support::{compiled, expression, floats, run};
+use super::support::{compiled, expression, floats, run};
 
 const INF: f64 = f64::INFINITY;
 

@@ -10,7 +10,7 @@ use std::{
 
 use mind_core::{canon::Canonical, interp::Value, standard::FILES, ty::DType};
 
-use crate::{
+use super::{
     states::state_of,
     support::{compiled, floats, gradient_of, library, run, templates},
     text::documentation,

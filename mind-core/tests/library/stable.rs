@@ -8,7 +8,7 @@ use mind_core::{
     ty::DType,
 };
 
-use crate::support::{compiled, floats, run, with_gradients};
+use super::support::{compiled, floats, run, with_gradients};
 
 /// The errors that are allowed, in f64 and in f32.
 const WITHIN: [f64; 2] = [1e-13, 1e-6];

@@ -6,7 +6,7 @@ use mind_core::{
     ty::DType,
 };
 
-use crate::support::{compiled, floats, run, structs, templates};
+use super::support::{compiled, floats, run, structs, templates};
 
 /// The parameters: both are matrices, as `muon_step` needs them.
 const FIELDS: [(&str, [usize; 2]); 2] = [("w", [2, 3]), ("b", [3, 2])];

@@ -4,7 +4,7 @@
 use mind_core::{interp::Elements, standard::FILES, surface::ast::Template};
 use proc_macro2::{TokenStream, TokenTree};
 
-use crate::support::{compiled, floats, run, templates};
+use super::support::{compiled, floats, run, templates};
 
 /// The parts of a function's documentation behind its first paragraph, and whether each has to be there.
 const PARTS: [(&str, bool); 6] = [

@@ -9,8 +9,8 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-use crate::states::state_of;
-use crate::support::{compiled, expression, floats, run, templates, with_gradients};
+use super::states::state_of;
+use super::support::{compiled, expression, floats, run, templates, with_gradients};
 
 /// The usual errors, in f64 and in f32: some roundings.
 const WITHIN: [f64; 2] = [2e-14, 4e-6];

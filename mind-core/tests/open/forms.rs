@@ -8,7 +8,7 @@ use mind_core::{
     testing::{Random, leaf_types, open_program, same},
 };
 
-use crate::support::{Arguments, evaluate, results, sampled, types};
+use super::support::{Arguments, evaluate, results, sampled, types};
 
 /// Parameters and an expression of them.
 const EXPRESSIONS: &[(&str, &str)] = &[

@@ -5,7 +5,7 @@ use mind_core::{
     testing::Random,
 };
 
-use crate::support::{Arguments, evaluate, sampled, types};
+use super::support::{Arguments, evaluate, sampled, types};
 
 /// Leaves, and an expression of them that is a single number.
 const EXPRESSIONS: &[(&str, &str)] = &[

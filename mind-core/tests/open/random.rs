@@ -11,8 +11,8 @@ use mind_core::{
     verify::verify,
 };
 
+use super::support::{arguments_of, evaluate, module, program, results, sampled};
 use crate::sample::sample;
-use crate::support::{arguments_of, evaluate, module, program, results, sampled};
 
 #[test]
 fn gradients_are_those_of_the_instantiated_program() {

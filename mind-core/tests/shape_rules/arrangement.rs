@@ -1,7 +1,7 @@
 use mind_shape::rules::{Permutation, broadcast_to, expand_dims, expect, reshape, squeeze, transpose};
 use mind_shape::{DType, Type};
 
-use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
+use super::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
 
 #[test]
 fn reshapes_keep_the_count() {

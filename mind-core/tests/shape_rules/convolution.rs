@@ -1,7 +1,7 @@
 use mind_shape::rules::{Padding, conv2d};
 use mind_shape::{DType, Type};
 
-use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes, shapes_of_rank};
+use super::support::{Program, f32s, lists, lists_up_to, name, samples, shapes, shapes_of_rank};
 
 fn case(
     program: &mut Program,

@@ -2,7 +2,7 @@
 
 use mind_shape::{DType, Type, rules::cumulate};
 
-use crate::support::{Program, f32s, name, shapes};
+use super::support::{Program, f32s, name, shapes};
 
 #[test]
 fn running_sums_have_the_shape_of_the_operand() {

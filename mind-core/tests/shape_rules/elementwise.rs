@@ -2,7 +2,7 @@ use mind_core::map::{Map, Row};
 use mind_shape::rules::{Fit, Gives, Literal, Takes, binary, literal, unary};
 use mind_shape::{DType, Operand, Type};
 
-use crate::support::{Program, f32s, lists_up_to, name, shapes};
+use super::support::{Program, f32s, lists_up_to, name, shapes};
 
 fn operators() -> impl Iterator<Item = &'static Row> {
     Map::operators().map(Map::row)

@@ -13,7 +13,7 @@ use mind_shape::rules::{
 };
 use mind_shape::{Context, DType, Operand, Type, TypeResult};
 
-use crate::support::{f32s, lists, lists_up_to, samples, shapes, shapes_of_rank, without_help};
+use super::support::{f32s, lists, lists_up_to, samples, shapes, shapes_of_rank, without_help};
 
 /// The type as the compiler has it.
 fn compiled(ty: &Type) -> ty::Type {

@@ -1,7 +1,7 @@
 use mind_shape::rules::{Subscript, gather, slice, sliced, subscript, subscripted};
 use mind_shape::{DType, Type, UNKNOWN};
 
-use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes, shapes_of_rank};
+use super::support::{Program, f32s, lists, lists_up_to, name, samples, shapes, shapes_of_rank};
 
 type Triple = (i64, i64, i64);
 

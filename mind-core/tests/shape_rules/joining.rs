@@ -5,7 +5,7 @@ use mind_shape::{
     rules::{concat, pad, stack},
 };
 
-use crate::support::{Program, f32s, lists_up_to, name, shapes};
+use super::support::{Program, f32s, lists_up_to, name, shapes};
 
 #[test]
 fn tensors_stand_one_after_the_other() {

@@ -6,7 +6,7 @@ use mind_shape::rules::{
 };
 use mind_shape::{DType, Type};
 
-use crate::support::{Program, f32s, name};
+use super::support::{Program, f32s, name};
 
 const HUGE: i64 = i64::MAX;
 const ROOT: i64 = 3_037_000_500;

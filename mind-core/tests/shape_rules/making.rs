@@ -2,7 +2,7 @@
 
 use mind_shape::{DType, Type, rules::indices};
 
-use crate::support::{Program, f32s, name, shapes};
+use super::support::{Program, f32s, name, shapes};
 
 #[test]
 fn indices_are_integers() {

@@ -1,7 +1,7 @@
 use mind_shape::rules::{at, dot, matmul};
 use mind_shape::{DType, Operand, Type};
 
-use crate::support::{Program, f32s, name, shapes};
+use super::support::{Program, f32s, name, shapes};
 
 #[test]
 fn products_contract_inner_dimensions() {

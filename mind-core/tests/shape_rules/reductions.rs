@@ -1,7 +1,7 @@
 use mind_shape::rules::{Permutation, Takes, permuted, reduce, reduced, squeezable};
 use mind_shape::{DType, Type, UNKNOWN};
 
-use crate::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
+use super::support::{Program, f32s, lists, lists_up_to, name, samples, shapes};
 
 const REDUCTIONS: [(Takes, &str); 2] = [(Takes::Numbers, "sum"), (Takes::Floats, "mean")];
 

@@ -2,7 +2,7 @@
 
 use mind_shape::{DType, Type, rules::take_along};
 
-use crate::support::{Program, f32s, name, shapes};
+use super::support::{Program, f32s, name, shapes};
 
 #[test]
 fn elements_along_an_axis_have_the_shape_of_the_indices() {

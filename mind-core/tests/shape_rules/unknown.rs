@@ -7,7 +7,7 @@ use mind_shape::rules::{
 };
 use mind_shape::{DType, Type, TypeResult, UNKNOWN};
 
-use crate::support::{f32s, lists, lists_up_to};
+use super::support::{f32s, lists, lists_up_to};
 
 const EXTENTS: [i64; 3] = [UNKNOWN, 1, 2];
 

@@ -7,7 +7,7 @@ use mind_core::{
     text::{Limits, mic},
 };
 
-use crate::{canonical, functions};
+use super::{canonical, functions};
 
 fn module(program: &str) -> Module {
     functions(program)[0].program.clone().expect("it is right").module

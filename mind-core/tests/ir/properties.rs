@@ -13,7 +13,7 @@ use mind_core::{
     verify::verify,
 };
 
-use crate::support::verified;
+use super::support::verified;
 
 const MODULES: u64 = 300;
 

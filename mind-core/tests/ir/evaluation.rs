@@ -9,7 +9,7 @@ use mind_core::{
     reduce::Reduce,
 };
 
-use crate::support::{evaluate, f32s, i64s, shape, single, ty, verified};
+use super::support::{evaluate, f32s, i64s, shape, single, ty, verified};
 
 #[test]
 fn arithmetic_broadcasts() {

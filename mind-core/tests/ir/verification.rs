@@ -8,7 +8,7 @@ use mind_core::{
     verify::{VerifyError, requirements, verify},
 };
 
-use crate::support::{dim, single, ty, verified};
+use super::support::{dim, single, ty, verified};
 
 fn inst(op: Op, operands: &[usize], declared: &str) -> Inst {
     let operands: Vec<_> = operands.iter().copied().map(ValueId::new).collect();
@@ -138,7 +138,7 @@ fn independent_mistakes_are_all_found() {
 #[test]
 fn inputs_give_every_symbol() {
     use mind_core::ir::Arrange;
-    let to = |text| Op::Arrange(Arrange::BroadcastTo { shape: crate::support::shape(text) });
+    let to = |text| Op::Arrange(Arrange::BroadcastTo { shape: super::support::shape(text) });
     let insts =
         vec![input("x", "f32"), inst(to("K"), &[0], "f32[K]"), inst(Op::Map(Map::Neg), &[1], "f32[K]")];
     assert_eq!(found(insts, &[2]), [(E2003, Some(1))]);

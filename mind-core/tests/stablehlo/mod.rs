@@ -3,8 +3,6 @@
 //! Symbols are 2, 3 and so on. That XLA reads the texts, and what it makes of them, is tried by `tests/engines/run`.
 
 mod errors;
-#[path = "../support/recorded.rs"]
-mod recorded;
 
 use mind_core::{
     build::Builder,
@@ -21,6 +19,8 @@ use mind_core::{
     ty::{DType, Shape, Type},
     verify::verify,
 };
+
+use crate::recorded;
 
 #[test]
 fn programs_become_what_is_recorded() {

@@ -4,7 +4,5 @@
 mod forms;
 mod gradients;
 mod random;
-#[path = "../../../tests/support/sample.rs"]
-mod sample;
 mod soup;
 mod support;

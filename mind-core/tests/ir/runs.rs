@@ -9,7 +9,7 @@ use mind_core::{
     map::Map,
 };
 
-use crate::support::{dim, f32s, i64s, single, ty, verified};
+use super::support::{dim, f32s, i64s, single, ty, verified};
 
 fn stop(op: Op, operands: &[&str], inputs: &[Value]) -> Code {
     let types: Vec<_> = operands.iter().map(|text| ty(text)).collect();
@@ -97,6 +97,6 @@ fn indices_out_of_range_stop_the_program() {
             stop(Op::Rows(Rows::Gather), &["f32[3]", "i64[2]"], &[table.clone(), i64s(&[2], &[0, bad])]);
         assert_eq!(code, Code::E6001);
     }
-    let scatter = Op::Rows(Rows::ScatterAdd { shape: crate::support::shape("2") });
+    let scatter = Op::Rows(Rows::ScatterAdd { shape: super::support::shape("2") });
     assert_eq!(stop(scatter, &["i64[1]", "f32[1]"], &[i64s(&[1], &[2]), f32s(&[1], &[1.])]), Code::E6001);
 }

@@ -13,7 +13,7 @@ use mind_core::{
     ty::Shape,
 };
 
-use crate::support::{shape, ty, verified};
+use super::support::{shape, ty, verified};
 
 type Built = Result<Vec<ValueId>, Box<OpError>>;
 

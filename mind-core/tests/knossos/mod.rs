@@ -1,6 +1,6 @@
 //! Knossos programs in `tests/ks`: what they give, and what is said of wrong ones. See the README there.
 //!
-//! `MIND_BLESS=1 cargo test -p mind-core --test knossos` records what comes out now; review the difference.
+//! `MIND_BLESS=1 cargo test -p mind-core --test core knossos` records what comes out now; review the difference.
 
 mod bindings;
 mod corpus;
@@ -9,7 +9,5 @@ mod limits;
 mod messages;
 mod optimiser;
 mod random;
-#[path = "../../../tests/support/sample.rs"]
-mod sample;
 mod types;
 mod verifier;

@@ -1,6 +1,6 @@
 //! The pages in `docs/` that list what tables hold: that they are current, and that what they show is true.
 //!
-//! `MIND_BLESS=1 cargo test -p mind-core --test docs` writes them anew; review the difference.
+//! `MIND_BLESS=1 cargo test -p mind-core --test core docs` writes them anew; review the difference.
 
 mod editor;
 mod engines;

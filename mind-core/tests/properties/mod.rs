@@ -4,15 +4,13 @@
 //! most lines are still well formed.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
-#[path = "../../tests/support/sample.rs"]
-mod sample;
-
 use mind_core::{
     ir::Module,
     testing::{Random, knossos::random_program, properties, random_module},
     text::{core_ir, mic},
 };
-use sample::sample;
+
+use crate::sample::sample;
 
 const TEXTS: u64 = 3_000;
 const MODULES: u64 = 2_000;

@@ -11,8 +11,6 @@ mod limits;
 mod memory;
 mod properties;
 mod runs;
-#[path = "../../../tests/support/sample.rs"]
-mod sample;
 mod support;
 mod table;
 mod text;

@@ -12,7 +12,7 @@ use mind_core::{
     ty::DType,
 };
 
-use crate::support::{single, verified};
+use super::support::{single, verified};
 
 /// The operations of the specification.
 const CORE_V1: &str = "Input ConstI64 ConstF32 ConstF64 ConstTensor Add Sub Mul Sum Mean Reshape Transpose ExpandDims \

@@ -2,9 +2,6 @@
 //! else.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
-#[path = "../../tests/support/sample.rs"]
-mod sample;
-
 use std::{
     fs,
     ops::Range,
@@ -17,7 +14,8 @@ use mind_core::{
     ty::DType,
 };
 use proc_macro2::{Spacing, TokenStream, TokenTree};
-use sample::sample;
+
+use crate::sample::sample;
 
 /// The files of the repository with this extension, outside of what builds write.
 fn files(extension: &str) -> Vec<PathBuf> {

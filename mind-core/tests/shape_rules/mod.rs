@@ -15,8 +15,6 @@ mod limits;
 mod making;
 mod products;
 mod reductions;
-#[path = "../../../tests/support/sample.rs"]
-mod sample;
 mod support;
 mod taking;
 mod unknown;

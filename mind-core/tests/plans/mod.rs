@@ -3,9 +3,6 @@
 
 mod costs;
 
-#[path = "../support/recorded.rs"]
-mod recorded;
-
 use mind_core::{
     dim::{Bindings, Dim},
     ir::ValueId,
@@ -14,6 +11,8 @@ use mind_core::{
     plan::{Listing, Place, Step, View, listing},
     surface::{lex, lower, lower::Function, parse},
 };
+
+use crate::recorded;
 
 #[test]
 fn programs_are_planned_as_recorded() {

@@ -11,8 +11,6 @@ mod masks;
 mod nested;
 mod programs;
 mod recorded;
-#[path = "../../../tests/support/sample.rs"]
-mod sample;
 mod scale;
 mod second_order;
 mod special;

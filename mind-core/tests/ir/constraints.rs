@@ -16,7 +16,7 @@ use mind_core::{
     verify::verify,
 };
 
-use crate::support::{code, dim, infer_types, refused, shape, ty};
+use super::support::{code, dim, infer_types, refused, shape, ty};
 
 fn sum(axes: &[i64]) -> Op {
     Op::Reduce(Reduce::Sum, Reduction { axes: axes.to_vec(), keepdims: false })

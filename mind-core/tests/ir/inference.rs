@@ -8,7 +8,7 @@ use mind_core::{
     reduce::Reduce,
 };
 
-use crate::support::{dim, infer_types, inferred, shape, ty};
+use super::support::{dim, infer_types, inferred, shape, ty};
 
 #[test]
 fn operands_broadcast_from_their_last_dimensions() {
