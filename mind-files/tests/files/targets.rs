@@ -200,7 +200,7 @@ const FORMAT: &str = "MIND_FILES_TARGETS_FORMAT";
 #[test]
 #[cfg(target_os = "linux")]
 fn an_open_file_is_written_to() {
-    const TEST: &str = "an_open_file_is_written_to";
+    const TEST: &str = "targets::an_open_file_is_written_to";
     if let Ok(format) = std::env::var(FORMAT) {
         let (_, save) = FORMATS.into_iter().find(|(name, _)| *name == format).expect("it is one");
         let folder = tempfile::tempdir().expect("a temporary folder");

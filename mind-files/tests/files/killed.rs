@@ -12,7 +12,7 @@ use mind_rt::{Rng, Tensor, Xoshiro256};
 type Run = Adam<Vec<Tensor![f32; 2048]>>;
 
 const KILLS: usize = 200;
-const TEST: &str = "a_process_killed_at_200_moments_leaves_a_whole_file_each_time";
+const TEST: &str = "killed::a_process_killed_at_200_moments_leaves_a_whole_file_each_time";
 /// The file, and for a writer that stops in the middle, after how many bytes.
 const FILE: &str = "MIND_FILES_KILLED_FILE";
 const STOP: &str = "MIND_FILES_KILLED_STOP";
