@@ -5,6 +5,7 @@ mod book;
 mod check;
 mod codes;
 mod convert;
+mod corpus;
 mod explain;
 mod fmt;
 mod grad;
@@ -12,7 +13,10 @@ mod graph;
 mod help;
 mod ks;
 mod new;
+mod new_project;
 mod run;
+#[path = "../../../tests/support/sample.rs"]
+mod sample;
 mod stats;
 mod support;
 mod xla;

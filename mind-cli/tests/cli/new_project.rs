@@ -1,13 +1,11 @@
 //! What `mind new` makes, as `cargo run` builds it: it learns. That takes a minute of the processor the first time, so without
 //! `MIND_TESTS=all` Cargo only reads it.
 
-#[path = "../../tests/support/sample.rs"]
-mod sample;
-
 use std::{env, ffi::OsString, fs, path::Path, process::Command};
 
 use assert_cmd::cargo::cargo_bin_cmd;
-use sample::every_case;
+
+use crate::sample::every_case;
 
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 

@@ -14,7 +14,8 @@ use mind_core::{
     ty::{DType, Type},
 };
 
-use crate::{extents::variants, sample::few, threads::on_all_threads};
+use super::{extents::variants, threads::on_all_threads};
+use crate::sample::few;
 
 /// The address space of each call, in KiB: far less than one tensor, and enough for the stacks of the command's threads.
 const ADDRESS_SPACE: u64 = 2 << 20;

@@ -1,13 +1,11 @@
 //! Every program of the repository through every subcommand: none panics, each that is right succeeds, and what is said
 //! of the others begins with its place and code.
 
-#[path = "../../../tests/support/extents.rs"]
+#[path = "../../../../tests/support/extents.rs"]
 mod extents;
 #[cfg(target_os = "linux")]
 mod huge;
 mod programs;
-#[path = "../../../tests/support/sample.rs"]
-mod sample;
 mod threads;
 
 use std::{collections::BTreeSet, fs, path::Path};
@@ -25,9 +23,10 @@ use mind_core::{
     verify::{Verified, requirements, verify},
 };
 use programs::{Program, programs};
-use sample::few;
 use tempfile::TempDir;
 use threads::on_all_threads;
+
+use crate::sample::few;
 
 /// In the whole repository.
 const FEWEST: usize = 1500;
