@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use mind_core::{map::Map, ty::DType};
 
-/// A line has a function and four bounds, which `mind-xla/tests/errors.rs` holds.
+/// A line has a function and four bounds, which `mind-xla/tests/plugins/errors.rs` holds.
 const BOUNDS: &str = include_str!("../../../mind-xla/tests/errors.txt");
 
 const INTRODUCTION: &str = "\
@@ -24,7 +24,7 @@ in the last place (ulp) of the exact result. [The page of operations](ops.md) ha
 - **Numbers**: each function is tried at 100 numbers where it is hard to compute (`ci/exact`), and in `f32` at some 20,000 numbers of all
   sizes, or that many combinations. Operands and results count if they are 0 or of sizes from 2^-100 to 2^100, in `f64` from 2^-900 to
   2^900: near the ends of the range parts of a result leave it. At infinities, NaN, zeros and the ends of the range
-  `mind-xla/tests/special.rs` compares with the interpreter.
+  `mind-xla/tests/plugins/special.rs` compares with the interpreter.
 - **Bounds** are a quarter above what was measured, since vectors of other widths round in another way. `ci/xla` holds them.
 - **Large errors** are near zeros of the function, as of `lgamma` at -2.75, `logaddexp` at equal operands of -0.69 and gradients of
   `lgamma` at 1.46; in tails, where an exponent is rounded, as of `erfc` at 8 and `sinh` at 87; and in `f64` where XLA's own kernels have

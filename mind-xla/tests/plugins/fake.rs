@@ -1,5 +1,5 @@
 //! What is said of plugins that are none, of another version or fail in the middle, and of arguments that do not fit: one error
-//! each, nothing half done, and none of the plugin's objects left behind. The plugin is `tests/fake/plugin.rs`, compiled here.
+//! each, nothing half done, and none of the plugin's objects left behind. The plugin is `tests/plugins/fake/plugin.rs`, compiled here.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,7 @@ mind! {
 /// The folder of the compiled plugin.
 static COMPILED: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/plugin.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plugins/fake/plugin.rs");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let options = ["--edition=2024", "--crate-type=cdylib", "--crate-name=plugin", "-Cdebuginfo=0"];
     let status =

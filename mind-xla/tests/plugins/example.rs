@@ -8,6 +8,6 @@ fn the_program_is_that_of_digits() {
             .expect("it has a block")
             .0
     };
-    let here = block(include_str!("../examples/digits_xla.rs"));
-    assert_eq!(here, block(include_str!("../../examples/digits/main.rs")));
+    let here = block(include_str!("../../examples/digits_xla.rs"));
+    assert_eq!(here, block(include_str!("../../../examples/digits/main.rs")));
 }

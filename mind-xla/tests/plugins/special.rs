@@ -3,11 +3,8 @@
 //! what the book lists in "Differences on engines".
 //! The plugin is that which `MIND_PJRT_PLUGIN` names; without, it is said aloud that nothing was tried.
 
-mod engine;
-
 use std::f64::consts::FRAC_PI_4;
 
-use engine::{canonical, client, gradient, of_elements};
 use mind_core::{
     build::Builder,
     canon::Canonical,
@@ -18,6 +15,8 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 use mind_xla::Client;
+
+use crate::engine::{self, canonical, client, gradient, of_elements};
 
 /// Functions at which the interpreter stops at some of the numbers, with the mistake: integers divided by 0. They are compared
 /// at the others.

@@ -4,7 +4,7 @@
 //! objects are alive is its platform's version. The option `fail` of a client says what fails; [`VARIANT`], which the test
 //! overwrites in the compiled file, in what it is no good plugin.
 
-#[path = "../../src/ffi/abi.rs"]
+#[path = "../../../src/ffi/abi.rs"]
 #[allow(dead_code, reason = "the plugin answers a part of what there is to call")]
 mod abi;
 

@@ -6,14 +6,8 @@
 //! The plugin is that which `MIND_PJRT_PLUGIN` names, and `MIND_EXACT` names the exact results that `ci/exact COUNT --slopes` writes;
 //! without either, it is said aloud that nothing was tried.
 
-mod engine;
-#[path = "../../tests/support/exact.rs"]
-mod exact;
-
 use std::{env, fmt::Write as _, fs, path::Path};
 
-use engine::{client, gradient, of_elements};
-use exact::{Exact, Worst, bound};
 use mind_core::{
     canon::Canonical,
     interp::{self, Elements, Value},
@@ -21,6 +15,11 @@ use mind_core::{
     ty::DType,
 };
 use mind_xla::Client;
+
+use crate::{
+    engine::{self, client, gradient, of_elements},
+    exact::{Exact, Worst, bound},
+};
 
 /// The variable that names the file of exact results.
 const EXACT: &str = "MIND_EXACT";

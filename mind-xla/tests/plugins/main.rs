@@ -1,0 +1,10 @@
+//! Tests of programs on PJRT plugins: a fake one, compiled here, and the real one that `MIND_PJRT_PLUGIN` names.
+
+mod engine;
+mod errors;
+#[path = "../../../tests/support/exact.rs"]
+mod exact;
+mod example;
+mod fake;
+mod real;
+mod special;
