@@ -4,14 +4,10 @@
 //!
 //! Level and threads belong to a process, so that programs run in children of this one.
 
-use std::{
-    fmt::Write,
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fmt::Write, fs, path::Path, process::Stdio};
 
 use mind::{Const, Element, Shape, Tensor, TensorRef, mind, set_threads};
+use mind_tests::child;
 
 /// Where a child process writes its results.
 const CHILD_WRITES: &str = "MIND_BITS_CHILD_WRITES";
@@ -320,8 +316,8 @@ fn results_do_not_depend_on_the_threads_that_are_set() {
 /// What a child process of a level and number of threads computes: a line for each result.
 fn results(level: &str, threads: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bits-{level}-{threads}.txt"));
-    let status = Command::new(std::env::current_exe().expect("the binary has a path"))
-        .args(["a_child_process_writes_its_results", "--exact", "--quiet"])
+    let status = child(module_path!(), "a_child_process_writes_its_results")
+        .arg("--quiet")
         .env(CHILD_WRITES, &path)
         .env("MIND_SIMD", level)
         .env("MIND_NUM_THREADS", threads)

@@ -4,37 +4,15 @@
 //! The programs are all that stand in `tests` and `examples`, those in error too, expanded by the macro's own code,
 //! which is compiled into this binary.
 
-extern crate proc_macro;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use proc_macro2::TokenStream;
 
-use mind_tests::{programs, sample};
+use mind_tests::{child, programs, sample};
 
-#[path = "../mind-macros/src/bare/mod.rs"]
-mod bare;
-#[path = "../mind-macros/src/configured.rs"]
-mod configured;
-#[path = "../mind-macros/src/editor.rs"]
-mod editor;
-#[path = "../mind-macros/src/emit/mod.rs"]
-mod emit;
-#[allow(dead_code, reason = "rustc calls what links a program")]
-#[path = "../mind-macros/src/expand.rs"]
-mod expand;
-#[allow(dead_code, reason = "rustc calls what links a program")]
-#[path = "../mind-macros/src/link/mod.rs"]
-mod link;
-#[path = "../mind-macros/src/report.rs"]
-mod report;
-#[path = "../mind-macros/src/unused.rs"]
-mod unused;
-#[path = "../mind-macros/src/watch.rs"]
-mod watch;
+use crate::expand;
 
 /// Where a child process writes its expansions.
 const CHILD_WRITES: &str = "MIND_DETERMINISM_CHILD_WRITES";
@@ -54,10 +32,10 @@ fn one_process_expands_a_program_the_same_way_twice() {
 #[test]
 fn every_process_expands_the_programs_the_same_way() {
     let own = expansions();
-    for child in 0..3 {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("expansions-{child}.txt"));
-        let status = Command::new(std::env::current_exe().expect("the binary has a path"))
-            .args(["a_child_process_writes_its_expansions", "--exact", "--quiet"])
+    for number in 0..3 {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("expansions-{number}.txt"));
+        let status = child(module_path!(), "a_child_process_writes_its_expansions")
+            .arg("--quiet")
             .env(CHILD_WRITES, &path)
             .status()
             .expect("the binary can be run again");

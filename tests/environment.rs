@@ -1,17 +1,16 @@
 //! What the environment says of SIMD levels and threads, and what `set_threads` says over it. Both belong to a process, so
 //! that each case is a child of this one.
 
-use std::process::Command;
-
 use mind::{SimdLevel, set_threads, simd_level, threads};
+use mind_tests::child;
 
 /// Marks a child process.
 const CHILD: &str = "MIND_ENVIRONMENT_CHILD";
 
 /// What a child with these variables sees: the level, the threads, and those after `set_threads(2)` and `set_threads(0)`.
 fn seen(variables: &[(&str, &str)]) -> String {
-    let output = Command::new(std::env::current_exe().expect("the binary has a path"))
-        .args(["a_child_process_says_what_it_sees", "--exact", "--nocapture"])
+    let output = child(module_path!(), "a_child_process_says_what_it_sees")
+        .arg("--nocapture")
         .env_remove("MIND_SIMD")
         .env_remove("MIND_NUM_THREADS")
         .env(CHILD, "1")

@@ -1,31 +1,10 @@
 //! What `mind!` writes into the user's crate, seen as tokens.
 
-extern crate proc_macro;
-
 use proc_macro2::{TokenStream, TokenTree};
 
 use mind_tests::{programs, sample};
 
-#[path = "../mind-macros/src/bare/mod.rs"]
-mod bare;
-#[path = "../mind-macros/src/configured.rs"]
-mod configured;
-#[path = "../mind-macros/src/editor.rs"]
-mod editor;
-#[path = "../mind-macros/src/emit/mod.rs"]
-mod emit;
-#[allow(dead_code, reason = "rustc calls what links a program")]
-#[path = "../mind-macros/src/expand.rs"]
-mod expand;
-#[allow(dead_code, reason = "rustc calls what links a program")]
-#[path = "../mind-macros/src/link/mod.rs"]
-mod link;
-#[path = "../mind-macros/src/report.rs"]
-mod report;
-#[path = "../mind-macros/src/unused.rs"]
-mod unused;
-#[path = "../mind-macros/src/watch.rs"]
-mod watch;
+use crate::expand;
 
 /// What a program becomes, as text with single spaces.
 fn expansion(source: &str) -> String {

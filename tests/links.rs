@@ -45,7 +45,8 @@ fn is_path(target: &str) -> bool {
     !target.is_empty() && !target.contains(['`', ' ', '('])
 }
 
-/// Cargo finds neither by itself: the packages of tests and benchmarks lie in the folders of their files.
+/// Cargo finds neither by itself: the packages of tests and benchmarks lie in the folders of their files. A file or folder is a
+/// program of the manifest, or a module of one.
 #[test]
 fn every_program_is_in_its_manifest() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -54,18 +55,22 @@ fn every_program_is_in_its_manifest() {
         ("benches", &["benches/Cargo.toml"]),
         ("examples", &["Cargo.toml", "tests/Cargo.toml"]),
     ] {
-        let manifests =
-            manifests.iter().map(|path| fs::read_to_string(root.join(path)).expect("a manifest can be read"));
-        let manifests: String = manifests.collect();
+        let read = |path: &Path| fs::read_to_string(path).expect("a file can be read");
+        let manifests: String = manifests.iter().map(|path| read(&root.join(path))).collect();
         let entries = fs::read_dir(root.join(folder)).expect("the folder is there");
-        let paths = entries.map(|entry| entry.expect("a folder can be read").path());
-        let programs = paths.filter(|path| {
+        let paths: Vec<_> = entries.map(|entry| entry.expect("a folder can be read").path()).collect();
+        let (files, folders): (Vec<_>, Vec<_>) = paths.iter().partition(|path| path.is_file());
+        let files = files.into_iter().filter(|path| path.extension().is_some_and(|is| is == "rs"));
+        let sources: String = files.clone().map(|path| read(path)).collect();
+        let folders = folders.into_iter().filter(|path| {
             let is_package = path.join("Cargo.toml").exists();
-            path.extension().is_some_and(|is| is == "rs") || path.join("main.rs").exists() && !is_package
+            !is_package && ["main.rs", "mod.rs"].iter().any(|file| path.join(file).exists())
         });
-        let names = programs.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
-        let absent: Vec<_> =
-            names.filter(|name| !manifests.contains(&format!("name = \"{name}\"\n"))).collect();
-        assert!(absent.is_empty(), "{absent:?} of {folder} are in no manifest");
+        let names = files.chain(folders).filter_map(|path| path.file_stem()?.to_str());
+        let absent: Vec<_> = names
+            .filter(|name| !manifests.contains(&format!("name = \"{name}\"\n")))
+            .filter(|name| !sources.contains(&format!("\nmod {name};\n")))
+            .collect();
+        assert!(absent.is_empty(), "{absent:?} of {folder} are in no manifest and no program");
     }
 }

@@ -3,7 +3,7 @@
 
 use mind::{Const, Tensor};
 
-use crate::exact::{Exact, Numbers, Random, Real};
+use super::exact::{Exact, Numbers, Random, Real};
 
 macro_rules! products_of {
     ($name:ident, $ty:ident) => {

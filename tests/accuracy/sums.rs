@@ -3,7 +3,7 @@
 use mind::{Const, Shape, Tensor, TensorView};
 use mind_tests::sample;
 
-use crate::exact::{Exact, Numbers, Random, Real};
+use super::exact::{Exact, Numbers, Random, Real};
 
 /// Sums of one element type, each held against the exact one.
 macro_rules! sums_of {

@@ -1,11 +1,7 @@
 //! A program's plans through the kernels against the naive interpreter.
 
-#[path = "execute/mod.rs"]
-pub mod execute;
-
 use std::collections::BTreeMap;
 
-use execute::{Failure, Nests, Outcome, execute};
 use mind_core::{
     canon::canonicalise,
     dim::{Bindings, Dim},
@@ -20,6 +16,8 @@ use mind_core::{
     ty::DType,
     verify::{Verified, verify},
 };
+
+use super::execute::{Failure, Nests, Outcome, execute};
 
 pub fn verified(module: &Module) -> Verified {
     verify(module.clone(), Profile::Extended)

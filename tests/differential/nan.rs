@@ -8,18 +8,17 @@ use mind_core::{
     plan::{Limits, plan_by},
 };
 
-use crate::check::{
-    bindings,
+use super::{
+    check::{bindings, verified},
     execute::{Nests, execute},
-    verified,
 };
 
 /// Whether a plan by the shortest strips gives NaN where the interpreter does, and nowhere else: of what is not finite
-/// [`compare_on`](crate::check::compare_on) asks nothing.
+/// [`compare_on`](super::check::compare_on) asks nothing.
 pub fn has_nan_where_the_interpreter_has(module: &Module, inputs: &[Value]) -> Result<(), String> {
     let canonical = canonicalise(verified(module));
     let plan = plan_by(&optimise(&canonical), &[], &Limits { large: 1, larger: 0, bytes: 12 });
-    // Failures are compared by [`compare_on`](crate::check::compare_on).
+    // Failures are compared by [`compare_on`](super::check::compare_on).
     let Ok(expected) = run(&canonical, inputs) else { return Ok(()) };
     let outcome = execute(&plan, inputs, &bindings(module, inputs), Nests::Lowered);
     let found = outcome.map_err(|failure| failure.error.to_string())?.results;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::directives;
+use super::directives;
 
 /// A module and what is said of it.
 pub(crate) struct Case<'a> {

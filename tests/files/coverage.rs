@@ -7,7 +7,7 @@ use mind_core::{
     ops::{Make, TABLE},
 };
 
-use crate::{case::Case, files, read};
+use super::{case::Case, files, read};
 
 /// Functions of elements need none: tests that are made of their rows take each through every phase.
 #[test]

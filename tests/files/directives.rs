@@ -14,7 +14,7 @@ use mind_core::{
     verify::{Verified, verify},
 };
 
-use crate::{case::Directive, values};
+use super::{case::Directive, values};
 
 /// The lines below a directive as they should be.
 pub(crate) fn run(text: &str, directive: &Directive<'_>) -> String {

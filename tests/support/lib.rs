@@ -1,10 +1,12 @@
 //! What several of the tests need.
 
+mod child;
 mod exact;
 mod programs;
 mod project;
 mod sample;
 
+pub use child::child;
 pub use exact::{Exact, Line, Worst, bound, narrow_error, wide_error};
 pub use programs::programs;
 pub use project::{Project, folder_of_crates};

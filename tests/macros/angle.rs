@@ -27,7 +27,7 @@ angle! {
 
 /// A file of Rust with blocks in it.
 mod file {
-    mind::angle_include!("files/angle.rs");
+    mind::angle_include!("../files/angle.rs");
 }
 
 #[test]

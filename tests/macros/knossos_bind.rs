@@ -180,7 +180,7 @@ fn errors_of_a_bound_function_have_the_place_of_the_call() {
     let error = by_mind::try_spread(&vector(&[1.0]), &vector(&[1.0, 2.0])).expect_err("1 is not 2");
     assert_eq!(error.code(), "E6010");
     let message = error.to_string();
-    assert!(message.contains("tests/knossos_bind.rs:42:53: `distance`: E6009"), "{message}");
+    assert!(message.contains("tests/macros/knossos_bind.rs:42:53: `distance`: E6009"), "{message}");
 }
 
 /// Functions by hand: every type goes in and out.
@@ -219,7 +219,7 @@ mod by_hand {
             pairs = pairs,
             rows = rows,
             flags = flags,
-            columns = crate::total,
+            columns = crate::knossos_bind::total,
             answer = answer,
             sin2 = f32::sin,
             rev sin2 = sin_back::<1>,
@@ -326,7 +326,7 @@ fn what_a_bound_function_refuses_is_an_error() {
 
 #[test]
 fn the_example_of_the_documentation_is_the_one_tested() {
-    let page = include_str!("../docs/knossos.md");
+    let page = include_str!("../../docs/knossos.md");
     let (_, example) = page.split_once("```rust\nmod model {").expect("the page has an example of `bind`");
     let (example, _) = example.split_once("\n```").expect("it ends");
     assert!(include_str!("knossos_bind.rs").contains(example), "the example above is another:\n{example}");

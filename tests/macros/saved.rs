@@ -1,4 +1,4 @@
-//! Structs of `mind!`, and what optimisers remember of them, in files: with the features `safetensors` and `npy`.
+//! Structs of `mind!`, and what optimisers remember of them, in files.
 
 use mind::files::{Archive, Names, npz, safetensors};
 use mind::optim::Adam;
@@ -113,7 +113,7 @@ fn arrays() -> nets::Arrays {
 
 #[test]
 fn weights_are_those_of_the_file() {
-    let found = mind::weights!("../mind-files/tests/data/arrays.safetensors", nets::Arrays);
+    let found = mind::weights!("../../mind-files/tests/data/arrays.safetensors", nets::Arrays);
     assert_eq!(found, arrays());
     assert_eq!(found.w.as_slice(), [0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
     assert_eq!(found.count, -7);
@@ -123,14 +123,14 @@ fn weights_are_those_of_the_file() {
 fn weights_have_dimensions_other_names_and_structs_in_structs() {
     use nets::{Columns, Pair};
     let table = mind::weights!(
-        "../mind-files/tests/data/arrays.safetensors",
+        "../../mind-files/tests/data/arrays.safetensors",
         nets::Table<2, 3>,
         names = [("w", "rows")],
         allow_unexpected,
     );
     assert_eq!(table.rows, arrays().w);
     let pair = mind::weights!(
-        "../mind-files/tests/data/arrays.safetensors",
+        "../../mind-files/tests/data/arrays.safetensors",
         Pair,
         names = [("w", "first.rows"), ("columns", "second.columns")],
         allow_unexpected
@@ -144,7 +144,7 @@ fn weights_are_of_what_optimisers_remember_too() {
     use nets::Wanted;
     // The count of steps is a number of the file, and both means are one of its arrays each.
     let state = mind::weights!(
-        "../mind-files/tests/data/arrays.safetensors",
+        "../../mind-files/tests/data/arrays.safetensors",
         optim::Momentum<Wanted>,
         names = [("columns", "velocity.columns")],
         allow_unexpected

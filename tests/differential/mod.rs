@@ -2,6 +2,7 @@
 //! rounding allows, with the optimiser and without.
 
 mod check;
+pub mod execute;
 mod nan;
 
 use std::{collections::BTreeSet, ops::Range};

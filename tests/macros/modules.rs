@@ -75,7 +75,7 @@ mod beside {
 
     mod layers {
         pub mod dense {
-            use crate::mind;
+            use crate::modules::mind;
 
             mind! {
                 pub fn weight<N>(x: f32[N]) -> f32[N] { x * 0.5 }

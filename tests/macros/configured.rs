@@ -61,7 +61,7 @@ fn what_is_configured_is_there_and_nothing_else() {
 
 #[test]
 fn a_file_is_configured_as_a_block_is() {
-    mind::include!("files/configured.mind");
+    mind::include!("../files/configured.mind");
     assert_eq!(twice_times(&Tensor::from([1.0, 2.0])), Tensor::from([4.0, 8.0]));
 }
 

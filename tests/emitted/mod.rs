@@ -3,16 +3,8 @@
 //! The differential tests execute plans; this one also has the emitter and the borrow checker in the loop. All programs
 //! are one crate, built beside the workspace's own.
 
-extern crate proc_macro;
-
 mod by_hand;
-#[allow(dead_code, reason = "the parts that report errors are for the macro")]
-#[path = "../../mind-macros/src/emit/mod.rs"]
-mod emit;
 mod every_row;
-#[allow(dead_code, reason = "what a run that fails leaves behind is for the differential test")]
-#[path = "../differential/execute/mod.rs"]
-mod execute;
 #[path = "../support/extents.rs"]
 mod extents;
 mod huge;
@@ -45,6 +37,8 @@ use mind_core::{
 use mind_tests::{Project, few, sample};
 use proc_macro2::TokenStream;
 use quote::format_ident;
+
+use crate::{differential::execute, emit};
 
 /// Random programs where all are tried.
 const PROGRAMS: usize = 100;

@@ -4,7 +4,7 @@ use mind::Tensor;
 
 mod model {
     #![deny(warnings)]
-    mind::include!("files/net.mind");
+    mind::include!("../files/net.mind");
 }
 
 mod declared {
@@ -16,7 +16,7 @@ mod declared {
 }
 
 mod imports {
-    mind::include!("files/imports.mind");
+    mind::include!("../files/imports.mind");
 
     pub fn doubled(first: super::declared::Dense<mind::Const<3>, mind::Const<2>>) -> Net {
         Net { first, scale: 2.0 }
@@ -52,7 +52,7 @@ fn a_file_holds_what_a_block_holds() {
 
 #[test]
 fn a_file_can_hold_a_closure() {
-    let weigh = mind::include!("files/weigh.mind");
+    let weigh = mind::include!("../files/weigh.mind");
     assert_eq!(weigh(&Tensor::from([2.0, 3.0]), &Tensor::from([10.0, 100.0])), 320.0);
 }
 
@@ -63,6 +63,6 @@ fn a_macro_can_name_the_file() {
             mind::include!($path)
         };
     }
-    let weigh = program!("files/weigh.mind");
+    let weigh = program!("../files/weigh.mind");
     assert_eq!(weigh(&Tensor::from([1.0, 0.0]), &Tensor::from([0.5, 0.0])), 0.5);
 }

@@ -118,7 +118,7 @@ pub mod imports {
 #[test]
 fn imports_pass_too() {
     assert_eq!(imports::within().to_bits(), 2.0_f32.to_bits());
-    let f = mind!(use self::imports::half_loss as _half; use crate::imports::half_loss; |x: f32[1, 64], y: f32[1, 10], w: f32[64, 32], v: f32[32, 10]| half_loss(x, y, w, v, zeros([32]), zeros([10])));
+    let f = mind!(use self::imports::half_loss as _half; use crate::lints::imports::half_loss; |x: f32[1, 64], y: f32[1, 10], w: f32[64, 32], v: f32[32, 10]| half_loss(x, y, w, v, zeros([32]), zeros([10])));
     let value = f(&Tensor::zeros(), &Tensor::zeros(), &Tensor::zeros(), &Tensor::zeros());
     assert_eq!(value.to_bits(), 0);
 }

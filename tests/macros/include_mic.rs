@@ -3,15 +3,15 @@
 use mind::Tensor;
 
 mod net {
-    mind::include_mic!("files/mic/layer.mic", grad = (p_w, r#type));
+    mind::include_mic!("../files/mic/layer.mic", grad = (p_w, r#type));
 }
 
 mod renamed {
-    mind::include_mic!("files/mic/layer.mic", name = forward, grad = p_w);
+    mind::include_mic!("../files/mic/layer.mic", name = forward, grad = p_w);
 }
 
 mod plain {
-    mind::include_mic!("files/mic/difference.mic");
+    mind::include_mic!("../files/mic/difference.mic");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_file_is_a_function_with_the_names_of_its_symbols() {
 fn what_runs_is_what_the_file_says() {
     let module =
         mind_core::text::core_ir::parse(net::layer::CORE_IR, &mind_core::text::Limits::default()).unwrap();
-    let text = include_str!("files/mic/layer.mic");
+    let text = include_str!("../files/mic/layer.mic");
     let (before, nodes) = text.split_once("N1").unwrap();
     assert!(before.starts_with("mic@1\n# A dense layer"));
     let printed = mind_core::text::mic::print(&module);

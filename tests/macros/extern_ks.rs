@@ -286,7 +286,10 @@ fn second_derivatives_have_integers_and_symbols() {
 fn what_fails_there_is_an_error_here() {
     let error = try_share(&Vector::from([1.0, -1.0, 2.0, 3.0])).expect_err("-1 is not positive");
     assert_eq!(error.code(), "E6010");
-    assert!(error.to_string().contains("tests/extern_ks.rs:17:13: the assertion does not hold"), "{error}");
+    assert!(
+        error.to_string().contains("tests/macros/extern_ks.rs:17:13: the assertion does not hold"),
+        "{error}"
+    );
     let error = try_one(&Vector::zeros(), 4).expect_err("4 is out of range");
     assert_eq!(error.code(), "E6001");
     let error = try_wrong(&Vector::zeros()).expect_err("2 is not 4");
@@ -347,7 +350,7 @@ fn the_texts_have_the_call() {
 
 #[test]
 fn the_example_of_the_documentation_is_the_one_tested() {
-    let page = include_str!("../docs/knossos.md");
+    let page = include_str!("../../docs/knossos.md");
     let (_, example) =
         page.split_once("```rust\nmod recurrent {").expect("the page has an example of `extern`");
     let (example, _) = example.split_once("\n```").expect("it ends");

@@ -3,12 +3,12 @@
 use mind::{Nested, Tensor};
 
 mod gmm {
-    mind::include_ks!("ks/gmm_term.ks", export = [objective], grad = [objective]);
+    mind::include_ks!("../ks/gmm_term.ks", export = [objective], grad = [objective]);
 }
 
 mod single {
     #![deny(warnings)]
-    mind::include_ks!("ks/gmm_term.ks", precision = f32);
+    mind::include_ks!("../ks/gmm_term.ks", precision = f32);
 }
 
 mind::ks!(
@@ -35,7 +35,7 @@ mind::ks!(
 
 /// Programs that define what the prelude has.
 mod own {
-    mind::include_ks!("ks/own_dot.ks", grad = [rev square, fwd square]);
+    mind::include_ks!("../ks/own_dot.ks", grad = [rev square, fwd square]);
 }
 
 mod own_in_place {
@@ -52,7 +52,7 @@ mod own_in_place {
 
 /// What `docs/knossos.md` shows.
 mod page {
-    mind::include_ks!("ks/gmm_term.ks", grad = [objective]);
+    mind::include_ks!("../ks/gmm_term.ks", grad = [objective]);
 
     mind::ks!(
         r#"
@@ -65,7 +65,9 @@ mod page {
 
 #[test]
 fn the_rust_of_the_page_is_rust() {
-    let [page, own] = [include_str!("../docs/knossos.md"), include_str!("include_ks.rs")].map(without_spaces);
+    let page = without_spaces(include_str!("../../docs/knossos.md"));
+    // The program of the page lies in a folder beside it.
+    let own = without_spaces(include_str!("include_ks.rs")).replace("../ks/", "ks/");
     let block = page.split("```rust").nth(1).and_then(|rest| rest.split("```").next());
     assert!(own.contains(block.expect("the page shows Rust")));
     let (v, x) = (Tensor::from_slice((2,), &[3.0_f32, 4.0]).expect("two elements"), vector(&[0.0]));
@@ -119,15 +121,15 @@ fn failures_have_their_places_in_the_rust_file() {
     assert_eq!(error.code(), "E6001");
     assert_eq!(
         error.to_string(),
-        "E6001: tests/include_ks.rs:16:34: index 0 is out of range of a tensor of size 0, in `first`"
+        "E6001: tests/macros/include_ks.rs:16:34: index 0 is out of range of a tensor of size 0, in `first`"
     );
     let error = try_quotient(1, 0).expect_err("0 divides nothing").to_string();
-    assert_eq!(error, "E6010: tests/include_ks.rs:17:53: 1 is divided by zero, in `quotient`");
+    assert_eq!(error, "E6010: tests/macros/include_ks.rs:17:53: 1 is divided by zero, in `quotient`");
     assert_eq!(quotient(-7, 2), -3);
 }
 
 #[test]
-#[should_panic(expected = "E6001: tests/include_ks.rs:16:34")]
+#[should_panic(expected = "E6001: tests/macros/include_ks.rs:16:34")]
 fn the_plain_form_panics_with_the_message() {
     first(&vector(&[]));
 }
