@@ -108,6 +108,9 @@ pub mod profile;
 pub mod provenance;
 pub mod random;
 pub mod reduce;
+#[cfg(test)]
+#[path = "../../tests/support/sample.rs"]
+mod sample;
 pub mod snippet;
 #[cfg(feature = "stablehlo")]
 pub mod stablehlo;

@@ -14,6 +14,7 @@ use mind_core::{
     ty::DType,
     verify::verify,
 };
+use mind_tests::sample;
 
 use super::{Case, emit, extents::variants, items};
 
@@ -29,8 +30,9 @@ fn huge_extents_make_no_long_arrays_or_texts() {
     let mut emitted = 0;
     for row in ops::TABLE {
         for dtype in [DType::F32, DType::I64] {
-            for sample in row.cases(dtype).iter().flat_map(|sample| variants(sample, &huge)) {
-                let Some(module) = module(&sample) else { continue };
+            let cases = row.cases(dtype);
+            for case in sample("cases", cases.iter().flat_map(|case| variants(case, &huge))) {
+                let Some(module) = module(&case) else { continue };
                 for module in [gradient(&module), Some(module)].into_iter().flatten() {
                     check(row.name, &module);
                     emitted += 1;
@@ -38,7 +40,7 @@ fn huge_extents_make_no_long_arrays_or_texts() {
             }
         }
     }
-    assert!(emitted > 1000, "{emitted}");
+    assert!(emitted > 200, "{emitted}");
 }
 
 fn module(sample: &Sample) -> Option<Canonical> {

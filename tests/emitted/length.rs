@@ -2,6 +2,8 @@
 
 use mind_core::{pipeline, surface};
 
+use mind_tests::sample;
+
 use super::{Case, emit::Lengths, items};
 
 /// What is repeated, as a body is that is unrolled.
@@ -14,7 +16,7 @@ const STATEMENTS: [(&str, &str); 3] = [
 /// Build times are in proportion to a program if its text is, and no function of it grows.
 #[test]
 fn what_is_emitted_is_in_proportion_to_the_program() {
-    for (name, statement) in STATEMENTS {
+    for (name, statement) in sample("statements", STATEMENTS) {
         let [short, long] = [100, 400].map(|times| emitted(statement, times));
         let each = [short.len() / 100, long.len() / 400];
         assert!(each[1] * 10 <= each[0] * 11, "{name}: {each:?} bytes for each repetition");

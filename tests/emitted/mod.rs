@@ -63,7 +63,7 @@ fn every_row_is_what_the_interpreter_has_it_be() {
 #[test]
 fn derivatives_of_every_row_are_within_their_bounds() {
     let exact = slopes::exact();
-    let all = slopes::all(&exact);
+    let all = sample("derivatives", slopes::all(&exact));
     let program = compile("slopes", &slopes::program(&all));
     let [given, found] = ["operands.bin", "found.bin"].map(|name| program.with_file_name(name));
     fs::write(&given, slopes::operands(&all)).expect("the target folder can be written");

@@ -41,6 +41,18 @@ fn is_taken(at: usize, count: usize, one_in: usize) -> bool {
     place == spread as usize % one_in.min(count - first)
 }
 
+/// The one of these whose turn it is, or all: for cases that are tried in several ways, `at` counts the cases.
+pub fn in_turn<T>(at: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut ways: Vec<T> = ways.into_iter().collect();
+    if every_case() { ways } else { vec![ways.swap_remove(at % ways.len())] }
+}
+
+/// How long a chain is that may not take stack or time out of proportion: `all` where every case is tried, else a quarter.
+/// That is still more levels than any recursion has room for in the stack of a test.
+pub fn chain(all: usize) -> usize {
+    if every_case() { all } else { all / 4 }
+}
+
 /// Whether tests try every case.
 pub fn every_case() -> bool {
     match env::var("MIND_TESTS") {

@@ -125,7 +125,7 @@ fn apart(text: &str, mut between: impl FnMut() -> &'static str) -> String {
 
 #[test]
 fn programs_of_the_repository_lose_nothing() {
-    for text in programs() {
+    for text in sample("programs", programs()) {
         surface_text_is_formatted_or_refused(text.as_bytes());
     }
 }
@@ -179,7 +179,9 @@ fn comments_stay_wherever_they_are() {
 #[test]
 fn what_is_formatted_does_not_depend_on_blanks() {
     let mut compared = 0;
-    for (seed, text) in (0..).zip(programs()) {
+    let all = programs();
+    let needed = all.len() / 15;
+    for (seed, text) in (0..).zip(sample("programs", all)) {
         let is_commented = text.contains("/*")
             || text.lines().any(|line| {
                 line.contains("//")
@@ -198,5 +200,5 @@ fn what_is_formatted_does_not_depend_on_blanks() {
         assert_eq!(without_blanks(&spread), without_blanks(&text));
         compared += 1;
     }
-    assert!(compared > 200, "{compared}");
+    assert!(compared > needed, "{compared}");
 }

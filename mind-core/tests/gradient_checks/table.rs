@@ -20,14 +20,14 @@ use super::support::{
     FLOATS, PROFILES, Rng, are_fractions, arguments, assert_gradients, build, every_float,
     jumps_between_integers, numbers, push, rows, run, single,
 };
-use crate::sample::sample;
+use crate::sample::{in_turn, sample};
 
 #[test]
 fn every_case_of_every_operation_agrees_with_central_differences() {
-    for row in differentiable() {
+    for (at, row) in differentiable().enumerate() {
         for dtype in FLOATS {
             for (number, case) in float_cases(row, dtype).iter().enumerate() {
-                for profile in PROFILES {
+                for profile in in_turn(at + number + usize::from(dtype == DType::F64), PROFILES) {
                     check(row, case, case, profile, &format!("{} {dtype} case {number}", row.name));
                 }
             }
@@ -225,7 +225,8 @@ fn huge_extents_take_no_memory() {
     let mut planned = 0;
     for row in ops::TABLE {
         for dtype in FLOATS {
-            for case in float_cases(row, dtype).iter().flat_map(|case| variants(case, &huge)) {
+            let cases = float_cases(row, dtype);
+            for case in sample("cases", cases.iter().flat_map(|case| variants(case, &huge))) {
                 let module = single(&case.op, &case.operands);
                 goes_on(&module);
                 for profile in PROFILES {
@@ -235,7 +236,7 @@ fn huge_extents_take_no_memory() {
             }
         }
     }
-    assert!(planned > 1000, "{planned}");
+    assert!(planned > 200, "{planned}");
 }
 
 /// Optimises, plans and prints a module.

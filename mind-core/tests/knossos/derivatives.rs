@@ -236,7 +236,7 @@ fn derivatives_of_the_corpus_are_right() {
 #[test]
 fn derivatives_of_derivatives_are_right() {
     let mut program = checked(FUNCTIONS);
-    for id in functions(&program) {
+    for id in crate::sample::sample("functions", functions(&program)) {
         let rev = program.derivative(Derivative::Rev, id);
         let fwd = program.derivative(Derivative::Fwd, id);
         program.complete().unwrap();

@@ -87,7 +87,7 @@ fn every_form_nests_to_the_limit() {
         ("(fold (lam (ax : (Tuple Float Float)) ", ") x v)", 2),
         ("(index 0 (buildFromSparse (shape v) 1 (lam (i : Integer) (tuple i ", "))))", 4),
     ];
-    for (open, close, lists) in forms {
+    for (open, close, lists) in crate::sample::sample("forms", forms) {
         let count = 250 / lists;
         let body = format!("{}x{}", open.repeat(count), close.repeat(count));
         let text = format!(

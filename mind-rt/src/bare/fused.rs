@@ -414,6 +414,7 @@ mod tests {
     use super::*;
     use crate::bare::Number;
     use crate::parallel::tests::Threads;
+    use crate::sample::sample;
     use mind_shape::DType;
 
     /// `out = a + 10 b`, and `a` itself; and of the parity of either whether both have it.
@@ -511,13 +512,12 @@ mod tests {
         for threads in [1, 3, 128] {
             let _held = Threads::set(threads);
             // Rows that are long and short, of which each pattern of axes repeats.
-            for full in [[3, 11, 2100], [3, 700, 33], [1, 1, 70_000], [70_000, 1, 1]] {
-                for pattern in 0..8_u32 {
-                    let kept = |axis: usize| pattern >> axis & 1 == 1;
-                    let side: Vec<usize> =
-                        (0..3).map(|axis| if kept(axis) { full[axis] } else { 1 }).collect();
-                    check([&side, &full], &full);
-                }
+            let sizes = [[3, 11, 2100], [3, 700, 33], [1, 1, 70_000], [70_000, 1, 1]];
+            let cases = sizes.into_iter().flat_map(|full| (0..8_u32).map(move |pattern| (full, pattern)));
+            for (full, pattern) in sample("sizes by patterns", cases) {
+                let kept = |axis: usize| pattern >> axis & 1 == 1;
+                let side: Vec<usize> = (0..3).map(|axis| if kept(axis) { full[axis] } else { 1 }).collect();
+                check([&side, &full], &full);
             }
         }
     }

@@ -468,6 +468,7 @@ pub(super) fn count_reduced(ty: &Type, axes: Option<&[i64]>) -> usize {
 mod tests {
     use super::*;
     use crate::parallel::tests::Threads;
+    use crate::sample::sample;
     use mind_shape::DType;
 
     /// The sum over the axes in `reduced`, element by element.
@@ -520,7 +521,7 @@ mod tests {
     #[test]
     fn threads_fold_every_element_once_and_in_one_order() {
         let bits = |out: &[f32]| out.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        for (dims, axes) in [
+        let cases = [
             (&[270_001][..], None),
             (&[270_001], Some(&[0][..])),
             (&[600, 501], Some(&[1])),
@@ -529,7 +530,8 @@ mod tests {
             (&[90_001, 3], Some(&[1])),
             (&[90_001, 3], Some(&[0])),
             (&[20, 30, 501], Some(&[0, 2])),
-        ] {
+        ];
+        for (dims, axes) in sample("sums", cases) {
             let extents: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
             let len: usize = dims.iter().product();
             let kept: Vec<bool> =

@@ -199,7 +199,7 @@ fn long_programs_are_planned_in_loops_of_bounded_length() {
 #[test]
 fn plans_of_random_programs_and_their_gradients_hold_together() {
     use crate::testing::random_expression;
-    for seed in 0..500 {
+    for seed in crate::sample::sample("random expressions", 0..500) {
         let expression = random_expression(seed, 1 + (seed % 12) as usize, crate::ty::DType::F32);
         let values: String = expression.values.iter().map(|(name, _)| format!("{name}, ")).collect();
         let primal = format!("{{ {} ({values}) }}", expression.statements);

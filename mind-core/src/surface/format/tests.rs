@@ -32,7 +32,7 @@ fn ends_of_lines_marks_and_literals() {
 
 #[test]
 fn long_and_deep_texts_take_no_stack_and_little_space() {
-    let n = 10_000;
+    let n = crate::sample::chain(10_000);
     let wide = |open: &str, part: &str, close: &str| format!("fn f() {{ x{open}{}{close} }}", part.repeat(n));
     let deep = |open: &str, inner: &str, close: &str| {
         format!("fn f() {{ {}{inner}{} }}", open.repeat(250), close.repeat(250))

@@ -68,7 +68,7 @@ fn chain(ty: &str, body: &str) -> (super::Lowered, Diags) {
 
 #[test]
 fn chains_of_any_length_are_lowered() {
-    let n = 10_000;
+    let n = crate::sample::chain(10_000);
     let bodies = [
         "x + ".repeat(n) + "x",
         "x * x + ".repeat(n) + "x",
@@ -117,16 +117,16 @@ fn calls_are_counted_before_they_are_inlined() {
     assert_eq!(found, format!("17:25: {message}"));
     // A gradient computes what its function does, and calls of both count.
     let first = "fn f0(x: f32) -> f32 { exp(x) * x }\n";
-    let found = wrong(&doubling(first, |f| format!("{f}(x) + grad({f}, wrt = x)(x)")));
-    assert_eq!(found.matches("[E1008] with `").count(), 1, "{found}");
-    assert_eq!(found.lines().count(), 1, "{found}");
-    let found = wrong(&doubling(first, |f| format!("grad({f}, wrt = x)(x) * grad({f}, wrt = x)(x)")));
-    assert_eq!(found.lines().count(), 1, "{found}");
     let nested = format!("{}f{}(x)", "grad(".repeat(20), ", wrt = x)".repeat(20));
-    let program =
-        format!("fn f(x: f64) -> f64 {{ exp(exp(x) * exp(x * x)) }}\nfn g(x: f64) -> f64 {{ {nested} }}");
-    let found = wrong(&program);
-    assert!(found.contains("[E1008] "), "{found}");
+    let programs = [
+        doubling(first, |f| format!("{f}(x) + grad({f}, wrt = x)(x)")),
+        doubling(first, |f| format!("grad({f}, wrt = x)(x) * grad({f}, wrt = x)(x)")),
+        format!("fn f(x: f64) -> f64 {{ exp(exp(x) * exp(x * x)) }}\nfn g(x: f64) -> f64 {{ {nested} }}"),
+    ];
+    for program in crate::sample::sample("calls of gradients", programs) {
+        let found = wrong(&program);
+        assert!(found.contains("[E1008] ") && found.lines().count() == 1, "{found}");
+    }
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn no_program_makes_lowering_panic() {
         state ^= state >> 27;
         usize::try_from(state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % below
     };
-    for _ in 0..1_500 {
+    for _ in crate::sample::sample("random programs", 0..1_500) {
         let lines: String = (0..random(12)).map(|_| LINES[random(LINES.len())]).collect();
         let tail = ["a", "b", "(a, b)", "sum(c)", ""][random(5)];
         let result = ["-> f32", "-> f32[N]", "-> (f32[2], f32[N, 2])", ""][random(4)];
@@ -255,7 +255,7 @@ fn a_struct_is_refused_exactly_where_its_name_could_not_be_a_type() {
         report(&parse_diags) + &report(&lower(&program).1)
     };
     let mut refused = Vec::new();
-    for word in words() {
+    for word in crate::sample::sample("words", words()) {
         let definition = format!("struct {word} {{ w: f32[2] }}");
         let alone = report(&format!("{definition} fn apply_(x: f32[2]) -> f32[2] {{ x }}"));
         let undefined = report(&format!("fn apply_(x: {word}) -> f32[2] {{ x.w }}"));

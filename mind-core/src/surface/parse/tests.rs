@@ -227,7 +227,7 @@ fn brackets_nest_to_the_limit_and_no_further() {
 
 #[test]
 fn chains_of_any_length_are_read_printed_and_dropped() {
-    let n = 10_000;
+    let n = crate::sample::chain(10_000);
     let sources = [
         "x + ".repeat(n) + "x",
         "x @ ".repeat(n) + "x",
@@ -309,7 +309,7 @@ fn no_tokens_make_the_parser_panic() {
         state ^= state >> 27;
         usize::try_from(state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % below
     };
-    for round in 0..4_000 {
+    for round in crate::sample::sample("lines of tokens", 0..4_000) {
         let mut source =
             ["", "fn f() {", "|x: f32| ", "fn f(x: f32[N]) -> f32 { let a = "][round % 4].to_owned();
         let mut open: Vec<&str> = if source.contains('{') { vec!["}"] } else { vec![] };

@@ -10,7 +10,7 @@ use super::{Collect, MatRef};
 use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Epilogue;
 use crate::kernels::tile::Micro;
-use crate::sample::sample;
+use crate::sample::{every_case, sample};
 use crate::simd::{SimdLevel, simd_level};
 
 const LEVELS: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
@@ -226,12 +226,12 @@ fn small_products_are_added_up_in_order() {
 
 #[test]
 fn small_products_of_f32() {
-    small::<f32>(3);
+    small::<f32>(if every_case() { 3 } else { 9 });
 }
 
 #[test]
 fn small_products_of_f64() {
-    small::<f64>(7);
+    small::<f64>(if every_case() { 7 } else { 13 });
 }
 
 /// Extents beyond those of tiles, blocks and what is packed on the stack.
@@ -454,7 +454,8 @@ fn any_scratch_memory_gives_the_bits_of_none() {
         let product = InBounds::new(Product { dims, all_rows: m, lhs, rhs });
         let expected = bits(&stored(&product, 0, f64::multiply));
         let shares = [4095, 4096, 8 * DEPTH - 1, 8 * DEPTH, 32 * DEPTH - 1, 32 * DEPTH, 40 * DEPTH];
-        for scratch in shares.into_iter().flat_map(|share| [share, 2 * share, 3 * share, 3 * share + 2]) {
+        let sizes = shares.into_iter().flat_map(|share| [share, 2 * share, 3 * share, 3 * share + 2]);
+        for scratch in sample("sizes of scratch memory", sizes) {
             let stored = bits(&stored(&product, scratch, f64::multiply));
             assert!(stored == expected, "{scratch} of scratch, stored");
             let handed_over = bits(&handed_over(&product, scratch, f64::multiply));
@@ -470,7 +471,8 @@ fn products_of_another_crate() {
     fn of<T: Float>(dims: [usize; 3]) {
         let [m, k, n] = dims;
         let data = [random::<T>(3 * m * k + 10, 17), random::<T>(3 * k * n + 10, 18)];
-        for ([row_stride, col_stride], rhs_strides) in layouts(m, k).into_iter().zip(layouts(k, n)) {
+        let pairs = layouts(m, k).into_iter().zip(layouts(k, n));
+        for ([row_stride, col_stride], rhs_strides) in sample("pairs of layouts", pairs) {
             let lhs = &MatRef { data: &data[0], offset: 3, row_stride, col_stride };
             let [row_stride, col_stride] = rhs_strides;
             let rhs = &MatRef { data: &data[1], offset: 1, row_stride, col_stride };

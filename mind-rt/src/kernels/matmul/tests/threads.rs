@@ -11,6 +11,7 @@ use super::super::{BatchDim, Gemm, floats, matmul_scratch, on_demand};
 use super::floats::{bits, random};
 use super::{Collect, MatRef};
 use crate::kernels::epilogue::Epilogue;
+use crate::sample::sample;
 
 /// However many threads take parts of a batch, and however little scratch memory each then has.
 #[test]
@@ -122,7 +123,7 @@ fn columns_on_demand_give_the_bits_of_the_whole() {
     let by_columns = floats::by_columns::<f32>().expect("floats are multiplied so");
     for [m, k, n] in [[33, 40, 160], [64, 1030, 272], [40, 70, 528]] {
         let data = [random::<f32>(m * k, 21), random::<f32>(k * n, 22)];
-        for (left, right) in [([k, 1], [n, 1]), ([1, m], [n, 1]), ([k, 1], [1, k])] {
+        for (left, right) in sample("layouts", [([k, 1], [n, 1]), ([1, m], [n, 1]), ([k, 1], [1, k])]) {
             let operand = |of: usize, [row_stride, col_stride]: [usize; 2]| MatRef {
                 data: &data[of],
                 offset: 0,
