@@ -4,6 +4,7 @@
 mod case;
 mod convolution;
 mod emitted;
+mod execute;
 mod movement;
 mod number;
 mod product;
