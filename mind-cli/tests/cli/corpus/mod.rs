@@ -26,7 +26,7 @@ use programs::{Program, programs};
 use tempfile::TempDir;
 use threads::on_all_threads;
 
-use crate::sample::few;
+use crate::sample::{few, sample};
 
 /// In the whole repository.
 const FEWEST: usize = 1500;
@@ -35,7 +35,8 @@ const FEWEST: usize = 1500;
 fn every_program_of_the_repository_goes_through_every_subcommand() {
     let programs = programs();
     assert!(programs.len() >= FEWEST, "only {} programs are found", programs.len());
-    let programs = few("programs", programs);
+    // Each takes a process for each subcommand.
+    let programs = sample("of these", few("programs", programs));
     let trials = on_all_threads(&programs, |program| {
         let mut trial = Trial::new(program);
         (trial.run(), trial.failures)

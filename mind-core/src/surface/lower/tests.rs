@@ -254,8 +254,8 @@ fn a_struct_is_refused_exactly_where_its_name_could_not_be_a_type() {
         let (program, parse_diags) = parse(source.parse().unwrap());
         report(&parse_diags) + &report(&lower(&program).1)
     };
-    let mut refused = Vec::new();
-    for word in crate::sample::sample("words", words()) {
+    let (mut refused, mut accepted) = (Vec::new(), Vec::new());
+    for word in words() {
         let definition = format!("struct {word} {{ w: f32[2] }}");
         let alone = report(&format!("{definition} fn apply_(x: f32[2]) -> f32[2] {{ x }}"));
         let undefined = report(&format!("fn apply_(x: {word}) -> f32[2] {{ x.w }}"));
@@ -266,6 +266,9 @@ fn a_struct_is_refused_exactly_where_its_name_could_not_be_a_type() {
             continue;
         }
         assert_eq!(alone, "", "{word}");
+        accepted.push((word, definition));
+    }
+    for (word, definition) in crate::sample::sample("words", accepted) {
         for (items, function) in [
             ("", format!("fn apply_(x: {word}) -> f32[2] {{ x.w }}")),
             ("", format!("fn apply_(x: f32[2]) -> {word} {{ {word} {{ w: x }} }}")),
