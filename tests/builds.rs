@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use mind_tests::{Project, every_case, few, sample};
+use mind_tests::{Project, few, is_tried, sample};
 
 struct Case {
     name: &'static str,
@@ -153,6 +153,9 @@ fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_chang
 /// What a user's crate has of kernels a debug build does not optimise, though it optimise libraries.
 #[test]
 fn kernels_that_are_the_same_in_every_program_are_not_compiled_in_it() {
+    if !is_tried("a program beside an optimised run time") {
+        return;
+    }
     let source = "
 use mind::{Tensor, mind};
 
@@ -175,9 +178,8 @@ fn main() {
     let listing = project.write("kernels.ll", "");
     let emit = format!("--emit=llvm-ir={}", listing.display());
     let flags = ["-Ccodegen-units=1", "-Csymbol-mangling-version=v0", &emit];
-    // A library that is optimised shares what it has of generic functions with nobody. It takes a minute to build.
-    let level = if every_case() { 3 } else { 0 };
-    let optimised = ["--config", &format!("profile.dev.package.mind-rt.opt-level={level}")];
+    // A library that is optimised shares what it has of generic functions with nobody.
+    let optimised = ["--config", "profile.dev.package.mind-rt.opt-level=3"];
     let arguments = [&["rustc", "--bin", "kernels"], &optimised[..], &["--"], &flags].concat();
     let (builds, text) = cargo(&project, &arguments);
     assert!(builds, "{text}");

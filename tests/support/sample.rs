@@ -47,6 +47,15 @@ pub fn in_turn<T>(at: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
     if every_case() { ways } else { vec![ways.swap_remove(at % ways.len())] }
 }
 
+/// Whether a test is tried at all that takes minutes: with `MIND_TESTS=all`.
+pub fn is_tried(what: &str) -> bool {
+    let tried = every_case();
+    if !tried {
+        writeln!(stderr(), "    not tried: {what} (MIND_TESTS=all: tried)").expect("it can be written to");
+    }
+    tried
+}
+
 /// How long a chain is that may not take stack or time out of proportion: `all` where every case is tried, else a quarter.
 /// That is still more levels than any recursion has room for in the stack of a test.
 pub fn chain(all: usize) -> usize {
