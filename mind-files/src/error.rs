@@ -74,7 +74,7 @@ impl Fault {
     }
 
     /// The same, of an array in a file of several.
-    #[cfg(any(feature = "safetensors", feature = "npy"))]
+    #[cfg(any(feature = "safetensors", feature = "npz"))]
     pub(crate) fn within(self, name: &str) -> Self {
         Self::Malformed(format!("of `{}`: {self}", name.escape_debug()))
     }

@@ -1,6 +1,6 @@
 //! Tensors in files, for the mind language: structs of parameters and what optimisers remember of them, to and from
-//! safetensors, with the feature `safetensors`; tensors and such structs to and from NumPy's formats `.npy` and `.npz`, with the
-//! feature `npy`.
+//! safetensors, with the feature `safetensors`; tensors to and from NumPy's format `.npy`, with the feature `npy`; such structs
+//! to and from its archives `.npz`, with the feature `npz`.
 //!
 //! - **Names** of parameters are those in the file, or are mapped: [`Names`].
 //! - **All differences** between a file and parameters are told at once, and then nothing is loaded: [`Fault`].
@@ -9,8 +9,8 @@
 //!   then it is taken once. Arrays that are compressed are inflated twice for that, first to be counted.
 #![forbid(unsafe_code)]
 #![cfg_attr(
-    not(any(feature = "safetensors", feature = "npy")),
-    allow(dead_code, reason = "without a format nothing is read or written")
+    not(any(feature = "safetensors", feature = "npz")),
+    allow(dead_code, reason = "without a format of many arrays no names are fitted")
 )]
 
 mod archive;
@@ -21,7 +21,7 @@ mod layout;
 mod names;
 #[cfg(feature = "npy")]
 pub mod npy;
-#[cfg(feature = "npy")]
+#[cfg(feature = "npz")]
 pub mod npz;
 #[cfg(feature = "parameters")]
 mod parameters;
