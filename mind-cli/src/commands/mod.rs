@@ -1,5 +1,8 @@
 //! One file a subcommand.
 
+#[cfg(any(test, not(all(feature = "bench", feature = "xla"))))]
+mod absent;
+#[cfg(feature = "bench")]
 mod bench;
 mod check;
 mod completions;
@@ -14,6 +17,7 @@ mod new;
 mod run;
 mod stablehlo;
 mod stats;
+#[cfg(feature = "xla")]
 mod xla;
 
 pub use run::with_help;
@@ -36,9 +40,15 @@ pub fn run(arguments: &Arguments) -> Outcome {
         Command::Run(run) => run::run(run, &out),
         Command::Stats(stats) => stats::run(stats, &out),
         Command::Graph(graph) => graph::run(graph),
+        #[cfg(feature = "bench")]
         Command::Bench(bench) => bench::run(bench, &err),
+        #[cfg(not(feature = "bench"))]
+        Command::Bench(_) => Err(absent::failure("mind bench", "bench")),
         Command::Ks(ks) => ks::run(ks, &out, &err),
+        #[cfg(feature = "xla")]
         Command::Xla(xla) => xla::run(xla, &out),
+        #[cfg(not(feature = "xla"))]
+        Command::Xla(_) => Err(absent::failure("mind xla", "xla")),
         Command::Explain(explain) => explain::run(explain, &out),
         Command::Completions(completions) => completions::run(completions),
     }

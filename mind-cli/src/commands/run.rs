@@ -14,7 +14,9 @@ use mind_core::{
 
 use ndarray::ArrayViewD;
 
-use super::{gradient::unknown_input, xla};
+use super::gradient::unknown_input;
+#[cfg(feature = "xla")]
+use super::xla;
 use crate::{
     args::{Check, Engine, RunArguments},
     input::{Context, Program},
@@ -33,7 +35,10 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     // The inputs' memory may be needed for what is shown.
     let outputs = match arguments.on {
         Engine::Interpreter => interpreted(&module, &context, inputs, &options, arguments),
+        #[cfg(feature = "xla")]
         Engine::Xla => on_xla(module, &context, inputs, arguments),
+        #[cfg(not(feature = "xla"))]
+        Engine::Xla => unreachable!("it is refused above"),
     }?;
     if let Some(folder) = &arguments.output_dir {
         return write(folder, &outputs);
@@ -63,7 +68,10 @@ fn check_use(arguments: &RunArguments) -> Outcome {
         Engine::Xla if arguments.check.is_some() => {
             return Err(Failure::with_help("--check is for the interpreter", "run it without --on xla"));
         }
+        #[cfg(feature = "xla")]
         Engine::Xla => return Ok(()),
+        #[cfg(not(feature = "xla"))]
+        Engine::Xla => return Err(super::absent::failure("mind run --on xla", "xla")),
         Engine::Interpreter if plugin.plugin.is_some() => "--plugin",
         Engine::Interpreter if plugin.devices.is_some() => "--devices",
         Engine::Interpreter if !layout.mesh.is_empty() => "--mesh",
@@ -92,6 +100,7 @@ fn interpreted(
 }
 
 /// The results by a plugin of XLA.
+#[cfg(feature = "xla")]
 fn on_xla(
     module: Verified,
     context: &Context,

@@ -58,13 +58,13 @@ pub fn results(
     ran.map_err(|error| failure(error, Some(context)))
 }
 
-const fn borrowed(elements: &Elements) -> mind::Elements<'_> {
+const fn borrowed(elements: &Elements) -> mind_rt::Elements<'_> {
     match elements {
-        Elements::I32(elements) => mind::Elements::I32(elements.as_slice()),
-        Elements::I64(elements) => mind::Elements::I64(elements.as_slice()),
-        Elements::F32(elements) => mind::Elements::F32(elements.as_slice()),
-        Elements::F64(elements) => mind::Elements::F64(elements.as_slice()),
-        Elements::Bool(elements) => mind::Elements::Bool(elements.as_slice()),
+        Elements::I32(elements) => mind_rt::Elements::I32(elements.as_slice()),
+        Elements::I64(elements) => mind_rt::Elements::I64(elements.as_slice()),
+        Elements::F32(elements) => mind_rt::Elements::F32(elements.as_slice()),
+        Elements::F64(elements) => mind_rt::Elements::F64(elements.as_slice()),
+        Elements::Bool(elements) => mind_rt::Elements::Bool(elements.as_slice()),
     }
 }
 

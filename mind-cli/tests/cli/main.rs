@@ -11,6 +11,7 @@ mod fmt;
 mod grad;
 mod graph;
 mod help;
+mod install;
 mod ks;
 mod new;
 mod new_project;
