@@ -1,7 +1,7 @@
 //! Expressions among Rust variables against functions of the same programs: a layer and a chain of elementwise operations.
 //! Expressions over ndarray's arrays against ndarray's own operators.
 //!
-//! `cargo bench --bench bare`; the two of a pair do the same work, so their ratio is what the form costs or saves.
+//! `cargo bench -p mind-benches --bench bare`; the two of a pair do the same work, so their ratio is what the form costs or saves.
 
 use divan::{Bencher, black_box};
 use mind::{Tensor, mind};

@@ -1,4 +1,4 @@
-//! Composites of the library, as functions and as expressions over Rust variables: `cargo bench --bench composites`, with words
+//! Composites of the library, as functions and as expressions over Rust variables: `cargo bench -p mind-benches --bench composites`, with words
 //! after `--` that choose rows. `peers/composites.py` has the same rows in PyTorch and JAX.
 //!
 //! All rows are measured in turn, many times, and the least time of each is kept, so that rows compare. Results are new tensors,

@@ -1,6 +1,6 @@
 //! Convolutions and their gradients, as GFLOP/s and as fractions of the processor's peak.
 //!
-//! `cargo bench --bench conv`, with `-- f64` for `f64` and with `MIND_NUM_THREADS=2` on two threads; figures are in
+//! `cargo bench -p mind-benches --bench conv`, with `-- f64` for `f64` and with `MIND_NUM_THREADS=2` on two threads; figures are in
 //! benches/README.md. Each figure is the least of many, and the peak, of one thread, is measured between them.
 
 use std::time::Instant;

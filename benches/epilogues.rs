@@ -1,5 +1,5 @@
 //! Functions of elements in the store of a product, beside the product and the function one after the other:
-//! `cargo bench --bench epilogues`, with words after `--` that choose functions.
+//! `cargo bench -p mind-benches --bench epilogues`, with words after `--` that choose functions.
 //!
 //! Every function of floats that users can write, on one thread, in shallow and deep products. A product with its function,
 //! fused and apart, is measured in turn, many times. The least time of each is kept.

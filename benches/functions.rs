@@ -1,4 +1,4 @@
-//! Functions of elements beside `exp` of the same type: `cargo bench --bench functions`, with words after `--` that choose
+//! Functions of elements beside `exp` of the same type: `cargo bench -p mind-benches --bench functions`, with words after `--` that choose
 //! functions.
 //!
 //! Functions of `mind!` over vectors, on one thread. All rows are measured in turn, many times, and the least time of each is

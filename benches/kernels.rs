@@ -1,6 +1,6 @@
 //! The steps of programs: how long each takes, what it computes and moves, and how near it is to what the machine can do.
 //!
-//! `cargo bench --bench kernels -- mlp_step_32x784 layernorm`; without words it lists the programs, those of `benches/peers`.
+//! `cargo bench -p mind-benches --bench kernels -- mlp_step_32x784 layernorm`; without words it lists the programs, those of `benches/peers`.
 //! They are built with `MIND_PROFILE=1`, which puts clocks around the steps of every function that `mind!` compiles.
 
 use std::env;

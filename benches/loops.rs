@@ -1,4 +1,4 @@
-//! Elementwise loops and reductions beside what memory allows: `cargo bench --bench loops`.
+//! Elementwise loops and reductions beside what memory allows: `cargo bench -p mind-benches --bench loops`.
 //!
 //! Functions of `mind!`, run on one and on two threads. All rows of a table are measured in turn, many times, and the least
 //! time of each is kept, so that rows compare. The limit of a row is the time that the same bytes take a loop that does

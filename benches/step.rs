@@ -1,6 +1,6 @@
 //! What `mind!` makes against hand-written ndarray: a layer, a chain of elementwise operations and a training step.
 //!
-//! `cargo bench --bench step`; the column `alloc` counts what a call allocates.
+//! `cargo bench -p mind-benches --bench step`; the column `alloc` counts what a call allocates.
 
 use divan::{AllocProfiler, Bencher, black_box};
 use mind::{Tensor, mind};

@@ -1,7 +1,7 @@
 //! The project's table: each case of the peers' as a program of the project, by ndarray, by the gemm crate with loops by hand
 //! around it, and the least that the machine needs.
 //!
-//! `cargo bench --bench table`, `cargo bench --bench table -- mlp_ layer`, with `MIND_NUM_THREADS=2` on two threads. The
+//! `cargo bench -p mind-benches --bench table`, `cargo bench -p mind-benches --bench table -- mlp_ layer`, with `MIND_NUM_THREADS=2` on two threads. The
 //! package behind it is outside the workspace, so that its dependencies are built when it is asked for and not before.
 
 use std::env;

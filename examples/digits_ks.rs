@@ -3,7 +3,7 @@
 //! differences first.
 //!
 //! ```text
-//! cargo run --release --example digits_ks
+//! cargo run --release --features knossos --example digits_ks
 //! ```
 
 #[path = "digits/data.rs"]

@@ -2,7 +2,7 @@
 //! then timed.
 //!
 //! ```text
-//! cargo run --release --example gmm
+//! cargo run --release --features knossos --example gmm
 //! ```
 
 #[path = "support/differences.rs"]

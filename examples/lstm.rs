@@ -2,7 +2,7 @@
 //! back through every step of the fold; it is checked against central differences first.
 //!
 //! ```text
-//! cargo run --release --example lstm
+//! cargo run --release --features knossos --example lstm
 //! ```
 
 #[path = "support/differences.rs"]

@@ -3,7 +3,7 @@
 //! place.
 //!
 //! ```text
-//! cargo run --example shape_errors
+//! cargo run -p mind-tests --example shape_errors
 //! ```
 
 use mind_core::diag::{Diag, Diags, Site};

@@ -1,7 +1,7 @@
 //! What programs cost to compile: a crate is generated for each workload, its dependencies are built, and then it alone is
 //! timed.
 //!
-//! `cargo bench --bench compile`; with words after `--`, the measurements whose names contain one of them: `expressions`,
+//! `cargo bench -p mind-benches --bench compile`; with words after `--`, the measurements whose names contain one of them: `expressions`,
 //! `functions`, `digits`, `minimal`, `vgg`, `layers`, `repeated`.
 
 mod object;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rows of `cargo bench --bench composites` in PyTorch, torch.compile and JAX: microseconds a call.
+"""The rows of `cargo bench -p mind-benches --bench composites` in PyTorch, torch.compile and JAX: microseconds a call.
 
     benches/peers/composites.py [NAME …]    needs torch, jax and numpy, from pip, and a C++ compiler
 

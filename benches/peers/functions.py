@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rows of `cargo bench --bench functions` in PyTorch, torch.compile and JAX: nanoseconds an element, on one core.
+"""The rows of `cargo bench -p mind-benches --bench functions` in PyTorch, torch.compile and JAX: nanoseconds an element, on one core.
 
     benches/peers/functions.py [NAME …]     needs torch, jax and numpy, from pip, and a C++ compiler
 

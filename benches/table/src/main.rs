@@ -1,7 +1,7 @@
 //! The project's own table: each case as a program of the project, by ndarray, by the gemm crate with loops around it, and
 //! the least that the machine needs, all in one process and in turns.
 //!
-//! `cargo bench --bench table` in the project's root builds and runs this. Arguments: parts of the names of the cases wanted.
+//! `cargo bench -p mind-benches --bench table` in the project's root builds and runs this. Arguments: parts of the names of the cases wanted.
 //! `MIND_NUM_THREADS` and `RAYON_NUM_THREADS` say how many threads the first and the third may use; ndarray's products have one.
 //! `TABLE_ROUNDS` says how often each case is timed (15).
 

@@ -1,6 +1,6 @@
 //! The steps of the cases' programs: how long each takes, what it computes and moves, and how near it is to what one core can do.
 //!
-//! `cargo bench --bench kernels -- mlp_step_32x784` in the project's root builds this with clocks around the steps
+//! `cargo bench -p mind-benches --bench kernels -- mlp_step_32x784` in the project's root builds this with clocks around the steps
 //! (`MIND_PROFILE`) and runs it. Arguments: parts of the names of the cases wanted. One thread, unless `MIND_NUM_THREADS` says more.
 
 use std::process::ExitCode;
