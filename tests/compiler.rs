@@ -1,6 +1,6 @@
 //! Tests of the compiler, and of the macro's own code, as libraries.
 //!
-//! They are one program, as each would compile that code and link the compiler again. `cargo test -p mind-tests --test compiler emitted` runs
+//! They share one test program so that this code is compiled, and the compiler linked, once. `cargo test -p mind-tests --test compiler emitted` runs
 //! one module.
 
 extern crate proc_macro;

@@ -1,11 +1,11 @@
-//! What a user sees of a program that is wrong: each `ui/*.rs` fails to compile with what its `.stderr` holds.
+//! Compiler messages for wrong programs: each `ui/*.rs` fails to compile with the message recorded in its `.stderr`.
 //!
 //! A case is named by the codes it reports, one for each error, as `e3003_inner_dimensions`; `rust_…` is rustc's own
 //! error about the types we generate. `TRYBUILD=overwrite cargo test -p mind-mistakes` blesses; review the difference.
 //!
 //! With the feature `ndarray`, the programs of `ui/ndarray` are tried instead: those with arrays.
 //!
-//! A package of its own, since trybuild compiles all that a package depends on twice for its programs.
+//! These tests are a package of their own because trybuild compiles every dependency of a package twice.
 
 #[allow(dead_code, reason = "other tests build crates with it")]
 #[path = "../support/project.rs"]

@@ -41,13 +41,13 @@ fn is_taken(at: usize, count: usize, one_in: usize) -> bool {
     place == spread as usize % one_in.min(count - first)
 }
 
-/// The one of these whose turn it is, or all: for cases that are tried in several ways, `at` counts the cases.
+/// One of several ways to try a case, or with `MIND_TESTS=all` all of them. `at` is the number of the case; the ways alternate.
 pub fn in_turn<T>(at: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut ways: Vec<T> = ways.into_iter().collect();
     if every_case() { ways } else { vec![ways.swap_remove(at % ways.len())] }
 }
 
-/// Whether a test is tried at all that takes minutes: with `MIND_TESTS=all`.
+/// Whether to run a test that takes minutes: only with `MIND_TESTS=all`. Otherwise it prints that the test is left out.
 pub fn is_tried(what: &str) -> bool {
     let tried = every_case();
     if !tried {
@@ -56,8 +56,8 @@ pub fn is_tried(what: &str) -> bool {
     tried
 }
 
-/// How long a chain is that may not take stack or time out of proportion: `all` where every case is tried, else a quarter.
-/// That is still more levels than any recursion has room for in the stack of a test.
+/// The length of a chain in a test for stack overflow: `all` with `MIND_TESTS=all`, else a quarter. A quarter of 10,000 levels of
+/// recursion still overflows the stack of a test.
 pub fn chain(all: usize) -> usize {
     if every_case() { all } else { all / 4 }
 }
