@@ -1,5 +1,6 @@
 //! Mistakes in expressions that `cargo check` cannot see, as they depend on the caller's generic parameters or on a type
 //! that is inferred later: `cargo build` reports them.
+#![cfg(gate)]
 
 use std::{fs, path::Path};
 

@@ -1,6 +1,7 @@
 //! Functions of elements give the same bits in the stores of products and of convolutions as in loops, at each SIMD level.
 //!
 //! Every function of floats that users can write. A child process computes all of them at one level.
+#![cfg(gate)]
 
 use std::process::Stdio;
 

@@ -1,14 +1,21 @@
 //! Bare expressions, `mind!(relu(x @ w + b))`, among Rust variables.
+//!
+//! Of these modules five take rustc a minute. They are compiled where `MIND_TESTS` is `gate` or `all`.
 #![forbid(unsafe_code)]
 
+#[cfg(gate)]
 mod gradients;
 mod hygiene;
 mod leaves;
+#[cfg(gate)]
 mod operations;
 mod results;
 mod rows;
+#[cfg(gate)]
 mod states;
+#[cfg(gate)]
 mod structs;
 mod support;
+#[cfg(gate)]
 mod templates;
 mod truths;

@@ -22,7 +22,7 @@ use mind_core::{
         knossos::{RandomProgram, main_at, random_program},
     },
 };
-use mind_tests::{chain as length, few, sample};
+use mind_tests::{chain as length, few, is_in_gate, sample};
 
 /// A program in a precision, and what the interpreter says of it.
 struct Case {
@@ -35,6 +35,9 @@ struct Case {
 
 #[test]
 fn every_knossos_program_does_what_the_interpreter_says() {
+    if !is_in_gate("programs in Knossos") {
+        return;
+    }
     let of_path = |(position, path): (usize, &PathBuf)| {
         let (name, text) = read(path);
         // One precision as it is written and one optimised: what a program is made of does not depend on it.
@@ -52,6 +55,9 @@ fn every_knossos_program_does_what_the_interpreter_says() {
 
 #[test]
 fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
+    if !is_in_gate("programs in Knossos that fail") {
+        return;
+    }
     let programs = sources("errors").into_iter().map(|path| read(&path));
     let failing: Vec<_> = programs.filter(|(_, text)| text.contains(";=== failure")).collect();
     assert!(failing.len() >= 40, "{}", failing.len());
@@ -83,6 +89,9 @@ const PROGRAMS: usize = 40;
 
 #[test]
 fn random_knossos_programs_do_what_the_interpreter_says() {
+    if !is_in_gate("random programs in Knossos") {
+        return;
+    }
     let random = |seed: u64| {
         let program = random_program(seed, 4 + seed as usize % 29);
         let orders = seed as usize % 3;
@@ -103,6 +112,9 @@ fn random_knossos_programs_do_what_the_interpreter_says() {
 /// Functions that each call the next, the last one itself: none is inlined, and none could be without a stack for all.
 #[test]
 fn thousands_of_functions_may_call_one_another_in_a_row() {
+    if !is_in_gate("rows of functions in Knossos") {
+        return;
+    }
     let chain = |count: usize, body: &dyn Fn(usize) -> String, main: &str| {
         let functions =
             (1..count).rev().map(|next| format!("(def f{} Float (x : Float) {})\n", next - 1, body(next)));
@@ -141,6 +153,9 @@ const FUNCTIONS: &str = include_str!("../../mind-core/tests/knossos/derivatives.
 
 #[test]
 fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() {
+    if !is_in_gate("derivatives in Knossos") {
+        return;
+    }
     let program = check(FUNCTIONS).expect("the functions have no mistake");
     let own = |function: &&Function| function.name.starts_with("d_");
     let functions: Vec<_> = program.functions.iter().filter(own).collect();

@@ -34,7 +34,7 @@ use mind_core::{
     ty::{DType, Type},
     verify::verify,
 };
-use mind_tests::{Project, few, sample};
+use mind_tests::{Project, few, is_in_gate, sample};
 use proc_macro2::TokenStream;
 use quote::format_ident;
 
@@ -45,6 +45,9 @@ const PROGRAMS: usize = 100;
 
 #[test]
 fn emitted_programs_compute_what_the_interpreter_does() {
+    if !is_in_gate("programs that are emitted") {
+        return;
+    }
     let random: Vec<Case> = (0..).filter_map(case).take(PROGRAMS).collect();
     assert_varied(&random);
     let mut cases = few("random programs", random);
@@ -55,6 +58,9 @@ fn emitted_programs_compute_what_the_interpreter_does() {
 
 #[test]
 fn every_row_is_what_the_interpreter_has_it_be() {
+    if !is_in_gate("the programs of rows") {
+        return;
+    }
     let cases = few("rows", every_row::cases());
     let text = run("every_row", &program(&cases));
     assert!(text.contains(&format!("{} programs agree", cases.len())), "{text}");
@@ -62,6 +68,9 @@ fn every_row_is_what_the_interpreter_has_it_be() {
 
 #[test]
 fn derivatives_of_every_row_are_within_their_bounds() {
+    if !is_in_gate("derivatives of rows") {
+        return;
+    }
     let exact = slopes::exact();
     let all = sample("derivatives", slopes::all(&exact));
     let program = compile("slopes", &slopes::program(&all));

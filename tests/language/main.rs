@@ -12,10 +12,12 @@ mod cumulative;
 mod dimensions;
 mod division;
 mod extents;
+#[cfg(gate)]
 mod folds;
 mod forms;
 mod gather;
 mod gradients;
+#[cfg(gate)]
 mod imports;
 mod indexing;
 mod into;
@@ -23,15 +25,18 @@ mod joining;
 mod library;
 mod literals;
 mod making;
+#[cfg(gate)]
 mod masks;
 mod params;
 mod positions;
 mod products;
+#[cfg(gate)]
 mod pullbacks;
 mod ranges;
 mod rearranging;
 mod reductions;
 mod states;
+#[cfg(gate)]
 mod strips;
 mod structs;
 mod support;

@@ -7,25 +7,56 @@ use std::{
     io::{Write as _, stderr},
 };
 
-/// One in five of the cases, in their order, or with `MIND_TESTS=all` in the environment every one: for cases that each
-/// take much of the compiler's time, and for seeds of which there are thousands. How many there are is said even of a
+/// How much tests try: what `MIND_TESTS` says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Tier {
+    /// Without the variable: minutes for all tests.
+    Quick,
+    /// `gate`, as in `.ci/run`.
+    Gate,
+    /// `all`, as in `ci/nightly`.
+    All,
+}
+
+impl Tier {
+    fn asked() -> Self {
+        match env::var("MIND_TESTS").as_deref() {
+            Ok("all") => Self::All,
+            Ok("gate") => Self::Gate,
+            Ok(which) => panic!("MIND_TESTS is {which:?}, needed `gate`, `all` or nothing"),
+            Err(_) => Self::Quick,
+        }
+    }
+}
+
+/// One in twenty of the cases, in their order, one in five in the gate, or with `MIND_TESTS=all` every one: for cases that each
+/// take much of the compiler's time, and for seeds of which there are thousands. How many there are is printed even for a
 /// test that passes.
 pub fn sample<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
-    one_in(5, of, cases)
+    one_in([20, 5], of, cases)
 }
 
-/// One in ten, likewise: for cases that each take a process, or rustc.
+/// One in fifty, or one in ten in the gate, likewise: for cases that each take a process, or rustc.
 pub fn few<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
-    one_in(10, of, cases)
+    one_in([50, 10], of, cases)
 }
 
-fn one_in<T>(so_many: usize, of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
+/// One in four, or in the gate every one, likewise: for cases that together take seconds.
+pub fn some<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
+    one_in([4, 1], of, cases)
+}
+
+fn one_in<T>([quick, gate]: [usize; 2], of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     let cases: Vec<T> = cases.into_iter().collect();
     let count = cases.len();
-    let every = every_case();
+    let so_many = match Tier::asked() {
+        Tier::Quick => quick,
+        Tier::Gate => gate,
+        Tier::All => 1,
+    };
     let numbered = cases.into_iter().enumerate();
     let taken: Vec<T> =
-        numbered.filter(|(at, _)| every || is_taken(*at, count, so_many)).map(|(_, case)| case).collect();
+        numbered.filter(|(at, _)| is_taken(*at, count, so_many)).map(|(_, case)| case).collect();
     // The harness would keep what `eprintln` says.
     writeln!(stderr(), "    {} of {count} {of} (MIND_TESTS=all: every one)", taken.len())
         .expect("it can be written to");
@@ -49,9 +80,18 @@ pub fn in_turn<T>(at: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
 
 /// Whether to run a test that takes minutes: only with `MIND_TESTS=all`. Otherwise it prints that the test is left out.
 pub fn is_tried(what: &str) -> bool {
-    let tried = every_case();
+    is_in(Tier::All, "all", what)
+}
+
+/// Whether to run a test that compiles crates: in the gate, or with `MIND_TESTS=all`, likewise.
+pub fn is_in_gate(what: &str) -> bool {
+    is_in(Tier::Gate, "gate", what)
+}
+
+fn is_in(tier: Tier, name: &str, what: &str) -> bool {
+    let tried = Tier::asked() >= tier;
     if !tried {
-        writeln!(stderr(), "    not tried: {what} (MIND_TESTS=all: tried)").expect("it can be written to");
+        writeln!(stderr(), "    not tried: {what} (MIND_TESTS={name}: tried)").expect("it can be written to");
     }
     tried
 }
@@ -64,11 +104,5 @@ pub fn chain(all: usize) -> usize {
 
 /// Whether tests try every case.
 pub fn every_case() -> bool {
-    match env::var("MIND_TESTS") {
-        Ok(which) => {
-            assert!(which == "all", "MIND_TESTS is {which:?}, needed `all` or nothing");
-            true
-        }
-        Err(_) => false,
-    }
+    Tier::asked() == Tier::All
 }

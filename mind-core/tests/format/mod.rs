@@ -6,6 +6,7 @@ use std::{
     fs,
     ops::Range,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use mind_core::{
@@ -61,7 +62,7 @@ fn blocks(text: &str) -> Vec<String> {
 }
 
 /// Every program that is formatted.
-fn programs() -> Vec<String> {
+static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut texts: Vec<String> =
         files("mind").iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
     texts.extend(files("rs").iter().flat_map(|file| blocks(&fs::read_to_string(file).unwrap())));
@@ -72,10 +73,12 @@ fn programs() -> Vec<String> {
         let (leaves, statements, values) = (leaves.join(","), program.statements, values.join(","));
         texts.push(format!("fn f({leaves}) {{ {statements} ({values},) }}"));
     }
+    let mut texts = sample("programs", texts);
+    let all = texts.len();
     texts.retain(|text| format(text).is_ok());
-    assert!(texts.len() > 500, "{} programs are formatted", texts.len());
+    assert!(texts.len() > all / 4 && all > 50, "{} of {all} programs are formatted", texts.len());
     texts
-}
+});
 
 /// Where tokens stand that can be apart.
 fn places(text: &str) -> Vec<Range<usize>> {
@@ -125,7 +128,7 @@ fn apart(text: &str, mut between: impl FnMut() -> &'static str) -> String {
 
 #[test]
 fn programs_of_the_repository_lose_nothing() {
-    for text in sample("programs", programs()) {
+    for text in &*PROGRAMS {
         surface_text_is_formatted_or_refused(text.as_bytes());
     }
 }
@@ -164,10 +167,10 @@ fn comments_stay_wherever_they_are() {
         " /* t */\n",
         "/* // */",
     ];
-    for (seed, text) in (0..).zip(sample("programs", programs())) {
+    for (seed, text) in (0..).zip(&*PROGRAMS) {
         let mut random = Random::new(seed);
         for often in [2, 6, BETWEEN.len(), BETWEEN.len()] {
-            let spread = apart(&text, || match random.below(often) {
+            let spread = apart(text, || match random.below(often) {
                 0 => *random.pick(BETWEEN),
                 _ => " ",
             });
@@ -179,9 +182,7 @@ fn comments_stay_wherever_they_are() {
 #[test]
 fn what_is_formatted_does_not_depend_on_blanks() {
     let mut compared = 0;
-    let all = programs();
-    let needed = all.len() / 15;
-    for (seed, text) in (0..).zip(sample("programs", all)) {
+    for (seed, text) in (0..).zip(&*PROGRAMS) {
         let is_commented = text.contains("/*")
             || text.lines().any(|line| {
                 line.contains("//")
@@ -192,13 +193,13 @@ fn what_is_formatted_does_not_depend_on_blanks() {
             continue;
         }
         let mut random = Random::new(seed);
-        let spread = apart(&text, || *random.pick(&[" ", "\n", "\t ", "   "]));
+        let spread = apart(text, || *random.pick(&[" ", "\n", "\t ", "   "]));
         let without_blanks = |text: &str| -> Vec<String> {
             let formatted = format(text).unwrap();
             formatted.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
         };
-        assert_eq!(without_blanks(&spread), without_blanks(&text));
+        assert_eq!(without_blanks(&spread), without_blanks(text));
         compared += 1;
     }
-    assert!(compared > needed, "{compared}");
+    assert!(compared > PROGRAMS.len() / 3, "{compared}");
 }

@@ -162,10 +162,10 @@ fn a_text_is_as_long_as_the_module() {
         });
         (text.len(), asked.count_total as usize)
     };
-    let ((short, few), (long, many)) = (of(500), of(4000));
+    let ((short, few), (long, many)) = (of(200), of(1600));
     // A digit or two more in each name.
-    assert!(long <= 8 * short + 8 * short / 10, "{short} bytes for 500, {long} for 4000");
-    assert!(many <= 8 * few + 100, "{few} times for 500, {many} for 4000");
+    assert!(long <= 8 * short + 8 * short / 10, "{short} bytes for 200, {long} for 1600");
+    assert!(many <= 8 * few + 100, "{few} times for 200, {many} for 1600");
 }
 
 #[test]

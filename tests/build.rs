@@ -1,0 +1,12 @@
+//! `cfg(gate)`: whether the environment asks for the programs that take rustc long, as `.ci/run` and `ci/nightly` do.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(gate)");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-env-changed=MIND_TESTS");
+    if env::var_os("MIND_TESTS").is_some() {
+        println!("cargo::rustc-cfg=gate");
+    }
+}
