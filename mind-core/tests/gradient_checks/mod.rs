@@ -2,6 +2,7 @@
 
 mod determinism;
 mod errors;
+mod exact;
 #[path = "../../../tests/support/extents.rs"]
 mod extents;
 mod forms;
