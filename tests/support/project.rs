@@ -3,7 +3,8 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{self, Command, Output},
+    process::{Command, Output},
+    sync::Once,
 };
 
 /// A crate beside the workspace that depends on the library.
@@ -53,16 +54,17 @@ impl Project {
     }
 }
 
+/// Of the configuration of all crates.
+static WRITTEN: Once = Once::new();
+
 /// Where trybuild has its crates and Cargo makes all of them without what debuggers want.
 pub fn folder_of_crates(tmpdir: &str) -> PathBuf {
     let tests = Path::new(tmpdir).with_file_name("tests");
     fs::create_dir_all(tests.join(".cargo")).expect("the target folder can be written");
-    let (config, text) = (tests.join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n");
-    // Cargo may be reading it for another test: were it written anew, that one would find it empty, and compile everything again.
-    if !fs::read_to_string(&config).is_ok_and(|found| found == text) {
-        let written = tests.join(format!(".cargo/config.{}", process::id()));
-        fs::write(&written, text).expect("the target folder can be written");
-        fs::rename(written, config).expect("the target folder can be written");
-    }
+    // Once: Cargo may be reading it for another test, and would compile everything again where it found it empty.
+    WRITTEN.call_once(|| {
+        fs::write(tests.join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n")
+            .expect("the target folder can be written");
+    });
     tests
 }
