@@ -72,7 +72,7 @@ fn derivatives_of_every_row_are_within_their_bounds() {
         return;
     }
     let exact = slopes::exact();
-    let all = sample("derivatives", slopes::all(&exact));
+    let all = few("derivatives", slopes::all(&exact));
     let program = compile("slopes", &slopes::program(&all));
     let [given, found] = ["operands.bin", "found.bin"].map(|name| program.with_file_name(name));
     fs::write(&given, slopes::operands(&all)).expect("the target folder can be written");
