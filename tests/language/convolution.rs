@@ -95,16 +95,24 @@ fn batch_and_image_may_be_symbolic() {
         fn g<N, H, W>(x: f32[N, H, W, 2], k: f32[3, 3, 2, 5]) -> f32[N, H, W, 5] {
             relu(conv2d(x, k, padding = same) + 1.0)
         }
+
+        fn h<N, H, W>(x: f32[N, H, W, 2], k: f32[3, 3, 2, 5]) -> f32[N, H, (W + 2) / 3, 5] {
+            conv2d(x, k, strides = [1, 3], padding = same)
+        }
     }
     let k = small_integers((Const::<3>, Const::<3>, Const::<2>, Const::<5>), 2);
-    for (n, h, w) in [(1, 3, 3), (2, 4, 9), (3, 8, 5)] {
-        let x = small_integers((n, h, w, Const::<2>), 1);
+    for (n, height, width) in [(1, 3, 3), (2, 4, 9), (3, 8, 5)] {
+        let x = small_integers((n, height, width, Const::<2>), 1);
         let y = f(&x, &k);
         let [_, oh, ow, _] = y.dims();
-        assert_eq!([oh, ow], [(h - 3) / 2 + 1, (w - 3) / 2 + 1]);
+        assert_eq!([oh, ow], [(height - 3) / 2 + 1, (width - 3) / 2 + 1]);
         assert_eq!(y.as_slice(), convolution(&x, &k, [2, 2], [0, 0], [oh, ow]));
         let expected: Vec<f32> =
-            convolution(&x, &k, [1, 1], [1, 1], [h, w]).iter().map(|x| (x + 1.0).max(0.0)).collect();
+            convolution(&x, &k, [1, 1], [1, 1], [height, width]).iter().map(|x| (x + 1.0).max(0.0)).collect();
         assert_eq!(g(&x, &k).as_slice(), expected);
+        let columns = width.div_ceil(3);
+        // What the last window needs beyond the image, half of it on the left.
+        let left = (3 * columns - width) / 2;
+        assert_eq!(h(&x, &k).as_slice(), convolution(&x, &k, [1, 3], [1, left], [height, columns]));
     }
 }
