@@ -1,4 +1,4 @@
-//! `cfg(gate)`: whether the environment asks for the programs that take rustc long, as `.ci/run` and `ci/nightly` do.
+//! Sets `cfg(gate)` where `MIND_TESTS` is set, as by `.ci/run` and `ci/nightly`. Programs that take rustc long are compiled with it only.
 
 use std::env;
 

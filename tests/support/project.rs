@@ -54,7 +54,7 @@ impl Project {
     }
 }
 
-/// Of the configuration of all crates.
+/// Whether this process has written the Cargo configuration of the crates.
 static WRITTEN: Once = Once::new();
 
 /// Where trybuild has its crates and Cargo makes all of them without what debuggers want.

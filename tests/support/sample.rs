@@ -7,7 +7,7 @@ use std::{
     io::{Write as _, stderr},
 };
 
-/// How much tests try: what `MIND_TESTS` says.
+/// How much tests try, as `MIND_TESTS` asks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tier {
     /// Without the variable: minutes for all tests.

@@ -45,7 +45,7 @@ pub fn f32s(shape: &[i64]) -> Type {
 /// From so many expressions on some of them are tried by default.
 const MANY: usize = 200;
 
-/// From this many on, one in twenty-five is tried by default.
+/// From this many on, one in twenty-five is tried in the gate, and one in four hundred by default.
 const VERY_MANY: usize = 2_000;
 
 /// A closure with a parameter for each of some types and a `let` for each case.
