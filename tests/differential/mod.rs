@@ -360,6 +360,10 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
         fn columns_alone(x: f64[90, 300]) -> f64[300] { mean(x, axis = 0) }
         fn least(x: i32[41, 300]) -> (i32[300], i32) { (min(x, axis = 0), prod(x)) }
         fn both_axes(x: f64[30, 40, 5]) -> (f64[40], f64[30, 5]) { (sum(x, axes = [0, 2]), sum(x, axis = 1)) }
+        fn within_blocks(x: f32[3, 20, 30]) -> (f32[3, 30], f32[3, 20], f32[3]) {
+            let e = exp(x - max(x, axes = [1, 2], keepdims = true));
+            (sum(e, axis = 1), sum(e, axis = 2), sum(e, axes = [1, 2]))
+        }
         fn total(x: f32[17000], y: f32[17000]) -> (f32, f32[17000]) {
             let z = exp(x) * y;
             (mean(z), z)

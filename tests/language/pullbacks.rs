@@ -17,6 +17,8 @@ mod shared {
             let again = through(dy);
             (expand_dims(again, axis = axis) * 10.0 + 0.0 * x, sum(y))
         }
+        /// Its factor is infinite at 0.
+        pub fn root(x: float[..]) { sqrt(x) } pullback(y, dy) { dy * (0.5 / y) }
         fn through(x: float[..]) { x * 1.0 } pullback(_, dz) { dz * 3.0 }
         pub fn both(a: float[..], b: float[..]) { (a + b, a * b) } pullback((s, p), (ds, dp)) { (ds * p, dp * s) }
     }
@@ -109,6 +111,26 @@ fn what_a_pullback_tells_is_what_comes_out() {
     assert_eq!(rounded(&x, &w), 3.0);
     let closure = mind!(use shared::straight; |x: f64[3]| sum(straight(x) * x));
     assert_eq!(closure(&x), 3.2 + 5.0);
+}
+
+/// As in the derivatives of functions: what has no part in the loss gets 0, whatever it would be multiplied by.
+#[test]
+fn cotangents_of_0_stay_0() {
+    mind! {
+        use shared::root;
+        fn divided<N>(x: f64[N]) -> f64[N] { sqrt(x) } pullback(y, dy) { 0.5 * dy / y }
+        fn by_template<N>(x: f64[N], w: f64[N]) -> f64 { sum(root(x) * w) }
+        fn by_function<N>(x: f64[N], w: f64[N]) -> f64 { sum(divided(x) * w) }
+        fn gradients<N>(x: f64[N], w: f64[N]) -> (f64[N], f64[N]) {
+            (grad(by_template, wrt = x)(x, w), grad(by_function, wrt = x)(x, w))
+        }
+    }
+    let (x, w) = (Tensor::from([0.0, 0.0, 4.0, 4.0]), Tensor::from([0.0, 1.0, 0.0, 2.0]));
+    let expected = Tensor::from([0.0, f64::INFINITY, 0.0, 0.5]);
+    let (template, function) = gradients(&x, &w);
+    assert_eq!([template.as_slice(), function.as_slice()], [expected.as_slice(); 2]);
+    let of_expression = mind!(grad(sum(shared::root(x) * w), wrt = x));
+    assert_eq!(of_expression.as_slice(), expected.as_slice());
 }
 
 #[test]

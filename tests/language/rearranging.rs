@@ -41,6 +41,15 @@ fn the_last_two_axes_are_swapped() {
 }
 
 #[test]
+fn a_part_is_turned_from_where_it_begins() {
+    mind! {
+        fn f<N, M>(x: f64[N, M]) -> f64[M - 2, N - 1] { x[1.., 2..].T }
+    }
+    let x = Tensor::from_fn_with((5, 7), |[i, j]| (10 * i + j) as f64);
+    assert_eq!(f(&x), Tensor::from_fn_with((5, 4), |[j, i]| x[[i + 1, j + 2]]));
+}
+
+#[test]
 fn new_axes_stand_where_they_are_written() {
     mind! {
         fn f<N>(x: f32[N, 3]) -> (f32[1, N, 3], f32[N, 3, 1], f32[N, 1, 3], f32[1, 1, 2, 1], f32[N, 1, 1]) {
