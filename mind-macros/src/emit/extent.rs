@@ -59,12 +59,8 @@ fn product(term: &Term, arithmetic: Arithmetic) -> String {
                 Arithmetic::Plain | Arithmetic::Saturating => symbol_variable(symbol),
                 Arithmetic::Signed => format!("({} as i64)", symbol_variable(symbol)),
             },
-            Atom::Floor(inner, by) => match arithmetic {
-                Arithmetic::Plain | Arithmetic::Saturating => {
-                    format!("({} / {by})", grouped(&extent(inner, arithmetic)))
-                }
-                Arithmetic::Signed => format!("{}.div_euclid({by})", grouped(&extent(inner, arithmetic))),
-            },
+            // A dim keeps what it divides without negative coefficients.
+            Atom::Floor(inner, by) => format!("({} / {by})", grouped(&extent(inner, arithmetic))),
         };
         factors.extend(std::iter::repeat_n(text, *power as usize));
     }
