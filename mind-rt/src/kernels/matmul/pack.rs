@@ -3,6 +3,7 @@
 use super::sizes::{DEEP, NEAR_ROWS};
 use super::spans::Span;
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro, TransposeFn};
 use crate::simd::{Kernel, dispatch};
@@ -60,7 +61,7 @@ impl<T: Arithmetic, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
     fn run(self) {
         /// So many rows are copied while the next ones are fetched: rows are in pages of their own as a rule, so that no
         /// processor fetches them by itself.
-        const ROWS: usize = 8;
+        const ROWS: usize = limit(8, 3);
         let Self { from, row_stride, rows, panels, multiple, to } = self;
         for first in (0..rows).step_by(ROWS) {
             let end = rows.min(first + ROWS);
