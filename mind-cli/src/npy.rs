@@ -14,7 +14,6 @@ use mind_core::{
     ty::DType,
 };
 use mind_files::{Fault, Layout, npy::Header};
-use ndarray::ArrayViewD;
 
 use crate::{
     commands::with_help,
@@ -143,9 +142,4 @@ fn write_all<T: Pod>(elements: &[T], writer: &mut impl Write) -> io::Result<()> 
         swap::<T>(bytes);
         writer.write_all(bytes)
     })
-}
-
-/// The elements in their shape.
-pub fn array<'a, T>(value: &Value, elements: &'a [T]) -> ArrayViewD<'a, T> {
-    ArrayViewD::from_shape(value.shape.clone(), elements).expect("a value has as many elements as its shape")
 }

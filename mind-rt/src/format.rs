@@ -2,16 +2,11 @@
 
 use std::fmt::{self, Debug, Display, Formatter, LowerExp};
 
+use mind_shape::write_in_brackets;
+
 use crate::element::Element;
 use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::shape::Shape;
-
-/// From so many elements on, long axes are shortened.
-const MANY_ELEMENTS: usize = 500;
-/// Positions shown of a long last or last but one axis.
-const AXIS_LIMIT: usize = 11;
-/// Positions shown of any other long axis.
-const AXIS_LIMIT_OUTER: usize = 6;
 
 /// ```
 /// use mind_rt::{Const, Tensor};
@@ -71,64 +66,8 @@ fn format_elements<T: Element, S: Shape>(
     f: &mut Formatter<'_>,
     element: FormatElement<T>,
 ) -> fmt::Result {
-    let extents = tensor.shape().dims();
-    if tensor.is_empty() {
-        return write!(f, "{}{}", "[".repeat(extents.len()), "]".repeat(extents.len()));
-    }
-    let shorten = tensor.len() >= MANY_ELEMENTS && !f.alternate();
-    format_axes(tensor.as_slice(), &extents, 0, shorten, f, element)
-}
-
-/// The elements of a tensor of these extents, none of which is 0, as [`Display`] has them.
-pub(crate) fn format_elements_of<T: Element>(
-    elements: &[T],
-    extents: &[usize],
-    f: &mut Formatter<'_>,
-) -> fmt::Result {
-    let shorten = elements.len() >= MANY_ELEMENTS && !f.alternate();
-    format_axes(elements, extents, 0, shorten, f, Display::fmt)
-}
-
-/// Formats the axes left, `depth` brackets being open.
-fn format_axes<T>(
-    elements: &[T],
-    extents: &[usize],
-    depth: usize,
-    shorten: bool,
-    f: &mut Formatter<'_>,
-    element: FormatElement<T>,
-) -> fmt::Result {
-    let Some((&extent, inner)) = extents.split_first() else {
-        return element(&elements[0], f);
-    };
-    let limit = match (shorten, inner.len()) {
-        (false, _) => usize::MAX,
-        (true, 0 | 1) => AXIS_LIMIT,
-        (true, _) => AXIS_LIMIT_OUTER,
-    };
-    // Rows go on lines of their own, blocks of rows apart by empty lines.
-    let separator = match inner.len() {
-        0 => ", ".to_owned(),
-        rank => format!(",{}{}", "\n".repeat(rank), " ".repeat(depth + 1)),
-    };
-    let step = elements.len() / extent;
-    let edge = limit / 2;
-    f.write_str("[")?;
-    for (i, part) in elements.chunks_exact(step).enumerate() {
-        let hidden = extent > limit && (edge..extent - edge).contains(&i);
-        if hidden && i > edge {
-            continue;
-        }
-        if i > 0 {
-            f.write_str(&separator)?;
-        }
-        if hidden {
-            f.write_str("...")?;
-        } else {
-            format_axes(part, inner, depth + 1, shorten, f, element)?;
-        }
-    }
-    f.write_str("]")
+    let elements = tensor.as_slice();
+    write_in_brackets(f, &tensor.shape().dims(), &|at, f| element(&elements[at], f))
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use std::fmt::{self, Display, Formatter};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use mind_shape::write_in_brackets;
+
 use crate::element::{DType, Element};
-use crate::format::format_elements_of;
 use crate::parameters::Elements;
 
 /// A value that a program shows. It displays as it is printed by default: label, type, how large its elements are, then
@@ -158,7 +159,7 @@ impl Inspected<'_> {
             return write!(f, " = {element}");
         }
         writeln!(f, "{:?}, {words}", self.dims)?;
-        format_elements_of(elements, self.dims, f)
+        write_in_brackets(f, self.dims, &|at, f| Display::fmt(&elements[at], f))
     }
 }
 

@@ -31,7 +31,8 @@
 //!
 //! The module [`extent`] has the rules on single extents and lists of axes. The compiler calls those wherever extents are
 //! literal; that its own rules, which know symbols too, agree with the ones here on every operation, message included, is what
-//! the tests `shape_rules` of `mind-core` show. The module [`loops`] has the sizes that emitted loops and the run time share.
+//! the tests `shape_rules` of `mind-core` show. The module [`loops`] has the sizes that emitted loops and the run time share, [`write_in_brackets`] the text of
+//! arrays that the run time and the command share.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -45,6 +46,7 @@ macro_rules! attempt {
     };
 }
 
+mod brackets;
 pub mod extent;
 mod failure;
 pub mod loops;
@@ -55,6 +57,7 @@ mod ty;
 mod words;
 mod writer;
 
+pub use brackets::write_in_brackets;
 pub use extent::{
     AxisFault, SliceFault, broadcast_extent, check_axes, check_permutation, element_count, same_extent,
     same_padding, slice_extent, window_extent,

@@ -1,6 +1,10 @@
 //! `mind run`: a program in the reference interpreter, or on XLA.
 
-use std::{fs, path::Path};
+use std::{
+    fmt::{self, Display, Formatter},
+    fs,
+    path::Path,
+};
 
 use mind_core::{
     diag::Code,
@@ -12,7 +16,7 @@ use mind_core::{
     verify::Verified,
 };
 
-use ndarray::ArrayViewD;
+use mind_shape::write_in_brackets;
 
 use super::gradient::unknown_input;
 #[cfg(feature = "xla")]
@@ -294,28 +298,37 @@ fn of_type(value: &Value) -> String {
 /// Type, range and elements of a value; of a single number the number.
 fn show(value: &Value, full: bool) -> Outcome {
     output::print(&described(value))?;
-    match &value.elements {
-        Elements::I32(elements) => show_array(&npy::array(value, elements), full),
-        Elements::I64(elements) => show_array(&npy::array(value, elements), full),
-        Elements::F32(elements) => show_array(&npy::array(value, elements), full),
-        Elements::F64(elements) => show_array(&npy::array(value, elements), full),
-        Elements::Bool(elements) => show_array(&npy::array(value, elements), full),
+    let elements = InBrackets(value);
+    match full {
+        true => output::print_args(format_args!("{elements:#}\n")),
+        false => output::print(&format!("{elements}\n")),
     }
 }
 
 /// The same as a text.
 fn shown(value: &Value, full: bool) -> String {
-    fn array<T: std::fmt::Display>(array: &ArrayViewD<'_, T>, full: bool) -> String {
-        if full { format!("{array:#}") } else { format!("{array}") }
-    }
-    let elements = match &value.elements {
-        Elements::I32(elements) => array(&npy::array(value, elements), full),
-        Elements::I64(elements) => array(&npy::array(value, elements), full),
-        Elements::F32(elements) => array(&npy::array(value, elements), full),
-        Elements::F64(elements) => array(&npy::array(value, elements), full),
-        Elements::Bool(elements) => array(&npy::array(value, elements), full),
-    };
+    let elements = InBrackets(value);
+    let elements = if full { format!("{elements:#}") } else { elements.to_string() };
     described(value) + &elements
+}
+
+/// The elements of a value.
+struct InBrackets<'a>(&'a Value);
+
+impl Display for InBrackets<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        fn write<T: Display>(f: &mut Formatter<'_>, extents: &[usize], elements: &[T]) -> fmt::Result {
+            write_in_brackets(f, extents, &|at, f| elements[at].fmt(f))
+        }
+        let Value { shape, elements } = self.0;
+        match elements {
+            Elements::I32(elements) => write(f, shape, elements),
+            Elements::I64(elements) => write(f, shape, elements),
+            Elements::F32(elements) => write(f, shape, elements),
+            Elements::F64(elements) => write(f, shape, elements),
+            Elements::Bool(elements) => write(f, shape, elements),
+        }
+    }
 }
 
 /// What stands before the elements.
@@ -360,8 +373,4 @@ fn short(number: f64) -> String {
     } else {
         format!("{number:.4e}")
     }
-}
-
-fn show_array<T: std::fmt::Display>(array: &ArrayViewD<'_, T>, full: bool) -> Outcome {
-    if full { output::print_args(format_args!("{array:#}\n")) } else { output::print(&format!("{array}\n")) }
 }
