@@ -15,6 +15,7 @@ mod rows;
 mod states;
 #[cfg(gate)]
 mod structs;
+#[cfg_attr(not(gate), allow(dead_code, reason = "modules of the gate call it"))]
 mod support;
 #[cfg(gate)]
 mod templates;
