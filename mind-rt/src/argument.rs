@@ -7,8 +7,8 @@ use crate::{
     bare::Read,
     element::Element,
     error::Error,
-    kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
     shape::Shape,
+    tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
 };
 
 /// A tensor of `T` with the shape `S`, or what can be read as one.

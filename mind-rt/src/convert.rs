@@ -3,8 +3,8 @@
 use crate::dims::Const;
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{Tensor, TensorRef, TensorView};
 use crate::shape::{Shape, StaticShape};
+use crate::tensor::storage::{Tensor, TensorRef, TensorView};
 
 impl<T: Element> From<T> for Tensor<T, ()> {
     fn from(value: T) -> Self {

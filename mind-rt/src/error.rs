@@ -1,7 +1,6 @@
 //! What can go wrong at run time.
 
-use crate::element::{DType, Element};
-use crate::shape::Shape;
+use std::fmt::Display;
 
 /// A failure at run time. Displays as its code and a message: what was got, what was needed.
 ///
@@ -170,58 +169,19 @@ impl Error {
             Self::Knossos { code, .. } => code,
         }
     }
-
-    /// Says how `extents` fail to be of the shape `S`.
-    #[cold]
-    pub(crate) fn shape_mismatch<T: Element, S: Shape>(extents: &[usize]) -> Self {
-        let found = describe(T::DTYPE, extents);
-        let needed = describe_type::<T, S>();
-        if extents.len() != S::RANK {
-            return Self::RankMismatch { found, needed };
-        }
-        let differs = |axis: &usize| S::STATIC[*axis].is_some_and(|extent| extent != extents[*axis]);
-        Self::ShapeMismatch { dimension: (0..S::RANK).find(differs).unwrap_or(0), found, needed }
-    }
-
-    /// Memory for a tensor of that shape cannot be had.
-    // Which error it is stands where it is made, so that the compiler can tell it from a tensor there.
-    #[inline(always)]
-    pub(crate) fn allocation<T: Element, S: Shape>(shape: S) -> Self {
-        Self::Allocation { shape: describe_shape::<T, S>(shape) }
-    }
-
-    #[cold]
-    pub(crate) fn length_mismatch<T: Element, S: Shape>(shape: &S, found: usize) -> Self {
-        match shape.checked_len() {
-            Some(needed) => Self::LengthMismatch { shape: describe(T::DTYPE, &shape.dims()), needed, found },
-            None => Self::allocation::<T, S>(*shape),
-        }
-    }
-}
-
-/// [`describe`], apart from the little code that makes the error.
-#[cold]
-#[inline(never)]
-fn describe_shape<T: Element, S: Shape>(shape: S) -> String {
-    describe(T::DTYPE, &shape.dims())
 }
 
 /// `f32[2, 3]`.
-pub(crate) fn describe(dtype: DType, extents: &[usize]) -> String {
+pub(crate) fn describe(dtype: impl Display, extents: &[usize]) -> String {
     format!("{dtype}{extents:?}")
 }
 
-/// `f32[?, Batch, 3]`.
-fn describe_type<T: Element, S: Shape>() -> String {
-    let names = S::names();
-    let dims: Vec<String> = (0..S::RANK)
-        .map(|axis| match (S::STATIC[axis], names[axis]) {
-            (Some(extent), _) => extent.to_string(),
-            (None, Some(name)) => name.to_owned(),
-            (None, None) => "?".to_owned(),
-        })
-        .collect();
-    format!("{}[{}]", T::DTYPE, dims.join(", "))
+/// Panics with an error's message, where the caller chose the function that does.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub fn fail(error: Error) -> ! {
+    panic!("{error}")
 }
 
 #[cfg(test)]

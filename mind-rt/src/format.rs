@@ -5,8 +5,8 @@ use std::fmt::{self, Debug, Display, Formatter, LowerExp};
 use mind_shape::write_in_brackets;
 
 use crate::element::Element;
-use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::shape::Shape;
+use crate::tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 
 /// ```
 /// use mind_rt::{Const, Tensor};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::parameters::{Elements, ElementsMut, Parameters};
+use crate::element::{Elements, ElementsMut};
+use crate::parameters::Parameters;
 
 /// Compares a gradient with difference quotients of the function that it is of, in every element.
 ///

@@ -1,6 +1,7 @@
 //! Random weights to begin training with.
 
-use crate::parameters::{ElementsMut, Parameters};
+use crate::element::ElementsMut;
+use crate::parameters::Parameters;
 use crate::random::Rng;
 
 /// How weights are drawn: with mean 0, and a variance that keeps the scale of signals from layer to layer.

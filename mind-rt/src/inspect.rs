@@ -10,8 +10,8 @@ use std::rc::Rc;
 
 use mind_shape::write_in_brackets;
 
+use crate::element::Elements;
 use crate::element::{DType, Element};
-use crate::parameters::Elements;
 
 /// A value that a program shows. It displays as it is printed by default: label, type, how large its elements are, then
 /// the elements, long axes shortened.

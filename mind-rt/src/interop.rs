@@ -11,8 +11,8 @@ use ndarray::{
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::shape::{Rank, Shape};
+use crate::tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 
 /// ```
 /// use mind_rt::Tensor;

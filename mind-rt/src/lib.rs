@@ -19,10 +19,11 @@
 //! ```
 //!
 //! This crate does not know the IR. [`mod@private`] is all that generated code names, and is sound for any safe caller.
-//! `unsafe` is confined to `kernels`, `simd` and the threads of `parallel`.
+//! `unsafe` is confined to `kernels`, `simd` and `tensor::storage`.
 #![deny(unsafe_code)]
 
 mod argument;
+mod axis_count;
 #[doc(hidden)]
 pub mod bare;
 mod convert;
@@ -59,16 +60,16 @@ mod view;
 pub mod watch;
 mod workspace;
 
-pub use bare::{Expr, Inferred, Leaf, axes::ranks};
+pub use axis_count::ranks;
+pub use bare::{Expr, Inferred, Leaf};
 pub use dims::{Const, Dim};
-pub use element::{DType, Element};
+pub use element::{DType, Element, Elements, ElementsMut};
 pub use error::Error;
 pub use gradcheck::{Differing, GradientMismatch, gradcheck, gradcheck_some};
 pub use initialise::Initialiser;
-pub use kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 pub use knossos::Nested;
 pub use parallel::{set_threads, threads};
-pub use parameters::{Elements, ElementsMut, Parameter, ParameterMut, Parameters};
+pub use parameters::{Parameter, ParameterMut, Parameters};
 pub use random::{Rng, Xoshiro256};
 pub use shape::{Dims, MAX_RANK, Rank, Shape, StaticShape};
 pub use simd::{SimdLevel, simd_level};
@@ -76,4 +77,5 @@ pub use tensor::axes::{Axis, InsertAxis, RemoveAxis, ReverseAxes};
 pub use tensor::numeric::{Float, Numeric};
 pub use tensor::ranges::Ranges;
 pub use tensor::same_shape::SameShape;
+pub use tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 pub use workspace::Workspace;

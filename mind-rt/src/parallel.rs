@@ -274,7 +274,7 @@ macro_rules! sums {
         $(impl Combine for $ty {
             #[inline(always)]
             fn combine(self, later: Self) -> Self {
-                crate::kernels::arithmetic::Arithmetic::plus(self, later)
+                crate::kernels::number::Number::plus(self, later)
             }
         })*
     };

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::element::{DType, Element};
-use crate::kernels::storage::{Tensor, TensorRef};
+use crate::element::{DType, Element, Elements, ElementsMut};
 use crate::shape::{Dims, Shape};
+use crate::tensor::storage::{Tensor, TensorRef};
 
 /// What has tensors and numbers as parts, each with a name. `mind!` implements it for its structs, whose fields come in
 /// order, those of nested structs named as `first.w`.
@@ -88,95 +88,6 @@ pub struct ParameterMut<'a> {
     pub dims: Dims,
     /// Its elements in row-major order.
     pub elements: ElementsMut<'a>,
-}
-
-/// Elements of one of the element types.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Elements<'a> {
-    /// Of `f32`.
-    F32(&'a [f32]),
-    /// Of `f64`.
-    F64(&'a [f64]),
-    /// Of `i32`.
-    I32(&'a [i32]),
-    /// Of `i64`.
-    I64(&'a [i64]),
-    /// Of `bool`.
-    Bool(&'a [bool]),
-}
-
-/// Elements of one of the element types, to be changed.
-#[derive(Debug, PartialEq)]
-pub enum ElementsMut<'a> {
-    /// Of `f32`.
-    F32(&'a mut [f32]),
-    /// Of `f64`.
-    F64(&'a mut [f64]),
-    /// Of `i32`.
-    I32(&'a mut [i32]),
-    /// Of `i64`.
-    I64(&'a mut [i64]),
-    /// Of `bool`.
-    Bool(&'a mut [bool]),
-}
-
-impl Elements<'_> {
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::F32(elements) => elements.len(),
-            Self::F64(elements) => elements.len(),
-            Self::I32(elements) => elements.len(),
-            Self::I64(elements) => elements.len(),
-            Self::Bool(elements) => elements.len(),
-        }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Their type.
-    #[must_use]
-    pub const fn dtype(&self) -> DType {
-        match self {
-            Self::F32(_) => DType::F32,
-            Self::F64(_) => DType::F64,
-            Self::I32(_) => DType::I32,
-            Self::I64(_) => DType::I64,
-            Self::Bool(_) => DType::Bool,
-        }
-    }
-}
-
-impl ElementsMut<'_> {
-    /// Their type.
-    #[must_use]
-    pub const fn dtype(&self) -> DType {
-        match self {
-            Self::F32(_) => DType::F32,
-            Self::F64(_) => DType::F64,
-            Self::I32(_) => DType::I32,
-            Self::I64(_) => DType::I64,
-            Self::Bool(_) => DType::Bool,
-        }
-    }
-}
-
-impl ElementsMut<'_> {
-    /// Makes each zero, or false.
-    pub(crate) fn clear(self) {
-        match self {
-            Self::F32(elements) => elements.fill(0.0),
-            Self::F64(elements) => elements.fill(0.0),
-            Self::I32(elements) => elements.fill(0),
-            Self::I64(elements) => elements.fill(0),
-            Self::Bool(elements) => elements.fill(false),
-        }
-    }
 }
 
 impl<'a> Parameter<'a> {

@@ -7,9 +7,10 @@ pub use crate::argument::{Argument, ArgumentMut, Fixed, Open};
 pub use crate::bare;
 pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;
+pub use crate::element::Arithmetic;
+pub use crate::error::fail;
 pub use crate::external::{Given, put};
 pub use crate::kernels::arg::{argmax, argmin};
-pub use crate::kernels::arithmetic::Arithmetic;
 pub use crate::kernels::conv::{
     Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
@@ -46,14 +47,6 @@ pub use crate::{
     Const, DType, Dim, Dims, Element, Error, Initialiser, MAX_RANK, Parameter, ParameterMut, Parameters,
     Rank, Rng, Shape, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace,
 };
-
-/// Panics with an error's message, where the caller chose the function that does.
-#[cold]
-#[inline(never)]
-#[track_caller]
-pub fn fail(error: Error) -> ! {
-    panic!("{error}")
-}
 
 /// Calls `f` with scratch slices of the lengths asked for, which take `BYTES` bytes: on the stack if that is little.
 ///

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use crate::bare::axes;
+use crate::axis_count::{self, AxisCount};
 use crate::dims::{Dim, StaticDim};
 
 /// The highest rank a shape can have.
@@ -155,7 +155,7 @@ macro_rules! dynamic {
 macro_rules! shape_of_rank {
     ($rank:literal $axes:ident; $($dim:ident $axis:tt),*) => {
         impl<$($dim: Dim),*> sealed::ShapeMarker for ($($dim,)*) {
-            type Axes = axes::$axes;
+            type Axes = axis_count::ranks::$axes;
         }
 
         impl<$($dim: Dim),*> Shape for ($($dim,)*) {
@@ -276,7 +276,7 @@ pub(crate) mod sealed {
     /// Who may be a [`Shape`](super::Shape): the tuples, and the shape types generated code defines.
     pub trait ShapeMarker {
         /// How many dimensions it has, as a type.
-        type Axes: crate::bare::axes::AxisCount;
+        type Axes: super::AxisCount;
     }
 }
 

@@ -1,11 +1,11 @@
 //! Small things that generated code calls between kernels.
 
+use crate::element::Arithmetic;
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::check;
 use crate::kernels::matmul::{MatRef, matmul};
-use crate::kernels::storage::ALIGN;
+use crate::kernels::memory::ALIGN;
 use crate::shape::{Rank, Shape};
 use crate::{Tensor, TensorRef};
 

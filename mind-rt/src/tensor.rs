@@ -3,6 +3,7 @@
 mod arithmetic;
 pub(crate) mod axes;
 mod elements;
+mod errors;
 mod making;
 pub(crate) mod numeric;
 mod parts;
@@ -12,11 +13,13 @@ mod reductions;
 pub(crate) mod same_shape;
 #[cfg(feature = "serde")]
 mod serde;
+pub(crate) mod storage;
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{Buffer, Tensor, TensorRef};
+use crate::kernels::memory::Buffer;
 use crate::shape::{MAX_RANK, Rank, Shape, StaticShape};
+use crate::tensor::storage::{Tensor, TensorRef};
 
 impl<T: Element, S: StaticShape> Tensor<T, S> {
     /// All zeros, of a static shape.

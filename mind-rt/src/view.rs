@@ -4,8 +4,8 @@ use std::ops::{Index, IndexMut};
 
 use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::shape::{Indexed, Rank, Shape};
+use crate::tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::tensor::{convert_shape, position};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {

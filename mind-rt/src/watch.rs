@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use crate::bare::Datum;
+use crate::element::Elements;
 use crate::element::{DType, Element};
 use crate::inspect::{self, Inspected, type_text};
-use crate::parameters::Elements;
 
 /// Shows a value.
 pub fn show<T: Element>(label: &str, dims: &[usize], elements: &[T]) {

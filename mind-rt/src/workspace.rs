@@ -2,9 +2,8 @@
 
 use std::cell::Cell;
 
-use crate::element::Element;
 use crate::error::Error;
-use crate::kernels::storage::{ALIGN, Buffer, cast_bytes};
+use crate::kernels::memory::{ALIGN, Buffer, Stored, cast_bytes};
 
 /// Scratch memory that a generated `_into` function works in: one that grows, or one of a fixed size.
 ///
@@ -195,7 +194,8 @@ pub const fn slot_bytes<T>(len: usize) -> usize {
 /// With E6004 if the memory is smaller: the workspace that holds it could not be allocated.
 #[track_caller]
 #[inline(always)]
-pub fn carve<T: Element>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
+#[allow(private_bounds, reason = "sealed")]
+pub fn carve<T: Stored>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
     let needed = rounded(len, size_of::<T>());
     if needed > memory.len() {
         fail_to_allocate(needed);

@@ -1,6 +1,8 @@
 //! What a crate sees that reaches the run time through a facade, as generated code does.
 #![forbid(unsafe_code)]
 
+mod layers;
+
 mod facade {
     pub use mind_rt::{Const, Tensor, TensorRef, dim};
 

@@ -13,8 +13,8 @@ use crate::{
     element::Element,
     error::Error,
     interop::array,
-    kernels::storage::{Tensor, TensorView},
     shape::Shape,
+    tensor::storage::{Tensor, TensorView},
 };
 
 #[diagnostic::do_not_recommend]

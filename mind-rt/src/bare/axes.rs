@@ -1,131 +1,13 @@
-//! How many axes a value has, as a type.
+//! How many axes the values of an expression have.
 //!
-//! The Rust type of an ndarray names its rank, and so does that of an inferred shape, or rustc could not tell how many
-//! extents `dims()` gives. So ranks of results have to be types, where extents are constants. The expansion calls the
-//! functions here beside the rules, on the ranks of its leaves. They are defined for whatever ranks there are: the rules
-//! tell which are wrong.
+//! The expansion calls the functions here beside the rules, on the ranks of its leaves. They are defined for whatever ranks
+//! there are: the rules tell which are wrong.
 
 use std::marker::PhantomData;
 
 use super::inferred::{Expr, Inferred};
+pub use crate::axis_count::{AxisCount, ranks::*};
 use crate::shape::{Shape, sealed::ShapeMarker};
-
-/// A number of axes.
-pub trait AxisCount: 'static {
-    /// One fewer, at least none.
-    type Less: AxisCount;
-    /// One more.
-    type More: AxisCount;
-    /// As many as this or the other has.
-    type Max<Other: AxisCount>: AxisCount;
-    /// As many as this, or one more than the other, has.
-    type MaxAbove<Other: AxisCount>: AxisCount;
-    /// Those of both.
-    type Plus<Other: AxisCount>: AxisCount;
-    /// Those of a product with a right operand that has these.
-    type At<Rhs: AxisCount>: AxisCount;
-    /// The same, the left operand having one more.
-    type AtAbove<Rhs: AxisCount>: AxisCount;
-    /// Those of a product whose left operand has these, which are at least two, and whose right operand has the ones of
-    /// `Self`.
-    type Under<Lhs: AxisCount>: AxisCount;
-    /// The same, the right operand having one more.
-    type UnderAbove<Lhs: AxisCount>: AxisCount;
-    /// An ndarray's dimension with as many; beyond six it is dynamic.
-    #[cfg(feature = "ndarray")]
-    type Dimension: ndarray::Dimension;
-}
-
-pub use ranks::*;
-
-/// Ranks as types, which the types of [`Inferred`] shapes name.
-pub mod ranks {
-    macro_rules! ranks {
-        ($($(#[$doc:meta])* $rank:ident)*) => {
-            $($(#[$doc])* #[derive(Debug)] pub struct $rank;)*
-        };
-    }
-
-    ranks! {
-        /// Rank 0: a single number.
-        Rank0
-        /// Rank 1.
-        Rank1
-        /// Rank 2.
-        Rank2
-        /// Rank 3.
-        Rank3
-        /// Rank 4.
-        Rank4
-        /// Rank 5.
-        Rank5
-        /// Rank 6.
-        Rank6
-        /// Rank 7.
-        Rank7
-        /// Rank 8.
-        Rank8
-        /// A rank that depends on extents, as that of `squeeze(x)`.
-        AnyRank
-    }
-}
-
-impl AxisCount for Rank0 {
-    type Less = Self;
-    type More = Rank1;
-    type Max<Other: AxisCount> = Other;
-    type MaxAbove<Other: AxisCount> = Other::More;
-    type Plus<Other: AxisCount> = Other;
-    type At<Rhs: AxisCount> = Rhs;
-    type AtAbove<Rhs: AxisCount> = Rhs::Less;
-    type Under<Lhs: AxisCount> = Lhs;
-    type UnderAbove<Lhs: AxisCount> = Lhs::Less;
-    #[cfg(feature = "ndarray")]
-    type Dimension = ndarray::Ix0;
-}
-
-macro_rules! counts {
-    ($($less:ident < $own:ident < $more:ident, $dimension:ident;)*) => {
-        $(impl AxisCount for $own {
-            type Less = $less;
-            type More = $more;
-            type Max<Other: AxisCount> = Other::MaxAbove<Self::Less>;
-            type MaxAbove<Other: AxisCount> = <Other::Max<Self::Less> as AxisCount>::More;
-            type Plus<Other: AxisCount> = <<Self::Less as AxisCount>::Plus<Other> as AxisCount>::More;
-            type At<Rhs: AxisCount> = <Self::Less as AxisCount>::AtAbove<Rhs>;
-            type AtAbove<Rhs: AxisCount> = Rhs::Under<Self::More>;
-            type Under<Lhs: AxisCount> = <Self::Less as AxisCount>::UnderAbove<Lhs>;
-            type UnderAbove<Lhs: AxisCount> = Lhs::Max<Self::More>;
-            #[cfg(feature = "ndarray")]
-            type Dimension = ndarray::$dimension;
-        })*
-    };
-}
-
-counts! {
-    Rank0 < Rank1 < Rank2, Ix1;
-    Rank1 < Rank2 < Rank3, Ix2;
-    Rank2 < Rank3 < Rank4, Ix3;
-    Rank3 < Rank4 < Rank5, Ix4;
-    Rank4 < Rank5 < Rank6, Ix5;
-    Rank5 < Rank6 < Rank7, Ix6;
-    Rank6 < Rank7 < Rank8, IxDyn;
-    Rank7 < Rank8 < AnyRank, IxDyn;
-}
-
-impl AxisCount for AnyRank {
-    type Less = Self;
-    type More = Self;
-    type Max<Other: AxisCount> = Self;
-    type MaxAbove<Other: AxisCount> = Self;
-    type Plus<Other: AxisCount> = Self;
-    type At<Rhs: AxisCount> = Self;
-    type AtAbove<Rhs: AxisCount> = Self;
-    type Under<Lhs: AxisCount> = Self;
-    type UnderAbove<Lhs: AxisCount> = Self;
-    #[cfg(feature = "ndarray")]
-    type Dimension = ndarray::IxDyn;
-}
 
 /// The axes of a value, as a value.
 pub type Known<A> = PhantomData<A>;

@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 
 use super::{axes::AxisCount, inferred::Expr, inferred::Inferred};
-use crate::{element::Element, kernels::storage::Tensor, shape::Shape};
+use crate::{element::Element, shape::Shape, tensor::storage::Tensor};
 
 /// Of an inferred shape.
 pub trait OfInferred: Sized {

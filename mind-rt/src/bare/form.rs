@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     element::Element,
-    kernels::storage::{Tensor, TensorView},
     shape::Shape,
+    tensor::storage::{Tensor, TensorView},
 };
 
 /// Whose arrays an expression reads, and so whose its results are.

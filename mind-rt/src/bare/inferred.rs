@@ -17,8 +17,8 @@ use crate::{
     dims::Dim,
     element::Element,
     error::Error,
-    kernels::storage::Tensor,
     shape::{MAX_RANK, Rank, Shape, sealed::ShapeMarker},
+    tensor::storage::Tensor,
 };
 
 /// What an expression of [`mind!`](crate) knows of its shapes: the one of [`Inferred`].
@@ -67,7 +67,7 @@ pub const fn array<const N: usize>(types: &[Type]) -> [Type; N] {
 /// A result that has the shape of what the expression reads, as `w - 0.1 * g` of tensors of one type, is of that type
 /// instead.
 ///
-/// `P` stands for the expression, `K` for which of its results it is, and `A`, one of [`ranks`](super::axes::ranks), for the rank.
+/// `P` stands for the expression, `K` for which of its results it is, and `A`, one of [`ranks`](crate::ranks), for the rank.
 pub struct Inferred<P, A, const K: usize = 0> {
     /// With 1 from the rank on.
     extents: [usize; MAX_RANK],

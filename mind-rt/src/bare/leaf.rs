@@ -11,8 +11,8 @@ use super::{
 use crate::{
     dims::Const,
     element::{self, Element},
-    kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
     shape::{MAX_RANK, Shape, StaticShape},
+    tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
 };
 
 /// A Rust value that may stand in a bare expression: a tensor, an array of Rust or of ndarray, a view of one, a plain number,

@@ -48,7 +48,9 @@ pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum, sum_like};
 
 pub use crate::{
     dims::Const,
-    kernels::{arithmetic::Arithmetic, math::*, storage::TensorView},
+    element::Arithmetic,
+    kernels::math::*,
+    tensor::storage::TensorView,
     watch,
     workspace::{carve, slot_bytes},
 };
@@ -57,11 +59,11 @@ use std::marker::PhantomData;
 use crate::{
     element::Element,
     error::Error,
-    kernels::{internal_error, storage::Buffer},
+    kernels::{internal_error, memory::Buffer},
     shape::MAX_RANK,
     workspace::with_workspace,
 };
-pub use crate::{kernels::storage::Tensor, shape::Shape};
+pub use crate::{shape::Shape, tensor::storage::Tensor};
 
 /// The elements of a value, contiguous and row-major, and its type.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use super::{
     reduce::{Over, Reduced},
 };
 use crate::{
-    element::{DType, Element},
+    element::{Arithmetic, DType, Element},
     kernels::{
         divided_by_zero,
         gather::{Index, Indices},
@@ -81,7 +81,7 @@ pub trait Datum: Element + Bits + Convert {
 
 /// The operations of the language on one number, for every type of numbers: where one does not have an operation, the rules
 /// have refused the program when it was compiled.
-pub trait Number: Functions + Datum {
+pub trait Number: Functions + Arithmetic + Datum {
     /// The quotient; of integers without its fraction. Panics where one is divided by 0.
     #[must_use]
     fn over(self, other: Self) -> Self;

@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{
     element::DType,
+    error::fail,
     kernels::{
         conv::{self, Conv2d},
         copy,
         gather::Picked,
         internal_error,
     },
-    private::fail,
     shape::MAX_RANK,
     support::same_padding,
 };

@@ -12,8 +12,9 @@ use crate::{
     kernels::{
         arg,
         limit::limit,
-        monoid::{Folded, Folds, Max, Min, Monoid, Product, Sum},
+        monoid::{Folded, Max, Min, Monoid, Product, Sum},
         reduce::{self, combine_row, settle},
+        rows::Folds,
     },
     parallel::{self, Split},
     shape::MAX_RANK,
@@ -34,7 +35,7 @@ macro_rules! folds {
         pub mod rows {
             use crate::{
                 bare::number::Number,
-                kernels::monoid::{Folds, $($monoid),*},
+                kernels::{monoid::{$($monoid),*}, rows::Folds},
             };
 
             $(

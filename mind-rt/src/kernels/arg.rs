@@ -1,21 +1,23 @@
 //! Where the largest elements are, or the smallest: the first NaN where there is one, else the first of equal ones.
 
+use mind_shape::MAX_RANK;
+
 use super::internal_error;
 use super::limit::limit;
 use super::math::Functions;
 use super::monoid::{Max, Min, Monoid};
-use crate::shape::MAX_RANK;
+use super::reduce::Reduce;
 
 /// The columns that are compared at a time.
 const COLUMNS: usize = limit(64, 4);
 
 /// Of each group of contiguous elements the position of the largest, counted row by row along the `reduced` axes.
-pub fn argmax<T: Functions>(dims: &[usize], reduced: &[bool], x: &[T], out: &mut [i64]) {
+pub fn argmax<T: Functions + Reduce>(dims: &[usize], reduced: &[bool], x: &[T], out: &mut [i64]) {
     positions::<Max, T>(dims, reduced, x, out, |x, best| x > best);
 }
 
 /// Of each group of contiguous elements the position of the smallest, counted row by row along the `reduced` axes.
-pub fn argmin<T: Functions>(dims: &[usize], reduced: &[bool], x: &[T], out: &mut [i64]) {
+pub fn argmin<T: Functions + Reduce>(dims: &[usize], reduced: &[bool], x: &[T], out: &mut [i64]) {
     positions::<Min, T>(dims, reduced, x, out, |x, best| x < best);
 }
 
@@ -27,7 +29,7 @@ struct Axis {
     stride: usize,
 }
 
-fn positions<M: Monoid<T>, T: Functions>(
+fn positions<M: Monoid<T>, T: Functions + Reduce>(
     dims: &[usize],
     reduced: &[bool],
     x: &[T],
@@ -125,7 +127,7 @@ fn offset(axes: &[Axis], mut position: usize) -> usize {
 }
 
 /// Where the first element is that equals one of them, or is NaN as it is.
-fn first_of<T: Functions>(row: &[T], extreme: T) -> usize {
+fn first_of<T: Functions + Reduce>(row: &[T], extreme: T) -> usize {
     let found = if is_nan(extreme) {
         row.iter().position(|x| is_nan(*x))
     } else {

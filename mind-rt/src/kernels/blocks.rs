@@ -1,6 +1,6 @@
 //! Loops over a contiguous axis in blocks whose sums stay in registers.
 
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 
 /// Runs the body for blocks covering `0..len`: `start` is where one begins, `W` (a constant) its width: 16, then 4, then
 /// 1 as fewer positions are left.
@@ -29,7 +29,7 @@ pub(crate) use for_each_block;
 
 /// `sums += factor * row`, lane by lane.
 #[inline(always)]
-pub fn multiply_add<T: Arithmetic, const W: usize>(sums: &mut [T; W], factor: T, row: &[T; W]) {
+pub fn multiply_add<T: Number, const W: usize>(sums: &mut [T; W], factor: T, row: &[T; W]) {
     for lane in 0..W {
         sums[lane] = sums[lane].plus(factor.times(row[lane]));
     }

@@ -7,11 +7,14 @@
 
 use super::cumulate::{Along, cumulate};
 use super::gather::{self, Indices, Picked};
+use super::memory::Stored;
 use super::monoid::Sum;
+use super::number::Number;
 use super::{copy, reduce};
 
 /// The kernels of an element type.
-pub trait Compiled: Sized {
+#[allow(private_bounds, reason = "sealed")]
+pub trait Compiled: Stored {
     /// Sets every element.
     fn fill(elements: &mut [Self], value: Self);
 
@@ -29,7 +32,7 @@ pub trait Compiled: Sized {
 }
 
 /// The kernels of an element type that has sums.
-pub trait Sums: Sized {
+pub trait Sums: Number {
     /// [`copy::slice_grad`].
     fn slice_grad(
         dims: &[usize],

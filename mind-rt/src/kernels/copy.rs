@@ -1,16 +1,17 @@
 //! Copies between layouts.
 
+use mind_shape::MAX_RANK;
+
 use super::check;
-use super::storage::poison;
+use super::compiled::{Compiled, Sums};
+use super::memory::{Stored, poison};
 use super::transpose::Transpose;
-use crate::element::Element;
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 use crate::parallel::{self, LEAF, Split};
-use crate::shape::MAX_RANK;
 use crate::simd::Kernel;
 
 /// Sets every element.
-pub fn fill<T: Element>(out: &mut [T], value: T) {
+pub fn fill<T: Compiled>(out: &mut [T], value: T) {
     T::fill(out, value);
 }
 
@@ -20,7 +21,8 @@ pub fn fill<T: Element>(out: &mut [T], value: T) {
 /// If they are more than `N`.
 #[inline(always)]
 #[must_use]
-pub fn padded<T: Element, const N: usize>(elements: &[T]) -> [T; N] {
+#[allow(private_bounds, reason = "sealed")]
+pub fn padded<T: Stored + Default, const N: usize>(elements: &[T]) -> [T; N] {
     let mut block = [elements.last().copied().unwrap_or_default(); N];
     block[..elements.len()].copy_from_slice(elements);
     block
@@ -28,17 +30,11 @@ pub fn padded<T: Element, const N: usize>(elements: &[T]) -> [T; N] {
 
 /// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`, `dst` being contiguous in the order of
 /// `dims`: transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
-pub fn copy_strided<T: Element>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
+pub fn copy_strided<T: Compiled>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
     T::copy_strided(dims, strides, offset, src, dst);
 }
 
-pub(super) fn strided<T: Element>(
-    dims: &[usize],
-    strides: &[usize],
-    offset: usize,
-    src: &[T],
-    dst: &mut [T],
-) {
+pub(super) fn strided<T: Stored>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
     check(dims.len() == strides.len() && dims.len() <= MAX_RANK, "copy: dims and strides differ in number");
     let len = dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
     check(len == Some(dst.len()), "copy: wrong destination length");
@@ -78,7 +74,7 @@ struct Strided<'a, T> {
     dst: &'a mut [T],
 }
 
-impl<T: Element> Kernel for Strided<'_, T> {
+impl<T: Stored> Kernel for Strided<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -87,7 +83,7 @@ impl<T: Element> Kernel for Strided<'_, T> {
     }
 }
 
-impl<T: Element> Split for Strided<'_, T> {
+impl<T: Stored> Split for Strided<'_, T> {
     fn split(self, at: usize) -> (Self, Self) {
         let Self { axes, rank, offset, src, dst } = self;
         let [mut before, mut after] = [axes, axes];
@@ -101,7 +97,7 @@ impl<T: Element> Split for Strided<'_, T> {
     }
 }
 
-fn copy_axes<T: Element>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
+fn copy_axes<T: Stored>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
     let (inner, outer) = axes.split_last_mut().expect("a copy has an axis");
     // Where the innermost axis strides, going along the axis of the smallest stride in blocks finds lines in the cache.
     let across =
@@ -228,7 +224,7 @@ fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
 
 /// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, `out` having the extents `dims`, `updates`
 /// having `update_dims`.
-pub fn slice_grad<T: Arithmetic>(
+pub fn slice_grad<T: Sums>(
     dims: &[usize],
     starts: &[usize],
     steps: &[usize],
@@ -239,7 +235,7 @@ pub fn slice_grad<T: Arithmetic>(
     T::slice_grad(dims, starts, steps, update_dims, updates, out);
 }
 
-pub(super) fn put_back<T: Arithmetic>(
+pub(super) fn put_back<T: Number>(
     dims: &[usize],
     starts: &[usize],
     steps: &[usize],

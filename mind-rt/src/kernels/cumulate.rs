@@ -4,11 +4,12 @@ use std::marker::PhantomData;
 
 use mind_shape::loops::CHAIN;
 
-use super::arithmetic::Arithmetic;
 use super::check;
+use super::compiled::Sums;
 use super::limit::limit;
+use super::memory::poison;
 use super::monoid::Monoid;
-use super::storage::poison;
+use super::number::Number;
 use crate::simd::{Kernel, dispatch};
 
 /// The columns that are put together at a time.
@@ -30,11 +31,11 @@ pub struct Along {
 ///
 /// # Panics
 /// If there are not as many elements as places.
-pub fn cumsum<T: Arithmetic>(along: Along, x: &[T], out: &mut [T]) {
+pub fn cumsum<T: Sums>(along: Along, x: &[T], out: &mut [T]) {
     T::cumsum(along, x, out);
 }
 
-pub(super) fn cumulate<M: Monoid<T>, T: Arithmetic>(along: Along, x: &[T], out: &mut [T]) {
+pub(super) fn cumulate<M: Monoid<T>, T: Number>(along: Along, x: &[T], out: &mut [T]) {
     let places = along.extents.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
     check(places == Some(x.len()) && places == Some(out.len()), "cumulate: wrong length");
     poison(out);
@@ -48,7 +49,7 @@ struct Cumulate<'a, M, T> {
     by: PhantomData<M>,
 }
 
-impl<M: Monoid<T>, T: Arithmetic> Kernel for Cumulate<'_, M, T> {
+impl<M: Monoid<T>, T: Number> Kernel for Cumulate<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
@@ -72,7 +73,7 @@ impl<M: Monoid<T>, T: Arithmetic> Kernel for Cumulate<'_, M, T> {
 
 /// Some columns, at most `C`, of the rows behind one place before the axis.
 #[inline(always)]
-fn columns<M: Monoid<T>, T: Arithmetic, const C: usize>(
+fn columns<M: Monoid<T>, T: Number, const C: usize>(
     along: Along,
     columns: std::ops::Range<usize>,
     x: &[T],

@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::compiled::Compiled;
 use crate::kernels::math::MultiplyAdd;
+use crate::kernels::number::Number;
 use crate::simd::{Kernel, dispatch};
 
 /// A block of elements of a matrix that a kernel has just computed.
@@ -94,7 +95,7 @@ impl<'a, T> Stored<'a, T> {
     }
 }
 
-impl<T: Arithmetic> Epilogue<T> for Stored<'_, T> {
+impl<T: Number + Compiled> Epilogue<T> for Stored<'_, T> {
     fn split(self, row: usize) -> (Self, Self) {
         let Self { out, columns, first } = self;
         let (before, after) = out.split_at_mut((row - first) * columns);

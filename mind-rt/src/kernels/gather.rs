@@ -1,14 +1,15 @@
 //! Rows and elements by index.
 
 use super::check;
-use super::storage::poison;
-use crate::element::Element;
+use super::compiled::{Compiled, Sums};
+use super::memory::{Stored, poison};
 use crate::error::Error;
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 use crate::simd::{Kernel, dispatch};
 
 /// An element type that can be an index.
-pub trait Index: Element + Into<i64> {
+#[allow(private_bounds, reason = "sealed")]
+pub trait Index: Stored + Into<i64> {
     /// Indices of this type.
     #[doc(hidden)]
     fn indices(indices: &[Self]) -> Indices<'_>;
@@ -92,11 +93,11 @@ pub enum Picked {
 
 /// `out[i, :] = table[indices[i], :]` for rows, and along an axis `out[o, k, i] = table[o, indices[o, k, i], i]`. Indices must
 /// be in range, as [`check_indices`] says.
-pub fn gather<T: Element, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
+pub fn gather<T: Compiled, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
     T::gather(table, picked, I::indices(indices), out);
 }
 
-pub(super) fn pick<T: Element, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
+pub(super) fn pick<T: Stored, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
     match picked {
         Picked::Row(row_len) => rows(table, row_len, indices, out),
         Picked::Along(extents) => {
@@ -133,7 +134,7 @@ fn each_place<I: Index>(
     }
 }
 
-fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
+fn rows<T: Stored, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
     check(indices.len().checked_mul(row_len) == Some(out.len()), "gather: wrong output length");
     poison(out);
     if row_len == 1 {
@@ -151,11 +152,11 @@ fn rows<T: Element, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &
 
 /// [`gather`] the other way: zeros, with what is in `updates` added at the indices, in their order. Indices must be in range, as
 /// [`check_indices`] says.
-pub fn scatter_add<T: Arithmetic, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
+pub fn scatter_add<T: Sums, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
     T::scatter_add(out, picked, I::indices(indices), updates);
 }
 
-pub(super) fn put<T: Arithmetic, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
+pub(super) fn put<T: Number, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
     match picked {
         Picked::Row(row_len) => add_rows(out, row_len, indices, updates),
         Picked::Along(extents) => {
@@ -167,7 +168,7 @@ pub(super) fn put<T: Arithmetic, I: Index>(out: &mut [T], picked: Picked, indice
     }
 }
 
-fn add_rows<T: Arithmetic, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
+fn add_rows<T: Number, I: Index>(out: &mut [T], row_len: usize, indices: &[I], updates: &[T]) {
     check(indices.len().checked_mul(row_len) == Some(updates.len()), "scatter_add: wrong update length");
     dispatch(ScatterAdd { out, row_len, indices, updates });
 }
@@ -179,7 +180,7 @@ struct ScatterAdd<'a, T, I> {
     updates: &'a [T],
 }
 
-impl<T: Arithmetic, I: Index> Kernel for ScatterAdd<'_, T, I> {
+impl<T: Number, I: Index> Kernel for ScatterAdd<'_, T, I> {
     type Output = ();
 
     #[inline(always)]

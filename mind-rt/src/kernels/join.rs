@@ -1,14 +1,15 @@
 //! Tensors put together to one.
 
 use super::check;
-use crate::element::Element;
+use super::memory::Stored;
 
 /// Writes in each of so many rows of `out` a row of each part: tensors one after the other along the axis behind `rows`
 /// positions.
 ///
 /// # Panics
 /// If the parts are not `rows` rows each, together as long as `out`.
-pub fn concat<T: Element>(rows: usize, parts: &[&[T]], out: &mut [T]) {
+#[allow(private_bounds, reason = "sealed")]
+pub fn concat<T: Stored>(rows: usize, parts: &[&[T]], out: &mut [T]) {
     let len: usize = parts.iter().map(|part| part.len()).sum();
     check(len == out.len(), "concat: wrong output length");
     check(rows > 0 && parts.iter().all(|part| part.len() % rows == 0), "concat: wrong operand length");

@@ -1,7 +1,7 @@
 //! Products of a matrix and a vector, where packing does not pay.
 
 use super::matmul::MatRef;
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::reduce::Reduce;
 use crate::simd::{Kernel, dispatch};
 
 /// A vector operand: element `i` is `data[i * stride]`.
@@ -12,7 +12,7 @@ pub struct VecRef<'a, T> {
 }
 
 /// `out[i] = Σ_k matrix[i, k] · vector[k]`, and true, for layouts that vectorise; else false. No extent is 0.
-pub fn matvec<T: Arithmetic>(
+pub fn matvec<T: Reduce>(
     [rows, k]: [usize; 2],
     matrix: MatRef<'_, T>,
     vector: VecRef<'_, T>,
@@ -38,7 +38,7 @@ struct ByRows<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Arithmetic> Kernel for ByRows<'_, T> {
+impl<T: Reduce> Kernel for ByRows<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -58,7 +58,7 @@ struct ByColumns<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Arithmetic> Kernel for ByColumns<'_, T> {
+impl<T: Reduce> Kernel for ByColumns<'_, T> {
     type Output = ();
 
     #[inline(always)]

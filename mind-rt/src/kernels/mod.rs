@@ -1,11 +1,10 @@
-//! Storage and CPU kernels: with `simd`, the only places where `unsafe` is allowed.
+//! CPU kernels, memory and the pool of threads: with `simd` and `tensor::storage`, the only places where `unsafe` is allowed.
 //!
 //! Every kernel takes contiguous row-major slices unless it takes strides, and checks at entry that its slices are as
 //! long as it needs. A failed check is a fault of the compiler, and panics as one.
 #![allow(unsafe_code)]
 
 pub mod arg;
-pub mod arithmetic;
 mod blocks;
 mod caches;
 pub mod compiled;
@@ -22,15 +21,15 @@ pub(crate) mod limit;
 pub mod math;
 pub mod matmul;
 mod matvec;
-mod memory;
+pub(crate) mod memory;
 pub mod monoid;
+pub(crate) mod number;
 #[cfg(feature = "threads")]
 pub(crate) mod pool;
 mod prefetch;
 pub mod reduce;
 pub mod roofline;
 pub mod rows;
-pub mod storage;
 mod tile;
 mod transpose;
 
@@ -49,6 +48,13 @@ pub(crate) fn check(holds: bool, what: &'static str) {
 #[track_caller]
 pub(crate) fn divided_by_zero() -> ! {
     panic!("E6010: an integer is divided by 0")
+}
+
+/// Panics where an element type does not have an operation: the rules have refused such a program.
+#[cold]
+#[inline(never)]
+pub(crate) fn refused() -> ! {
+    internal_error("an operation that its element type does not have")
 }
 
 #[cold]

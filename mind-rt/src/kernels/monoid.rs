@@ -2,9 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::arithmetic::Arithmetic;
 use super::math::{Functions, maximum, minimum};
-use super::rows::{fold_rows, sum_rows_of};
+use super::number::Number;
 
 use crate::parallel::Combine;
 
@@ -51,7 +50,7 @@ pub struct Min;
 #[derive(Clone, Copy, Debug)]
 pub struct Product;
 
-impl<T: Arithmetic> Monoid<T> for Sum {
+impl<T: Number> Monoid<T> for Sum {
     const NEUTRAL: T = T::ZERO;
     const SETTLES: bool = true;
 
@@ -89,7 +88,7 @@ impl<T: Functions> Monoid<T> for Min {
     }
 }
 
-impl<T: Arithmetic> Monoid<T> for Product {
+impl<T: Number> Monoid<T> for Product {
     const NEUTRAL: T = T::ONE;
 
     #[inline(always)]
@@ -114,27 +113,9 @@ impl<M, T> Folded<M, T> {
     }
 }
 
-impl<M: Monoid<T>, T: Arithmetic> Combine for Folded<M, T> {
+impl<M: Monoid<T>, T: Number> Combine for Folded<M, T> {
     #[inline(always)]
     fn combine(self, later: Self) -> Self {
         Self::new(M::combine(self.value, later.value))
     }
 }
-
-/// How rows are folded.
-pub trait Folds<T: Arithmetic>: Monoid<T> {
-    /// Each row of `len` elements as one: `out[i]` is that of what begins at `elements[i * len]`.
-    fn rows(elements: &[T], len: usize, out: &mut [T]) {
-        fold_rows::<Self, T>(elements, len, out);
-    }
-}
-
-impl<T: Arithmetic> Folds<T> for Sum {
-    fn rows(elements: &[T], len: usize, out: &mut [T]) {
-        sum_rows_of(elements, len, len, out);
-    }
-}
-
-impl<T: Functions> Folds<T> for Max {}
-impl<T: Functions> Folds<T> for Min {}
-impl<T: Functions> Folds<T> for Product {}

@@ -21,9 +21,10 @@ use std::{hint::black_box, marker::PhantomData};
 use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, LANE_BYTES, lanes_of};
 
 use super::check;
+use super::compiled::Sums;
 use super::monoid::{Monoid, Sum};
 
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 use crate::simd::{Kernel, dispatch};
 
 /// Puts chains together with what is there, one with each, and with what was lost of it to rounding so far: `lost`, 0 before the
@@ -35,7 +36,7 @@ use crate::simd::{Kernel, dispatch};
 /// # Panics
 /// If there are not as many of each.
 #[inline(always)]
-pub fn settle<M: Monoid<T>, T: Arithmetic>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+pub fn settle<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
     check(sums.len() == lost.len() && sums.len() == chains.len(), "sums and their chains differ in number");
     for ((sum, lost), chain) in sums.iter_mut().zip(lost).zip(chains) {
         (*sum, *lost) = M::settle(*sum, *lost, *chain);
@@ -44,7 +45,7 @@ pub fn settle<M: Monoid<T>, T: Arithmetic>(sums: &mut [T], lost: &mut [T], chain
 
 /// [`settle`] for chains that were added up in registers, and stay there through their loop.
 #[inline(always)]
-pub fn settle_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(
+pub fn settle_lanes<M: Monoid<T>, T: Number, const L: usize>(
     sums: &mut [T],
     lost: &mut [T; L],
     chains: [T; L],
@@ -54,13 +55,13 @@ pub fn settle_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(
 
 /// Lanes that were added up in a loop, in memory: whatever is done with them, the loop has them in registers.
 #[inline(always)]
-fn from_registers<T: Arithmetic, const L: usize>(lanes: [T; L]) -> [T; L] {
+fn from_registers<T: Number, const L: usize>(lanes: [T; L]) -> [T; L] {
     black_box(lanes)
 }
 
 /// The sums with their last chains, which need not be settled any more.
 #[inline(always)]
-pub fn settled<M: Monoid<T>, T: Arithmetic, const L: usize>(
+pub fn settled<M: Monoid<T>, T: Number, const L: usize>(
     mut sums: [T; L],
     lost: [T; L],
     chains: [T; L],
@@ -75,7 +76,7 @@ pub fn settled<M: Monoid<T>, T: Arithmetic, const L: usize>(
 ///
 /// # Panics
 /// If a row is not inside `elements`, or there are fewer elements of `chain` or `lost` than sums.
-pub fn sum_columns<T: Arithmetic>(
+pub fn sum_columns<T: Sums>(
     sums: &mut [T],
     lost: &mut [T],
     chain: &mut [T],
@@ -86,7 +87,7 @@ pub fn sum_columns<T: Arithmetic>(
     T::sum_columns(sums, lost, chain, elements, stride, rows);
 }
 
-pub(super) fn columns<T: Arithmetic>(
+pub(super) fn columns<T: Number>(
     sums: &mut [T],
     lost: &mut [T],
     chain: &mut [T],
@@ -103,7 +104,7 @@ pub(super) fn columns<T: Arithmetic>(
         rows: usize,
     }
 
-    impl<T: Arithmetic> Kernel for Columns<'_, T> {
+    impl<T: Number> Kernel for Columns<'_, T> {
         type Output = ();
 
         #[inline(always)]
@@ -118,7 +119,7 @@ pub(super) fn columns<T: Arithmetic>(
 
 /// [`sum_columns`], to be called from a [`Kernel`].
 #[inline(always)]
-fn columns_at_level<T: Arithmetic>(
+fn columns_at_level<T: Number>(
     sums: &mut [T],
     lost: &mut [T],
     chain: &mut [T],
@@ -150,7 +151,7 @@ const ROWS_AT_ONCE: usize = 4;
 
 /// Adds rows to a chain. Zipped, their elements are added in whole registers up to the last few.
 #[inline(always)]
-fn add_rows<T: Arithmetic>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) {
+fn add_rows<T: Number>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) {
     for ((((sum, a), b), c), d) in chain.iter_mut().zip(a).zip(b).zip(c).zip(d) {
         *sum = sum.plus(a.plus(*b).plus(c.plus(*d)));
     }
@@ -158,7 +159,7 @@ fn add_rows<T: Arithmetic>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) 
 
 /// Puts one row together with a chain.
 #[inline(always)]
-pub fn combine_row<M: Monoid<T>, T: Arithmetic>(chain: &mut [T], row: &[T]) {
+pub fn combine_row<M: Monoid<T>, T: Number>(chain: &mut [T], row: &[T]) {
     let row = &row[..chain.len()];
     for (all, element) in chain.iter_mut().zip(row) {
         *all = M::combine(*all, *element);
@@ -173,15 +174,15 @@ pub const fn chain_scratch<T>(len: usize) -> usize {
 }
 
 /// The sum of all elements; 0 if there are none.
-pub fn sum<T: Arithmetic>(elements: &[T]) -> T {
+pub fn sum<T: Sums>(elements: &[T]) -> T {
     T::sum_all(elements)
 }
 
 /// All elements as one.
-pub fn all<M: Monoid<T>, T: Arithmetic>(elements: &[T]) -> T {
+pub fn all<M: Monoid<T>, T: Reduce>(elements: &[T]) -> T {
     struct LaneFold<'a, M, T>(&'a [T], PhantomData<M>);
 
-    impl<M: Monoid<T>, T: Arithmetic> Kernel for LaneFold<'_, M, T> {
+    impl<M: Monoid<T>, T: Reduce> Kernel for LaneFold<'_, M, T> {
         type Output = T;
 
         #[inline(always)]
@@ -195,14 +196,14 @@ pub fn all<M: Monoid<T>, T: Arithmetic>(elements: &[T]) -> T {
 
 /// Puts lanes together as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
 #[inline(always)]
-pub fn reduce_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(lanes: [T; L]) -> T {
+pub fn reduce_lanes<M: Monoid<T>, T: Number, const L: usize>(lanes: [T; L]) -> T {
     // All come from a loop; fewer are of a row shorter than that.
     combine_lanes::<M, T, L>(if size_of::<[T; L]>() < LANE_BYTES { lanes } else { black_box(lanes) })
 }
 
 /// [`reduce_lanes`] of lanes that were not gathered in a loop.
 #[inline(always)]
-pub fn combine_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(mut lanes: [T; L]) -> T {
+pub fn combine_lanes<M: Monoid<T>, T: Number, const L: usize>(mut lanes: [T; L]) -> T {
     const { assert!(L.is_power_of_two()) };
     let mut half = L / 2;
     while half > 0 {
@@ -217,7 +218,7 @@ pub fn combine_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(mut lanes: [T;
 /// Puts the lanes of `COLUMNS` columns together, one row of them after the other, as a tree each: rows `i` and `i + R / 2`
 /// of `R` first, which must be a power of two.
 #[inline(always)]
-pub fn combine_columns<M: Monoid<T>, T: Arithmetic, const L: usize, const COLUMNS: usize>(
+pub fn combine_columns<M: Monoid<T>, T: Number, const L: usize, const COLUMNS: usize>(
     lanes: [T; L],
 ) -> [T; COLUMNS] {
     const { assert!(L.is_multiple_of(COLUMNS) && (L / COLUMNS).is_power_of_two()) };
@@ -234,7 +235,7 @@ pub fn combine_columns<M: Monoid<T>, T: Arithmetic, const L: usize, const COLUMN
 }
 
 /// Reductions with the lane count of the type. To be called from a [`Kernel`].
-pub trait Reduce: Sized {
+pub trait Reduce: Number {
     /// All elements as one.
     fn lane_fold<M: Monoid<Self>>(elements: &[Self]) -> Self;
 
@@ -277,7 +278,7 @@ macro_rules! reduce {
 reduce!(f32, f64, i32, i64);
 
 #[inline(always)]
-fn by_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(elements: &[T]) -> [T; L] {
+fn by_lanes<M: Monoid<T>, T: Number, const L: usize>(elements: &[T]) -> [T; L] {
     let (blocks, rest) = elements.as_chunks::<L>();
     if !M::SETTLES || blocks.len() <= CHAIN_IN_LANES {
         return with_rest::<M, T, L>(chain_by_lanes::<M, T, L>(blocks), rest);
@@ -303,7 +304,7 @@ pub struct Chains<M, T, const L: usize> {
     by: PhantomData<M>,
 }
 
-impl<M: Monoid<T>, T: Arithmetic, const L: usize> Chains<M, T, L> {
+impl<M: Monoid<T>, T: Number, const L: usize> Chains<M, T, L> {
     /// Of no elements.
     #[inline(always)]
     #[must_use]
@@ -350,19 +351,19 @@ impl<M: Monoid<T>, T: Arithmetic, const L: usize> Chains<M, T, L> {
 }
 
 #[inline(never)]
-fn settle_apart<M: Monoid<T>, T: Arithmetic>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
+fn settle_apart<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
     settle::<M, T>(sums, lost, chains);
 }
 
 #[inline(never)]
-fn settled_apart<M: Monoid<T>, T: Arithmetic>(sums: &[T], lost: &[T], chains: &mut [T]) {
+fn settled_apart<M: Monoid<T>, T: Number>(sums: &[T], lost: &[T], chains: &mut [T]) {
     for ((sum, lost), chain) in sums.iter().zip(lost).zip(chains) {
         *chain = M::settled(*sum, *lost, *chain);
     }
 }
 
 #[inline(always)]
-fn with_rest<M: Monoid<T>, T: Arithmetic, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
+fn with_rest<M: Monoid<T>, T: Number, const L: usize>(mut lanes: [T; L], rest: &[T]) -> [T; L] {
     for (lane, element) in lanes.iter_mut().zip(rest) {
         *lane = M::combine(*lane, *element);
     }
@@ -370,7 +371,7 @@ fn with_rest<M: Monoid<T>, T: Arithmetic, const L: usize>(mut lanes: [T; L], res
 }
 
 #[inline(always)]
-fn chain_by_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(blocks: &[[T; L]]) -> [T; L] {
+fn chain_by_lanes<M: Monoid<T>, T: Number, const L: usize>(blocks: &[[T; L]]) -> [T; L] {
     let mut lanes = [M::NEUTRAL; L];
     for block in blocks {
         for lane in 0..L {
@@ -381,7 +382,7 @@ fn chain_by_lanes<M: Monoid<T>, T: Arithmetic, const L: usize>(blocks: &[[T; L]]
 }
 
 #[inline(always)]
-fn dot_by_lanes<T: Arithmetic, const L: usize>(lhs: &[T], rhs: &[T]) -> T {
+fn dot_by_lanes<T: Number, const L: usize>(lhs: &[T], rhs: &[T]) -> T {
     check(lhs.len() == rhs.len(), "the factors of an inner product differ in length");
     let mut lanes = [T::ZERO; L];
     let (lhs_blocks, lhs_rest) = lhs.as_chunks::<L>();

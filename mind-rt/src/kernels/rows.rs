@@ -12,9 +12,9 @@ use mind_shape::loops::LANE_BYTES;
 
 use super::check;
 use super::limit::limit;
-use super::monoid::{Monoid, Sum};
-use super::reduce::combine_lanes;
-use crate::kernels::arithmetic::Arithmetic;
+use super::math::Functions;
+use super::monoid::{Max, Min, Monoid, Product, Sum};
+use super::reduce::{Reduce, combine_lanes};
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
 /// Longer rows, in bytes, are summed one by one: the tree is little beside what comes before.
@@ -25,7 +25,7 @@ const LONG: usize = limit(2048, 256);
 ///
 /// # Panics
 /// If a row is not inside `elements`.
-pub fn sum_rows<T: Arithmetic, const LEN: usize, const LANES: usize>(
+pub fn sum_rows<T: SumRows, const LEN: usize, const LANES: usize>(
     elements: &[T],
     stride: usize,
     sums: &mut [T],
@@ -42,7 +42,7 @@ pub fn sum_rows<T: Arithmetic, const LEN: usize, const LANES: usize>(
 
 /// A row no longer than its lanes as one.
 #[inline(always)]
-fn fold_short<M: Monoid<T>, T: Arithmetic, const LANES: usize>(row: &[T]) -> T {
+fn fold_short<M: Monoid<T>, T: SumRows, const LANES: usize>(row: &[T]) -> T {
     let mut lanes = [M::NEUTRAL; LANES];
     if let Some(row) = row.first_chunk::<LANES>() {
         // Without a detour through memory.
@@ -61,7 +61,7 @@ fn fold_short<M: Monoid<T>, T: Arithmetic, const LANES: usize>(row: &[T]) -> T {
 ///
 /// # Panics
 /// If a row is not inside `elements`.
-pub fn sum_rows_of<T: Arithmetic>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) {
+pub fn sum_rows_of<T: SumRows>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) {
     T::sum_rows_of(elements, len, stride, sums);
 }
 
@@ -69,12 +69,12 @@ pub fn sum_rows_of<T: Arithmetic>(elements: &[T], len: usize, stride: usize, sum
 ///
 /// # Panics
 /// If a row is not inside `elements`.
-pub(super) fn fold_rows<M: Monoid<T>, T: Arithmetic>(elements: &[T], len: usize, out: &mut [T]) {
+pub(super) fn fold_rows<M: Monoid<T>, T: SumRows>(elements: &[T], len: usize, out: &mut [T]) {
     dispatch(OneByOne::<M, T>(Rows { elements, len, stride: len, sums: out }, PhantomData));
 }
 
 /// Sums of short rows by the registers of the SIMD level in use.
-pub trait SumRows: Sized {
+pub trait SumRows: Reduce {
     /// [`sum_rows_of`].
     fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]);
 
@@ -143,7 +143,7 @@ macro_rules! each {
 
 struct OneByOne<'a, M, T>(Rows<'a, T>, PhantomData<M>);
 
-impl<M: Monoid<T>, T: Arithmetic> Kernel for OneByOne<'_, M, T> {
+impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
     type Output = ();
 
     #[inline(always)]
@@ -164,7 +164,7 @@ const BLOCK: usize = 16;
 /// Whole blocks: the lanes of the rows of a block are short rows themselves.
 struct InBlocks<'a, T>(Rows<'a, T>);
 
-impl<T: Arithmetic> Kernel for InBlocks<'_, T> {
+impl<T: SumRows> Kernel for InBlocks<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -184,13 +184,32 @@ impl<T: Arithmetic> Kernel for InBlocks<'_, T> {
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+/// How rows are folded.
+pub trait Folds<T: SumRows>: Monoid<T> {
+    /// Each row of `len` elements as one: `out[i]` is that of what begins at `elements[i * len]`.
+    fn rows(elements: &[T], len: usize, out: &mut [T]) {
+        fold_rows::<Self, T>(elements, len, out);
+    }
+}
+
+impl<T: SumRows> Folds<T> for Sum {
+    fn rows(elements: &[T], len: usize, out: &mut [T]) {
+        sum_rows_of(elements, len, len, out);
+    }
+}
+
+impl<T: Functions + SumRows> Folds<T> for Max {}
+impl<T: Functions + SumRows> Folds<T> for Min {}
+impl<T: Functions + SumRows> Folds<T> for Product {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernels::compiled::Sums;
     use crate::kernels::reduce::sum;
 
     /// Sums rows of every short length, in matrices of up to 40 rows that are no longer than their rows need.
-    fn rows_are_summed<T: Arithmetic>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
+    fn rows_are_summed<T: SumRows + Sums>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
         for len in 0..=LANE_BYTES / size_of::<T>() {
             for rows in 0..40 {
                 for stride in [len, len + 3, 0] {

@@ -7,7 +7,7 @@ use super::{
     view::{Extents, View},
 };
 use crate::Tensor;
-use crate::kernels::arithmetic::Arithmetic;
+use crate::element::Arithmetic;
 use crate::kernels::check;
 
 /// What a tangent, or another value of the same type, can be added to.

@@ -4,10 +4,11 @@ use super::{
     fault::{At, Fault},
     view::{Extents, View},
 };
+use crate::element::Arithmetic;
 use crate::kernels::math::Float;
 
 /// `f32` or `f64`. What is not computed in the type itself is computed in `f64` and rounded.
-pub trait Real: Float + PartialOrd {
+pub trait Real: Float + Arithmetic {
     /// The nearest number.
     fn rounded(value: f64) -> Self;
 

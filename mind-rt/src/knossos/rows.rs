@@ -2,7 +2,8 @@
 
 use super::number::Real;
 use crate::{
-    kernels::arithmetic::Arithmetic,
+    element::Arithmetic,
+    kernels::number::Number,
     simd::{Kernel, dispatch},
 };
 
@@ -34,7 +35,7 @@ pub fn row_sum<T: Real>(row: &[T]) -> T {
 #[inline(always)]
 fn in_order<T: Real>(numbers: impl Iterator<Item = T>) -> T {
     // What is added to it is left as it is, down to the sign of a zero.
-    numbers.fold(T::rounded(-0.0), Arithmetic::plus)
+    numbers.fold(T::rounded(-0.0), Number::plus)
 }
 
 struct InnerProduct<'a, T> {

@@ -6,7 +6,7 @@ use super::{
     view::{Extents, View},
 };
 use crate::{
-    kernels::arithmetic::Arithmetic,
+    element::Arithmetic,
     kernels::{
         copy::copy_strided,
         matmul::{BatchDim, MatRef, matmul_into, matmul_scratch},

@@ -11,10 +11,10 @@ use super::same_shape::SameShape;
 use crate::element::DType;
 use crate::error::{Error, describe};
 use crate::kernels::copy::copy_strided;
-use crate::kernels::storage::{Tensor, TensorRef};
 use crate::parallel::{self, Split};
 use crate::shape::{MAX_RANK, Shape};
 use crate::simd::Kernel;
+use crate::tensor::storage::{Tensor, TensorRef};
 
 /// An operation of two numbers.
 trait Operation: Copy + Send + 'static {

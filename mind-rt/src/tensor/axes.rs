@@ -1,12 +1,12 @@
 //! Axes as values, and the shapes that have one fewer, one more, or all in another order.
 
-use crate::bare::axes::ranks::{Rank0, Rank1, Rank2, Rank3, Rank4, Rank5, Rank6, Rank7, Rank8};
+use crate::axis_count::ranks::{Rank0, Rank1, Rank2, Rank3, Rank4, Rank5, Rank6, Rank7, Rank8};
 use crate::bare::{Expr, Inferred};
 use crate::dims::Dim;
 use crate::element::Element;
 use crate::error::describe;
-use crate::kernels::storage::TensorRef;
 use crate::shape::Shape;
+use crate::tensor::storage::TensorRef;
 
 /// An axis of a tensor, counted from 0, the outermost. The name is ndarray's.
 ///

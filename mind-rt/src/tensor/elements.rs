@@ -5,11 +5,11 @@ use std::ops::{Index, IndexMut};
 use super::numeric::Float;
 use super::{advance, position};
 use crate::element::Element;
+use crate::element::{Elements, ElementsMut};
 use crate::error::describe;
 use crate::kernels::math::Convert;
-use crate::kernels::storage::{Tensor, TensorRef};
-use crate::parameters::{Elements, ElementsMut};
 use crate::shape::{Indexed, Rank, Shape};
+use crate::tensor::storage::{Tensor, TensorRef};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
     /// A copy of the elements in row-major order.

@@ -2,9 +2,10 @@
 
 use super::numeric::{Float, Numeric};
 use crate::element::Element;
-use crate::kernels::storage::{Buffer, Tensor};
+use crate::kernels::memory::Buffer;
 use crate::random::Rng;
 use crate::shape::{Rank, Shape, StaticShape};
+use crate::tensor::storage::Tensor;
 
 impl<T: Numeric, S: StaticShape> Tensor<T, S> {
     /// All ones, of a static shape.

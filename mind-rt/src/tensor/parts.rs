@@ -9,8 +9,8 @@ use super::strides;
 use crate::element::Element;
 use crate::error::describe;
 use crate::kernels::copy::copy_strided;
-use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::shape::{Rank, Shape};
+use crate::tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
     /// A row of a matrix. Nothing is copied, and a static number of columns stays static.

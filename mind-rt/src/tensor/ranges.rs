@@ -4,8 +4,8 @@ use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, 
 
 use crate::element::Element;
 use crate::error::describe;
-use crate::kernels::storage::TensorRef;
 use crate::shape::Shape;
+use crate::tensor::storage::TensorRef;
 
 /// Ranges of `R` axes: a tuple of Rust's ranges, or one by itself. Sealed.
 pub trait Ranges<const R: usize>: sealed::Ranges {

@@ -6,8 +6,8 @@ use super::{position, strides};
 use crate::element::Element;
 use crate::error::{Error, describe};
 use crate::kernels::join;
-use crate::kernels::storage::{Tensor, TensorRef};
 use crate::shape::{Rank, Shape};
+use crate::tensor::storage::{Tensor, TensorRef};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
     /// The transpose, as a tensor of its own: the axes in the opposite order. Static extents stay static.

@@ -7,8 +7,8 @@ use super::numeric::Numeric;
 use crate::bare::{self, Value, known};
 use crate::element::Element;
 use crate::error::describe;
-use crate::kernels::storage::{Tensor, TensorRef};
 use crate::shape::Shape;
+use crate::tensor::storage::{Tensor, TensorRef};
 
 /// A kernel: over these axes, or over all.
 type Kernel<T, U> = fn(Value<'_, T>, Option<&[i64]>, &mut [U]);

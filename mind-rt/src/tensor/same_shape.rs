@@ -1,7 +1,7 @@
 //! Which shape types operators take together.
 
-use crate::kernels::storage::{Tensor, TensorRef};
 use crate::shape::Shape;
+use crate::tensor::storage::{Tensor, TensorRef};
 
 /// A shape type that is `R`.
 ///

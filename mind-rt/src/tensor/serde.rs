@@ -13,8 +13,8 @@ use serde_core::{Deserialize, Serialize, de};
 
 use crate::element::Element;
 use crate::error::{Error, describe};
-use crate::kernels::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 use crate::shape::{Dims, MAX_RANK, Shape};
+use crate::tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 
 /// The version of the format, which is ndarray's.
 const VERSION: u8 = 1;

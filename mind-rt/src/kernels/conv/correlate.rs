@@ -16,16 +16,16 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::Conv2d;
 use super::axis::{Axis, Direction, Group, Phase};
+use super::geometry::Conv2d;
 use super::pack::{Layout, pack};
 use super::parts::{Part, Parts};
 use super::pixels::{Pixels, Walk};
 use super::tile::{Line, MAX_DOTS, Micro, Steps, Tiles};
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::matmul::Room;
+use crate::kernels::number::Number;
 use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the sums that an epilogue takes at once.
@@ -49,7 +49,7 @@ pub struct Correlation<'a, T> {
     pub kw: usize,
 }
 
-impl<'a, T: Arithmetic + Tiles> Correlation<'a, T> {
+impl<'a, T: Number + Tiles> Correlation<'a, T> {
     /// The output of `input`.
     pub fn forward(g: &Conv2d, input: &'a [T], filter: &'a [T]) -> Self {
         Self {
@@ -135,7 +135,7 @@ struct Strip {
 #[repr(align(64))]
 struct Sums([MaybeUninit<u8>; STRIP_BYTES]);
 
-impl<T: Arithmetic + Tiles> Panel<'_, T> {
+impl<T: Number + Tiles> Panel<'_, T> {
     fn run(&self, part: &mut Part<'_, T>) {
         let mut sums = Sums([MaybeUninit::uninit(); STRIP_BYTES]);
         let sums: *mut T = sums.0.as_mut_ptr().cast();

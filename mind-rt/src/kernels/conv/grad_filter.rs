@@ -12,13 +12,13 @@
 
 use std::ops::Range;
 
-use super::Conv2d;
 use super::axis::Phase;
+use super::geometry::Conv2d;
 use super::parts::{Part, Parts};
 use super::tile::{Micro, Tiles};
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
+use crate::kernels::number::Number;
 use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 
 /// Bytes of the pixels in a chunk.
@@ -39,7 +39,7 @@ struct Sums<T>(*mut T);
 // SAFETY: what is shared is a pointer to numbers, through which each part reaches the rows it has alone.
 unsafe impl<T: Send> Sync for Sums<T> {}
 
-impl<T: Arithmetic + Tiles> GradFilter<'_, T> {
+impl<T: Number + Tiles> GradFilter<'_, T> {
     /// Hands the result to the parts.
     pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
         let g = self.g;
@@ -76,7 +76,7 @@ struct Region {
     places: [Range<usize>; 2],
 }
 
-impl<T: Arithmetic + Tiles> Panel<'_, T> {
+impl<T: Number + Tiles> Panel<'_, T> {
     fn run(&self, part: &mut Part<'_, T>) {
         let Conv2d { n, h_out, w_out, .. } = *self.of.g;
         let lines = (CHUNK_BYTES / self.line_bytes()).max(1);

@@ -5,6 +5,7 @@
 
 mod axis;
 mod correlate;
+mod geometry;
 mod grad_filter;
 mod naive;
 mod pack;
@@ -15,45 +16,19 @@ mod store;
 mod tests;
 mod tile;
 
+pub use geometry::Conv2d;
 pub use store::{conv2d, conv2d_grad_filter, conv2d_grad_input};
 
 use super::check;
+use super::compiled::Compiled;
 use super::epilogue::Epilogue;
-use super::storage::poison;
-use crate::kernels::arithmetic::Arithmetic;
+use super::memory::poison;
+use crate::kernels::number::Number;
 use crate::simd::{SimdLevel, simd_level};
-use axis::Axis;
 use correlate::Correlation;
 use grad_filter::GradFilter;
 use parts::{Parts, parts_worth, with_parts};
 use tile::{Micro, Tiles};
-
-/// The geometry of a convolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Conv2d {
-    /// Images.
-    pub n: usize,
-    /// Height of an input image.
-    pub h: usize,
-    /// Width of an input image.
-    pub w: usize,
-    /// Channels of an input image.
-    pub c_in: usize,
-    /// Height of the filter.
-    pub kh: usize,
-    /// Width of the filter.
-    pub kw: usize,
-    /// Channels of an output image.
-    pub c_out: usize,
-    /// Steps down and across, 1 or more.
-    pub stride: [usize; 2],
-    /// Rows of zeros above and below, columns of zeros before and after.
-    pub pad: [[usize; 2]; 2],
-    /// Height of an output image.
-    pub h_out: usize,
-    /// Width of an output image.
-    pub w_out: usize,
-}
 
 /// `y[n, i, j, f] = Σ_{a, b, c} input[n, i · stride + a - pad, j · stride + b - pad, c] · filter[a, b, c, f]`, input
 /// outside the image being left out. Integers wrap.
@@ -63,7 +38,7 @@ pub struct Conv2d {
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
-pub fn conv2d_with<T: Arithmetic>(
+pub fn conv2d_with<T: Convolve>(
     g: &Conv2d,
     input: &[T],
     filter: &[T],
@@ -84,7 +59,7 @@ pub fn conv2d_with<T: Arithmetic>(
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
-pub fn conv2d_grad_input_with<T: Arithmetic>(
+pub fn conv2d_grad_input_with<T: Convolve>(
     g: &Conv2d,
     cotangent: &[T],
     filter: &[T],
@@ -106,7 +81,7 @@ pub fn conv2d_grad_input_with<T: Arithmetic>(
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
-pub fn conv2d_grad_filter_with<T: Arithmetic>(
+pub fn conv2d_grad_filter_with<T: Convolve>(
     g: &Conv2d,
     input: &[T],
     cotangent: &[T],
@@ -159,7 +134,7 @@ pub enum Convolution<'a, T> {
 }
 
 /// The kernels of an element type, compiled with this crate and not once more in each program.
-pub trait Convolve: Sized {
+pub trait Convolve: Number + Compiled {
     /// Hands the result to the parts. All lengths have been checked.
     fn convolve(
         level: SimdLevel,
@@ -189,7 +164,7 @@ macro_rules! convolve {
 convolve!(by_tiles: f32, f64);
 convolve!(naively: i32, i64);
 
-fn by_tiles<T: Arithmetic + Tiles>(
+fn by_tiles<T: Number + Tiles>(
     level: SimdLevel,
     g: &Conv2d,
     of: Convolution<'_, T>,
@@ -199,7 +174,7 @@ fn by_tiles<T: Arithmetic + Tiles>(
     by_tiles_of(T::micro(level), g, of, scratch, to);
 }
 
-fn by_tiles_of<T: Arithmetic + Tiles>(
+fn by_tiles_of<T: Number + Tiles>(
     micro: &Micro<T>,
     g: &Conv2d,
     of: Convolution<'_, T>,
@@ -219,7 +194,7 @@ fn by_tiles_of<T: Arithmetic + Tiles>(
     }
 }
 
-fn naively<T: Arithmetic>(
+fn naively<T: Number>(
     _: SimdLevel,
     g: &Conv2d,
     of: Convolution<'_, T>,
@@ -231,47 +206,4 @@ fn naively<T: Arithmetic>(
         Convolution::GradInput { cotangent, filter } => naive::grad_input(g, cotangent, filter, part),
         Convolution::GradFilter { input, cotangent } => naive::grad_filter(g, input, cotangent, part),
     });
-}
-
-impl Conv2d {
-    /// Checks the geometry, and the lengths of what is there.
-    #[track_caller]
-    fn check(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) {
-        let len = |dims: [usize; 4]| dims.into_iter().try_fold(1usize, usize::checked_mul);
-        let is =
-            |found: Option<usize>, dims| len(dims).is_some_and(|len| found.is_none_or(|found| found == len));
-        check(is(input, [self.n, self.h, self.w, self.c_in]), "conv2d: wrong input length");
-        check(is(filter, [self.kh, self.kw, self.c_in, self.c_out]), "conv2d: wrong filter length");
-        check(is(out, [self.n, self.h_out, self.w_out, self.c_out]), "conv2d: wrong output length");
-        check(!self.stride.contains(&0), "conv2d: a stride is 0");
-        // Positions in the padding are below 0, so all are signed.
-        let fits = |outputs: usize, stride: usize, kernel: usize, extent: usize, pad: usize| {
-            let reach = outputs.checked_add(1).and_then(|outputs| outputs.checked_mul(stride));
-            let reach =
-                reach.and_then(|reach| reach.checked_add(kernel)?.checked_add(extent)?.checked_add(pad));
-            reach.is_some_and(|reach| reach <= isize::MAX as usize / 2)
-        };
-        check(
-            fits(self.h_out, self.stride[0], self.kh, self.h, self.pad[0][0])
-                && fits(self.w_out, self.stride[1], self.kw, self.w, self.pad[1][0]),
-            "conv2d: sizes overflow",
-        );
-    }
-
-    fn axes(&self) -> [Axis; 2] {
-        let axis = |input, output, kernel, axis: usize| Axis {
-            input,
-            output,
-            kernel,
-            stride: self.stride[axis],
-            pad: self.pad[axis][0],
-        };
-        [axis(self.h, self.h_out, self.kh, 0), axis(self.w, self.w_out, self.kw, 1)]
-    }
-
-    /// The multiply-adds of each of the three functions, padding included.
-    fn work(&self) -> usize {
-        let sums = self.n * self.h_out * self.w_out * self.c_out;
-        sums.saturating_mul(self.kh.saturating_mul(self.kw).saturating_mul(self.c_in))
-    }
 }

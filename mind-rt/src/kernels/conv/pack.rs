@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::axis::{Direction, Phase};
 use super::correlate::Correlation;
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 
 /// How the columns of a panel lie. A factor of a column is a tap of the phase and a channel of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Layout {
 }
 
 /// Copies `columns`, phase after phase, and zeros for those that are missing to `width`. Returns how many elements.
-pub fn pack<T: Arithmetic>(
+pub fn pack<T: Number>(
     of: &Correlation<'_, T>,
     columns: &Range<usize>,
     width: usize,
@@ -71,7 +71,7 @@ fn for_each_tap(y: &Phase, x: &Phase, mut f: impl FnMut(usize, usize, usize)) {
 }
 
 /// Copies a matrix between layouts.
-fn copy<T: Arithmetic>(
+fn copy<T: Number>(
     from: &[T],
     from_strides: [usize; 2],
     to: &mut [T],

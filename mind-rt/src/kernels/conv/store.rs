@@ -2,17 +2,17 @@
 //! the thread's workspace, which a caller that works in that has to allocate again.
 
 use super::{
-    Conv2d, conv2d_grad_filter_scratch, conv2d_grad_filter_with, conv2d_grad_input_scratch,
+    Conv2d, Convolve, conv2d_grad_filter_scratch, conv2d_grad_filter_with, conv2d_grad_input_scratch,
     conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Stored;
 use crate::kernels::limit::limit;
-use crate::kernels::storage::poison;
+use crate::kernels::memory::poison;
+use crate::kernels::number::Number;
 use crate::workspace::{carve, slot_bytes, with_workspace};
 
 /// [`conv2d_with`] into `out`.
-pub fn conv2d<T: Arithmetic>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
+pub fn conv2d<T: Convolve>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(filter.len()), Some(out.len()));
     poison(out);
     let store = Stored::new(out, g.c_out);
@@ -20,7 +20,7 @@ pub fn conv2d<T: Arithmetic>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T
 }
 
 /// [`conv2d_grad_input_with`] into `out`.
-pub fn conv2d_grad_input<T: Arithmetic>(g: &Conv2d, cotangent: &[T], filter: &[T], out: &mut [T]) {
+pub fn conv2d_grad_input<T: Convolve>(g: &Conv2d, cotangent: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
     poison(out);
     let store = Stored::new(out, g.c_in);
@@ -30,7 +30,7 @@ pub fn conv2d_grad_input<T: Arithmetic>(g: &Conv2d, cotangent: &[T], filter: &[T
 }
 
 /// [`conv2d_grad_filter_with`] into `out`.
-pub fn conv2d_grad_filter<T: Arithmetic>(g: &Conv2d, input: &[T], cotangent: &[T], out: &mut [T]) {
+pub fn conv2d_grad_filter<T: Convolve>(g: &Conv2d, input: &[T], cotangent: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(out.len()), Some(cotangent.len()));
     poison(out);
     let store = Stored::new(out, g.c_out);
@@ -42,7 +42,7 @@ pub fn conv2d_grad_filter<T: Arithmetic>(g: &Conv2d, input: &[T], cotangent: &[T
 /// Elements of scratch memory that are on the stack, at most: enough for small filters, and no allocation.
 const ON_STACK: usize = limit(4096, 64);
 
-fn with_scratch<T: Arithmetic>(len: usize, f: impl FnOnce(&mut [T])) {
+fn with_scratch<T: Number>(len: usize, f: impl FnOnce(&mut [T])) {
     if len <= ON_STACK {
         return f(&mut [T::ZERO; ON_STACK]);
     }

@@ -84,7 +84,7 @@ impl<T: Tested> Case<T> {
 }
 
 /// What is handed over, every element of it exactly once.
-fn collect<T: Arithmetic>(
+fn collect<T: Number>(
     [rows, grain]: [usize; 2],
     columns: usize,
     parts: usize,
@@ -105,7 +105,7 @@ struct Collect<'a, T> {
     columns: usize,
 }
 
-impl<T: Arithmetic> Epilogue<T> for Collect<'_, T> {
+impl<T: Number> Epilogue<T> for Collect<'_, T> {
     fn split(self, row: usize) -> (Self, Self) {
         let at = (row - self.first) * self.columns;
         let ((elements, later), (seen, seen_later)) =
@@ -138,7 +138,7 @@ fn all_kernels() -> impl Iterator<Item = Kernels> {
     levels.map(Kernels::Level).chain([Kernels::Arrays])
 }
 
-trait Tested: Arithmetic {
+trait Tested: Number {
     fn convolve_by(
         kernels: Kernels,
         g: &Conv2d,

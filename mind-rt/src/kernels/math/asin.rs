@@ -1,13 +1,14 @@
 //! The inverse sine and cosine: by a polynomial up to ½, and beyond by that of the half of what is missing to 1. `ci/remez`
 //! finds the polynomials.
 
-use super::{MultiplyAdd, horner};
+use super::polynomial::horner;
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $cosine:ident, $half_pi_low:literal, $($p:literal)+;)+) => {$(
         /// The inverse sine, NaN beyond ±1.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             let is_far = size > 0.5;
             let z = if is_far { 0.5 * (1.0 - size) } else { size * size };
@@ -20,7 +21,7 @@ macro_rules! of {
 
         /// The inverse cosine, NaN beyond ±1.
         #[inline(always)]
-        pub(super) fn $cosine<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $cosine<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             let is_far = size > 0.5;
             let z = if is_far { 0.5 * (1.0 - size) } else { size * size };

@@ -1,13 +1,14 @@
 //! The inverse tangent, of a number and of a quotient: by a polynomial for angles within π/8, to which others are turned by
 //! π/4 or π/2; of a quotient by one for angles within π/4. `ci/remez` finds the polynomials.
 
-use super::{MultiplyAdd, horner};
+use super::polynomial::horner;
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $pi_low:literal, $($p:literal)+;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             let is_steep = size > 2.414_213_5;
             let is_slanting = size > 0.414_213_57;
@@ -44,7 +45,7 @@ macro_rules! of_two {
     ($($name:ident $ty:ident $bits:ident, $pi_low:literal; $($p:literal),+;)+) => {$(
         /// The angle of a point, given by `y` and `x`.
         #[inline(always)]
-        pub(super) fn $name<A: MultiplyAdd>(y: $ty, x: $ty) -> $ty {
+        pub(super) fn $name<A: Rounding>(y: $ty, x: $ty) -> $ty {
             use std::$ty::consts::{FRAC_PI_2, PI};
 
             const SIGN: $bits = 1 << ($bits::BITS - 1);

@@ -1,7 +1,8 @@
 //! The cube root: a third of the exponent, then better and better ones. As msun's `s_cbrt.c` and `s_cbrtf.c` (Sun Microsystems,
 //! 1993; FreeBSD).
 
-use super::{MultiplyAdd, horner};
+use super::polynomial::horner;
+use super::rounding::Rounding;
 
 /// Of `f32`, in `f64`.
 #[inline(always)]
@@ -24,7 +25,7 @@ pub(super) fn f32(x: f32) -> f32 {
 
 /// Of `f64`.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     /// As above, of the upper halves.
     const THIRD: u64 = 715_094_163;
 

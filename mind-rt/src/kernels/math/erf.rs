@@ -3,13 +3,15 @@
 //! Approximation of (1 + 2x)exp(x²)erfc x*, 1981. `ci/remez` finds the polynomials. With them stands the
 //! exponential of a square, as both have the square's digits.
 
-use super::{MultiplyAdd, exp, horner, in_fours, in_pairs, in_two_sums};
+use super::exp;
+use super::polynomial::{horner, in_fours, in_pairs, in_two_sums};
+use super::rounding::Rounding;
 
 macro_rules! complement {
     ($($ty:ident, $complement:ident, $gaussian:ident, $scaled_complement:ident, $square:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $raised:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
         /// 1 less the error function: e^(-a²) · `scaled_complement` of the size a. Of a number below 0 it is 2 less that.
         #[inline(always)]
-        pub(super) fn $complement<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $complement<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             // Beyond it the result is 0 anyway. Written so that NaN passes.
             let size = if size > $most { $most } else { size };
@@ -23,7 +25,7 @@ macro_rules! complement {
 
         /// e^(-x²/2): what the rounding of the square lost is taken from what powers of 2 leave.
         #[inline(always)]
-        pub(super) fn $gaussian<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $gaussian<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             // Beyond it the result is 0 anyway. Written so that NaN passes.
             let size = if size > 1.5 * $most { 1.5 * $most } else { size };
@@ -34,7 +36,7 @@ macro_rules! complement {
 
         /// The square of a size, and what its rounding lost.
         #[inline(always)]
-        pub(super) fn $square<A: MultiplyAdd>(size: $ty) -> ($ty, $ty) {
+        pub(super) fn $square<A: Rounding>(size: $ty) -> ($ty, $ty) {
             let square = size * size;
             let lost = if A::FUSES {
                 A::multiply_add(size, size, -square)
@@ -49,7 +51,7 @@ macro_rules! complement {
         /// e^(a²) times 1 less the error function of a size a, up to that beyond which `erfc` is 0:
         /// 1 / (1 + 2 a) · (1 + (1 + t) · rest(t)), where t is (a - c) / (a + c), and found from 1 + t, which keeps its digits.
         #[inline(always)]
-        pub(super) fn $scaled_complement<A: MultiplyAdd>(size: $ty) -> $ty {
+        pub(super) fn $scaled_complement<A: Rounding>(size: $ty) -> $ty {
             // One quotient for both.
             let (above, below) = (size + $middle, A::multiply_add(size, 2.0, 1.0));
             let inverse = 1.0 / (above * below);
@@ -79,7 +81,7 @@ complement! {
 
 /// Of `f32`: the number times a quotient of polynomials of its square, both in pairs, which keeps them within 6 units.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     // From 4.2 on the quotient is past 1, and so is what it becomes with a larger number. Written so that NaN passes.
     let square = x * x;
     let square = if square > 17.64 { 17.64 } else { square };
@@ -98,7 +100,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 /// Of `f64`: near 0 by a polynomial of the square, beyond by one of the logarithm to the base 2 of what it lacks of 1, over the
 /// number.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     /// Adding it rounds to an integer, which is then in the low bits as the exponent of a power of 2 is.
     const ROUND: f64 = 6_755_399_441_055_744.0 + 1023.0;
 

@@ -1,11 +1,13 @@
 //! The inverse of the error function: over the number it is a polynomial of w = -ln(1 - x²), or of its root where that is
 //! large (Giles, Approximating the erfinv function, 2010). The polynomials are minimax ones.
 
-use super::{MultiplyAdd, horner, ln};
+use super::ln;
+use super::polynomial::horner;
+use super::rounding::Rounding;
 
 /// Of `f32`.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     let w = -ln::f32::<A>((1.0 - x) * (1.0 + x));
     let v = w - 2.5;
     // Within 2^-23 of the quotient, relatively.
@@ -18,7 +20,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 
 /// Of `f64`.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     let w = -ln::f64::<A>((1.0 - x) * (1.0 + x));
     let v = w - 2.5;
     // Within 2^-53 of the quotient, relatively.

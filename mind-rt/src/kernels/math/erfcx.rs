@@ -2,14 +2,16 @@
 
 use std::f64::consts::FRAC_2_SQRT_PI;
 
-use super::{MultiplyAdd, erf, exp, horner, ln, log1p};
+use super::polynomial::horner;
+use super::rounding::Rounding;
+use super::{erf, exp, ln, log1p};
 
 macro_rules! scaled {
     ($($ty:ident, $logarithm:ident, $positive:ident: $scaled_complement:ident, $square:ident, $far:literal, $most:literal, $most_of_tail:literal,
        $reduced:ident, $raised:ident; $($coefficient:literal),+;)+) => {$(
         /// e^(x²) · erfc(x): below 0 it is 2 e^(x²) less that of the size.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let p = $positive::<A>(x.abs());
             // Beyond it the result is infinite anyway. Written so that NaN passes.
             let size = if x < -$most { $most } else { x.abs() };
@@ -23,7 +25,7 @@ macro_rules! scaled {
         /// The same of a number that is not negative: by the polynomial of `erfc`, and beyond its range by the asymptotic series
         /// (7.1.23 of Abramowitz and Stegun).
         #[inline(always)]
-        fn $positive<A: MultiplyAdd>(size: $ty) -> $ty {
+        fn $positive<A: Rounding>(size: $ty) -> $ty {
             const HALF_INVERSE_ROOT: $ty = (FRAC_2_SQRT_PI / 2.0) as $ty;
 
             let near = erf::$scaled_complement::<A>(if size > $far { $far } else { size });
@@ -36,7 +38,7 @@ macro_rules! scaled {
 
         /// The logarithm of Φ(x), which is e^(-x²/2) · erfcx(-x / √2) / 2. Above 0 it is that of 1 less Φ(-x).
         #[inline(always)]
-        pub(super) fn $logarithm<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $logarithm<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             let half = 0.5 * $positive::<A>(size * std::$ty::consts::FRAC_1_SQRT_2);
             let below = A::multiply_add(-0.5 * x, x, ln::$ty::<A>(half));

@@ -1,10 +1,11 @@
 //! e to the power of a number.
 
-use super::{MultiplyAdd, horner, in_two_sums};
+use super::polynomial::{horner, in_two_sums};
+use super::rounding::Rounding;
 
 /// Of `f32`.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
     let x = if x > 89.0 { 89.0 } else { x };
     let x = if x < -104.0 { -104.0 } else { x };
@@ -14,7 +15,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 
 /// The power of 2 by which e^x is close to 1, as [`raised_f32`] takes it, and what is left of x.
 #[inline(always)]
-pub(super) fn reduced_f32<A: MultiplyAdd>(x: f32) -> (f32, f32) {
+pub(super) fn reduced_f32<A: Rounding>(x: f32) -> (f32, f32) {
     /// ln 2 in two parts: products of the first with exponents are exact.
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
@@ -29,13 +30,13 @@ pub(super) const ROUND_F32: f32 = 12_582_912.0 + 254.0;
 
 /// e^r times the power of 2 that is an exponent added to [`ROUND_F32`].
 #[inline(always)]
-pub(super) fn raised_f32<A: MultiplyAdd>(shifted: f32, r: f32) -> f32 {
+pub(super) fn raised_f32<A: Rounding>(shifted: f32, r: f32) -> f32 {
     scaled_f32(shifted, A::one_plus(r, second_f32::<A>(r)))
 }
 
 /// (e^r - 1 - r) / r².
 #[inline(always)]
-pub(super) fn second_f32<A: MultiplyAdd>(r: f32) -> f32 {
+pub(super) fn second_f32<A: Rounding>(r: f32) -> f32 {
     // Found by Remez' exchange: within 3.1e-9 of exp, relatively.
     horner!(r; 1.381_454e-3, 8.368_745e-3, 4.166_839e-2, 1.666_652_1e-1, 4.999_999_4e-1)
 }
@@ -51,7 +52,7 @@ pub(super) fn scaled_f32(shifted: f32, y: f32) -> f32 {
 
 /// Of `f64`.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
     let x = if x > 710.0 { 710.0 } else { x };
     let x = if x < -746.0 { -746.0 } else { x };
@@ -61,7 +62,7 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
 
 /// As [`reduced_f32`].
 #[inline(always)]
-pub(super) fn reduced_f64<A: MultiplyAdd>(x: f64) -> (f64, f64) {
+pub(super) fn reduced_f64<A: Rounding>(x: f64) -> (f64, f64) {
     /// ln 2 in two parts: products of the first with exponents are exact.
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
@@ -76,13 +77,13 @@ pub(super) const ROUND_F64: f64 = 6_755_399_441_055_744.0 + 2046.0;
 
 /// As [`raised_f32`].
 #[inline(always)]
-pub(super) fn raised_f64<A: MultiplyAdd>(shifted: f64, r: f64) -> f64 {
+pub(super) fn raised_f64<A: Rounding>(shifted: f64, r: f64) -> f64 {
     scaled_f64(shifted, A::one_plus(r, second_f64::<A>(r)))
 }
 
 /// As [`second_f32`].
 #[inline(always)]
-pub(super) fn second_f64<A: MultiplyAdd>(r: f64) -> f64 {
+pub(super) fn second_f64<A: Rounding>(r: f64) -> f64 {
     // Taylor's series: |r| is at most (ln 2) / 2, where the first term left out is 2^-57.
     horner!(r;
         1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0, 1.0 / 39_916_800.0, 1.0 / 3_628_800.0, 1.0 / 362_880.0,
@@ -91,7 +92,7 @@ pub(super) fn second_f64<A: MultiplyAdd>(r: f64) -> f64 {
 
 /// The same in two sums.
 #[inline(always)]
-pub(super) fn second_in_two_sums_f64<A: MultiplyAdd>(r: f64) -> f64 {
+pub(super) fn second_in_two_sums_f64<A: Rounding>(r: f64) -> f64 {
     in_two_sums!(r;
         (1.0 / 6_227_020_800.0, 1.0 / 479_001_600.0), (1.0 / 39_916_800.0, 1.0 / 3_628_800.0), (1.0 / 362_880.0, 1.0 / 40_320.0),
         (1.0 / 5_040.0, 1.0 / 720.0), (1.0 / 120.0, 1.0 / 24.0), (1.0 / 6.0, 0.5))

@@ -1,12 +1,13 @@
 //! 2 to the power of a number: e to the power of what is left of it beside an integer, times ln 2.
 
-use super::{MultiplyAdd, exp};
+use super::exp;
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $round:ident, $raised:ident, $least:literal to $most:literal;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
             let x = if x > $most { $most } else { x };
             let x = if x < $least { $least } else { x };

@@ -1,13 +1,15 @@
 //! e to the power of a number, less 1: of what is left of it beside a multiple of ln 2 by a series, which is then scaled with
 //! the 1 that is missing.
 
-use super::{MultiplyAdd, exp, horner, in_two_sums};
+use super::exp;
+use super::polynomial::{horner, in_two_sums};
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $series:ident: $reduced:ident, $least:literal to $most:literal, $tiny:literal, $bias:literal, $shift:literal, $($p:tt),+;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             // Beyond these the result is -1 or ∞ anyway. Written so that NaN passes.
             let bounded = if x > $most { $most } else { x };
             let bounded = if bounded < $least { $least } else { bounded };
@@ -22,7 +24,7 @@ macro_rules! of {
 
         /// e^r - 1 of what is left of a number.
         #[inline(always)]
-        pub(super) fn $series<A: MultiplyAdd>(r: $ty) -> $ty {
+        pub(super) fn $series<A: Rounding>(r: $ty) -> $ty {
             // (e^r - 1 - r) / r²: `ci/remez`. In two sums, since the square is there anyway.
             let p = in_two_sums!(r; $($p),+);
             A::multiply_add(r * r, p, r)

@@ -3,7 +3,9 @@
 //! reflection, of `f32` too in `f64`, whose digits the differences there need. The polynomials are minimax ones, also that of
 //! Stirling's series.
 
-use super::{MultiplyAdd, horner, in_pairs, in_two_sums, ln};
+use super::ln;
+use super::polynomial::{horner, in_pairs, in_two_sums};
+use super::rounding::Rounding;
 
 /// What is near or far, with the logarithm of x so many times.
 macro_rules! sum {
@@ -19,7 +21,7 @@ macro_rules! sum {
 
 /// The logarithm of |Γ(x)| of `f32`, below 0 in `f64`.
 #[inline(always)]
-pub(super) fn ln_gamma_f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn ln_gamma_f32<A: Rounding>(x: f32) -> f32 {
     if A::IS_NEAR {
         return above_f32::<A>(x, ln::split_normal_f32(x));
     }
@@ -30,7 +32,7 @@ pub(super) fn ln_gamma_f32<A: MultiplyAdd>(x: f32) -> f32 {
 
 /// That of a number above 0, which is 2^k · (1 + f).
 #[inline(always)]
-fn above_f32<A: MultiplyAdd>(x: f32, (k, f): (f32, f32)) -> f32 {
+fn above_f32<A: Rounding>(x: f32, (k, f): (f32, f32)) -> f32 {
     // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e. Below 1.28 that of x is taken away.
     let is_low = x < 1.28;
     let e = x - if is_low { 1.0 } else { 2.0 };
@@ -48,7 +50,7 @@ fn above_f32<A: MultiplyAdd>(x: f32, (k, f): (f32, f32)) -> f32 {
 
 /// The logarithm of |Γ(x)| of `f64`.
 #[inline(always)]
-pub(super) fn ln_gamma_f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn ln_gamma_f64<A: Rounding>(x: f64) -> f64 {
     if A::IS_NEAR {
         return above_f64::<A>(x, ln::split_normal_f64);
     }
@@ -68,7 +70,7 @@ pub(super) fn ln_gamma_f64<A: MultiplyAdd>(x: f64) -> f64 {
 
 /// As [`above_f32`], given what splits numbers. The polynomials are within 2^-54 of the result, relatively.
 #[inline(always)]
-fn above_f64<A: MultiplyAdd>(x: f64, split: impl Fn(f64) -> (f64, f64)) -> f64 {
+fn above_f64<A: Rounding>(x: f64, split: impl Fn(f64) -> (f64, f64)) -> f64 {
     // About 2, from -0.6 to 0.4. Below 0.4 it is Γ(x + 2) over x (x + 1), and the logarithm of that is taken away.
     let (is_little, is_low) = (x < 0.4, x < 1.4);
     let (k, f) = split(if is_little { A::multiply_add(x, x, x) } else { x });
@@ -90,7 +92,7 @@ fn above_f64<A: MultiplyAdd>(x: f64, split: impl Fn(f64) -> (f64, f64)) -> f64 {
 
 /// The logarithmic derivative of the gamma function.
 #[inline(always)]
-pub(super) fn digamma<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn digamma<A: Rounding>(x: f64) -> f64 {
     let Shifted { is_negative, is_pole, far, sum, cosecant, cosine } = shifted::<A>(x, |x| x);
     let inverse = 1.0 / far;
     let w = inverse * inverse;
@@ -103,7 +105,7 @@ pub(super) fn digamma<A: MultiplyAdd>(x: f64) -> f64 {
 
 /// The derivative of the digamma function.
 #[inline(always)]
-pub(super) fn trigamma<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn trigamma<A: Rounding>(x: f64) -> f64 {
     let Shifted { is_negative, far, sum, cosecant, .. } = shifted::<A>(x, |x| x * x);
     let inverse = 1.0 / far;
     let w = inverse * inverse;
@@ -129,7 +131,7 @@ struct Shifted {
 }
 
 #[inline(always)]
-fn shifted<A: MultiplyAdd>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
+fn shifted<A: Rounding>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
     let size = x.abs();
     let is_small = size < 12.0;
     let far = if is_small { size + 12.0 } else { size };
@@ -158,7 +160,7 @@ fn shifted<A: MultiplyAdd>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
 
 /// sin(πr) / πr up to ½, within 2^-61 relatively.
 #[inline(always)]
-fn sine<A: MultiplyAdd>(r: f64) -> f64 {
+fn sine<A: Rounding>(r: f64) -> f64 {
     horner!(r * r;
         2.449_307_990_840_211_7e-7, -6.972_000_482_539_198e-6, 1.484_278_008_723_725_4e-4,
         -2.346_080_886_823_295_7e-3, 2.614_784_780_452_950_4e-2, -1.907_518_241_214_305e-1, 8.117_424_252_833_373e-1,

@@ -1,10 +1,11 @@
 //! The natural logarithm, and its parts for others.
 
-use super::{MultiplyAdd, horner, in_pairs};
+use super::polynomial::{horner, in_pairs};
+use super::rounding::Rounding;
 
 /// Of `f32`.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     let (k, f) = split_f32(x);
     of_f32(x, sum_f32::<A>(k, f))
 }
@@ -15,26 +16,26 @@ pub(super) const LN2_LOW_F32: f32 = 9.058_001e-6;
 
 /// The logarithm of 2^k · (1 + f).
 #[inline(always)]
-pub(super) fn sum_f32<A: MultiplyAdd>(k: f32, f: f32) -> f32 {
+pub(super) fn sum_f32<A: Rounding>(k: f32, f: f32) -> f32 {
     A::multiply_add(k, LN2_HIGH_F32, rest_f32::<A>(f, A::multiply_add(k, LN2_LOW_F32, f)))
 }
 
 /// The logarithm of 2^k · (1 + f) less a number, which keeps its digits where both are about as large.
 #[inline(always)]
-pub(super) fn less_f32<A: MultiplyAdd>(k: f32, f: f32, less: f32) -> f32 {
+pub(super) fn less_f32<A: Rounding>(k: f32, f: f32, less: f32) -> f32 {
     rest_f32::<A>(f, A::multiply_add(k, std::f32::consts::LN_2, -less) + f)
 }
 
 /// The logarithm of 1 + f less f, added to `sum`.
 #[inline(always)]
-pub(super) fn rest_f32<A: MultiplyAdd>(f: f32, sum: f32) -> f32 {
+pub(super) fn rest_f32<A: Rounding>(f: f32, sum: f32) -> f32 {
     let z = f * f;
     A::multiply_add(z, A::multiply_add(f, third_f32::<A>(f, z), -0.5), sum)
 }
 
 /// What is left of the logarithm of 1 + f beside f - f² / 2, over f³, where z is f².
 #[inline(always)]
-fn third_f32<A: MultiplyAdd>(f: f32, z: f32) -> f32 {
+fn third_f32<A: Rounding>(f: f32, z: f32) -> f32 {
     // Within 2^-27 of the logarithm, relatively: `ci/remez`. The quotient of the series of `f64` takes longer than all of it.
     in_pairs!(f, z;
         (-7.634_637_5e-2, 1.276_163_3e-1), (-1.316_015_1e-1, 1.420_174_7e-1), (-1.662_336e-1, 2.000_122_8e-1),
@@ -67,7 +68,7 @@ pub(super) fn exponent_f32(bits: u32) -> f32 {
 
 /// `s`, `t` and f² / 2: the logarithm of 1 + f is s · t less that square and with f.
 #[inline(always)]
-pub(super) fn series_f32<A: MultiplyAdd>(f: f32) -> (f32, f32, f32) {
+pub(super) fn series_f32<A: Rounding>(f: f32) -> (f32, f32, f32) {
     let z = f * f;
     (f * z, third_f32::<A>(f, z), 0.5 * z)
 }
@@ -84,7 +85,7 @@ pub(super) fn of_f32(x: f32, y: f32) -> f32 {
 
 /// Of `f64`.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     let (k, f) = split_f64(x);
     of_f64(x, sum_f64::<A>(k, f, 0.0))
 }
@@ -95,7 +96,7 @@ const LN2_LOW_F64: f64 = 1.908_214_929_270_587_7e-10;
 
 /// As [`sum_f32`], where `f` lacks `low`.
 #[inline(always)]
-pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
+pub(super) fn sum_f64<A: Rounding>(k: f64, f: f64, low: f64) -> f64 {
     let (s, rest, half_square) = series_f64::<A>(f);
     let rest = A::multiply_add(s, rest, A::multiply_add(k, LN2_LOW_F64, low)) - half_square;
     A::multiply_add(k, LN2_HIGH_F64, rest + f)
@@ -103,7 +104,7 @@ pub(super) fn sum_f64<A: MultiplyAdd>(k: f64, f: f64, low: f64) -> f64 {
 
 /// As [`less_f32`], by the formula of [`Quotient`]: less exact than [`series_f64`], which keeps f² / 2 apart, and shorter.
 #[inline(always)]
-pub(super) fn less_f64<A: MultiplyAdd>(k: f64, f: f64, less: f64) -> f64 {
+pub(super) fn less_f64<A: Rounding>(k: f64, f: f64, less: f64) -> f64 {
     let Quotient { s, z, w, odd, even } = quotient_f64::<A>(f);
     let rest = A::multiply_add(-w, even, A::multiply_add(-z, odd, f));
     (A::multiply_add(k, LN2_HIGH_F64, -less) + f) + A::multiply_add(-s, rest, k * LN2_LOW_F64)
@@ -141,7 +142,7 @@ pub(super) fn exponent_f64(bits: u64) -> f64 {
 
 /// As [`series_f32`].
 #[inline(always)]
-pub(super) fn series_f64<A: MultiplyAdd>(f: f64) -> (f64, f64, f64) {
+pub(super) fn series_f64<A: Rounding>(f: f64) -> (f64, f64, f64) {
     let Quotient { s, z, w, odd, even } = quotient_f64::<A>(f);
     let half_square = 0.5 * f * f;
     (s, half_square + A::multiply_add(w, even, z * odd), half_square)
@@ -157,7 +158,7 @@ struct Quotient {
 }
 
 #[inline(always)]
-fn quotient_f64<A: MultiplyAdd>(f: f64) -> Quotient {
+fn quotient_f64<A: Rounding>(f: f64) -> Quotient {
     let s = f / (2.0 + f);
     let z = s * s;
     let w = z * z;

@@ -1,12 +1,13 @@
 //! The logarithm of 1 and a number: that of 2^k · (1 + f), where f is found without the sum, whose rounding would be felt close
 //! to 0.
 
-use super::{MultiplyAdd, ln};
+use super::ln;
+use super::rounding::Rounding;
 
 /// Of `f32`. Without what `f` lacks: felt by half a unit in the last place where the sum is close to √½ or √2, and a tenth of
 /// the time.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
+pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     const FOUR: u32 = 4_f32.to_bits();
     const EXPONENT: u32 = f32::INFINITY.to_bits() | f32::NEG_INFINITY.to_bits();
     /// Below √2, by as little as it can be.
@@ -31,7 +32,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32) -> f32 {
 
 /// Of `f64`.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     const SIGN: u64 = (-0.0_f64).to_bits();
     const TWO: u64 = 2_f64.to_bits();
     const SQRT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;

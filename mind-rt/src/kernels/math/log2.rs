@@ -1,14 +1,15 @@
 //! Logarithms to other bases than e: the natural one in two parts, of which the product of the first with that of the slope is
 //! exact. As msun's `e_log2.c` and `e_log10.c` (Sun Microsystems, 1993; FreeBSD).
 
-use super::{MultiplyAdd, ln};
+use super::ln;
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($(#[$doc:meta])* $name:ident: $ty:ident, $split:ident, $series:ident, $of:ident, $mask:literal,
         $slope:literal + $slope_low:literal, $two:literal + $two_low:literal;)+) => {$(
         $(#[$doc])*
         #[inline(always)]
-        pub(super) fn $name<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $name<A: Rounding>(x: $ty) -> $ty {
             let (k, f) = ln::$split(x);
             let (s, rest, half_square) = ln::$series::<A>(f);
             let high = $ty::from_bits((f - half_square).to_bits() & $mask);

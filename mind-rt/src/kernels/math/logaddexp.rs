@@ -1,11 +1,12 @@
 //! Logarithms of sums and differences of exponentials, and the logistic function, the derivative of the first.
 
-use super::{MultiplyAdd, exp, expm1, ln, log1p};
+use super::rounding::Rounding;
+use super::{exp, expm1, ln, log1p};
 
 /// ln(e^x + e^y), by the larger one and what the other adds to it. Of `f32` it is computed so too: where the result is near 0, both
 /// terms cancel.
 #[inline(always)]
-pub(super) fn sum<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+pub(super) fn sum<A: Rounding>(x: f64, y: f64) -> f64 {
     // Written so that NaN passes, of which infinities of one sign make one.
     let larger = if x > y || x.is_nan() { x } else { y };
     let distance = if x == y { 0.0 } else { (x - y).abs() };
@@ -16,14 +17,14 @@ macro_rules! of {
     ($($ty:ident, $logistic:ident, $difference:ident: $middle:literal;)+) => {$(
         /// 1 / (1 + e^-x), by the exponential of a number below 0, whose subnormal results it keeps.
         #[inline(always)]
-        pub(super) fn $logistic<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $logistic<A: Rounding>(x: $ty) -> $ty {
             let power = exp::$ty::<A>(-x.abs());
             (if x < 0.0 { power } else { 1.0 }) / (1.0 + power)
         }
 
         /// ln(1 - e^-x), by whichever difference keeps its digits: Maechler, *Accurately Computing log(1 - exp(-|a|))*, 2012.
         #[inline(always)]
-        pub(super) fn $difference<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $difference<A: Rounding>(x: $ty) -> $ty {
             let near = ln::$ty::<A>(-expm1::$ty::<A>(-x));
             let far = log1p::$ty::<A>(-exp::$ty::<A>(-x));
             if x > $middle { far } else { near }

@@ -74,8 +74,10 @@ mod log1p;
 mod log2;
 mod logaddexp;
 mod near;
+mod polynomial;
 mod pow;
 mod quotient;
+mod rounding;
 mod sin;
 mod sinh;
 mod tanh;
@@ -83,20 +85,14 @@ mod tanh;
 mod tests;
 mod truth;
 
-use crate::kernels::{arithmetic::Arithmetic, divided_by_zero, internal_error};
+use crate::kernels::{divided_by_zero, internal_error, number::Number, refused};
 
 pub use near::{Near, Ranges};
+pub use rounding::{Float, Fused, Rounding, Separate};
 pub use truth::{
     Bits, Convert, are_finite, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool,
     to_f32, to_f64, to_i32, to_i64,
 };
-
-/// An element type with fractions.
-pub trait Float: Functions {
-    /// `self · factor + term`, rounded once. Slow where the processor has no instruction for it.
-    #[must_use]
-    fn fused(self, factor: Self, term: Self) -> Self;
-}
 
 /// A function of elements by its name: by separate multiplications and additions, and by fused ones.
 #[derive(Clone, Copy, Debug)]
@@ -131,20 +127,9 @@ macro_rules! unless {
 /// Declares the functions of elements: what one is of `f32`, of `f64` and of integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
-        /// How a product and a sum are computed: one after the other or fused.
-        /// [`Kernel::run_by`](crate::simd::Kernel::run_by) is told. And the functions that are computed by them.
-        pub trait MultiplyAdd {
-            /// Whether [`multiply_add`](Self::multiply_add) rounds once.
-            const FUSES: bool;
-            /// Whether operands of functions that have ranges are known to be in them.
-            const IS_NEAR: bool = false;
-
-            /// `x · y + z`.
-            fn multiply_add<T: Float>(x: T, y: T, z: T) -> T;
-
-            /// `1 + r + p · r²`, where only the first term is large: the end of a series.
-            fn one_plus<T: Float>(r: T, p: T) -> T;
-
+        /// How a product and a sum are rounded, and the functions that are computed by them.
+        /// [`Kernel::run_by`](crate::simd::Kernel::run_by) is told.
+        pub trait MultiplyAdd: Rounding {
             $($(#[$doc])*
             #[inline(always)]
             fn $name<T: Functions>($($x: T),+) -> T
@@ -155,8 +140,10 @@ macro_rules! functions {
             })+
         }
 
+        impl<R: Rounding> MultiplyAdd for R {}
+
         /// What the functions are of an element type. Where it has none of them, the rules have refused the program.
-        pub trait Functions: Arithmetic + Ranges {
+        pub trait Functions: Number + Ranges {
             $($(#[$doc])*
             #[must_use]
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self;)+
@@ -406,138 +393,21 @@ functions! {
     fmin(x, y) { extreme!(x < y, |, y), extreme!(x < y, |, y), x.min(y) }
 }
 
-#[cold]
-#[inline(never)]
-fn refused() -> ! {
-    internal_error("an operation that its element type does not have")
-}
-
-/// Multiplications and additions that round each for itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Separate;
-
-/// Multiplications and additions that round once: for code that is compiled for a level with an instruction for it.
-#[derive(Clone, Copy, Debug)]
-pub struct Fused;
-
-impl MultiplyAdd for Separate {
-    const FUSES: bool = false;
-
-    #[inline(always)]
-    fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
-        x.times(y).plus(z)
-    }
-
-    #[inline(always)]
-    fn one_plus<T: Float>(r: T, p: T) -> T {
-        p.times(r.times(r)).plus(r).plus(T::ONE)
-    }
-}
-
-impl MultiplyAdd for Fused {
-    const FUSES: bool = true;
-
-    #[inline(always)]
-    fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
-        x.fused(y, z)
-    }
-
-    #[inline(always)]
-    fn one_plus<T: Float>(r: T, p: T) -> T {
-        p.fused(r, T::ONE).fused(r, T::ONE)
-    }
-}
-
 /// `x` where it is above 0, else 0: also of NaN.
 #[inline(always)]
-pub fn relu<T: Arithmetic>(x: T) -> T {
+pub fn relu<T: Number>(x: T) -> T {
     if x > T::ZERO { x } else { T::ZERO }
 }
 
 /// The cotangent `dy` where `x` is above 0, else 0.
 #[inline(always)]
-pub fn relu_grad<T: Arithmetic>(dy: T, x: T) -> T {
+pub fn relu_grad<T: Number>(dy: T, x: T) -> T {
     if x > T::ZERO { dy } else { T::ZERO }
 }
 
 /// 1 where both are equal or both NaN, else 0.
 #[inline(always)]
-pub fn same<T: Arithmetic>(x: T, y: T) -> T {
+pub fn same<T: Number>(x: T, y: T) -> T {
     let is_nan = |x: T| x.partial_cmp(&x).is_none();
     if x == y || (is_nan(x) && is_nan(y)) { T::ONE } else { T::ZERO }
-}
-
-/// Evaluates a polynomial, coefficients from the highest power down.
-macro_rules! horner {
-    ($x:expr; $first:expr $(, $rest:expr)*) => {{
-        let sum = $first;
-        $(let sum = A::multiply_add(sum, $x, $rest);)*
-        sum
-    }};
-}
-
-use horner;
-
-/// The same in two sums, of odd and of even powers, for functions so long that a processor waits for results more than for what
-/// computes them. Coefficients are in pairs of an odd power and the even one below; a highest one that is even stands alone.
-macro_rules! in_two_sums {
-    ($x:expr; $($highest:literal,)? $(($odd:expr, $even:expr)),+) => {{
-        let (x, square) = ($x, $x * $x);
-        let odd = horner!(square; $($odd),+);
-        let even = horner!(square; $($highest,)? $($even),+);
-        A::multiply_add(odd, x, even)
-    }};
-}
-
-use in_two_sums;
-
-/// The same in one sum of powers of the square, of linear terms: as many operations, of which those that wait for each other are
-/// half of Horner's. What is given is the number and its square; coefficients are as in [`in_two_sums`].
-macro_rules! in_pairs {
-    ($x:expr, $square:expr; $highest:literal, $(($odd:expr, $even:expr)),+) => {{
-        let (x, square) = ($x, $square);
-        let sum = $highest;
-        $(let sum = A::multiply_add(sum, square, A::multiply_add($odd, x, $even));)+
-        sum
-    }};
-    ($x:expr, $square:expr; ($first_odd:expr, $first_even:expr) $(, ($odd:expr, $even:expr))*) => {{
-        let (x, square) = ($x, $square);
-        let sum = A::multiply_add($first_odd, x, $first_even);
-        $(let sum = A::multiply_add(sum, square, A::multiply_add($odd, x, $even));)*
-        sum
-    }};
-}
-
-use in_pairs;
-
-/// The same in one sum of fourth powers, of cubic terms: two products more than Horner's rule has, of operations that wait for each
-/// other a fourth. The highest coefficients, up to three, stand alone.
-macro_rules! in_fours {
-    ($x:expr; $($highest:expr),+; $(($cubic:expr, $second:expr, $linear:expr, $constant:expr)),+) => {{
-        let x = $x;
-        let square = x * x;
-        let fourth = square * square;
-        let sum = horner!(x; $($highest),+);
-        $(
-            let (above, below) = (A::multiply_add($cubic, x, $second), A::multiply_add($linear, x, $constant));
-            let sum = A::multiply_add(sum, fourth, A::multiply_add(above, square, below));
-        )+
-        sum
-    }};
-}
-
-use in_fours;
-
-impl Float for f32 {
-    #[inline(always)]
-    fn fused(self, factor: Self, term: Self) -> Self {
-        self.mul_add(factor, term)
-    }
-}
-
-impl Float for f64 {
-    #[inline(always)]
-    fn fused(self, factor: Self, term: Self) -> Self {
-        self.mul_add(factor, term)
-    }
 }

@@ -4,13 +4,14 @@
 //! take. Who has many operands asks first whether all are in range, and computes [`Near`] functions then. The bits are the
 //! same: in range, the function for all selects what the shorter one gives.
 
-use super::{Float, MultiplyAdd, refused};
+use super::rounding::{Float, Rounding};
+use crate::kernels::refused;
 
 /// Functions of operands in range, products and sums by `A`.
 #[derive(Clone, Copy, Debug)]
 pub struct Near<A>(std::marker::PhantomData<A>);
 
-impl<A: MultiplyAdd> MultiplyAdd for Near<A> {
+impl<A: Rounding> Rounding for Near<A> {
     const FUSES: bool = A::FUSES;
     const IS_NEAR: bool = true;
 

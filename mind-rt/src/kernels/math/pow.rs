@@ -1,6 +1,9 @@
 //! A number to the power of another one: 2 to the power of the product of the exponent and the logarithm to the base 2.
 
-use super::{MultiplyAdd, Ranges as _, exp, horner, in_pairs, in_two_sums, ln};
+use super::near::Ranges as _;
+use super::polynomial::{horner, in_pairs, in_two_sums};
+use super::rounding::Rounding;
+use super::{exp, ln};
 
 /// Beyond such an exponent a power is 0, 1 or ∞.
 const MOST_F32: f32 = 1_099_511_627_776.0;
@@ -56,7 +59,7 @@ macro_rules! completed {
 
 /// Of `f32`.
 #[inline(always)]
-pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
+pub(super) fn f32<A: Rounding>(x: f32, y: f32) -> f32 {
     // The logarithm of 1 times an infinity is no number.
     let bounded = if A::IS_NEAR || y <= MOST_F32 { y } else { MOST_F32 };
     let bounded = if A::IS_NEAR || bounded >= -MOST_F32 { bounded } else { -MOST_F32 };
@@ -66,7 +69,7 @@ pub(super) fn f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
 
 /// The power of |x|. The logarithm has two parts: the first is a fused sum, the second what that is rounded by.
 #[inline(always)]
-fn fused_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
+fn fused_f32<A: Rounding>(x: f32, y: f32) -> f32 {
     /// 2 / ln 2, and what it lacks.
     const SLOPE: f32 = 2.0 * std::f32::consts::LOG2_E;
     const SLOPE_LOW: f32 = (2.0 * std::f64::consts::LOG2_E - SLOPE as f64) as f32;
@@ -127,7 +130,7 @@ fn halves_f32<const IS_NORMAL: bool>(x: f32) -> (f32, f32) {
 
 /// The power of |x| in `f64`, which has the digits that a logarithm needs here.
 #[inline(always)]
-fn separate_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
+fn separate_f32<A: Rounding>(x: f32, y: f32) -> f32 {
     /// 1.5 · 2⁵² and the bias of exponents.
     const ROUND: f64 = 6_755_399_441_055_744.0 + 1023.0;
 
@@ -155,7 +158,7 @@ fn separate_f32<A: MultiplyAdd>(x: f32, y: f32) -> f32 {
 
 /// Of `f64`.
 #[inline(always)]
-pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+pub(super) fn f64<A: Rounding>(x: f64, y: f64) -> f64 {
     // As above.
     let bounded = if A::IS_NEAR || y <= MOST_F64 { y } else { MOST_F64 };
     let bounded = if A::IS_NEAR || bounded >= -MOST_F64 { bounded } else { -MOST_F64 };
@@ -165,7 +168,7 @@ pub(super) fn f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
 
 /// As [`fused_f32`], with one term more of the logarithm in two parts and with what squares are rounded by.
 #[inline(always)]
-fn fused_f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+fn fused_f64<A: Rounding>(x: f64, y: f64) -> f64 {
     /// 2 / ln 2 and a third of it, and what they lack.
     const SLOPE: f64 = 2.0 * std::f64::consts::LOG2_E;
     const SLOPE_LOW: f64 = 4.071_054_748_186_206_6e-17;
@@ -222,7 +225,7 @@ fn halves_f64<const IS_NORMAL: bool>(x: f64) -> (f64, f64) {
 /// The power of |x|. The logarithm has two parts, as in msun's `e_pow.c` (Sun Microsystems, 1993): of factors of 26 bits the
 /// products are exact.
 #[inline(always)]
-fn separate_f64<A: MultiplyAdd>(x: f64, y: f64) -> f64 {
+fn separate_f64<A: Rounding>(x: f64, y: f64) -> f64 {
     let (k, f) = ln::split_f64(x.abs());
     let (log_high, log_low) = log2_separate::<A>(k, f);
     let y_high = head(y);
@@ -243,7 +246,7 @@ const SCALE: f64 = 9.617_966_939_259_756e-1;
 
 /// The logarithm of 2^k · (1 + f) to the base 2, in two parts of which the first has few enough digits.
 #[inline(always)]
-fn log2_separate<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
+fn log2_separate<A: Rounding>(k: f64, f: f64) -> (f64, f64) {
     /// Its parts.
     const SCALE_HIGH: f64 = 9.617_966_860_532_761e-1;
     const SCALE_LOW: f64 = 7.872_699_542_894_897e-9;
@@ -271,7 +274,7 @@ fn log2_separate<A: MultiplyAdd>(k: f64, f: f64) -> (f64, f64) {
 
 /// Of the logarithm of (1 + s) / (1 - s), over 2/3 s, what is left of it and 3 + z, over z² of z = s².
 #[inline(always)]
-fn atanh_rest<A: MultiplyAdd>(z: f64) -> f64 {
+fn atanh_rest<A: Rounding>(z: f64) -> f64 {
     // Found by Remez' exchange: within 2^-73 of the logarithm, relatively.
     in_two_sums!(z;
         (1.798_351_620_605_327e-1, 1.751_222_824_846_767_3e-1), (2.000_447_610_142_509e-1, 2.307_683_530_727_692e-1),

@@ -1,10 +1,10 @@
 //! Quotients rounded down, and what they leave: those of NumPy's `npy_divmod`.
 
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 
 /// Whether what a division without its fraction leaves has another sign than the divisor.
 #[inline(always)]
-pub(super) fn differ<T: Arithmetic>(left: T, divisor: T) -> bool {
+pub(super) fn differ<T: Number>(left: T, divisor: T) -> bool {
     left != T::ZERO && (left < T::ZERO) != (divisor < T::ZERO)
 }
 

@@ -5,7 +5,8 @@
 //! rounded once. Else of `f32` it is a product with bits of 2/π, selected by the size, and of `f64` the fraction of a turn is
 //! found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend on its neighbours.
 
-use super::{MultiplyAdd, horner};
+use super::polynomial::horner;
+use super::rounding::Rounding;
 
 /// The largest numbers of which π/2 is taken away in parts: a multiple of 15 bits at most in `f32`, and of 20 in `f64`.
 pub(super) const LIMIT_F32: f32 = 30_000.0;
@@ -34,7 +35,7 @@ macro_rules! of {
 
             /// The sine.
             #[inline(always)]
-            pub(in super::super) fn sin<A: MultiplyAdd>(x: $ty) -> $ty {
+            pub(in super::super) fn sin<A: Rounding>(x: $ty) -> $ty {
                 let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
                 let y = if quarters & 1 == 0 { sine::<A>(rest, low) } else { cosine::<A>(rest, low) };
                 let sign = (quarters << ($bits::BITS - 2)) ^ x.to_bits();
@@ -43,7 +44,7 @@ macro_rules! of {
 
             /// The cosine.
             #[inline(always)]
-            pub(in super::super) fn cos<A: MultiplyAdd>(x: $ty) -> $ty {
+            pub(in super::super) fn cos<A: Rounding>(x: $ty) -> $ty {
                 let Reduced { quarters, rest, low } = $reduced::<A>(x.abs());
                 let y = if quarters & 1 == 0 { cosine::<A>(rest, low) } else { sine::<A>(rest, low) };
                 let sign = quarters.wrapping_add(1) << ($bits::BITS - 2);
@@ -52,7 +53,7 @@ macro_rules! of {
 
             /// The tangent.
             #[inline(always)]
-            pub(in super::super) fn tan<A: MultiplyAdd>(x: $ty) -> $ty {
+            pub(in super::super) fn tan<A: Rounding>(x: $ty) -> $ty {
                 let Reduced { quarters, rest, low } = $reduced_with_low::<A>(x.abs());
                 let (above, below) = $tangent::<A>(rest, low);
                 let is_odd = quarters & 1 != 0;
@@ -61,14 +62,14 @@ macro_rules! of {
             }
 
             #[inline(always)]
-            pub(super) fn sine<A: MultiplyAdd>(rest: $ty, low: $ty) -> $ty {
+            pub(super) fn sine<A: Rounding>(rest: $ty, low: $ty) -> $ty {
                 let z = rest * rest;
                 let p = horner!(z; $($sine),+);
                 if SHORT && A::FUSES { A::multiply_add(rest * z, p, rest) } else { rest + A::multiply_add(rest * z, p, low) }
             }
 
             #[inline(always)]
-            pub(super) fn cosine<A: MultiplyAdd>(rest: $ty, low: $ty) -> $ty {
+            pub(super) fn cosine<A: Rounding>(rest: $ty, low: $ty) -> $ty {
                 let z = rest * rest;
                 let p = horner!(z; $($cosine),+);
                 if SHORT && A::FUSES { A::multiply_add(z, p, 1.0) } else { 1.0 + A::multiply_add(z, p, -(rest * low)) }
@@ -90,7 +91,7 @@ of! {
 
 /// The tangent, over 1.
 #[inline(always)]
-fn tangent_f32<A: MultiplyAdd>(rest: f32, low: f32) -> (f32, f32) {
+fn tangent_f32<A: Rounding>(rest: f32, low: f32) -> (f32, f32) {
     let z = rest * rest;
     let p = horner!(z;
         9.676_617e-3, 2.616_816e-3, 2.475_215_7e-2, 5.331_815_8e-2, 1.333_996_8e-1, 3.333_311e-1);
@@ -99,13 +100,13 @@ fn tangent_f32<A: MultiplyAdd>(rest: f32, low: f32) -> (f32, f32) {
 
 /// The tangent, as the sine over the cosine.
 #[inline(always)]
-fn tangent_f64<A: MultiplyAdd>(rest: f64, low: f64) -> (f64, f64) {
+fn tangent_f64<A: Rounding>(rest: f64, low: f64) -> (f64, f64) {
     (f64::sine::<A>(rest, low), f64::cosine::<A>(rest, low))
 }
 
 /// What it lacks may be left out.
 #[inline(always)]
-fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+fn reduced_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     if !A::FUSES {
         return far_f32::<A>(size);
     }
@@ -124,7 +125,7 @@ fn reduced_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
 
 /// In parts, by sums that are rounded once: the first leaves what an `f32` holds.
 #[inline(always)]
-fn near_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+fn near_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     /// The `f32` nearest to π/2, the one nearest to what that lacks, and so on.
     const PARTS: [f32; 3] = [std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15];
     /// 1.5 · 2²³: adding it rounds to an integer, which is then in the low bits.
@@ -141,7 +142,7 @@ fn near_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
 /// By a quotient in `f64`, for all sizes. Of 2/π only those bits are taken that are no whole turns in the product: which, depends
 /// on the size.
 #[inline(always)]
-fn far_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
+fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     /// The bits of 2/π from the first, 21st, 42nd, 63rd and 84th on: as two numbers, and as three of which products of the first
     /// two with an `f32` are exact.
     const BITS: [[f64; 5]; 5] = [
@@ -218,13 +219,13 @@ fn far_f32<A: MultiplyAdd>(size: f32) -> Reduced<f32, u32> {
 const LOW: (f64, f64) = (6.123_233_995_384_61e-17, 3.521_559_865_183_2e-27);
 
 #[inline(always)]
-fn reduced_f64<A: MultiplyAdd>(size: f64) -> Reduced<f64, u64> {
+fn reduced_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
     if A::IS_NEAR || size <= LIMIT_F64 { near_f64::<A>(size) } else { far_f64(size) }
 }
 
 /// In parts.
 #[inline(always)]
-fn near_f64<A: MultiplyAdd>(size: f64) -> Reduced<f64, u64> {
+fn near_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
     /// The `f64` nearest to π/2 in parts of 33 and 20 bits, of which all products are exact.
     const PARTS: (f64, f64) = (1.570_796_326_734_125_6, 6.077_094_383_272_197e-11);
     /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.

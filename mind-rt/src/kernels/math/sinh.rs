@@ -1,16 +1,17 @@
 //! The hyperbolic sine: half of e^x - e^-x by the difference of the first from 1, and for large x by that of a number less by 1,
 //! which is finite wherever the sine is.
 
-use super::MultiplyAdd;
+use super::expm1;
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             let is_far = size > 32.0;
-            let t = A::expm1(if is_far { size - 1.0 } else { size });
+            let t = expm1::$ty::<A>(if is_far { size - 1.0 } else { size });
             let other = if is_far { 1.0 } else { t / (t + 1.0) };
             let half = if is_far { std::$ty::consts::E / 2.0 } else { 0.5 };
             (half * (t + other)).copysign(x)

@@ -2,13 +2,14 @@
 //! (2^n - 1) / (2^n + 1), and that of the rest t a short polynomial. (2^n - 1 + t (2^n + 1)) / (2^n + 1 + t (2^n - 1)) has one path
 //! for all sizes, and one quotient, and is odd of itself.
 
-use super::{MultiplyAdd, horner};
+use super::polynomial::horner;
+use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident: $most:literal, $round:expr, $shift:literal, $($rest:literal),+;)+) => {$(
         /// Of the type of its name.
         #[inline(always)]
-        pub(super) fn $ty<A: MultiplyAdd>(x: $ty) -> $ty {
+        pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             use std::$ty::consts::{LN_2, LOG2_E};
 
             /// Adding it rounds to an integer, which is then in the low bits as the exponent of a power of 2 is.

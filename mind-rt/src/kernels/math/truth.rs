@@ -1,17 +1,18 @@
 //! Truth values, bits and conversions: functions of elements that give another type than they take, or take no floats.
 
-use super::refused;
-use crate::{element::Element, kernels::arithmetic::Arithmetic};
+use crate::kernels::memory::Stored;
+use crate::kernels::number::Number;
+use crate::kernels::refused;
 
 /// Whether it is NaN.
 #[inline(always)]
-pub fn is_nan<T: Element>(x: T) -> bool {
+pub fn is_nan<T: PartialOrd>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
 /// Whether it is neither infinite nor NaN.
 #[inline(always)]
-pub fn is_finite<T: Arithmetic>(x: T) -> bool {
+pub fn is_finite<T: Number>(x: T) -> bool {
     // What is not finite is NaN when it is taken from itself.
     x.minus(x) == T::ZERO
 }
@@ -23,7 +24,7 @@ pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
 }
 
 /// Whether all elements are finite.
-pub fn are_finite<T: Arithmetic>(elements: &[T]) -> bool {
+pub fn are_finite<T: Number>(elements: &[T]) -> bool {
     // Without a branch for each, so that many are asked at once.
     elements.chunks(4096).all(|chunk| chunk.iter().fold(true, |all, x| all & is_finite(*x)))
 }
@@ -161,7 +162,8 @@ of_bits! {
 }
 
 /// An element as one of another type, as Rust's `as` has it; a truth value is 1 or 0, and 0 is false.
-pub trait Convert: Element {
+#[allow(private_bounds, reason = "sealed")]
+pub trait Convert: Stored {
     /// As an `f32`.
     #[must_use]
     fn to_f32(self) -> f32;

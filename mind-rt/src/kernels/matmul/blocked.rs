@@ -17,7 +17,7 @@
 
 use super::choices::{self, Right as Way, is_far_result, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
-use super::products::{InBounds, Product};
+use super::product::{InBounds, Product};
 use super::region::Region;
 use super::room::{Bytes, Room};
 use super::shares::{LeftRoom, Shares, bytes, packed_len};
@@ -25,9 +25,9 @@ use super::sizes::{
     DEPTH, FETCHED, PACKED_STACK_BYTES, SHALLOW, SMALL_STACK_BYTES, SUMS_BYTES, WAITING_ROWS,
 };
 use super::spans::{Span, chunks, next_part, spans};
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::{Block, Destination, Epilogue};
+use crate::kernels::number::Number;
 use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, Tiles, WORTH_FETCHING_AHEAD};
 
 /// The most lanes of a vector.
@@ -42,7 +42,7 @@ pub enum To<'a, T> {
 }
 
 /// One product.
-pub fn multiply<T: Arithmetic + Tiles>(
+pub fn multiply<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
     product: &InBounds<'_, T>,
@@ -94,7 +94,7 @@ pub fn multiply<T: Arithmetic + Tiles>(
 
 /// Columns of a product that are no more than a tile has, stored: what is small ends here soon. As many of the right operand are at
 /// `right`, its rows so far apart.
-fn one_panel<T: Arithmetic>(
+fn one_panel<T: Number>(
     micro: &Micro<T>,
     product: &InBounds<'_, T>,
     right: *const T,
@@ -132,7 +132,7 @@ fn one_panel<T: Arithmetic>(
 
 /// The same where the right operand is packed, to room on the stack that is enough for these columns of it.
 #[inline(never)]
-fn packed_panel<T: Arithmetic>(
+fn packed_panel<T: Number>(
     micro: &Micro<T>,
     product: &InBounds<'_, T>,
     columns: Span,
@@ -154,7 +154,7 @@ fn packed_panel<T: Arithmetic>(
 
 /// The same for more columns, some at a time.
 #[inline(never)]
-fn packed_panels<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, region: &mut Region<'_, T>) {
+fn packed_panels<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, region: &mut Region<'_, T>) {
     for columns in spans(product.dims[2], micro.columns(), micro.lanes) {
         packed_panel(micro, product, columns, &mut region.take_columns(columns.len));
     }
@@ -162,7 +162,7 @@ fn packed_panels<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, reg
 
 /// A product whose right operand is packed as a whole, to room on the stack that is enough for it.
 #[inline(never)]
-fn packed_whole<T: Arithmetic>(
+fn packed_whole<T: Number>(
     micro: &Micro<T>,
     caches: Caches,
     product: &InBounds<'_, T>,
@@ -179,7 +179,7 @@ fn packed_whole<T: Arithmetic>(
 
 /// A product with room for packed operands.
 #[inline(never)]
-fn packed<T: Arithmetic + Tiles>(
+fn packed<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
     product: &InBounds<'_, T>,
@@ -267,7 +267,7 @@ impl<T> Sums<T> {
     }
 }
 
-impl<T: Arithmetic> Blocks<'_, T> {
+impl<T: Number> Blocks<'_, T> {
     fn multiply(mut self, waiting: Room<T>, to: To<'_, T>) {
         match to {
             To::Region(region) => self.store(region),

@@ -1,7 +1,7 @@
 //! How a product is computed: every question of it is asked here, of its extents and strides, of the panel that its tiles read and
 //! of the caches. No answer but [`is_inner`] shows in the result: see [`blocked`](super::blocked) and [`few_rows`](super::few_rows).
 
-use super::products::Product;
+use super::product::Product;
 use super::shares::{bytes, left_pays};
 use super::sizes::{
     BEYOND_CACHES, COMBINED_ROWS, FAR_RIGHT, FETCHED, FETCHED_ROWS, INNER_ROWS, INNER_STEPS, LONG, READS,

@@ -6,11 +6,11 @@
 
 use std::ops::Range;
 
-use super::MatRef;
-use super::products::{InBounds, Multiply, Product, Sink};
+use super::operands::MatRef;
+use super::product::{InBounds, Multiply, Product, Sink};
 use super::sizes::{GRAIN_OF_COLUMNS, NARROWEST_PART, ROWS_TO_SHARE};
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
+use crate::kernels::number::Number;
 use crate::parallel::join;
 
 /// How many columns each of `parts` threads takes; nothing if they had better take rows, or if the scratch memory has no
@@ -27,7 +27,7 @@ pub fn keep_their_kernel(n: usize, width: usize) -> bool {
 }
 
 /// Multiplies, `width` columns at a time, and hands over the sums of each part, all rows of it at once.
-pub fn multiply<T: Arithmetic>(
+pub fn multiply<T: Number>(
     product: &InBounds<'_, T>,
     width: usize,
     scratch: &mut [T],
@@ -51,7 +51,7 @@ struct Parts<'a, T> {
     multiply: Multiply<T>,
 }
 
-impl<T: Arithmetic> Parts<'_, T> {
+impl<T: Number> Parts<'_, T> {
     /// Multiplies some parts, whose sums go to `sums`.
     fn multiply(&self, parts: Range<usize>, sums: &mut [T], scratch: &mut [T]) {
         let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **self.product;

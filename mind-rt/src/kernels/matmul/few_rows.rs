@@ -4,13 +4,13 @@
 
 use std::mem::MaybeUninit;
 
-use super::products::{InBounds, Product, Sink};
+use super::product::{InBounds, Product, Sink};
 use super::room::Room;
 use super::shares::bytes;
 use super::sizes::{COMBINED_ROWS, COMBINED_SUMS, INNER_BYTES, INNER_COLUMNS, INNER_ROWS};
 use super::spans::chunks;
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
+use crate::kernels::number::Number;
 use crate::kernels::tile::{Dots, MOST_VECTORS, Micro, Vectors};
 
 /// A product of up to [`COMBINED_ROWS`] rows, whose right operand has contiguous rows: these, each times some factors, added up.
@@ -18,7 +18,7 @@ use crate::kernels::tile::{Dots, MOST_VECTORS, Micro, Vectors};
 /// It loads and stores sums more often than tiles, so that it pays where reading is what counts. Each element is the same chain of
 /// multiply-adds.
 #[inline(never)]
-pub fn combine<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
+pub fn combine<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!((1..=COMBINED_ROWS).contains(&m) && rhs.col_stride == 1);
     hand_over([m, n], sink, |start, len, to, to_stride| {
@@ -41,7 +41,7 @@ pub fn combine<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, sink:
 
 /// A product of up to [`INNER_ROWS`] rows, which are contiguous, by columns that are contiguous: inner products, as by a vector.
 #[inline(never)]
-pub fn inner<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
+pub fn inner<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!((1..=INNER_ROWS).contains(&m) && lhs.col_stride == 1 && rhs.row_stride == 1);
     // What all rows are multiplied with is in the first cache, if it has room for that.
@@ -69,7 +69,7 @@ pub fn inner<T: Arithmetic>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: S
 }
 
 /// Has `compute` write some columns of all rows, from one on and so many, to where the sink takes them: to a place, and as far apart.
-fn hand_over<T: Arithmetic>(
+fn hand_over<T: Number>(
     [m, n]: [usize; 2],
     sink: Sink<'_, T>,
     compute: impl Fn(usize, usize, *mut T, usize),

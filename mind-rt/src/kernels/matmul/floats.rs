@@ -3,22 +3,24 @@
 use std::mem::MaybeUninit;
 
 use super::blocked::To;
-use super::products::{InBounds, Product, Sink};
+use super::operands::MatRef;
+use super::product::{InBounds, Product, Sink};
 use super::region::Region;
 use super::room::Room;
 use super::sizes::NARROWEST_PART;
-use super::{MatRef, TinyProduct, blocked, choices, few_rows};
-use crate::kernels::arithmetic::Arithmetic;
+use super::tiny::TinyProduct;
+use super::{blocked, choices, few_rows};
 use crate::kernels::blocks::multiply_add;
 use crate::kernels::caches::Caches;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
+use crate::kernels::number::Number;
 use crate::kernels::tile::{Dots, Micro, Tiles, Vectors};
 use crate::simd::simd_level;
 
 /// One product, at the SIMD level in use.
 #[inline(always)]
-pub fn multiply<T: Arithmetic + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+pub fn multiply<T: Number + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     if is_small(product) {
         return small(product, sink);
     }
@@ -27,7 +29,7 @@ pub fn multiply<T: Arithmetic + Tiles>(product: &InBounds<'_, T>, scratch: &mut 
 
 /// Any other than a small product.
 #[inline(never)]
-fn not_small<T: Arithmetic + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
+fn not_small<T: Number + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     multiply_by(T::micro(simd_level()), Caches::of_this_processor(), product, scratch, sink);
 }
 
@@ -42,7 +44,7 @@ fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> 
 ///
 /// Which kernel it is depends on all of a product, whichever rows these are, where the order of sums is another: with a vector on
 /// the right, and for few rows by columns.
-pub fn multiply_by<T: Arithmetic + Tiles>(
+pub fn multiply_by<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
     product: &InBounds<'_, T>,
@@ -83,7 +85,7 @@ pub fn multiply_by<T: Arithmetic + Tiles>(
 
 /// What multiplies some columns of a product that has many rows and columns: what [`multiply`] multiplies all of them by.
 #[cfg(any(test, not(any(feature = "matrixmultiply", not(target_arch = "x86_64")))))]
-pub fn by_columns<T: Arithmetic + Tiles>() -> Option<super::products::MultiplyColumns<T>> {
+pub fn by_columns<T: Number + Tiles>() -> Option<super::product::MultiplyColumns<T>> {
     use super::sizes::{INNER_ROWS, ROWS_TO_SHARE};
 
     Some(|product, scratch, region| {
@@ -105,7 +107,7 @@ const SMALL_PRODUCT: usize = limit(64, 8);
 
 /// A small product.
 #[inline(always)]
-fn small<T: Arithmetic>(product: &InBounds<'_, T>, sink: Sink<'_, T>) {
+fn small<T: Number>(product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     match sink {
         Sink::Store(out) => in_order(product, out),
         Sink::Epilogue { epilogue, row } => {
@@ -120,7 +122,7 @@ fn small<T: Arithmetic>(product: &InBounds<'_, T>, sink: Sink<'_, T>) {
 
 /// Each sum in the order of `k`.
 #[inline(always)]
-fn in_order<T: Arithmetic>(product: &InBounds<'_, T>, sums: &mut [T]) {
+fn in_order<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
     // Of the smallest, loops would take longer to set up than all else.
     match product.dims {
         [1, 1, 1] => cube::<T, 1>(product, sums),
@@ -131,7 +133,7 @@ fn in_order<T: Arithmetic>(product: &InBounds<'_, T>, sums: &mut [T]) {
 
 /// The same of matrices of `N` rows and columns.
 #[inline(always)]
-fn cube<T: Arithmetic, const N: usize>(product: &InBounds<'_, T>, sums: &mut [T]) {
+fn cube<T: Number, const N: usize>(product: &InBounds<'_, T>, sums: &mut [T]) {
     let tiny = TinyProduct::<T, N, N, N>::new(*product.lhs, *product.rhs);
     assert!(sums.len() == N * N);
     for (i, row) in sums.as_chunks_mut::<N>().0.iter_mut().enumerate() {
@@ -141,7 +143,7 @@ fn cube<T: Arithmetic, const N: usize>(product: &InBounds<'_, T>, sums: &mut [T]
 
 /// Each sum in the order of `k`, some columns of all rows at a time: of a column, some rows.
 #[inline(never)]
-fn in_loops<T: Arithmetic>(product: &InBounds<'_, T>, sums: &mut [T]) {
+fn in_loops<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!(sums.len() == m * n);
     let lhs = Lines { first: lhs.pointer(), stride: lhs.row_stride, step: lhs.col_stride };
@@ -177,7 +179,7 @@ struct Lines<T> {
 /// # Safety
 /// The operands have so many rows and columns from their first on, and so has the result from `to` on.
 #[inline(always)]
-unsafe fn some_columns<T: Arithmetic, const W: usize>(
+unsafe fn some_columns<T: Number, const W: usize>(
     [m, k, n]: [usize; 3],
     lhs: Lines<T>,
     rhs: Lines<T>,
@@ -235,7 +237,7 @@ const VECTOR_PART: usize = limit(1024, 16);
 /// Elements of a vector that are made contiguous at once.
 const GATHERED: usize = limit(2048, 32);
 
-impl<'a, T: Arithmetic> ByVector<'a, T> {
+impl<'a, T: Number> ByVector<'a, T> {
     fn new(
         micro: &'a Micro<T>,
         [len, k]: [usize; 2],
@@ -299,7 +301,7 @@ impl<'a, T: Arithmetic> ByVector<'a, T> {
 }
 
 /// Has `compute` write results, from an index on and so many, to where they belong or to where an epilogue takes them.
-fn hand_over<T: Arithmetic>(
+fn hand_over<T: Number>(
     len: usize,
     sink: Sink<'_, T>,
     line: Line,

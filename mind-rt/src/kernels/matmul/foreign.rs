@@ -8,15 +8,15 @@
 //! neither threads nor blocks show in the result.
 
 use super::floats;
-use super::products::{InBounds, Product, Sink};
+use super::product::{InBounds, Product, Sink};
 use super::sizes::ROWS_TO_SHARE;
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
+use crate::kernels::number::Number;
 use crate::kernels::tile::Tiles;
 
 /// An element type that the crate multiplies.
-pub trait Foreign: Arithmetic + Tiles {
+pub trait Foreign: Number + Tiles {
     /// `c = alpha · a · b + beta · c`, of `m, k, n, alpha`, operands by two strides, `beta` before `c`, unread where it is 0.
     const GEMM: Gemm<Self>;
 }
@@ -73,7 +73,7 @@ pub fn multiply<T: Foreign>(product: &InBounds<'_, T>, scratch: &mut [T], sink: 
 
 /// The crate stores all columns at once.
 #[cfg(any(feature = "matrixmultiply", not(target_arch = "x86_64")))]
-pub fn by_columns<T>() -> Option<super::products::MultiplyColumns<T>> {
+pub fn by_columns<T>() -> Option<super::product::MultiplyColumns<T>> {
     None
 }
 

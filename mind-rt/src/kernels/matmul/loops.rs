@@ -1,19 +1,20 @@
 //! Products without packing, for every element type: those of integers, and small ones.
 
-use super::MatRef;
-use super::products::{InBounds, MultiplyColumns, Product, Sink};
-use crate::kernels::arithmetic::Arithmetic;
+use super::operands::MatRef;
+use super::product::{InBounds, MultiplyColumns, Product, Sink};
 use crate::kernels::blocks::{for_each_block, multiply_add};
 use crate::kernels::epilogue::Block;
 use crate::kernels::limit::limit;
 use crate::kernels::matvec;
+use crate::kernels::number::Number;
+use crate::kernels::reduce::Reduce;
 use crate::simd::{Kernel, dispatch};
 
 /// Columns of a row that an epilogue takes at once.
 const WIDTH: usize = limit(128, 8);
 
 /// One product.
-pub fn multiply<T: Arithmetic>(product: &InBounds<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
+pub fn multiply<T: Reduce>(product: &InBounds<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs: &lhs, rhs: &rhs, .. } = **product;
     match sink {
         Sink::Store(out) => {
@@ -58,7 +59,7 @@ struct Loops<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Arithmetic> Kernel for Loops<'_, T> {
+impl<T: Number> Kernel for Loops<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -78,7 +79,7 @@ impl<T: Arithmetic> Kernel for Loops<'_, T> {
     }
 }
 
-impl<T: Arithmetic> Loops<'_, T> {
+impl<T: Number> Loops<'_, T> {
     /// `W` columns from `start` on of row `i`, `rhs` having contiguous rows.
     #[inline(always)]
     fn block<const W: usize>(&mut self, i: usize, start: usize) {

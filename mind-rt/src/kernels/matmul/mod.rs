@@ -25,7 +25,9 @@ mod floats;
 mod foreign;
 mod loops;
 mod on_demand;
+mod operands;
 mod pack;
+mod product;
 mod products;
 mod region;
 mod room;
@@ -37,42 +39,17 @@ mod tiny;
 use std::ops::Range;
 
 use super::epilogue::Epilogue;
-use super::limit::limit;
-use super::matvec;
-use crate::kernels::arithmetic::Arithmetic;
-use products::{InBounds, Multiply, Products, Sink};
+use product::{InBounds, Multiply, Sink};
+use products::Products;
 
+pub use operands::{BatchDim, MatRef};
+pub use products::Gemm;
 pub(in crate::kernels) use room::Room;
 pub use tiny::TinyProduct;
 
-/// A matrix operand: element `[i, j]` of a batch's first matrix is `data[offset + i * row_stride + j * col_stride]`.
-/// A stride of 0 repeats.
-#[derive(Clone, Copy, Debug)]
-pub struct MatRef<'a, T> {
-    /// Where the elements are.
-    pub data: &'a [T],
-    /// The first one.
-    pub offset: usize,
-    /// From one row to the next.
-    pub row_stride: usize,
-    /// From one column to the next.
-    pub col_stride: usize,
-}
-
-/// One batch dimension: its extent, and the strides from one matrix to the next. A stride of 0 repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchDim {
-    /// How many matrices.
-    pub extent: usize,
-    /// From one left matrix to the next.
-    pub lhs_stride: usize,
-    /// From one right matrix to the next.
-    pub rhs_stride: usize,
-}
-
 /// [`matmul_into`] without scratch memory.
 #[inline]
-pub fn matmul<T: Arithmetic>(
+pub fn matmul<T: Gemm>(
     batch: &[BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -92,7 +69,7 @@ pub fn matmul<T: Arithmetic>(
 /// # Panics
 /// As an internal error, if an operand does not hold all that its strides reach or `out` has the wrong length.
 #[inline]
-pub fn matmul_into<T: Arithmetic>(
+pub fn matmul_into<T: Gemm>(
     batch: &[BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -108,7 +85,7 @@ pub fn matmul_into<T: Arithmetic>(
 ///
 /// # Panics
 /// As an internal error, if an operand does not hold all that its strides reach.
-pub fn matmul_with<T: Arithmetic, E: Epilogue<T>>(
+pub fn matmul_with<T: Gemm, E: Epilogue<T>>(
     batch: &[BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -124,79 +101,6 @@ pub fn matmul_with<T: Arithmetic, E: Epilogue<T>>(
 #[must_use]
 pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize, lhs_col_stride: usize) -> usize {
     shares::scratch::<T>([m, k, n], lhs_col_stride)
-}
-
-impl<'a, T> MatRef<'a, T> {
-    /// Where element `[i, j]` is.
-    #[inline(always)]
-    fn index(&self, i: usize, j: usize) -> usize {
-        self.offset + i * self.row_stride + j * self.col_stride
-    }
-
-    /// The largest index of a matrix of so many rows and columns, neither 0.
-    #[inline(always)]
-    fn reach(&self, rows: usize, columns: usize) -> usize {
-        last_index(self.offset, [(rows, self.row_stride), (columns, self.col_stride)].into_iter())
-    }
-
-    /// The first element, which is in bounds.
-    #[inline(always)]
-    fn pointer(&self) -> *const T {
-        self.data[self.offset..].as_ptr()
-    }
-
-    /// Whether its rows begin in the same sets of a cache.
-    #[inline(always)]
-    fn rows_share_sets(&self) -> bool {
-        share_sets::<T>(self.row_stride)
-    }
-
-    fn transposed(self) -> Self {
-        Self { row_stride: self.col_stride, col_stride: self.row_stride, ..self }
-    }
-
-    /// The first column.
-    fn column(self) -> matvec::VecRef<'a, T> {
-        matvec::VecRef { data: &self.data[self.offset..], stride: self.row_stride }
-    }
-}
-
-/// Whether places so many elements apart are others in the same sets of a cache, where they push each other out: those of a first cache
-/// repeat with each page.
-#[inline(always)]
-const fn share_sets<T>(stride: usize) -> bool {
-    const PAGE: usize = limit(4096, 64);
-    stride > 0 && stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
-}
-
-/// The largest index reached from `offset` along axes of (extent, stride), no extent being 0.
-#[inline(always)]
-fn last_index(offset: usize, axes: impl Iterator<Item = (usize, usize)>) -> usize {
-    axes.fold(offset, |last, (extent, stride)| last.saturating_add((extent - 1).saturating_mul(stride)))
-}
-
-/// An element type's products. What is here is compiled once, and not for each program.
-pub trait Gemm: Sized {
-    /// [`matmul_into`].
-    fn store(
-        batch: &[BatchDim],
-        dims: &[usize; 3],
-        lhs: &MatRef<'_, Self>,
-        rhs: &MatRef<'_, Self>,
-        scratch: &mut [Self],
-        out: &mut [Self],
-    );
-
-    /// One product.
-    fn multiply(product: &InBounds<'_, Self>, scratch: &mut [Self], sink: Sink<'_, Self>);
-
-    /// Hands over some rows of the result of a batch.
-    fn some_rows(
-        products: &Products<'_, Self>,
-        rows: Range<usize>,
-        scratch: &mut [Self],
-        epilogue: &mut dyn Epilogue<Self>,
-    );
 }
 
 macro_rules! elements {

@@ -7,11 +7,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::products::{InBounds, MultiplyColumns, Product};
+use super::operands::MatRef;
+use super::product::{InBounds, MultiplyColumns, Product};
 use super::region::Region;
 use super::sizes::{FEWEST_COLUMNS, GRAIN_OF_COLUMNS, PARTS_OF_A_THREAD, ROWS_TO_SHARE, SHALLOW};
-use super::{MatRef, choices, columns};
-use crate::kernels::arithmetic::Arithmetic;
+use super::{choices, columns};
+use crate::kernels::number::Number;
 use crate::parallel::join;
 
 /// How many columns threads take at a time of a product of many rows; nothing if they had better take rows.
@@ -35,7 +36,7 @@ pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
 }
 
 /// Multiplies, `width` columns at a time.
-pub fn multiply<T: Arithmetic>(
+pub fn multiply<T: Number>(
     product: &InBounds<'_, T>,
     width: usize,
     threads: usize,

@@ -2,8 +2,8 @@
 
 use super::sizes::{DEEP, NEAR_ROWS};
 use super::spans::Span;
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::limit::limit;
+use crate::kernels::number::Number;
 use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro, TransposeFn};
 use crate::simd::{Kernel, dispatch};
@@ -14,7 +14,7 @@ use crate::simd::{Kernel, dispatch};
 /// # Safety
 /// The block may be read, and `to` written as far as the last panel reaches; they do not overlap. The processor has the level
 /// of `micro`.
-pub unsafe fn pack_panels<T: Arithmetic>(
+pub unsafe fn pack_panels<T: Number>(
     micro: &Micro<T>,
     from: *const T,
     [row_stride, col_stride]: [usize; 2],
@@ -54,7 +54,7 @@ struct Panels<T, P> {
     to: *mut T,
 }
 
-impl<T: Arithmetic, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
+impl<T: Number, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
     type Output = ();
 
     #[inline(always)]
@@ -83,7 +83,7 @@ impl<T: Arithmetic, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
 ///
 /// # Safety
 /// The matrix may be read, and `to` written; they do not overlap. The processor has the level of `micro`.
-pub unsafe fn pack<T: Arithmetic>(
+pub unsafe fn pack<T: Number>(
     micro: &Micro<T>,
     from: *const T,
     [row_stride, col_stride]: [usize; 2],
@@ -149,7 +149,7 @@ struct Pack<T> {
     width: usize,
 }
 
-impl<T: Arithmetic> Kernel for Pack<T> {
+impl<T: Number> Kernel for Pack<T> {
     type Output = ();
 
     #[inline(always)]

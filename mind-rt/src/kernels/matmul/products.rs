@@ -1,17 +1,22 @@
 //! What surrounds one product: checks, batches, threads.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
+use mind_shape::MAX_RANK;
+
+use super::operands::{BatchDim, MatRef, last_index};
+use super::product::{InBounds, Multiply, MultiplyColumns, Product, Sink};
 use super::region::Region;
 use super::sizes::PARTS_OF_A_THREAD;
-use super::{BatchDim, MatRef, columns, last_index, on_demand};
-use crate::kernels::arithmetic::Arithmetic;
+use super::{columns, on_demand};
 use crate::kernels::check;
+use crate::kernels::compiled::Compiled;
 use crate::kernels::epilogue::{Block, Epilogue, Stored};
 use crate::kernels::limit::limit;
-use crate::kernels::storage::poison;
+use crate::kernels::memory::poison;
+use crate::kernels::number::Number;
+use crate::kernels::reduce::Reduce;
 use crate::parallel::threads;
-use crate::shape::MAX_RANK;
 use crate::simd::{SimdLevel, simd_level};
 
 /// The work of a thread that is worth waking it, in multiply-adds: about 20 µs, where waking takes a few.
@@ -30,60 +35,33 @@ const COST_OF_READING: [usize; 2] = [8, 3];
 /// Parts begin at multiples of so many rows of a matrix: those of the tallest tile.
 const GRAIN: usize = 8;
 
-/// What becomes of sums.
-pub enum Sink<'a, T> {
-    /// They are stored, row below row without gaps.
-    Store(&'a mut [T]),
-    /// An epilogue takes them; the product's first row is its row `row`.
-    Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
+/// An element type's products. What is here is compiled once, and not for each program.
+pub trait Gemm: Reduce + Compiled {
+    /// [`matmul_into`](super::matmul_into).
+    fn store(
+        batch: &[BatchDim],
+        dims: &[usize; 3],
+        lhs: &MatRef<'_, Self>,
+        rhs: &MatRef<'_, Self>,
+        scratch: &mut [Self],
+        out: &mut [Self],
+    );
+
+    /// One product.
+    fn multiply(product: &InBounds<'_, Self>, scratch: &mut [Self], sink: Sink<'_, Self>);
+
+    /// Hands over some rows of the result of a batch.
+    fn some_rows(
+        products: &Products<'_, Self>,
+        rows: Range<usize>,
+        scratch: &mut [Self],
+        epilogue: &mut dyn Epilogue<Self>,
+    );
 }
-
-/// One product, or some rows of it.
-///
-/// References, because to copy what the caller has only just written costs more than a tiny product.
-pub struct Product<'a, T> {
-    pub dims: &'a [usize; 3],
-    /// The rows of the product that these are some of.
-    pub all_rows: usize,
-    pub lhs: &'a MatRef<'a, T>,
-    pub rhs: &'a MatRef<'a, T>,
-}
-
-/// A product of which no extent is 0, and whose operands hold all that they reach. That is checked where it is made, and by no kernel: small
-/// products would feel it each time.
-pub struct InBounds<'a, T>(Product<'a, T>);
-
-impl<'a, T> InBounds<'a, T> {
-    /// # Panics
-    /// As an internal error, if that is not so.
-    #[inline(always)]
-    pub fn new(product: Product<'a, T>) -> Self {
-        let Product { dims: &[m, k, n], lhs, rhs, .. } = product;
-        check(m > 0 && k > 0 && n > 0, "matmul: nothing to multiply");
-        check(lhs.reach(m, k) < lhs.data.len(), "matmul: left operand too short");
-        check(rhs.reach(k, n) < rhs.data.len(), "matmul: right operand too short");
-        Self(product)
-    }
-}
-
-impl<'a, T> Deref for InBounds<'a, T> {
-    type Target = Product<'a, T>;
-
-    #[inline(always)]
-    fn deref(&self) -> &Product<'a, T> {
-        &self.0
-    }
-}
-
-/// What multiplies: one for each element type.
-pub type Multiply<T> = fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>);
-
-/// What multiplies some columns of a product of many rows and columns.
-pub type MultiplyColumns<T> = fn(&InBounds<'_, T>, &mut [T], Region<'_, T>);
 
 /// [`matmul_into`](super::matmul_into).
 #[inline(always)]
-pub fn store<T: Arithmetic>(
+pub fn store<T: Gemm>(
     batch: &[BatchDim],
     dims: &[usize; 3],
     lhs: &MatRef<'_, T>,
@@ -127,7 +105,7 @@ pub fn store<T: Arithmetic>(
 
 /// [`matmul_with`](super::matmul_with).
 #[inline]
-pub fn hand_over<T: Arithmetic, E: Epilogue<T>>(
+pub fn hand_over<T: Gemm, E: Epilogue<T>>(
     batch: &[BatchDim],
     dims: &[usize; 3],
     lhs: &MatRef<'_, T>,
@@ -182,7 +160,7 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
 
 /// Hands over what empty sums give.
 #[cold]
-fn zeros<T: Arithmetic>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
+fn zeros<T: Number>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
     const WIDTH: usize = limit(128, 8);
     let sums = &[T::ZERO; WIDTH];
     for row in 0..rows {
@@ -208,7 +186,7 @@ pub struct Products<'a, T> {
     rows: usize,
 }
 
-impl<'a, T: Arithmetic> Products<'a, T> {
+impl<'a, T: Number> Products<'a, T> {
     pub fn new(
         batch: &'a [BatchDim],
         [m, k, n]: &[usize; 3],

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::kernels::storage::{POISONS, Plain};
+use crate::kernels::memory::{POISONS, Plain};
 
 /// Memory to write to.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! What a product uses scratch memory for: what the planner adds up is what the product cuts its memory by.
 
+use super::operands::share_sets;
 use super::room::Room;
-use super::share_sets;
 use super::sizes::{
     DEPTH, FETCHED, FETCHED_ROWS, FEW_LINES, LEFT_BYTES, PACKED_STACK_BYTES, RIGHT_BYTES, WAITING_ROWS,
     WIDE_LINES, WORTH_A_BLOCK, WORTH_PACKING,

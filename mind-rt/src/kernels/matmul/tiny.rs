@@ -1,9 +1,9 @@
 //! Products whose extents are small constants.
 
-use super::MatRef;
-use crate::kernels::arithmetic::Arithmetic;
+use super::operands::MatRef;
 use crate::kernels::check;
 use crate::kernels::monoid::Sum;
+use crate::kernels::number::Number;
 use crate::kernels::reduce::reduce_lanes;
 
 /// The product of an `M` by `K` and a `K` by `N` matrix, whose rows are computed where they are asked for: no dispatch and
@@ -30,7 +30,7 @@ pub struct TinyProduct<'a, T, const M: usize, const K: usize, const N: usize> {
     rhs: MatRef<'a, T>,
 }
 
-impl<'a, T: Arithmetic, const M: usize, const K: usize, const N: usize> TinyProduct<'a, T, M, K, N> {
+impl<'a, T: Number, const M: usize, const K: usize, const N: usize> TinyProduct<'a, T, M, K, N> {
     /// Computes nothing yet.
     ///
     /// # Panics

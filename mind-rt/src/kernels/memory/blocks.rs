@@ -7,7 +7,7 @@ use std::alloc::{self, Layout};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-use super::super::storage::ALIGN;
+use super::ALIGN;
 
 /// The size of a block: a power of two of cache lines, up to [`LARGEST`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@
 //! All memory here is initialised: with zeros when it is new, else with what its last user left.
 
 mod blocks;
+mod buffer;
 
 use std::alloc::{self, Layout};
 use std::collections::VecDeque;
@@ -15,7 +16,11 @@ use std::hint;
 use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-pub(super) use blocks::BlockSize;
+use blocks::BlockSize;
+pub(crate) use buffer::{Buffer, POISONS, Plain, Stored, cast_bytes, poison};
+
+/// Alignment of every allocation made here, in bytes: a cache line, and an AVX-512 register.
+pub const ALIGN: usize = 64;
 
 /// So many bytes are kept at most.
 const KEPT: usize = 32 * 1024 * 1024;
@@ -24,9 +29,9 @@ const KEPT: usize = 32 * 1024 * 1024;
 const SMALL: usize = 1024;
 
 /// Bytes of a layout, all initialised, owned by who has this and given back by [`release`].
-pub(super) struct Memory {
-    pub(super) start: NonNull<u8>,
-    pub(super) layout: Layout,
+struct Memory {
+    start: NonNull<u8>,
+    layout: Layout,
 }
 
 // SAFETY: memory belongs to whoever has it, on any thread.
@@ -34,13 +39,13 @@ unsafe impl Send for Memory {}
 
 /// A block of any value, with the alignment of buffers. `None` if none can be had.
 #[inline(always)]
-pub(super) fn stale_block(size: BlockSize) -> Option<NonNull<u8>> {
+fn stale_block(size: BlockSize) -> Option<NonNull<u8>> {
     blocks::take(size)
 }
 
 /// A block whose first `bytes` are zeros. `None` if none can be had.
 #[inline]
-pub(super) fn zeroed_block(size: BlockSize, bytes: usize) -> Option<NonNull<u8>> {
+fn zeroed_block(size: BlockSize, bytes: usize) -> Option<NonNull<u8>> {
     let block = blocks::take(size)?;
     // SAFETY: the block is ours, and no more is written than it has.
     unsafe { block.write_bytes(0, bytes.min(size.bytes())) };
@@ -49,17 +54,17 @@ pub(super) fn zeroed_block(size: BlockSize, bytes: usize) -> Option<NonNull<u8>>
 
 /// Gives a block back.
 #[inline]
-pub(super) fn release_block(block: NonNull<u8>, size: BlockSize) {
+fn release_block(block: NonNull<u8>, size: BlockSize) {
     blocks::keep(block, size);
 }
 
 /// Large memory of any value. `None` if it cannot be had. The layout's size must not be 0.
-pub(super) fn stale(layout: Layout) -> Option<Memory> {
+fn stale(layout: Layout) -> Option<Memory> {
     take(layout).or_else(|| new(layout))
 }
 
 /// Zeros in large memory. `None` if it cannot be had. The layout's size must not be 0.
-pub(super) fn zeroed(layout: Layout) -> Option<Memory> {
+fn zeroed(layout: Layout) -> Option<Memory> {
     let Some(memory) = take(layout) else { return new(layout) };
     // SAFETY: the memory is ours, and as large as its layout says.
     unsafe { memory.start.write_bytes(0, layout.size()) };
@@ -68,7 +73,7 @@ pub(super) fn zeroed(layout: Layout) -> Option<Memory> {
 
 /// Zeros, from the allocator.
 #[inline]
-pub(super) fn new(layout: Layout) -> Option<Memory> {
+fn new(layout: Layout) -> Option<Memory> {
     if layout.size() > SMALL {
         // SAFETY: the caller's promise: the size is not 0.
         let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
@@ -86,7 +91,7 @@ fn take(layout: Layout) -> Option<Memory> {
 }
 
 /// Gives large memory back.
-pub(super) fn release(memory: Memory) {
+fn release(memory: Memory) {
     if memory.layout.size() > KEPT {
         return free(memory);
     }
@@ -100,7 +105,7 @@ pub(super) fn release(memory: Memory) {
 
 /// Gives memory back to the allocator.
 #[inline]
-pub(super) fn free(memory: Memory) {
+fn free(memory: Memory) {
     // SAFETY: `new` allocated it with this layout, and its owner is done with it.
     unsafe { alloc::dealloc(memory.start.as_ptr(), memory.layout) };
 }

@@ -1,8 +1,8 @@
 //! Matrices times vectors: nothing of the matrix is read twice, so what counts is that memory is read in long stretches.
 
 use super::{LINE, Vector, each};
-use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::limit::limit;
+use crate::kernels::number::Number;
 use crate::kernels::prefetch::prefetch;
 
 /// `to[i * to.stride + j] = Σ_l rows[j * stride + l] · vector i[l]` for each vector, `len` rows and `k` products. The vectors are

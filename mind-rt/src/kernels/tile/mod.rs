@@ -23,7 +23,7 @@ mod transpose;
 mod vector_128;
 mod walk;
 
-use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::number::Number;
 use crate::simd::SimdLevel;
 use by_vector::{CombineFn, DotsFn};
 #[cfg(target_arch = "x86_64")]
@@ -109,7 +109,7 @@ pub trait Tiles: Sized + 'static {
 
 /// A vector of a level. All methods are to be inlined into code compiled for it.
 pub trait Vector: Copy {
-    type Element: Arithmetic;
+    type Element: Number;
     const LANES: usize;
 
     /// Whether a part of a vector is loaded as fast as a whole one.

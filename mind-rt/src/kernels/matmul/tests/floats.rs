@@ -3,7 +3,7 @@
 
 use super::super::choices::right_bytes;
 use super::super::foreign::{self, Foreign};
-use super::super::products::{InBounds, Product, Sink};
+use super::super::product::{InBounds, Product, Sink};
 use super::super::sizes::COMBINED_ROWS;
 use super::super::{Gemm, few_rows, floats, matmul_scratch};
 use super::{Collect, MatRef};

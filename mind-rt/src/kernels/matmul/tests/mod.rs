@@ -5,10 +5,11 @@ mod threads;
 
 use super::*;
 use crate::kernels::epilogue::Block;
+use crate::kernels::number::Number;
 use crate::sample::sample;
 
 /// Small whole numbers, so that every order of summing gives the same float.
-fn small<T: Arithmetic>(len: usize, seed: usize) -> Vec<T> {
+fn small<T: Number>(len: usize, seed: usize) -> Vec<T> {
     let mut state = seed;
     (0..len)
         .map(|_| {
@@ -18,7 +19,7 @@ fn small<T: Arithmetic>(len: usize, seed: usize) -> Vec<T> {
         .collect()
 }
 
-fn naive<T: Arithmetic>(
+fn naive<T: Number>(
     batch: &[BatchDim],
     [m, k, n]: [usize; 3],
     lhs: MatRef<'_, T>,
@@ -40,7 +41,7 @@ fn naive<T: Arithmetic>(
         .collect()
 }
 
-fn agrees<T: Arithmetic>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
+fn agrees<T: Gemm>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let expected = naive(batch, dims, lhs, rhs);
     // What was there must not matter: it is never read.
     let mut out = vec![T::POISON; expected.len()];
@@ -68,7 +69,7 @@ struct Collect<'a, T> {
     taken: &'a mut [Option<T>],
 }
 
-impl<T: Arithmetic> Epilogue<T> for Collect<'_, T> {
+impl<T: Number> Epilogue<T> for Collect<'_, T> {
     fn split(self, row: usize) -> (Self, Self) {
         let Self { first, end, columns, taken } = self;
         assert!((first..=end).contains(&row));
@@ -94,7 +95,7 @@ fn layouts(rows: usize, cols: usize) -> [[usize; 2]; 6] {
     [[cols, 1], [1, rows], [2 * cols + 3, 2], [0, 1], [1, 0], [0, 0]]
 }
 
-fn all_layouts<T: Arithmetic>(sizes: &[usize]) {
+fn all_layouts<T: Gemm>(sizes: &[usize]) {
     let data = (small::<T>(20_000, 1), small::<T>(20_000, 2));
     let with = |[m, k]: [usize; 2]| sizes.iter().map(move |&n| [m, k, n]);
     let pairs = sizes.iter().flat_map(|&m| sizes.iter().map(move |&k| [m, k]));
@@ -120,7 +121,7 @@ fn products_of_small_matrices_in_all_layouts() {
 /// Every extent from 0 to 40 in each place, beside odd ones; operands lie in order, transposed and with gaps.
 #[test]
 fn every_size_up_to_forty() {
-    fn of<T: Arithmetic>(others: [usize; 2]) {
+    fn of<T: Gemm>(others: [usize; 2]) {
         let data = (small::<T>(4000, 9), small::<T>(4000, 10));
         for size in 0..=40 {
             for place in 0..3 {
@@ -262,7 +263,7 @@ fn operands_too_short_reach_no_kernel() {
 #[should_panic(expected = "matmul: nothing to multiply")]
 fn an_empty_product_reaches_no_kernel() {
     let mat = MatRef { data: &[0.0_f32; 4], offset: 0, row_stride: 2, col_stride: 1 };
-    let _ = InBounds::new(products::Product { dims: &[2, 0, 2], all_rows: 2, lhs: &mat, rhs: &mat });
+    let _ = InBounds::new(product::Product { dims: &[2, 0, 2], all_rows: 2, lhs: &mat, rhs: &mat });
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 #[cfg(not(feature = "__small_blocks"))]
 use super::super::columns;
-use super::super::products::{InBounds, Product, Products, Sink};
+use super::super::product::{InBounds, Product, Sink};
+use super::super::products::Products;
 use super::super::region::Region;
 use super::super::{BatchDim, Gemm, floats, matmul_scratch, on_demand};
 use super::floats::{bits, random};

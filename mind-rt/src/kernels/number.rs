@@ -1,18 +1,12 @@
-//! What kernels ask of an element type.
+//! What kernels compute with.
 
-use super::compiled::Sums;
-use super::conv::Convolve;
-use super::matmul::Gemm;
-use super::reduce::Reduce;
-use super::rows::SumRows;
-use super::storage::Plain;
-use crate::element::Element;
+use std::fmt::{Debug, Display, LowerExp};
 
-/// Arithmetic that kernels are generic over: IEEE for floats, wrapping for integers.
+use super::memory::Plain;
+
+/// A number that kernels are generic over: IEEE for floats, wrapping for integers.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Arithmetic:
-    Element + Plain + Sums + Convolve + Gemm + Reduce + SumRows + std::fmt::LowerExp
-{
+pub trait Number: Plain + PartialEq + PartialOrd + Default + Debug + Display + LowerExp {
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -41,7 +35,7 @@ pub trait Arithmetic:
 
 macro_rules! float {
     ($($ty:ty),*) => {
-        $(impl Arithmetic for $ty {
+        $(impl Number for $ty {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const LEAST: Self = Self::NEG_INFINITY;
@@ -76,7 +70,7 @@ macro_rules! float {
 
 macro_rules! integer {
     ($($ty:ty),*) => {
-        $(impl Arithmetic for $ty {
+        $(impl Number for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
             const LEAST: Self = Self::MIN;

@@ -1,0 +1,74 @@
+//! How large images, filters and steps are.
+
+use super::axis::Axis;
+use crate::kernels::check;
+
+/// The geometry of a convolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv2d {
+    /// Images.
+    pub n: usize,
+    /// Height of an input image.
+    pub h: usize,
+    /// Width of an input image.
+    pub w: usize,
+    /// Channels of an input image.
+    pub c_in: usize,
+    /// Height of the filter.
+    pub kh: usize,
+    /// Width of the filter.
+    pub kw: usize,
+    /// Channels of an output image.
+    pub c_out: usize,
+    /// Steps down and across, 1 or more.
+    pub stride: [usize; 2],
+    /// Rows of zeros above and below, columns of zeros before and after.
+    pub pad: [[usize; 2]; 2],
+    /// Height of an output image.
+    pub h_out: usize,
+    /// Width of an output image.
+    pub w_out: usize,
+}
+
+impl Conv2d {
+    /// Checks the geometry, and the lengths of what is there.
+    #[track_caller]
+    pub(super) fn check(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) {
+        let len = |dims: [usize; 4]| dims.into_iter().try_fold(1usize, usize::checked_mul);
+        let is =
+            |found: Option<usize>, dims| len(dims).is_some_and(|len| found.is_none_or(|found| found == len));
+        check(is(input, [self.n, self.h, self.w, self.c_in]), "conv2d: wrong input length");
+        check(is(filter, [self.kh, self.kw, self.c_in, self.c_out]), "conv2d: wrong filter length");
+        check(is(out, [self.n, self.h_out, self.w_out, self.c_out]), "conv2d: wrong output length");
+        check(!self.stride.contains(&0), "conv2d: a stride is 0");
+        // Positions in the padding are below 0, so all are signed.
+        let fits = |outputs: usize, stride: usize, kernel: usize, extent: usize, pad: usize| {
+            let reach = outputs.checked_add(1).and_then(|outputs| outputs.checked_mul(stride));
+            let reach =
+                reach.and_then(|reach| reach.checked_add(kernel)?.checked_add(extent)?.checked_add(pad));
+            reach.is_some_and(|reach| reach <= isize::MAX as usize / 2)
+        };
+        check(
+            fits(self.h_out, self.stride[0], self.kh, self.h, self.pad[0][0])
+                && fits(self.w_out, self.stride[1], self.kw, self.w, self.pad[1][0]),
+            "conv2d: sizes overflow",
+        );
+    }
+
+    pub(super) fn axes(&self) -> [Axis; 2] {
+        let axis = |input, output, kernel, axis: usize| Axis {
+            input,
+            output,
+            kernel,
+            stride: self.stride[axis],
+            pad: self.pad[axis][0],
+        };
+        [axis(self.h, self.h_out, self.kh, 0), axis(self.w, self.w_out, self.kw, 1)]
+    }
+
+    /// The multiply-adds of each of the three functions, padding included.
+    pub(super) fn work(&self) -> usize {
+        let sums = self.n * self.h_out * self.w_out * self.c_out;
+        sums.saturating_mul(self.kh.saturating_mul(self.kw).saturating_mul(self.c_in))
+    }
+}

@@ -1,0 +1,74 @@
+//! Products and sums that round once or twice.
+
+use crate::kernels::number::Number;
+
+/// A number with fractions.
+pub trait Float: Number {
+    /// `self · factor + term`, rounded once. Slow where the processor has no instruction for it.
+    #[must_use]
+    fn fused(self, factor: Self, term: Self) -> Self;
+}
+
+impl Float for f32 {
+    #[inline(always)]
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+}
+
+impl Float for f64 {
+    #[inline(always)]
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+}
+
+/// How a product and a sum are rounded: each for itself, or both at once.
+pub trait Rounding {
+    /// Whether [`multiply_add`](Self::multiply_add) rounds once.
+    const FUSES: bool;
+    /// Whether operands of functions that have ranges are known to be in them.
+    const IS_NEAR: bool = false;
+
+    /// `x · y + z`.
+    fn multiply_add<T: Float>(x: T, y: T, z: T) -> T;
+
+    /// `1 + r + p · r²`, where only the first term is large: the end of a series.
+    fn one_plus<T: Float>(r: T, p: T) -> T;
+}
+
+/// Multiplications and additions that round each for itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Separate;
+
+/// Multiplications and additions that round once: for code that is compiled for a level with an instruction for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Fused;
+
+impl Rounding for Separate {
+    const FUSES: bool = false;
+
+    #[inline(always)]
+    fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
+        x.times(y).plus(z)
+    }
+
+    #[inline(always)]
+    fn one_plus<T: Float>(r: T, p: T) -> T {
+        p.times(r.times(r)).plus(r).plus(T::ONE)
+    }
+}
+
+impl Rounding for Fused {
+    const FUSES: bool = true;
+
+    #[inline(always)]
+    fn multiply_add<T: Float>(x: T, y: T, z: T) -> T {
+        x.fused(y, z)
+    }
+
+    #[inline(always)]
+    fn one_plus<T: Float>(r: T, p: T) -> T {
+        p.fused(r, T::ONE).fused(r, T::ONE)
+    }
+}

@@ -1,0 +1,59 @@
+//! One product, and what becomes of it.
+
+use std::ops::Deref;
+
+use super::operands::MatRef;
+use super::region::Region;
+use crate::kernels::check;
+use crate::kernels::epilogue::Epilogue;
+
+/// What becomes of sums.
+pub enum Sink<'a, T> {
+    /// They are stored, row below row without gaps.
+    Store(&'a mut [T]),
+    /// An epilogue takes them; the product's first row is its row `row`.
+    Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
+}
+
+/// One product, or some rows of it.
+///
+/// References, because to copy what the caller has only just written costs more than a tiny product.
+pub struct Product<'a, T> {
+    pub dims: &'a [usize; 3],
+    /// The rows of the product that these are some of.
+    pub all_rows: usize,
+    pub lhs: &'a MatRef<'a, T>,
+    pub rhs: &'a MatRef<'a, T>,
+}
+
+/// A product of which no extent is 0, and whose operands hold all that they reach. That is checked where it is made, and by no kernel: small
+/// products would feel it each time.
+pub struct InBounds<'a, T>(Product<'a, T>);
+
+impl<'a, T> InBounds<'a, T> {
+    /// # Panics
+    /// As an internal error, if that is not so.
+    #[inline(always)]
+    pub fn new(product: Product<'a, T>) -> Self {
+        let Product { dims: &[m, k, n], lhs, rhs, .. } = product;
+        check(m > 0 && k > 0 && n > 0, "matmul: nothing to multiply");
+        check(lhs.reach(m, k) < lhs.data.len(), "matmul: left operand too short");
+        check(rhs.reach(k, n) < rhs.data.len(), "matmul: right operand too short");
+        Self(product)
+    }
+}
+
+impl<'a, T> Deref for InBounds<'a, T> {
+    type Target = Product<'a, T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Product<'a, T> {
+        &self.0
+    }
+}
+
+/// What multiplies: one for each element type.
+pub type Multiply<T> = fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>);
+
+/// What multiplies some columns of a product of many rows and columns.
+pub type MultiplyColumns<T> = fn(&InBounds<'_, T>, &mut [T], Region<'_, T>);
