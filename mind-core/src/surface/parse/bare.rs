@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident, Span};
 
-use super::machine::{LevelKind, Operand, State};
+use super::levels::{LevelKind, Operand, State};
 use super::parser::{Parser, is_keyword};
 use super::paths::settle_expression;
 use crate::diag::{Code, Diag, Site};

@@ -2,61 +2,13 @@
 
 use proc_macro2::Ident;
 
-use super::machine::{LevelKind, Operand, State};
+use super::levels::{
+    ForeignSubscripts, LevelKind, OpenCall, OpenSubscript, Operand, State, SubscriptPart, Target,
+};
 use super::parser::Parser;
 use crate::diag::{Code, Diag, Site};
-use crate::surface::ast::{
-    Argument, Body, Callee, ExprId, Node, NodeKind, Subscript, SubscriptKind, Transform,
-};
+use crate::surface::ast::{Argument, Body, ExprId, Node, NodeKind, Subscript, SubscriptKind};
 use crate::surface::habits;
-
-/// A call whose arguments are being read.
-pub(super) struct OpenCall {
-    pub(super) target: Target,
-    /// What is called, or the receiver.
-    pub(super) start: Site,
-    pub(super) arguments: Vec<Argument>,
-    /// `axes` where `axes =` has been read.
-    pub(super) name: Option<Ident>,
-}
-
-/// What is called.
-pub(super) enum Target {
-    Function(Callee),
-    Method(Ident),
-    Transformed { transforms: Vec<Transform>, function: Callee },
-}
-
-/// A subscript of which a part is being read.
-pub(super) struct OpenSubscript {
-    first: Site,
-    part: Part,
-}
-
-/// Subscripts that have been read as other libraries write them: what is wrong, and what they come to here.
-#[derive(Default)]
-pub(super) struct ForeignSubscripts {
-    /// The first token that is not of the language, and the token itself.
-    found: Option<(Site, &'static str)>,
-    /// Which ranges include their end.
-    inclusive: Vec<usize>,
-    /// Whether the subscript being read has a `:`.
-    colon: bool,
-}
-
-/// The part of a subscript being read, with those before it.
-#[derive(Clone, Copy)]
-enum Part {
-    /// A place, or the start of a range.
-    Start,
-    End {
-        start: Option<ExprId>,
-    },
-    Step {
-        start: Option<ExprId>,
-        end: Option<ExprId>,
-    },
-}
 
 const SUBSCRIPT: &str = "an operator, `..`, `,` or `]`";
 
@@ -225,7 +177,7 @@ impl Parser<'_> {
 
     fn subscript_start(&mut self) -> Result<State, Diag> {
         let first = self.here();
-        self.set_part(first, Part::Start);
+        self.set_part(first, SubscriptPart::Start);
         if let LevelKind::Subscripts { foreign, .. } = &mut self.level().kind {
             foreign.colon = false;
         }
@@ -269,11 +221,11 @@ impl Parser<'_> {
         if self.at_end() || self.at(",") {
             return self.subscript(first, SubscriptKind::Range { start, end: None, step: None });
         }
-        self.set_part(first, Part::Step { start, end: None });
+        self.set_part(first, SubscriptPart::Step { start, end: None });
         Ok(State::Operand)
     }
 
-    fn set_part(&mut self, first: Site, part: Part) {
+    fn set_part(&mut self, first: Site, part: SubscriptPart) {
         if let LevelKind::Subscripts { current, .. } = &mut self.level().kind {
             *current = Some(OpenSubscript { first, part });
         }
@@ -286,19 +238,19 @@ impl Parser<'_> {
         if self.at_end() || [",", ";", ":"].iter().any(|end| self.at(end)) {
             return self.behind_end(first, start, None);
         }
-        self.set_part(first, Part::End { start });
+        self.set_part(first, SubscriptPart::End { start });
         Ok(State::Operand)
     }
 
     fn behind_end(&mut self, first: Site, start: Option<ExprId>, end: Option<ExprId>) -> Result<State, Diag> {
         if self.take(";").is_some() {
-            self.set_part(first, Part::Step { start, end });
+            self.set_part(first, SubscriptPart::Step { start, end });
             return Ok(State::Operand);
         }
         let again = self.take("..").inspect(|site| self.foreign(*site, ".."));
         if again.is_some() || self.take_colon() {
             if !self.at_end() && !self.at(",") {
-                self.set_part(first, Part::Step { start, end });
+                self.set_part(first, SubscriptPart::Step { start, end });
                 return Ok(State::Operand);
             }
             return self.subscript(first, SubscriptKind::Range { start, end, step: None });
@@ -321,17 +273,17 @@ impl Parser<'_> {
         };
         let OpenSubscript { first, part } = current.take().expect("a subscript has been started");
         match part {
-            Part::Start if self.take("..").is_some() || self.take_colon() => {
+            SubscriptPart::Start if self.take("..").is_some() || self.take_colon() => {
                 self.behind_dots(first, Some(operand.id))
             }
-            Part::Start if self.take_colons() => self.behind_colons(first, Some(operand.id)),
-            Part::Start => match self.take("..=") {
+            SubscriptPart::Start if self.take_colons() => self.behind_colons(first, Some(operand.id)),
+            SubscriptPart::Start => match self.take("..=") {
                 Some(site) => {
                     self.foreign(site, "..=");
                     if let LevelKind::Subscripts { subscripts, foreign, .. } = &mut self.level().kind {
                         foreign.inclusive.push(subscripts.len());
                     }
-                    self.set_part(first, Part::End { start: Some(operand.id) });
+                    self.set_part(first, SubscriptPart::End { start: Some(operand.id) });
                     Ok(State::Operand)
                 }
                 None => {
@@ -342,8 +294,8 @@ impl Parser<'_> {
                     self.subscript(first, SubscriptKind::New)
                 }
             },
-            Part::End { start } => self.behind_end(first, start, Some(operand.id)),
-            Part::Step { start, end } => {
+            SubscriptPart::End { start } => self.behind_end(first, start, Some(operand.id)),
+            SubscriptPart::Step { start, end } => {
                 self.subscript(first, SubscriptKind::Range { start, end, step: Some(operand.id) })
             }
         }

@@ -2,16 +2,10 @@
 
 use proc_macro2::{Delimiter, Ident};
 
-use super::machine::{LevelKind, Operand, State};
+use super::levels::{LevelKind, OpenDerivative, Operand, State};
 use super::parser::Parser;
 use crate::diag::{Diag, Site};
 use crate::surface::ast::{Derivative, NodeKind, TransformKind, WrtPlace};
-
-/// A transform whose expression is being read.
-pub(super) struct OpenDerivative {
-    kind: TransformKind,
-    start: Site,
-}
 
 const PLACE: &str = "a variable or a field";
 

@@ -3,10 +3,9 @@
 use proc_macro2::{Delimiter, Ident, TokenTree};
 use syn::buffer::Cursor;
 
-use super::brackets::{ForeignSubscripts, OpenCall, Target};
+use super::levels::{ForeignSubscripts, LevelKind, OpenCall, Operand, Pending, State, Target};
 use super::literals::number;
-use super::machine::{LevelKind, Operand, Pending, State, is_transform};
-use super::parser::Parser;
+use super::parser::{Parser, is_transform};
 use super::rustisms;
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};

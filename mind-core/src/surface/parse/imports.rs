@@ -2,8 +2,7 @@
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
-use super::machine::is_transform;
-use super::parser::{Parser, is_keyword};
+use super::parser::{Parser, is_keyword, is_transform};
 use crate::diag::{Code, Diag, Site};
 use crate::standard;
 use crate::surface::ast::{Import, ImportKind};

@@ -6,8 +6,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream};
 use syn::buffer::Cursor;
 
 use super::literals::number;
-use super::machine::is_transform;
-use super::parser::{Parser, Unexpected};
+use super::parser::{Parser, Unexpected, is_transform};
 use super::paths::settle_block;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{

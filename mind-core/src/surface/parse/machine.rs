@@ -1,95 +1,11 @@
 //! The machine that reads bodies: it keeps the open brackets on a list of its own, so that no nesting costs stack.
 
-use proc_macro2::{Delimiter, Ident, Span};
-use syn::buffer::Cursor;
+use proc_macro2::Delimiter;
 
-use super::brackets::{ForeignSubscripts, OpenCall, OpenSubscript};
-use super::derivatives::OpenDerivative;
+use super::levels::{Level, LevelKind, Operand, Outside, State};
 use super::parser::Parser;
-use super::statements::Statement;
-use super::structs::OpenStruct;
 use crate::diag::{Diag, Site};
-use crate::map::Map;
-use crate::surface::ast::{BinaryOp, Body, Derivative, ExprId, NodeKind, Subscript};
-
-/// An expression that has been read.
-#[derive(Clone, Copy)]
-pub(super) struct Operand {
-    pub(super) id: ExprId,
-    /// Brackets around it included.
-    pub(super) site: Site,
-}
-
-/// What is to be read next.
-pub(super) enum State {
-    /// A statement, or the end of a block.
-    Statement,
-    /// An element, or the end of a list.
-    Element,
-    /// An operand, with the signs before it.
-    Operand,
-    /// A block of the language if braces are all there is, else an operand.
-    BlockOrOperand,
-    /// What may follow an operand: a postfix form, an operator, or what ends the expression.
-    Behind(Operand),
-    /// What follows a whole expression in the innermost bracket.
-    Whole(Operand),
-    /// Nothing: the body has been read.
-    Done(Option<ExprId>),
-}
-
-/// An open bracket, or the whole body.
-pub(super) struct Level<'a> {
-    pub(super) kind: LevelKind,
-    /// Operators that wait for an operand.
-    pub(super) pending: Vec<Pending>,
-    outside: Option<Outside<'a>>,
-}
-
-/// Where to go on behind a bracket.
-struct Outside<'a> {
-    open: Span,
-    close: Span,
-    after: Cursor<'a>,
-    closing: &'static str,
-}
-
-/// What an open bracket is.
-pub(super) enum LevelKind {
-    /// An expression that another macro passed on, without a bracket to be seen.
-    Fragment,
-    /// `(a, b)`
-    Parenthesis { elements: Vec<ExprId>, comma: bool },
-    /// `[a, b]`
-    Array { elements: Vec<ExprId> },
-    /// `f(a, b)`
-    Call(OpenCall),
-    /// `a[0, 1..3]`
-    Subscripts {
-        base: Operand,
-        subscripts: Vec<Subscript>,
-        current: Option<OpenSubscript>,
-        foreign: ForeignSubscripts,
-    },
-    /// `{ … }`, with the statement being read.
-    Block { statement: Option<Statement> },
-    /// The expression of a closure.
-    Closure,
-    /// An expression among Rust variables.
-    Expression,
-    /// `grad(a, wrt = b)` among Rust variables.
-    Derivative(OpenDerivative),
-    /// The cotangent behind `vjp(…)`.
-    Cotangent(Derivative),
-    /// `Mlp { w1: a, b1, ..p }`
-    Struct(OpenStruct),
-}
-
-/// An operator that waits for an operand.
-pub(super) enum Pending {
-    Sign(Map, Site),
-    Binary { op: BinaryOp, operator: Site, lhs: Operand },
-}
+use crate::surface::ast::{Body, ExprId, NodeKind};
 
 impl<'a> Parser<'a> {
     /// Reads the statements of a function up to the end of the bracket.
@@ -219,9 +135,4 @@ impl<'a> Parser<'a> {
     pub(super) fn add(&mut self, kind: NodeKind, site: Site) -> Operand {
         Operand { id: self.push(kind, site), site }
     }
-}
-
-/// Whether `name` is followed by its arguments.
-pub(super) fn is_transform(name: &Ident) -> bool {
-    crate::surface::ast::TransformKind::ALL.iter().any(|kind| name == kind.name())
 }

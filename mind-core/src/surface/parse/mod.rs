@@ -19,6 +19,7 @@ mod expressions;
 mod externs;
 mod imports;
 mod items;
+mod levels;
 mod literals;
 mod machine;
 mod parser;

@@ -4,7 +4,7 @@ use proc_macro2::extra::DelimSpan;
 use proc_macro2::{Delimiter, Ident, Literal, Spacing, Span, TokenTree};
 use syn::buffer::Cursor;
 
-use super::machine::Level;
+use super::levels::Level;
 use super::rustisms;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Node, NodeKind};
@@ -64,6 +64,11 @@ const KEYWORDS: &[&str] = &[
     "static", "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
     "virtual", "where", "while", "yield",
 ];
+
+/// Whether `name` is followed by its arguments.
+pub(super) fn is_transform(name: &Ident) -> bool {
+    crate::surface::ast::TransformKind::ALL.iter().any(|kind| name == kind.name())
+}
 
 pub(in crate::surface) fn is_keyword(word: &str) -> bool {
     KEYWORDS.contains(&word)

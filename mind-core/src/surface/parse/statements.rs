@@ -2,27 +2,12 @@
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
 
-use super::machine::{LevelKind, Operand, State};
+use super::levels::{LevelKind, Operand, State, Statement, StatementKind};
 use super::parser::{Parser, Unexpected, is_keyword};
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
-use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern, TypeExpr};
+use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern};
 use crate::surface::habits;
-
-/// A statement whose expression is being read.
-pub(super) struct Statement {
-    /// The first node that belongs to it.
-    start: usize,
-    /// Its first token.
-    first: Site,
-    kind: StatementKind,
-}
-
-enum StatementKind {
-    Let { pattern: Pattern, ty: Option<TypeExpr> },
-    Assign { target: Path, op: Option<BinaryOp>, operator: Site },
-    Expression,
-}
 
 const PATTERN: &str = "a name, `_` or a tuple of them";
 const TARGET: &str = "the name of a `&mut` parameter";

@@ -3,31 +3,17 @@
 use proc_macro2::{Delimiter, Ident, TokenTree};
 
 use super::items::{Head, defined_twice, tokens_between};
-use super::machine::{LevelKind, Operand, State};
+use super::levels::{FieldPart, LevelKind, OpenStruct, Operand, State};
 use super::parser::Parser;
 use super::templates::PARAMS;
 use super::types::is_no_struct;
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{
-    Block, Callee, ExprId, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, Transposed,
-    TypeExpr, TypeKind,
+    Block, Callee, Field, FieldPattern, FieldValue, NodeKind, Path, Pattern, Struct, Transposed, TypeExpr,
+    TypeKind,
 };
 
 const FIELD: &str = "a field as `w: f32[2, 3]`";
-
-/// A struct expression whose fields are being read.
-pub(super) struct OpenStruct {
-    name: Callee,
-    fields: Vec<FieldValue>,
-    /// What the next expression is.
-    part: Part,
-    base: Option<ExprId>,
-}
-
-enum Part {
-    Field(Ident),
-    Base,
-}
 
 impl Parser<'_> {
     /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
@@ -156,7 +142,7 @@ impl Parser<'_> {
 
     /// Enters `{ … }` behind the name of a struct.
     pub(super) fn enter_struct(&mut self, name: Callee) -> State {
-        let part = Part::Base;
+        let part = FieldPart::Base;
         let open = OpenStruct { name, fields: Vec::new(), part, base: None };
         self.enter(Delimiter::Brace, LevelKind::Struct(open))
     }
@@ -164,13 +150,13 @@ impl Parser<'_> {
     /// Reads `w1:`, `b1` alone or `..` in a struct expression.
     pub(super) fn field_start(&mut self) -> Result<State, Diag> {
         if self.take("..").is_some() {
-            self.open_struct().part = Part::Base;
+            self.open_struct().part = FieldPart::Base;
             return Ok(State::Operand);
         }
         let name = self.name("a field, `..` or `}`")?;
         let site = Site::token(name.span());
         if self.take(":").is_some() {
-            self.open_struct().part = Part::Field(name);
+            self.open_struct().part = FieldPart::Field(name);
             return Ok(State::Operand);
         }
         let value = self.push(NodeKind::Name(name.clone()), site);
@@ -186,12 +172,12 @@ impl Parser<'_> {
     /// Takes an expression as the field or the base that was to be read.
     pub(super) fn field_value(&mut self, operand: Operand) -> Result<State, Diag> {
         let open = self.open_struct();
-        match std::mem::replace(&mut open.part, Part::Base) {
-            Part::Field(name) => {
+        match std::mem::replace(&mut open.part, FieldPart::Base) {
+            FieldPart::Field(name) => {
                 open.fields.push(FieldValue { name, value: operand.id });
                 self.separator("an operator, `,` or `}`")?;
             }
-            Part::Base => {
+            FieldPart::Base => {
                 open.base = Some(operand.id);
                 self.expect_end("an operator or `}`")?;
             }

@@ -2,9 +2,8 @@
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
 
-use super::brackets::Target;
-use super::machine::is_transform;
-use super::parser::{Parser, is_keyword};
+use super::levels::Target;
+use super::parser::{Parser, is_keyword, is_transform};
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{Callee, Transform, TransformKind, Wrt, WrtTarget};
 
