@@ -1,10 +1,16 @@
 //! Modules of the crate name only those below them: what an operation is lies below what is done with it. So do the
 //! files of the lowering: what is known of a body lies below what each concern does with it.
 
+use std::collections::BTreeMap;
 use std::{
     fs,
     path::{Path, PathBuf},
 };
+
+use names::named;
+
+#[path = "../../../tests/support/names.rs"]
+mod names;
 
 /// From the bottom up.
 const LAYERS: [&str; 19] = [
@@ -131,58 +137,29 @@ fn names_of_files(folder: &str, order: &[&str]) -> usize {
 
 /// The files of a module, but for tests.
 fn files(module: &str) -> Vec<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = vec![source.join(format!("{module}.rs"))];
-    let mut folders = vec![source.join(module)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.expect("the folder can be read").path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
-        }
-    }
-    files.retain(|file| {
-        file.extension().is_some_and(|extension| extension == "rs")
-            && file.is_file()
-            && !file.ends_with("tests.rs")
-    });
-    files.sort();
-    assert!(!files.is_empty(), "{module} is a module");
-    files
+    names::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), module)
 }
 
-/// The modules that paths with a prefix name, in code.
-fn named(text: &str, prefix: &str) -> Vec<String> {
-    let code: String = text
-        .split("#[cfg(test)]")
-        .next()
-        .unwrap_or_default()
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .collect::<Vec<_>>()
-        .join(" ");
-    let word = |text: &str| -> String {
-        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    let mut found = Vec::new();
-    for rest in code.split(prefix).skip(1) {
-        let Some(list) = rest.strip_prefix('{') else {
-            found.push(word(rest));
-            continue;
-        };
-        let (mut depth, mut starts) = (0, true);
-        for (at, character) in list.char_indices() {
-            match character {
-                '}' if depth == 0 => break,
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                ',' if depth == 0 => starts = true,
-                _ if starts && !character.is_whitespace() => {
-                    found.push(word(&list[at..]));
-                    starts = false;
-                }
-                _ => {}
-            }
+#[test]
+fn no_files_of_the_parser_name_each_other_in_a_circle() {
+    let names: BTreeMap<String, Vec<String>> = files("surface/parse")
+        .into_iter()
+        .map(|file| {
+            let text = fs::read_to_string(&file).expect("the source can be read");
+            let name = file.file_stem().and_then(|name| name.to_str()).expect("files have names");
+            (name.to_owned(), named(&text, "super::"))
+        })
+        .collect();
+    // Files that name none of those left are taken away until there are none, or all that are left name another one.
+    let mut left: Vec<&String> = names.keys().collect();
+    loop {
+        let before = left.len();
+        let all = left.clone();
+        left.retain(|file| names[*file].iter().any(|name| name != *file && all.contains(&name)));
+        if left.len() == before {
+            break;
         }
     }
-    found
+    assert!(names.values().flatten().filter(|name| names.contains_key(*name)).count() > 40);
+    assert!(left.is_empty(), "these name each other in a circle, or name files that do: {left:?}");
 }
