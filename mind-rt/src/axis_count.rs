@@ -1,4 +1,4 @@
-//! How many axes a value has, as a type.
+//! The number of axes of a value, as a type.
 //!
 //! The Rust type of an ndarray names its rank, and so does that of an inferred shape, or rustc could not tell how many
 //! extents `dims()` gives. So ranks of results have to be types, where extents are constants.

@@ -1,4 +1,4 @@
-//! What the brackets of a body hold that are open, and the statement that is being read.
+//! The state of a body that is being read: its open brackets, innermost last, and the current statement.
 
 use proc_macro2::{Ident, Span};
 use syn::buffer::Cursor;
@@ -30,7 +30,7 @@ pub(super) enum State {
     BlockOrOperand,
     /// What may follow an operand: a postfix form, an operator, or what ends the expression.
     Behind(Operand),
-    /// What follows a whole expression in the innermost bracket.
+    /// A comma, a closing bracket or another token that may follow a complete expression in the innermost bracket.
     Whole(Operand),
     /// Nothing: the body has been read.
     Done(Option<ExprId>),
@@ -92,14 +92,14 @@ pub(super) enum Pending {
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
     pub(super) target: Target,
-    /// What is called, or the receiver.
+    /// Where the function or the receiver of the call begins.
     pub(super) start: Site,
     pub(super) arguments: Vec<Argument>,
     /// `axes` where `axes =` has been read.
     pub(super) name: Option<Ident>,
 }
 
-/// What is called.
+/// The function or method of a call.
 pub(super) enum Target {
     Function(Callee),
     Method(Ident),

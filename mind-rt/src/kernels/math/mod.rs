@@ -127,8 +127,8 @@ macro_rules! unless {
 /// Declares the functions of elements: what one is of `f32`, of `f64` and of integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
-        /// How a product and a sum are rounded, and the functions that are computed by them.
-        /// [`Kernel::run_by`](crate::simd::Kernel::run_by) is told.
+        /// The functions of elements, computed with products and sums that are rounded once or twice.
+        /// [`Kernel::run_by`](crate::simd::Kernel::run_by) takes it as a type parameter.
         pub trait MultiplyAdd: Rounding {
             $($(#[$doc])*
             #[inline(always)]

@@ -63,8 +63,8 @@ impl<'a, T> MatRef<'a, T> {
     }
 }
 
-/// Whether places so many elements apart are others in the same sets of a cache, where they push each other out: those of a first cache
-/// repeat with each page.
+/// Whether addresses `stride` elements apart map to the same sets of the first cache and evict each other: its sets repeat with each
+/// page.
 #[inline(always)]
 pub(super) const fn share_sets<T>(stride: usize) -> bool {
     const PAGE: usize = limit(4096, 64);

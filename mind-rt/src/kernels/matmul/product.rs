@@ -52,8 +52,8 @@ impl<'a, T> Deref for InBounds<'a, T> {
     }
 }
 
-/// What multiplies: one for each element type.
+/// A function that computes a product; each element type has one.
 pub type Multiply<T> = fn(&InBounds<'_, T>, &mut [T], Sink<'_, T>);
 
-/// What multiplies some columns of a product of many rows and columns.
+/// A function that computes some columns of a product of many rows and columns.
 pub type MultiplyColumns<T> = fn(&InBounds<'_, T>, &mut [T], Region<'_, T>);
