@@ -112,6 +112,23 @@ pub(crate) struct Trace {
     pub(crate) bindings: Bindings,
 }
 
+/// What an operation gives on operands that verification has seen: a value of this element type and these extents, where symbols
+/// have the extents that `bindings` gives them.
+///
+/// # Errors
+/// E6001 for an index out of range, E6010 for an integer divided by 0 and for a function of Rust.
+#[cfg(feature = "testing")]
+pub fn apply(
+    op: &Op,
+    operands: &[Value],
+    dtype: DType,
+    shape: &[usize],
+    bindings: &Bindings,
+) -> Result<Value, RunError> {
+    let operands: Vec<&Value> = operands.iter().collect();
+    evaluate(op, &operands, &Concrete { dtype, shape, bindings })
+}
+
 /// Runs every instruction and keeps every value; errors as those of [`run`].
 #[cfg(feature = "testing")]
 pub(crate) fn trace(module: &Verified, inputs: &[Value]) -> Result<Trace, RunError> {

@@ -10,17 +10,13 @@ pub use crate::dims::sealed::DimMarker;
 pub use crate::element::Arithmetic;
 pub use crate::error::fail;
 pub use crate::external::{Given, put};
-pub use crate::kernels::arg::{argmax, argmin};
 pub use crate::kernels::conv::{
     Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,
 };
 pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad};
-pub use crate::kernels::cumulate::{Along, cumsum};
 pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finished, Stored, one_by_one};
 pub use crate::kernels::gather::{Index, Picked, check_divisors, check_indices, gather, scatter_add};
-pub use crate::kernels::iota::iota;
-pub use crate::kernels::join::concat;
 pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,

@@ -1,16 +1,17 @@
-//! Every function of elements and every reduction, at every element type, in every loop that it may stand in: a row whose
-//! Rust does not type-check fails here, and not in the crate of a user.
+//! Every function of elements and every reduction, at every element type, in every loop that it may stand in, and every operation
+//! that has a kernel of its own: a row whose Rust does not type-check fails here, and not in the crate of a user.
 
 use std::collections::BTreeMap;
 
 use mind_core::{
     build::Builder,
     canon::{Canonical, canonicalise},
+    dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::{Elements, Value},
-    ir::{Op, Product, Reduction, ValueId},
+    ir::{Op, Product, Reduction, Rows, ValueId},
     map::{Domain, Map, Notation, Takes},
-    ops::Profile,
+    ops::{self, Class, OpInfo, Profile, sample::Case as Sampled},
     opt::optimise,
     plan::plan,
     reduce::Reduce,
@@ -45,6 +46,12 @@ pub fn cases() -> Vec<Case> {
     for reduce in Reduce::ALL {
         for dtype in types(reduce.row().takes) {
             cases.extend(of_reduction(*reduce, dtype));
+        }
+    }
+    for row in ops::TABLE.iter().filter(|row| row.class == Class::Kernel) {
+        for dtype in DType::ALL {
+            let all = row.cases(dtype).into_iter().enumerate();
+            cases.extend(all.flat_map(|(at, case)| of_kernel(row, dtype, at, &case)));
         }
     }
     cases
@@ -144,13 +151,52 @@ fn of_reduction(reduce: Reduce, dtype: DType) -> Vec<Case> {
     REDUCED.iter().enumerate().flat_map(of_shape).collect()
 }
 
+/// An operation that has a kernel, as its row samples it.
+fn of_kernel(row: &OpInfo, dtype: DType, at: usize, sampled: &Sampled) -> Vec<Case> {
+    let mut b = Builder::new();
+    let names = (0..).map(|position| format!("x{position}"));
+    let inputs = names.zip(&sampled.operands);
+    let inputs = inputs.map(|(name, ty)| b.input(name.as_str(), ty.clone()).expect("each has its own name"));
+    let inputs: Vec<ValueId> = inputs.collect();
+    let result = b.push(sampled.op.clone(), &inputs).expect("a row takes what it samples");
+    let places = places(sampled);
+    let drawn = sampled.operands.iter().enumerate().map(|(position, ty)| {
+        let extents: Vec<usize> = ty.shape.iter().map(known).collect();
+        match places {
+            Some((indices, places)) if indices == position => {
+                filled(&extents, ty.dtype, |at| (at * 7 % places) as f64)
+            }
+            _ => draw(&extents, row.sample.domain, ty.dtype, position + 3),
+        }
+    });
+    let drawn = drawn.collect();
+    programs(&format!("{}_{at}_{dtype}", row.mnemonic), b, vec![result], drawn)
+}
+
+/// The operand that has indices, and below what they are.
+fn places(sampled: &Sampled) -> Option<(usize, usize)> {
+    let table = &sampled.operands[0].shape;
+    Some(match &sampled.op {
+        Op::Rows(Rows::Gather) => (1, known(&table[0])),
+        Op::Rows(Rows::TakeAlong { axis }) => (1, known(&table[*axis as usize])),
+        Op::Rows(Rows::ScatterAdd { shape }) => (0, known(&shape[0])),
+        Op::Rows(Rows::AddAlong { shape, axis }) => (0, known(&shape[*axis as usize])),
+        _ => return None,
+    })
+}
+
+fn known(extent: &Dim) -> usize {
+    extent.as_literal().and_then(|extent| usize::try_from(extent).ok()).expect("rows sample known extents")
+}
+
 /// A program, and its gradient if it has one.
 fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Value>) -> Vec<Case> {
     let module = b.finish(results.clone());
     let canonical = canonicalise(verify(module, Profile::Extended).expect("a builder makes valid modules"));
     let mut cases = vec![case(name, &canonical, inputs.clone())];
     // Gradients are made of rows, which are tried at every type.
-    let has_gradient = inputs.iter().all(|input| matches!(input.elements, Elements::F32(_)));
+    let is_f32 = |input: &Value| matches!(input.elements, Elements::F32(_) | Elements::I64(_));
+    let has_gradient = inputs.iter().all(is_f32) && inputs.iter().any(|input| input.dtype() == DType::F32);
     if let Some(gradient) = has_gradient.then(|| gradient(&canonical)).flatten() {
         let (_, ty) = gradient.inputs().last().expect("the cotangent is the last input");
         let extents: Vec<usize> =
@@ -162,11 +208,11 @@ fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Value>) -
     cases
 }
 
-/// Of the second result by all inputs.
+/// Of the last result by all inputs.
 fn gradient(canonical: &Canonical) -> Option<Canonical> {
     let module = canonical.clone().into_verified().into_module();
     let (insts, outputs) = module.into_parts();
-    let module = mind_core::ir::Module::from_parts(insts, vec![outputs[1]]);
+    let module = mind_core::ir::Module::from_parts(insts, outputs.last().copied().into_iter().collect());
     let canonical = canonicalise(verify(module, Profile::Extended).expect("it was verified before"));
     let floats = canonical.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(at, _)| Wrt { input: ValueId::new(at), zero_ok: true });

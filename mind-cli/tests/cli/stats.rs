@@ -98,7 +98,7 @@ fn conv(x: f32[1, 6, 6, 1], w: f32[3, 3, 1, 2]) -> f32[1, 4, 4, 2] { conv2d(x, w
         "derivative by its input",
         "check  ",
         "gather  ",
-        "scatter  ",
+        "scatter_add ",
         "number  ",
         "dot  ",
         "nest  ",

@@ -3,10 +3,10 @@
 use crate::{
     ir::ValueId,
     plan::{
-        Argument, Buffer, BufferId, Conv2d, Extern, Finish, Fold, Integers, MatMul, Nest, Operand, Pass,
+        Argument, Buffer, BufferId, Call, Conv2d, Finish, Fold, Integers, MatMul, Nest, Operand, Pass,
         Scalar, ScalarStep, Step, Strips, Target, View,
     },
-    ty::DType,
+    ty::{DType, Type},
 };
 
 const IN_MEMORY: &str = "elements are stored in memory";
@@ -14,7 +14,11 @@ const IN_MEMORY: &str = "elements are stored in memory";
 impl Step {
     /// Whether it can fail.
     pub fn can_fail(&self) -> bool {
-        matches!(self, Self::Check { .. } | Self::Extern(_))
+        match self {
+            Self::Check { .. } => true,
+            Self::Call(call) => call.external().is_some(),
+            _ => false,
+        }
     }
 
     /// What runs by strips, if the step does.
@@ -36,7 +40,7 @@ impl Step {
     fn visit_reads(&self, visit: &mut dyn FnMut(BufferId)) {
         let mut view = |view: &View| view.buffer().into_iter().for_each(&mut *visit);
         match self {
-            Self::Scalar(_) | Self::UpdateScalar { .. } | Self::Iota { .. } => {}
+            Self::Scalar(_) | Self::UpdateScalar { .. } => {}
             Self::Load { from, .. } => view(from),
             Self::Nest(nest) => nest.loads.iter().for_each(view),
             Self::MatMul(product) => {
@@ -44,29 +48,12 @@ impl Step {
             }
             Self::Dot { operands, .. } => operands.iter().for_each(view),
             Self::Check { integers, .. } => integers.buffer().into_iter().for_each(visit),
-            Self::Gather { table, indices, .. } => {
-                visit(*table);
-                indices.buffer().into_iter().for_each(visit);
-            }
-            Self::ScatterAdd { indices, updates, .. } => {
-                visit(*updates);
-                indices.buffer().into_iter().for_each(visit);
-            }
-            Self::ArgReduce { operand, .. } | Self::Cumulate { operand, .. } => visit(*operand),
-            Self::Concat { parts, .. } => parts.iter().copied().for_each(visit),
-            Self::SliceGrad { updates, .. } => visit(*updates),
             Self::Conv2d(convolution) => {
                 convolution.finish.loads.iter().for_each(view);
                 convolution.operands.into_iter().for_each(visit);
             }
-            Self::Extern(call) => call.arguments.iter().for_each(|argument| match argument {
-                Argument::Tensor(buffer, _) => visit(*buffer),
-                Argument::Scalar(..) => {}
-            }),
-            Self::Watch { argument, .. } => match argument {
-                Argument::Tensor(buffer, _) => visit(*buffer),
-                Argument::Scalar(..) => {}
-            },
+            Self::Call(call) => call.operands.iter().filter_map(Argument::buffer).for_each(visit),
+            Self::Watch { argument, .. } => argument.buffer().into_iter().for_each(visit),
             Self::Update { from, .. } => visit(*from),
             Self::Strips(strips) => {
                 strips
@@ -90,21 +77,14 @@ impl Step {
             Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
                 finish.stores.iter().for_each(|store| visit(store.target.buffer().expect(IN_MEMORY)));
             }
-            Self::Extern(call) => visit(call.result),
+            Self::Call(call) => visit(call.result),
             Self::Strips(strips) => {
                 strips
                     .steps
                     .iter()
                     .for_each(|step| step.visit_writes(&mut |buffer| visit(strips.whole(buffer))));
             }
-            Self::Iota { result }
-            | Self::Gather { result, .. }
-            | Self::ArgReduce { result, .. }
-            | Self::Cumulate { result, .. }
-            | Self::ScatterAdd { result, .. }
-            | Self::Concat { result, .. }
-            | Self::SliceGrad { result, .. }
-            | Self::Update { to: result, .. } => visit(*result),
+            Self::Update { to, .. } => visit(*to),
             Self::Scalar(_)
             | Self::UpdateScalar { .. }
             | Self::Load { .. }
@@ -132,15 +112,8 @@ impl Step {
             Self::Strips(_)
             | Self::MatMul(_)
             | Self::Check { .. }
-            | Self::Gather { .. }
-            | Self::ArgReduce { .. }
-            | Self::Cumulate { .. }
-            | Self::Iota { .. }
-            | Self::ScatterAdd { .. }
-            | Self::Concat { .. }
-            | Self::SliceGrad { .. }
+            | Self::Call(_)
             | Self::Conv2d(_)
-            | Self::Extern(_)
             | Self::Watch { .. }
             | Self::Update { .. }
             | Self::UpdateScalar { .. } => {}
@@ -161,29 +134,14 @@ impl Step {
             Self::MatMul(MatMul { finish, .. }) | Self::Conv2d(Conv2d { finish, .. }) => {
                 finish.for_each_operand(|operand| operand.scalar().into_iter().for_each(&mut *visit));
             }
-            Self::Check { integers: indices, .. }
-            | Self::Gather { indices, .. }
-            | Self::ScatterAdd { indices, .. } => match indices {
-                Integers::Scalar(scalar, _) => visit(scalar),
-                Integers::Buffer(_) => {}
-            },
-            Self::Extern(call) => call.arguments.iter().for_each(|argument| match argument {
-                Argument::Scalar(scalar, _) => visit(scalar),
-                Argument::Tensor(..) => {}
-            }),
-            Self::Watch { argument, .. } => match argument {
-                Argument::Scalar(scalar, _) => visit(scalar),
-                Argument::Tensor(..) => {}
-            },
+            Self::Check { integers: Integers::Scalar(scalar, _), .. } => visit(scalar),
+            Self::Call(call) => call.operands.iter().filter_map(Argument::scalar).for_each(visit),
+            Self::Watch { argument, .. } => argument.scalar().into_iter().for_each(visit),
             Self::UpdateScalar { from, .. } => visit(from),
             Self::Strips(strips) => strips.steps.iter().for_each(|step| step.visit_scalars(visit)),
-            Self::Load { .. }
+            Self::Check { integers: Integers::Buffer(_), .. }
+            | Self::Load { .. }
             | Self::Dot { .. }
-            | Self::ArgReduce { .. }
-            | Self::Cumulate { .. }
-            | Self::Iota { .. }
-            | Self::Concat { .. }
-            | Self::SliceGrad { .. }
             | Self::Update { .. } => {}
         }
     }
@@ -201,14 +159,30 @@ impl Step {
     }
 }
 
-impl Extern {
+impl Call {
     /// Everything in memory that it reads or writes.
     pub(super) fn buffers(&self) -> impl Iterator<Item = BufferId> {
-        let tensors = self.arguments.iter().filter_map(|argument| match argument {
-            Argument::Tensor(buffer, _) => Some(*buffer),
-            Argument::Scalar(..) => None,
-        });
-        tensors.chain([self.result])
+        self.operands.iter().filter_map(Argument::buffer).chain([self.result])
+    }
+}
+
+impl Argument {
+    /// The buffer, if it is in memory.
+    pub fn buffer(&self) -> Option<BufferId> {
+        if let Self::Tensor(buffer, _) = self { Some(*buffer) } else { None }
+    }
+
+    /// The type of the tensor or number.
+    pub fn ty(&self) -> Type {
+        match self {
+            Self::Tensor(_, ty) => ty.clone(),
+            Self::Scalar(_, dtype) => Type::scalar(*dtype),
+        }
+    }
+
+    /// The single number, if it is one.
+    pub fn scalar(&self) -> Option<&Scalar> {
+        if let Self::Scalar(scalar, _) = self { Some(scalar) } else { None }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Conv2d, Extern, Integers, Limits, MatMul, Nest, Operand, Parameter, Pass,
+        Argument, Buffer, BufferId, Call, Conv2d, Integers, Limits, MatMul, Nest, Operand, Parameter, Pass,
         Place, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching, arena,
         finish::finish,
         fusion::{self, Fusion},
@@ -123,26 +123,6 @@ impl<'g> Planner<'g> {
         self.stored(read.item().expect("kernels read memory"))
     }
 
-    fn integers(&self, read: &Read, item: &Item) -> Integers {
-        match (read, &item.work) {
-            (Read::Scalar(scalar), Work::Check { dtype, .. }) => Integers::Scalar(scalar.clone(), *dtype),
-            (Read::Scalar(scalar), _) => {
-                let dtype = self.check_of(item);
-                Integers::Scalar(scalar.clone(), dtype)
-            }
-            (Read::View(_), _) => Integers::Buffer(self.read_buffer(read)),
-        }
-    }
-
-    /// The element type of the indices that were checked for an item.
-    fn check_of(&self, item: &Item) -> crate::ty::DType {
-        let check = item.needs.iter().find_map(|needed| match &self.graph.items[*needed].work {
-            Work::Check { dtype, .. } => Some(*dtype),
-            _ => None,
-        });
-        check.expect("indices are checked before they are used")
-    }
-
     /// A product or convolution with what was fused to it.
     fn kernel(&self, item: &Item, cluster: &Cluster<'_>) -> Step {
         let finish = finish(self.fusion, cluster);
@@ -188,41 +168,18 @@ impl<'g> Planner<'g> {
             Work::Dot => {
                 Step::Dot { result: item.value, operands: [self.view(&reads[0]), self.view(&reads[1])] }
             }
-            Work::Check { must, .. } => {
-                Step::Check { integers: self.integers(&reads[0], item), must: must.clone() }
-            }
-            Work::Gather(picked) => Step::Gather {
-                table: self.read_buffer(&reads[0]),
-                indices: self.integers(&reads[1], item),
-                picked: picked.clone(),
-                result: self.stored(id),
+            Work::Check { must, dtype } => Step::Check {
+                integers: match &reads[0] {
+                    Read::Scalar(scalar) => Integers::Scalar(scalar.clone(), *dtype),
+                    read @ Read::View(_) => Integers::Buffer(self.read_buffer(read)),
+                },
+                must: must.clone(),
             },
-            Work::ArgReduce { arg, shape, reduced } => Step::ArgReduce {
-                arg: *arg,
-                operand: self.read_buffer(&reads[0]),
-                shape: shape.clone(),
-                reduced: reduced.clone(),
-                result: self.stored(id),
-            },
-            Work::Iota => Step::Iota { result: self.stored(id) },
-            Work::Cumulate(cumulate, along) => Step::Cumulate {
-                cumulate: *cumulate,
-                along: along.clone(),
-                operand: self.read_buffer(&reads[0]),
-                result: self.stored(id),
-            },
-            Work::ScatterAdd(picked) => Step::ScatterAdd {
-                indices: self.integers(&reads[0], item),
-                updates: self.read_buffer(&reads[1]),
-                picked: picked.clone(),
-                result: self.stored(id),
-            },
-            Work::Extern { function, order, operands, ty } => {
+            Work::Call { op, operands, ty } => {
                 assert_eq!(reads.len(), operands.len(), "an argument for each operand");
-                Step::Extern(Extern {
-                    function: function.clone(),
-                    order: *order,
-                    arguments: reads.iter().zip(operands).map(|(read, ty)| self.argument(read, ty)).collect(),
+                Step::Call(Call {
+                    op: op.clone(),
+                    operands: reads.iter().zip(operands).map(|(read, ty)| self.argument(read, ty)).collect(),
                     ty: ty.clone(),
                     result: self.stored(id),
                 })
@@ -230,17 +187,6 @@ impl<'g> Planner<'g> {
             Work::Watch { watch, ty } => {
                 Step::Watch { watch: watch.clone(), argument: self.argument(&reads[0], ty) }
             }
-            Work::Concat { rows } => Step::Concat {
-                parts: reads.iter().map(|read| self.read_buffer(read)).collect(),
-                rows: rows.clone(),
-                result: self.stored(id),
-            },
-            Work::SliceGrad { part, slice } => Step::SliceGrad {
-                updates: self.read_buffer(&reads[0]),
-                part: part.clone(),
-                slice: slice.clone(),
-                result: self.stored(id),
-            },
             Work::Elementwise(_) | Work::Fold { .. } | Work::MatMul { .. } | Work::Conv2d(_) => {
                 unreachable!("these have a space")
             }

@@ -1,9 +1,11 @@
 //! What steps need at least: arithmetic, and bytes moved.
 
 use super::{
-    BufferId, Conv2d, Finish, Integers, MatMul, Nest, Node, Plan, Step, Store, Strips, Target, View,
+    Argument, BufferId, Call, Conv2d, Finish, Integers, MatMul, Nest, Node, Plan, Step, Store, Strips,
+    Target, View,
 };
 use crate::dim::{Dim, Overflow};
+use crate::ir::{Op, Rows};
 use crate::map::{self, Map};
 
 /// The work of one step, whatever kernel does it.
@@ -50,28 +52,23 @@ impl Count<'_> {
                 Ok(())
             }
             Step::Check { integers, .. } => self.integers(integers),
-            Step::Gather { indices, result, .. } => {
-                self.integers(indices)?;
-                self.buffers([*result, *result])
-            }
-            Step::ScatterAdd { indices, updates, result, .. } => {
-                self.integers(indices)?;
-                self.flops(&self.elements(*updates)?)?;
-                self.buffers([*updates, *result])
-            }
-            Step::ArgReduce { operand, result, .. } | Step::Cumulate { operand, result, .. } => {
-                self.flops(&self.elements(*operand)?)?;
-                self.buffers([*operand, *result])
-            }
-            Step::Iota { result } => self.buffers([*result]),
-            Step::Concat { parts, result, .. } => self.buffers(parts.iter().copied().chain([*result])),
-            Step::SliceGrad { updates, result, .. } => self.buffers([*updates, *result]),
+            Step::Call(call) => self.call(call),
             Step::Conv2d(convolution) => self.convolution(convolution),
-            Step::Extern(call) => self.buffers(call.buffers()),
             Step::Strips(strips) => self.strips(strips),
             Step::Update { from, to } => self.buffers([*from, *to]),
             Step::UpdateScalar { .. } | Step::Watch { .. } => Ok(()),
         }
+    }
+
+    fn call(&mut self, call: &Call) -> Result<(), Overflow> {
+        let types: Vec<_> = call.operands.iter().map(Argument::ty).collect();
+        let types: Vec<_> = types.iter().collect();
+        self.flops(&(call.op.info().flops)(&call.op, &types, &call.ty)?)?;
+        // Of a table the elements that are picked are read, as many as are written.
+        let table = call.operands.first().and_then(Argument::buffer);
+        let picks = matches!(&call.op, Op::Rows(Rows::Gather | Rows::TakeAlong { .. }));
+        let read = |buffer: BufferId| if picks && Some(buffer) == table { call.result } else { buffer };
+        self.buffers(call.buffers().map(read))
     }
 
     /// That of all rows at once.

@@ -5,12 +5,12 @@ use std::{collections::BTreeSet, fmt::Write};
 use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::ValueId,
+    ir::{External, Slice, ValueId},
     map::{Map, Notation},
+    ops::Attribute,
     plan::{
-        Along, Argument, Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest,
-        Node, Operand, Picked, Place, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips, Target,
-        View, Watch,
+        Argument, Buffer, BufferId, Call, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest, Node,
+        Operand, Place, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips, Target, View, Watch,
     },
     ty::Type,
 };
@@ -93,39 +93,7 @@ impl Listing<'_> {
             Step::Check { integers, must: Must::Divide } => {
                 format!("check    {} is not 0", self.integers(integers))
             }
-            Step::Gather { table, indices, result, picked } => {
-                let (table, indices) = (self.buffer(*table), self.integers(indices));
-                let ([rows, picked], result) = (self.picked(picked), self.buffer(*result));
-                format!("gather   {result} <- {rows} of {table} at {indices}  ({picked})")
-            }
-            Step::ArgReduce { arg, operand, reduced, result, .. } => {
-                let axes: Vec<usize> = (0..reduced.len()).filter(|axis| reduced[*axis]).collect();
-                let (operand, result) = (self.buffer(*operand), self.buffer(*result));
-                format!("{:<8} {result} <- positions in {operand} over axes {axes:?}", arg.function())
-            }
-            Step::Iota { result } => {
-                let count = self.extents(&self.plan.buffers[result.0].ty.shape);
-                format!("iota     {} <- 0 and up  ({count})", self.buffer(*result))
-            }
-            Step::Cumulate { cumulate, along: Along { extents, reverse, exclusive }, operand, result } => {
-                let (operand, result) = (self.buffer(*operand), self.buffer(*result));
-                let from = if *reverse { "from the end" } else { "from the start" };
-                let own = if *exclusive { " without its own" } else { "" };
-                let extents = self.extents(extents);
-                format!("{:<8} {result} <- {operand} {from}{own}  ({extents})", cumulate.function())
-            }
-            Step::ScatterAdd { indices, updates, result, picked } => {
-                let (updates, indices) = (self.buffer(*updates), self.integers(indices));
-                let ([rows, picked], result) = (self.picked(picked), self.buffer(*result));
-                format!("scatter  {result} <- {rows} of {updates} added at {indices}  ({picked})")
-            }
-            Step::Concat { parts, result, .. } => {
-                let parts: Vec<String> = parts.iter().map(|part| self.buffer(*part)).collect();
-                format!("concat   {} <- {}", self.buffer(*result), parts.join(", "))
-            }
-            Step::SliceGrad { updates, result, .. } => {
-                format!("place    {} <- {} among zeros", self.buffer(*result), self.buffer(*updates))
-            }
+            Step::Call(call) => self.call(call),
             Step::Conv2d(Conv2d { kind, operands: [first, second], finish, filter, .. }) => {
                 let kind = match kind {
                     ConvKind::Forward => "",
@@ -137,13 +105,6 @@ impl Listing<'_> {
                 return self.finish(head, finish);
             }
             Step::Strips(strips) => return self.strips(strips),
-            Step::Extern(call) => {
-                let arguments: Vec<_> =
-                    call.arguments.iter().map(|argument| self.argument(argument)).collect();
-                let derivative = "derivative of ".repeat(call.order);
-                let result = self.buffer(call.result);
-                format!("call     {result} <- {derivative}{}({})", call.function, arguments.join(", "))
-            }
             Step::Watch { watch: Watch::Show(label), argument } => {
                 format!("show     {} as {label:?}", self.argument(argument))
             }
@@ -162,6 +123,47 @@ impl Listing<'_> {
         match argument {
             Argument::Tensor(buffer, _) => self.buffer(*buffer),
             Argument::Scalar(scalar, _) => self.scalar(scalar),
+        }
+    }
+
+    /// `cumsum   y <- x  (axis 1, reverse)`.
+    fn call(&self, call: &Call) -> String {
+        let result = self.buffer(call.result);
+        let operands: Vec<_> = call.operands.iter().map(|operand| self.argument(operand)).collect();
+        let operands = operands.join(", ");
+        match call.external() {
+            Some(External::Call { function, .. }) => {
+                return format!("call     {result} <- {function}({operands})");
+            }
+            Some(External::Grad { function, order }) => {
+                let derivative = "derivative of ".repeat(usize::try_from(*order).unwrap_or(0));
+                return format!("call     {result} <- {derivative}{function}({operands})");
+            }
+            None => {}
+        }
+        let (row, arrow) = (call.op.info(), if operands.is_empty() { "" } else { " <- " });
+        let attributes = (row.attributes)(&call.op);
+        let named = row.fields.iter().zip(attributes.iter().flatten());
+        let attributes: Vec<_> =
+            named.filter_map(|(field, attribute)| self.attribute(field.name, attribute)).collect();
+        let attributes = format!("  ({})", attributes.join(", "));
+        let attributes = if attributes == "  ()" { "" } else { &attributes };
+        format!("{:<8} {result}{arrow}{operands}{attributes}", row.mnemonic)
+    }
+
+    /// What is said of an attribute; nothing of a flag that is not set.
+    fn attribute(&self, name: &str, attribute: &Attribute) -> Option<String> {
+        let dims = |dims: &[Dim]| dims.iter().map(|dim| self.dim(dim)).collect::<Vec<_>>().join(", ");
+        match attribute {
+            Attribute::Flag(is_set) => is_set.then(|| name.to_owned()),
+            Attribute::I64(value) => Some(format!("{name} {value}")),
+            Attribute::Integers(values) => Some(format!("{name} {values:?}")),
+            Attribute::Dims(shape) => Some(format!("{name} [{}]", dims(shape))),
+            Attribute::Slice(slice) => {
+                let Slice { starts, ends, steps } = &**slice;
+                Some(format!("starts [{}], ends [{}], steps {steps:?}", dims(starts), dims(ends)))
+            }
+            _ => None,
         }
     }
 
@@ -352,16 +354,6 @@ impl Listing<'_> {
 
     fn extents(&self, extents: &[Dim]) -> String {
         extents.iter().map(|dim| self.dim(dim)).collect::<Vec<_>>().join(" × ")
-    }
-
-    /// What an index picks, and how much of what.
-    fn picked(&self, picked: &Picked) -> [String; 2] {
-        match picked {
-            Picked::Row(row) => ["rows".to_owned(), format!("rows of {}", self.dim(row))],
-            Picked::Along(extents) => {
-                ["elements".to_owned(), format!("along the second of {}", self.extents(extents))]
-            }
-        }
     }
 
     pub(crate) fn dim(&self, dim: &Dim) -> String {

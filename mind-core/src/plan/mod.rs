@@ -33,11 +33,10 @@ pub use view::{Source, View};
 use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
-    ir::{Convolution, Cumulation, Slice, ValueId},
+    ir::{Convolution, External, Op, Own, ValueId},
     map::Map,
-    ops::{Requirement, position},
+    ops::Requirement,
     opt::Optimised,
-    reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape, Type},
 };
 
@@ -162,11 +161,6 @@ pub enum Step {
         /// Views of rank 1.
         operands: [View; 2],
     },
-    /// The numbers from 0 up.
-    Iota {
-        /// Of `i64`.
-        result: BufferId,
-    },
     /// An error unless something holds of each of these integers.
     Check {
         /// Contiguous.
@@ -174,76 +168,10 @@ pub enum Step {
         /// What must hold.
         must: Must,
     },
-    /// What checked indices pick of a table.
-    Gather {
-        /// Contiguous.
-        table: BufferId,
-        /// Contiguous integers.
-        indices: Integers,
-        /// What an index picks.
-        picked: Picked,
-        /// Where that goes.
-        result: BufferId,
-    },
-    /// Positions of the largest or the smallest elements, counted row by row along the reduced axes.
-    ArgReduce {
-        /// Which.
-        arg: ArgReduce,
-        /// Contiguous.
-        operand: BufferId,
-        /// Its shape.
-        shape: Shape,
-        /// Which of its axes they are over.
-        reduced: Vec<bool>,
-        /// Where the positions go.
-        result: BufferId,
-    },
-    /// What the elements up to each along an axis are together.
-    Cumulate {
-        /// Which.
-        cumulate: Cumulate,
-        /// Of which elements.
-        along: Along,
-        /// Contiguous.
-        operand: BufferId,
-        /// Of the same type.
-        result: BufferId,
-    },
-    /// What is added to zeros at checked indices.
-    ScatterAdd {
-        /// Contiguous integers.
-        indices: Integers,
-        /// Contiguous.
-        updates: BufferId,
-        /// What an index picks of the result.
-        picked: Picked,
-        /// Where they are added.
-        result: BufferId,
-    },
-    /// Tensors one after the other along an axis: in each row a row of each.
-    Concat {
-        /// Contiguous.
-        parts: Vec<BufferId>,
-        /// How many rows there are.
-        rows: Dim,
-        /// All of them.
-        result: BufferId,
-    },
-    /// Zeros with a tensor placed at a slice.
-    SliceGrad {
-        /// Contiguous.
-        updates: BufferId,
-        /// The extents of what is placed.
-        part: Shape,
-        /// Where.
-        slice: Slice,
-        /// The whole.
-        result: BufferId,
-    },
+    /// A kernel called on whole tensors.
+    Call(Call),
     /// A convolution or one of its derivatives, all contiguous.
     Conv2d(Conv2d),
-    /// A call of a function that is elsewhere, which may fail.
-    Extern(Extern),
     /// A value that is watched. Such steps run in the order of the module.
     Watch {
         /// What is done with it.
@@ -307,41 +235,7 @@ pub enum Watching {
     Nan,
 }
 
-/// What an index picks of a contiguous tensor.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Picked {
-    /// A row of so many elements.
-    Row(Dim),
-    /// At its own place before and behind an axis the element that is there along the axis, of so many places before the axis,
-    /// along it, and behind it.
-    Along([Dim; 3]),
-}
-
-/// Which elements of a contiguous tensor are together at each place along an axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Along {
-    /// The places before the axis, along it, and behind it.
-    pub extents: [Dim; 3],
-    /// As in [`Cumulation`].
-    pub reverse: bool,
-    /// Likewise.
-    pub exclusive: bool,
-}
-
-impl Along {
-    fn of(shape: &Shape, cumulation: &Cumulation) -> Self {
-        let Cumulation { axis, reverse, exclusive } = *cumulation;
-        Self { extents: extents_around(shape, position(axis)), reverse, exclusive }
-    }
-}
-
-/// The places of a shape before an axis, along it, and behind it.
-fn extents_around(shape: &Shape, axis: usize) -> [Dim; 3] {
-    let count = |part: &[Dim]| Shape::from_slice(part).element_count().expect("a part of a countable shape");
-    [count(&shape[..axis]), shape[axis].clone(), count(&shape[axis + 1..])]
-}
-
-/// The indices of a gather or scatter, or divisors.
+/// Indices that are to be within an extent, or divisors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Integers {
     /// Contiguous in memory.
@@ -399,24 +293,30 @@ pub struct Conv2d {
     pub finish: Finish,
 }
 
-/// A call of a function that is elsewhere, or of a reverse derivative of it.
+/// A kernel called on whole tensors, each contiguous: what computes an operation that is neither loops nor a product.
+///
+/// Nothing here says which function of the run time that is, or what it is given: both stand in the table of
+/// [written operations](crate::written::kernel_text), which expressions without types read too.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Extern {
-    /// The path of the function.
-    pub function: Arc<str>,
-    /// How often it is differentiated. A derivative's last argument is the cotangent of what is differentiated, and its
-    /// result has those of all other arguments of floats, one after the other; so cotangents behind the first are such
-    /// vectors.
-    pub order: usize,
-    /// The arguments.
-    pub arguments: Vec<Argument>,
-    /// What the function gives, a tensor or a number, contiguous.
+pub struct Call {
+    /// The operation. Indices that it takes have been checked.
+    pub op: Op,
+    /// The operands.
+    pub operands: Vec<Argument>,
+    /// The type of the result; a single number is stored as one element.
     pub ty: Type,
-    /// Where it goes.
+    /// Where the result goes.
     pub result: BufferId,
 }
 
-/// An argument of a function that is elsewhere.
+impl Call {
+    /// The function that is called, if it is one that the program does not hold.
+    pub fn external(&self) -> Option<&External> {
+        if let Op::Own(Own::External(external)) = &self.op { Some(external) } else { None }
+    }
+}
+
+/// An operand of a call, or a value that is watched.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// A tensor of these extents, contiguous.

@@ -141,22 +141,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
             !convolution.operands.contains(&operand)
                 && target.next().is_some_and(|target| is_own(&mut convolution.finish.loads.iter(), target))
         }
-        Step::Scalar(_)
-        | Step::Load { .. }
-        | Step::Dot { .. }
-        | Step::Check { .. }
-        | Step::Gather { .. }
-        | Step::ArgReduce { .. }
-        | Step::Cumulate { .. }
-        | Step::Iota { .. }
-        | Step::ScatterAdd { .. }
-        | Step::Concat { .. }
-        | Step::SliceGrad { .. }
-        | Step::Extern(_)
-        | Step::Watch { .. }
-        | Step::Strips(_)
-        | Step::Update { .. }
-        | Step::UpdateScalar { .. } => false,
+        _ => false,
     }
 }
 

@@ -4,6 +4,7 @@ use mind_shape::{Type, rules};
 
 use super::Permutation;
 use crate::{
+    dim::Dim,
     ir::Padding,
     map::{Gives, Takes},
 };
@@ -20,12 +21,14 @@ pub struct Texts<'t> {
     pub target: &'t str,
     /// The operands as their author wrote them.
     pub said: &'t [&'t str],
+    /// The text of a dim, as an `i64`, where dims are over the symbols of a program, not over extents of operands.
+    pub dim: Option<&'t dyn Fn(&Dim) -> String>,
 }
 
 impl<'t> Texts<'t> {
     /// Those of a rule.
     pub fn of_rule(rules: &'t str, operands: &'t [String]) -> Self {
-        Self { rules, operands, own: "", target: "", said: &[] }
+        Self { rules, operands, own: "", target: "", said: &[], dim: None }
     }
 }
 

@@ -130,6 +130,9 @@ enum Stand {
 
 impl Stand {
     fn text(self, dim: &Dim, at: &Texts<'_>) -> String {
+        if let Some(text) = at.dim {
+            return text(dim);
+        }
         let function = match (self, dim.as_literal()) {
             (_, Some(number)) => return Self::literal(number).to_string(),
             (Self::Extent, None) => "as_extent",

@@ -7,6 +7,7 @@ mod arguments;
 mod calls;
 mod composite;
 mod constant;
+mod core;
 mod extents;
 mod resolve;
 mod rows;
@@ -25,12 +26,13 @@ pub use arguments::{Argument, Text, Texts};
 pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
 pub(crate) use composite::{Step, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
+pub use core::of_call;
 pub(crate) use extents::{Lent, lent};
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
 pub(crate) use table::{FUNCTIONS, each, expanded, part, permuted_by, resolve, rule, spread};
-pub use table::{kernel_text, rule_text};
+pub use table::{check_text, kernel_text, rule_text};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)+) => {$(

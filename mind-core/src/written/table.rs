@@ -47,13 +47,15 @@ macro_rules! given {
 /// - `is`: its row;
 /// - `rule`: which function of `mind_shape::rules` its rule is, and of what. That is said once and becomes a call for
 ///   types that are known here and the text of one for those that only rustc knows, so that both ask the same;
+/// - `check`: which function of the run time finds before it runs that operands have no element that it cannot take;
 /// - `run`: which function of the run time computes it, and of what, where it is of the kind [`Kind::Kernel`]. An operand
-///   that is a witness is given as its type, and where the result goes comes last;
+///   that is a witness is given as its type, and where the result goes comes last. Plans of typed programs call it too;
 /// - `core`: which operations of Core IR it is, where the types of the operands are known.
 macro_rules! statements {
     (|$op:ident, $types:ident| $($pattern:pat $(if $guard:expr)? => {
         is: $row:expr,
         $(rule: $rule:ident($($argument:expr),*),)?
+        $(check: $check:expr => ($($checked:expr),*),)?
         $(run: $run:expr => ($($given:expr),*),)?
         core: $core:expr,
     })+) => {
@@ -108,6 +110,14 @@ macro_rules! statements {
                 $($pattern $(if $guard)? => {
                     given!([$(call($run, &[$(&$given,)* &Target], at))?], none("kernel", $op))
                 })+
+            }
+        }
+
+        /// The call in Rust of what checks its operands first, as `check_picked(x, i, 0, "i")`, if something has to.
+        #[allow(unused_variables, reason = "as above")]
+        pub fn check_text($op: &Op, at: &Texts<'_>) -> Option<String> {
+            match $op {
+                $($pattern $(if $guard)? => given!([$(Some(call($check, &[$(&$checked),*], at)))?], None),)+
             }
         }
 
@@ -268,31 +278,27 @@ statements! {
             bounds(&slice.ends),
             Some(&slice.steps)
         ),
-        run: "slice_grad" => (
-            X,
-            Operand(behind(bounds_of_slice(slice))),
-            bounds(&slice.starts),
-            bounds(&slice.ends),
-            slice.steps
-        ),
+        run: "slice_grad" => (X, OwnType, bounds(&slice.starts), bounds(&slice.ends), slice.steps),
         core: one(ir::Op::Part(Part::SliceGrad { shape: shape_of(shape, types), slice: sliced(slice, types)? })),
     }
     Op::Rows(Rows::Gather) => {
         is: Row::kernel().alone(0).axes(Axes::Picked),
         rule: gather(X, Y),
-        run: "gather" => (X, Y, Said(1)),
+        check: "check_picked" => (X, Y, 0, Said(1)),
+        run: "gather" => (X, Y),
         core: one(ir::Op::Rows(Rows::Gather)),
     }
     Op::Rows(Rows::ScatterAdd { shape }) => {
         is: Row::kernel().alone(1).shaped(shape, 2),
         rule: gather_back(Y, X, Z),
-        run: "gather_grad" => (Y, X, Z),
+        run: "gather_grad" => (Y, X, OwnType),
         core: one(ir::Op::Rows(Rows::ScatterAdd { shape: shape_of(shape, types) })),
     }
     Op::Rows(Rows::TakeAlong { axis }) => {
         is: Row::kernel().alone(0).axes(Axes::Of(1)),
         rule: take_along(X, Y, axis),
-        run: "take_along" => (X, Y, axis, Said(1)),
+        check: "check_picked" => (X, Y, axis, Said(1)),
+        run: "take_along" => (X, Y, axis),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];
             one(ir::Op::Rows(Rows::TakeAlong { axis }))
@@ -301,7 +307,7 @@ statements! {
     Op::Rows(Rows::AddAlong { shape, axis }) => {
         is: Row::kernel().alone(1).shaped(shape, 2),
         rule: take_along_back(Y, X, Z, axis),
-        run: "take_along_grad" => (Y, X, Z, axis),
+        run: "take_along_grad" => (Y, X, OwnType, axis),
         core: {
             let shape = shape_of(shape, types);
             let axis = resolved_axes(&[*axis], shape.rank())?[0];
@@ -472,7 +478,7 @@ statements! {
     Op::Own(Own::IndexGrad(indices)) => {
         is: Row::kernel().like(behind(bounds_in(indices))).over(bounds_in(indices)),
         rule: scatter_subscript(X, Operand(behind(bounds_in(indices))), subscripts(indices)),
-        run: "subscript_grad" => (X, Operand(behind(bounds_in(indices))), subscripts(indices)),
+        run: "subscript_grad" => (X, OwnType, subscripts(indices)),
         core: {
             let like = behind(bounds_in(indices));
             let (slice, axes) = index(types, like, indices);

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write};
 use mind_core::ir::ValueId;
 use mind_core::open::{ByRow, NodeId, Op, Place, Plan, Program, Step};
 use mind_core::plan::Search;
-use mind_core::written::{Texts, kernel_text};
+use mind_core::written::{Texts, check_text, kernel_text};
 
 use crate::{emit::Said, watch};
 
@@ -266,6 +266,9 @@ fn kernel(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Strin
         .map(|operand| operand.operand_text.as_str())
         .collect();
     let (own, target) = (ty(node), values.target(node));
-    let texts = Texts { rules: RULES, operands: &operands, own: &own, target: &target, said: &said };
-    let _ = writeln!(text, "rt::{};", kernel_text(&known.op, &texts));
+    let texts =
+        Texts { rules: RULES, operands: &operands, own: &own, target: &target, said: &said, dim: None };
+    for call in check_text(&known.op, &texts).into_iter().chain([kernel_text(&known.op, &texts)]) {
+        let _ = writeln!(text, "rt::{call};");
+    }
 }

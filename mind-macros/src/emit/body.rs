@@ -12,10 +12,10 @@ use mind_core::{
     ir::ValueId,
     map::{Map, Rust},
     plan::{
-        Along, Argument, BufferId, Integers, Must, Parameter, Picked, Place, Plan, Returned, Scalar,
-        ScalarStep, Seen, Source, Step, Strips, View, Walk, Watch,
+        Argument, BufferId, Integers, Must, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Seen,
+        Source, Step, Strips, View, Walk, Watch,
     },
-    ty::{DType, Shape},
+    ty::DType,
 };
 
 use super::{
@@ -296,58 +296,8 @@ impl Body<'_> {
                 };
                 let _ = writeln!(self.text, "{call}?;");
             }
-            Step::Gather { table, indices, picked, result } => {
-                let (table, indices) = (self.read(*table), self.integers(indices));
-                let (picked, result) = (self.picked(picked), self.write(*result));
-                let _ = writeln!(self.text, "rt::gather({table}, {picked}, {indices}, {result});");
-            }
-            Step::ArgReduce { arg, operand, shape, reduced, result } => {
-                let (operand, shape, result) = (self.read(*operand), self.shape(shape), self.write(*result));
-                let _ = writeln!(
-                    self.text,
-                    "rt::{}(&{shape}, &{reduced:?}, {operand}, {result});",
-                    arg.function()
-                );
-            }
-            Step::Iota { result } => {
-                let count = self.extent(&self.plan.buffers[result.0].ty.shape[0]);
-                let result = self.write(*result);
-                let _ = writeln!(self.text, "rt::iota([1, {count}, 1], {result});");
-            }
-            Step::Cumulate { cumulate, along, operand, result } => {
-                let Along { extents, reverse, exclusive } = along;
-                let extents: String = extents.iter().map(|dim| format!("{}, ", self.extent(dim))).collect();
-                let along = format!(
-                    "rt::Along {{ extents: [{extents}], reverse: {reverse}, exclusive: {exclusive} }}"
-                );
-                let (operand, result) = (self.read(*operand), self.write(*result));
-                let _ = writeln!(self.text, "rt::{}({along}, {operand}, {result});", cumulate.function());
-            }
-            Step::ScatterAdd { indices, updates, picked, result } => {
-                let (updates, indices) = (self.read(*updates), self.integers(indices));
-                let (picked, result) = (self.picked(picked), self.write(*result));
-                let _ = writeln!(self.text, "rt::scatter_add({result}, {picked}, {indices}, {updates});");
-            }
-            Step::Concat { parts, rows, result } => {
-                let parts: String = parts.iter().map(|part| format!("{}, ", self.read(*part))).collect();
-                let (rows, result) = (self.extent(rows), self.write(*result));
-                let _ = writeln!(self.text, "rt::concat({rows}, &[{parts}], {result});");
-            }
-            Step::SliceGrad { updates, part, slice, result } => {
-                let part = self.shape(part);
-                let whole = self.shape(&self.plan.buffers[result.0].ty.shape);
-                let starts: String =
-                    slice.starts.iter().map(|start| format!("{},", self.extent(start))).collect();
-                let steps: String = slice.steps.iter().map(|step| format!("{step},")).collect();
-                let updates = self.read(*updates);
-                let result = self.write(*result);
-                let _ = writeln!(
-                    self.text,
-                    "rt::slice_grad(&{whole}, &[{starts}], &[{steps}], &{part}, {updates}, {result});"
-                );
-            }
+            Step::Call(call) => super::call::emit(self, call),
             Step::Conv2d(convolution) => super::product::conv2d(self, convolution),
-            Step::Extern(call) => super::external::emit(self, call),
             Step::Watch { watch, argument } => self.watch(watch, argument),
             Step::Update { from, to } => {
                 let (from, to) = (self.read(*from), self.write(*to));
@@ -385,17 +335,6 @@ impl Body<'_> {
         let operands: Vec<_> = step.operands.iter().map(|operand| self.scalar_text(operand)).collect();
         let text = expression(step.op, &operands, step.dtype, "rt");
         self.define_local(step.result, step.dtype, &text);
-    }
-
-    /// What an index picks.
-    fn picked(&self, picked: &Picked) -> String {
-        match picked {
-            Picked::Row(row) => format!("rt::Picked::Row({})", self.extent(row)),
-            Picked::Along(extents) => {
-                let extents: String = extents.iter().map(|dim| format!("{}, ", self.extent(dim))).collect();
-                format!("rt::Picked::Along([{extents}])")
-            }
-        }
     }
 
     fn vector(&self, view: &View) -> String {
@@ -448,10 +387,6 @@ impl Body<'_> {
 
     pub(super) fn extent(&self, dim: &Dim) -> String {
         extent(dim, Arithmetic::Plain)
-    }
-
-    fn shape(&self, shape: &Shape) -> String {
-        format!("[{}]", shape.iter().map(|dim| format!("{},", self.extent(dim))).collect::<String>())
     }
 
     pub(super) fn scalar_text(&self, scalar: &Scalar) -> String {

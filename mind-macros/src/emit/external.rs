@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use mind_core::{
-    plan::{Argument, Extern, Plan, Step},
+    ir::External,
+    plan::{Argument, Call, Plan, Step},
     ty::DType,
 };
 
@@ -17,11 +18,11 @@ pub(super) fn functions(item: &Item<'_>) -> TokenStream {
     if !has_any(item.plan) {
         return TokenStream::new();
     }
-    let span_of = |call: &Extern| (item.value_span)(item.plan.buffers[call.result.0].value);
+    let span_of = |call: &Call| (item.value_span)(item.plan.buffers[call.result.0].value);
     let functions = calls(item.plan).enumerate().map(|(position, call)| {
         let tokens = parse(&function(position, call));
         // A derivative is written nowhere: the call that it is of is.
-        let mut others = calls(item.plan).filter(|other| other.function == call.function);
+        let mut others = calls(item.plan).filter(|other| called(other).0 == called(call).0);
         let span = span_of(call).or_else(|| others.find_map(span_of));
         span.map_or_else(|| tokens.clone(), |span| at(tokens.clone(), span))
     });
@@ -55,11 +56,11 @@ pub(super) fn has_any(plan: &Plan) -> bool {
 }
 
 /// The step of `run`.
-pub(super) fn emit(body: &mut Body<'_>, call: &Extern) {
+pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
     let position = calls(body.plan).position(|other| std::ptr::eq(other, call));
     let position = position.expect("the step is one of the plan's");
     let mut text = String::new();
-    for argument in &call.arguments {
+    for argument in &call.operands {
         let _ = match argument {
             Argument::Tensor(buffer, ty) => {
                 let extents: String = ty.shape.iter().map(|dim| body.extent(dim) + ", ").collect();
@@ -73,11 +74,24 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Extern) {
     let _ = writeln!(body.text, "externs::{}({text}[{extents}], {result})?;", name(position));
 }
 
-fn calls(plan: &Plan) -> impl Iterator<Item = &Extern> {
+fn calls(plan: &Plan) -> impl Iterator<Item = &Call> {
     plan.steps.iter().filter_map(|step| match step {
-        Step::Extern(call) => Some(call),
+        Step::Call(call) => call.external().map(|_| call),
         _ => None,
     })
+}
+
+/// The path of the function, and how often it is differentiated.
+///
+/// A derivative's last operand is the cotangent of what is differentiated, and its result has those of all other operands of
+/// floats, one after the other; so cotangents behind the first are such vectors.
+fn called(call: &Call) -> (&str, usize) {
+    match call.external().expect("only calls of functions that are elsewhere are asked") {
+        External::Call { function, .. } => (function, 0),
+        External::Grad { function, order } => {
+            (function, usize::try_from(*order).expect("a verified order is one of operands"))
+        }
+    }
 }
 
 fn name(position: usize) -> String {
@@ -85,8 +99,9 @@ fn name(position: usize) -> String {
 }
 
 /// Takes slices and extents, calls the function with tensors of dynamic extents, and stores what it gives.
-fn function(position: usize, call: &Extern) -> String {
-    let Extern { function, order, arguments, ty, .. } = call;
+fn function(position: usize, call: &Call) -> String {
+    let Call { operands: arguments, ty, .. } = call;
+    let (function, order) = called(call);
     let (dtype, rank) = (ty.dtype, ty.rank());
     let mut signature = String::new();
     for (position, argument) in arguments.iter().enumerate() {
@@ -115,7 +130,7 @@ fn function(position: usize, call: &Extern) -> String {
         };
     }
     // The cotangents of derivatives are vectors here, and there the tuples that derivatives give.
-    for cotangent in 2..=*order {
+    for cotangent in 2..=order {
         let given_back = Back::of_order(arguments, operands.len(), cotangent - 1);
         let position = operands.len() + cotangent - 1;
         let _ = writeln!(text, "let rest = x{position};");
@@ -140,14 +155,14 @@ fn function(position: usize, call: &Extern) -> String {
         });
         given += &(argument + ", ");
     }
-    let prefix = format!("try_{}", "rev_".repeat(*order));
+    let prefix = format!("try_{}", "rev_".repeat(order));
     let call = format!("{}({given})?;\n", path(function, &prefix));
-    if *order == 0 {
+    if order == 0 {
         text += &format!("let given = {call}__mind_rt::put({function:?}, &given, shape, result)?;\n");
     } else {
         let mut stores = String::new();
         let mut part = 0;
-        let pattern = Back::of_order(arguments, operands.len(), *order).map(&mut |leaf| {
+        let pattern = Back::of_order(arguments, operands.len(), order).map(&mut |leaf| {
             part += 1;
             let shape = match leaf.argument {
                 Argument::Tensor(..) => format!("s{}", leaf.position),

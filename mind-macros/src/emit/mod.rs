@@ -1,6 +1,7 @@
 //! From a plan to the Rust items of a function: the function itself, its `try_` and `_into` forms, and its module.
 
 mod body;
+mod call;
 mod extent;
 mod external;
 mod interface;

@@ -172,22 +172,7 @@ impl Scratch<'_> {
                 let longest = strips.longest();
                 strips.steps.iter().for_each(|step| self.step(step, &longest));
             }
-            Step::MatMul(_)
-            | Step::Scalar(_)
-            | Step::Load { .. }
-            | Step::Dot { .. }
-            | Step::Check { .. }
-            | Step::Gather { .. }
-            | Step::ArgReduce { .. }
-            | Step::Cumulate { .. }
-            | Step::Iota { .. }
-            | Step::ScatterAdd { .. }
-            | Step::Concat { .. }
-            | Step::SliceGrad { .. }
-            | Step::Extern(_)
-            | Step::Watch { .. }
-            | Step::Update { .. }
-            | Step::UpdateScalar { .. } => {}
+            _ => {}
         }
     }
 }

@@ -12,9 +12,6 @@ use super::{
 };
 use crate::{kernels::join, shape::MAX_RANK};
 
-/// The most operands of one operation.
-const MOST: usize = 8;
-
 /// Tensors one after the other along an axis.
 pub fn concat<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
     behind(parts, axis_of(axis, parts[0].ty.rank()), out);
@@ -27,11 +24,9 @@ pub fn stack<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
 
 /// A row of each part, one after the other, for each place along the first axes.
 fn behind<T: Datum>(parts: &[Value<'_, T>], axes: usize, out: &mut [T]) {
-    let mut elements: [&[T]; MOST] = [&[]; MOST];
-    elements.iter_mut().zip(parts).for_each(|(elements, part)| *elements = part.elements);
-    let elements = &elements[..parts.len()];
+    let elements = parts.iter().map(|part| part.elements);
     let rows = (0..axes).map(|axis| parts[0].extent(axis)).product();
-    join::concat(rows, elements, &mut out[..elements.iter().map(|part| part.len()).sum()]);
+    join::concat(rows, elements.clone(), &mut out[..elements.map(<[T]>::len).sum()]);
 }
 
 /// What of `whole` stands where the last of the types does, behind the others along an axis.

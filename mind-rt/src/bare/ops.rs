@@ -141,43 +141,33 @@ pub(super) fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; M
     copy::slice_grad(&dims[..rank], &starts[..rank], &steps[..rank], &extents[..rank], dy.elements, out);
 }
 
-/// Rows of a table by index; `what` names the indices.
+/// Checks that integers index an axis of a value; `what` names them.
 ///
 /// # Panics
-/// With E6001 if an index is out of range.
+/// With E6001 if one does not.
 #[track_caller]
-pub fn gather<T: Datum, I: Number>(
+pub fn check_picked<T: Datum, I: Number>(
     table: Value<'_, T>,
-    indices: Value<'_, I>,
-    what: &'static str,
-    out: &mut [T],
-) {
-    let (row, out_len) = (row_len(table.ty), indices.elements.len() * row_len(table.ty));
-    let indices = I::indices(indices.elements);
-    if let Err(error) = indices.check(table.extent(0), what) {
-        fail(error)
-    }
-    T::gather(table.elements, Picked::Row(row), indices, &mut out[..out_len]);
-}
-
-/// Elements by index along an axis; `what` names the indices.
-///
-/// # Panics
-/// With E6001 if an index is out of range.
-#[track_caller]
-pub fn take_along<T: Datum, I: Number>(
-    x: Value<'_, T>,
     indices: Value<'_, I>,
     axis: i64,
     what: &'static str,
-    out: &mut [T],
 ) {
-    let (extents, len) = (around(x.ty, axis_of(axis, x.ty.rank())), indices.elements.len());
-    let indices = I::indices(indices.elements);
-    if let Err(error) = indices.check(extents[1], what) {
+    let extent = table.extent(axis_of(axis, table.ty.rank()));
+    if let Err(error) = I::indices(indices.elements).check(extent, what) {
         fail(error)
     }
-    T::gather(x.elements, Picked::Along(extents), indices, &mut out[..len]);
+}
+
+/// Rows of a table by indices, which have been checked.
+pub fn gather<T: Datum, I: Number>(table: Value<'_, T>, indices: Value<'_, I>, out: &mut [T]) {
+    let (row, count) = (row_len(table.ty), indices.elements.len());
+    T::gather(table.elements, Picked::Row(row), I::indices(indices.elements), &mut out[..count * row]);
+}
+
+/// Elements by indices along an axis, which have been checked.
+pub fn take_along<T: Datum, I: Number>(x: Value<'_, T>, indices: Value<'_, I>, axis: i64, out: &mut [T]) {
+    let (extents, len) = (around(x.ty, axis_of(axis, x.ty.rank())), indices.elements.len());
+    T::gather(x.elements, Picked::Along(extents), I::indices(indices.elements), &mut out[..len]);
 }
 
 /// What [`take_along`] passes back: zeros of the type of `x`, with each element of `dy` added at its index. The indices have been

@@ -9,10 +9,10 @@ use super::memory::Stored;
 /// # Panics
 /// If the parts are not `rows` rows each, together as long as `out`.
 #[allow(private_bounds, reason = "sealed")]
-pub fn concat<T: Stored>(rows: usize, parts: &[&[T]], out: &mut [T]) {
-    let len: usize = parts.iter().map(|part| part.len()).sum();
+pub fn concat<'a, T: Stored>(rows: usize, parts: impl Iterator<Item = &'a [T]> + Clone, out: &mut [T]) {
+    let len: usize = parts.clone().map(<[T]>::len).sum();
     check(len == out.len(), "concat: wrong output length");
-    check(rows > 0 && parts.iter().all(|part| part.len() % rows == 0), "concat: wrong operand length");
+    check(rows > 0 && parts.clone().all(|part| part.len() % rows == 0), "concat: wrong operand length");
     let (row, mut start) = (len / rows, 0);
     for part in parts {
         let own = part.len() / rows;
@@ -32,15 +32,15 @@ mod tests {
     #[test]
     fn rows_of_the_parts_stand_one_after_the_other() {
         let (a, b, mut out) = ([1, 2, 3, 4], [5, 6], [0; 6]);
-        concat(1, &[&a, &b], &mut out);
+        concat(1, [&a[..], &b].into_iter(), &mut out);
         assert_eq!(out, [1, 2, 3, 4, 5, 6]);
-        concat(2, &[&a, &b], &mut out);
+        concat(2, [&a[..], &b].into_iter(), &mut out);
         assert_eq!(out, [1, 2, 5, 3, 4, 6]);
     }
 
     #[test]
     #[should_panic(expected = "concat: wrong output length")]
     fn an_output_of_another_length_is_refused() {
-        concat(1, &[&[1.0_f32; 2], &[1.0]], &mut [0.0; 4]);
+        concat(1, [&[1.0_f32; 2][..], &[1.0]].into_iter(), &mut [0.0; 4]);
     }
 }

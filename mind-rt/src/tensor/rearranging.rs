@@ -243,8 +243,8 @@ fn joined<T: Element, S: Shape, P: AsRef<TensorRef<T, S>>, To: Shape>(
 ) -> Tensor<T, To> {
     let mut out = stale(extents);
     if !out.is_empty() {
-        let parts: Vec<&[T]> = parts.iter().map(|part| part.as_ref().as_slice()).collect();
-        join::concat(extents[..axis].iter().product(), &parts, out.as_mut_slice());
+        let parts = parts.iter().map(|part| part.as_ref().as_slice());
+        join::concat(extents[..axis].iter().product(), parts, out.as_mut_slice());
     }
     out
 }

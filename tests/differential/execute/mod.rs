@@ -1,4 +1,4 @@
-//! Plans executed step by step through the kernels that emitted code calls.
+//! Plans executed step by step: products through the kernels that emitted code calls, calls of other kernels by the interpreter.
 //!
 //! Memory is laid out as emitted code lays it out: temporaries lie in arenas, so memory given away too
 //! early shows as a wrong result.
@@ -13,14 +13,13 @@ use std::collections::BTreeMap;
 use mind::__private as rt;
 use mind_core::{
     dim::{Bindings, Dim, Symbol},
-    interp::{Elements, Value},
+    interp::{Elements, Value, apply},
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Argument, Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Picked, Place, Plan, Returned,
-        Scalar, Source, Step, Strips, View,
+        Argument, Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Place, Plan, Returned, Scalar,
+        Source, Step, Strips, View,
     },
-    reduce::{ArgReduce, Cumulate},
     ty::{DType, Shape},
 };
 use number::{Element, Number, constant, each_number, each_type, is_unwritten, len, scalar_op, unwritten};
@@ -177,13 +176,6 @@ impl Run<'_> {
         usize::try_from(value).expect("sizes and strides are not negative")
     }
 
-    fn picked(&self, picked: &Picked) -> rt::Picked {
-        match picked {
-            Picked::Row(row) => rt::Picked::Row(self.size(row)),
-            Picked::Along(extents) => rt::Picked::Along(extents.each_ref().map(|extent| self.size(extent))),
-        }
-    }
-
     fn sizes(&self, shape: &Shape) -> Vec<usize> {
         shape.iter().map(|dim| self.size(dim)).collect()
     }
@@ -314,7 +306,6 @@ impl Run<'_> {
                 self.locals.insert(*result, value);
             }
             Step::Strips(strips) => self.strips(strips)?,
-            Step::Extern(_) => panic!("programs of tests call nothing that is elsewhere"),
             Step::Check { integers, must } => {
                 let extent = if let Must::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
                 match (self.integers(integers), extent) {
@@ -327,97 +318,16 @@ impl Run<'_> {
                     }
                 }
             }
-            Step::Gather { table, indices, picked, result } => {
-                let (picked, mut out) = (self.picked(picked), self.empty(*result));
-                each_type!(self.load_buffer(*table), table => {
-                    let mut rows = Element::unwrap(&out).to_vec();
-                    match self.integers(indices) {
-                        Elements::I32(indices) => rt::gather(&table, picked, &indices, &mut rows),
-                        Elements::I64(indices) => rt::gather(&table, picked, &indices, &mut rows),
-                        Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
-                        panic!("indices are integers")
-                    },
-                    }
-                    out = Element::wrap(rows);
-                });
-                self.store_buffer(*result, out);
-            }
-            Step::ArgReduce { arg, operand, shape, reduced, result } => {
-                let dims = self.sizes(shape);
-                let mut out = vec![-1; self.len(*result)];
-                each_number!(self.load_buffer(*operand), x => match arg {
-                    ArgReduce::Max => rt::argmax(&dims, reduced, &x, &mut out),
-                    ArgReduce::Min => rt::argmin(&dims, reduced, &x, &mut out),
-                });
-                self.store_buffer(*result, Elements::I64(out));
-            }
-            Step::Iota { result } => {
-                let mut out = vec![-1; self.len(*result)];
-                rt::iota([1, out.len(), 1], &mut out);
-                self.store_buffer(*result, Elements::I64(out));
-            }
-            Step::Cumulate { cumulate, along, operand, result } => {
-                let extents = along.extents.each_ref().map(|extent| self.size(extent));
-                let along = rt::Along { extents, reverse: along.reverse, exclusive: along.exclusive };
-                let mut out = self.empty(*result);
-                each_number!(self.load_buffer(*operand), x => {
-                    let mut all = Element::unwrap(&out).to_vec();
-                    match cumulate {
-                        Cumulate::Sum => rt::cumsum(along, &x, &mut all),
-                    }
-                    out = Element::wrap(all);
-                });
-                self.store_buffer(*result, out);
-            }
-            Step::ScatterAdd { indices, updates, picked, result } => {
-                let (picked, mut out) = (self.picked(picked), self.empty(*result));
-                each_number!(self.load_buffer(*updates), updates => {
-                    let mut rows = Element::unwrap(&out).to_vec();
-                    match self.integers(indices) {
-                        Elements::I32(indices) => rt::scatter_add(&mut rows, picked, &indices, &updates),
-                        Elements::I64(indices) => rt::scatter_add(&mut rows, picked, &indices, &updates),
-                        Elements::F32(_) | Elements::F64(_) | Elements::Bool(_) => {
-                        panic!("indices are integers")
-                    },
-                    }
-                    out = Element::wrap(rows);
-                });
-                self.store_buffer(*result, out);
-            }
-            Step::Concat { parts, rows, result } => {
-                let (rows, mut out) = (self.size(rows), self.empty(*result));
-                let parts: Vec<Elements> = parts.iter().map(|part| self.load_buffer(*part)).collect();
-                each_type!(out.clone(), whole => {
-                    let mut whole = whole.to_vec();
-                    let parts: Vec<_> = parts.iter().map(Element::unwrap).collect();
-                    rt::concat(rows, &parts, &mut whole);
-                    out = Element::wrap(whole);
-                });
-                self.store_buffer(*result, out);
-            }
-            Step::SliceGrad { updates, part, slice, result } => {
-                let whole = self.sizes(&self.buffer(*result).ty.shape);
-                let part = self.sizes(part);
-                let starts: Vec<usize> = slice.starts.iter().map(|start| self.size(start)).collect();
-                let steps: Vec<usize> =
-                    slice.steps.iter().map(|step| usize::try_from(*step).expect("positive")).collect();
-                let mut out = self.empty(*result);
-                each_number!(self.load_buffer(*updates), updates => {
-                    let mut all = Element::unwrap(&out).to_vec();
-                    rt::slice_grad(&whole, &starts, &steps, &part, &updates, &mut all);
-                    out = Element::wrap(all);
-                });
-                self.store_buffer(*result, out);
+            Step::Call(call) => {
+                let operands: Vec<Value> = call.operands.iter().map(|operand| self.value(operand)).collect();
+                let shape = self.sizes(&call.ty.shape);
+                let value = apply(&call.op, &operands, call.ty.dtype, &shape, &self.bindings);
+                let value = value.expect("programs of tests call nothing that is elsewhere");
+                self.store_buffer(call.result, value.elements);
             }
             Step::Conv2d(convolution) => self.conv2d(convolution),
             // What is watched is there.
-            Step::Watch { argument, .. } => match argument {
-                Argument::Tensor(buffer, ty) => {
-                    let count: usize = self.sizes(&ty.shape).iter().product();
-                    assert_eq!(len(&self.load_buffer(*buffer)), count, "all of a value is watched");
-                }
-                Argument::Scalar(scalar, _) => assert_eq!(len(&self.scalar(scalar)), 1, "it is one number"),
-            },
+            Step::Watch { argument, .. } => _ = self.value(argument),
             Step::Update { from, to } => {
                 let elements = self.load_buffer(*from);
                 self.store_buffer(*to, elements);
@@ -425,6 +335,17 @@ impl Run<'_> {
             Step::UpdateScalar { from, input } => self.inputs[*input].elements = self.scalar(from),
         }
         Ok(())
+    }
+
+    /// What a call or a watch is given, all of it.
+    fn value(&self, argument: &Argument) -> Value {
+        let elements = match argument {
+            Argument::Tensor(buffer, _) => self.load_buffer(*buffer),
+            Argument::Scalar(scalar, _) => self.scalar(scalar),
+        };
+        let shape = self.sizes(&argument.ty().shape);
+        assert_eq!(len(&elements), shape.iter().product::<usize>(), "all of a value is given");
+        Value::new(shape, elements)
     }
 
     /// Something to be overwritten.

@@ -60,22 +60,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
         Step::Nest(of) => Some(OfStep::Nest(nest(plan, of))),
         Step::MatMul(of) => Some(OfStep::Product(product(plan, of))),
         Step::Conv2d(of) => Some(OfStep::Convolution(epilogue(plan, &of.finish))),
-        Step::Scalar(_)
-        | Step::Load { .. }
-        | Step::Dot { .. }
-        | Step::Check { .. }
-        | Step::Gather { .. }
-        | Step::ArgReduce { .. }
-        | Step::Cumulate { .. }
-        | Step::Iota { .. }
-        | Step::ScatterAdd { .. }
-        | Step::Concat { .. }
-        | Step::SliceGrad { .. }
-        | Step::Extern(_)
-        | Step::Watch { .. }
-        | Step::Strips(_)
-        | Step::Update { .. }
-        | Step::UpdateScalar { .. } => None,
+        _ => None,
     }
 }
 

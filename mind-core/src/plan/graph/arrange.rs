@@ -3,22 +3,16 @@
 mod reading;
 mod watched;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
 use crate::{
     dim::Dim,
-    ir::{
-        Const, Convolution, External, Inst, Join, Made, Module, Op, Own, Product, Reduction, Rows, ValueId,
-        Window,
-    },
+    ir::{Const, Convolution, Inst, Made, Module, Op, Own, Product, Reduction, ValueId, Window},
     map::{self, Map},
     ops::{Motion, position},
-    plan::{
-        Along, BufferId, ConvKind, Must, Picked, Scalar, Source, Update, View, Watch, Watching,
-        extents_around,
-    },
-    reduce::{ArgReduce, Row},
+    plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View, Watch, Watching},
+    reduce::Row,
     ty::{DType, Shape, Type},
 };
 
@@ -100,33 +94,16 @@ impl<'m> Arranger<'m> {
             Op::Reduce(reduce, reduction) => self.fold(value, inst, reduction, reduce.row()),
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
             Op::Part(part) => self.moved(value, inst, &part.motion()),
-            Op::ArgReduce(arg, reduction) => self.positions(value, inst, *arg, reduction),
-            Op::Cumulate(cumulate, cumulation) => {
-                let work = Work::Cumulate(*cumulate, Along::of(shape, cumulation));
-                let read = self.contiguous(inst.operands[0]);
-                self.whole(value, work, vec![read], &inst.ty)
-            }
-            Op::Rows(rows) if rows.adds() => {
-                let (axis, picked) = picked(rows, shape);
-                let (indices, check) = self.indices(value, inst.operands[0], &shape[axis]);
-                let updates = self.contiguous(inst.operands[1]);
-                let view = self.whole(value, Work::ScatterAdd(picked), vec![indices, updates], &inst.ty);
-                self.needs(&view, check);
-                view
-            }
             Op::Rows(rows) => {
-                let shape = self.module.ty(inst.operands[0]).shape.clone();
-                let (axis, picked) = picked(rows, &shape);
-                let (indices, check) = self.indices(value, inst.operands[1], &shape[axis]);
-                let reads = vec![self.contiguous(inst.operands[0]), indices];
-                let view = self.through_memory(value, inst, Work::Gather(picked), reads);
+                let table = if rows.adds() { shape } else { &self.module.ty(inst.operands[0]).shape };
+                let extent = table[rows.axis().map_or(0, position)].clone();
+                let check = self.check_of_indices(value, inst.operands[rows.indices()], extent);
+                let view = self.call(value, inst);
                 self.needs(&view, check);
                 view
             }
-            Op::Join(Join::Concat { axis }) => {
-                let parts = inst.operands.iter().map(|part| self.contiguous(*part)).collect();
-                let rows = Shape::from_slice(&shape[..position(*axis)]).element_count().expect(COUNTABLE);
-                self.whole(value, Work::Concat { rows }, parts, &inst.ty)
+            Op::ArgReduce(..) | Op::Cumulate(..) | Op::Join(_) | Op::Own(Own::External(_)) => {
+                self.call(value, inst)
             }
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),
@@ -149,12 +126,6 @@ impl<'m> Arranger<'m> {
                 self.watch(inst.operands[0], Watch::Show(effect.label().clone()));
                 self.view(inst.operands[0])
             }
-            Op::Own(Own::External(External::Call { function, .. })) => {
-                self.external(value, inst, function, 0)
-            }
-            Op::Own(Own::External(External::Grad { function, order })) => {
-                self.external(value, inst, function, *order)
-            }
             Op::Own(Own::Nesting(_)) => unreachable!("an optimised module holds no modules"),
         }
     }
@@ -163,7 +134,10 @@ impl<'m> Arranger<'m> {
     fn iota(&mut self, value: ValueId, inst: &Inst, axis: usize) -> View {
         let shape = &inst.ty.shape;
         let along = Shape::from_slice(&shape[axis..=axis]);
-        let numbers = self.whole(value, Work::Iota, Vec::new(), &inst.ty.with_shape(along));
+        let ty = inst.ty.with_shape(along);
+        let op = Op::Made(Made::Iota { shape: ty.shape.to_vec(), axis: 0 });
+        let work = Work::Call { op, operands: Vec::new(), ty: ty.clone() };
+        let numbers = self.whole(value, work, Vec::new(), &ty);
         let only = |(at, extent): (usize, &Dim)| if at == axis { extent.clone() } else { Dim::ONE };
         numbers.insert_or_remove_ones(&shape.iter().enumerate().map(only).collect()).broadcast(shape)
     }
@@ -177,12 +151,7 @@ impl<'m> Arranger<'m> {
             Motion::Repeat => self.view(operand).broadcast(shape),
             Motion::At(indices) => self.part(operand, |view| view.index(indices)),
             Motion::Taken(slice) => self.part(operand, |view| view.slice(slice, shape)),
-            Motion::Put(slice) => {
-                let updates = self.contiguous(operand);
-                let part = self.module.ty(operand).shape.clone();
-                let work = Work::SliceGrad { part, slice: (*slice).clone() };
-                self.whole(value, work, vec![updates], &inst.ty)
-            }
+            Motion::Put(_) => self.call(value, inst),
         }
     }
 
@@ -356,12 +325,15 @@ impl<'m> Arranger<'m> {
         })
     }
 
-    /// The indices of a gather or scatter, and the check that must come before.
-    fn indices(&mut self, value: ValueId, operand: ValueId, extent: &Dim) -> (Read, ItemId) {
-        let ty = self.module.ty(operand);
-        let indices = if ty.rank() == 0 { read(&self.view(operand)) } else { self.contiguous(operand) };
-        let check = self.check(value, operand, &indices, Must::BeBelow(extent.clone()));
-        (indices, check)
+    /// The check that indices are within an extent.
+    fn check_of_indices(&mut self, value: ValueId, operand: ValueId, extent: Dim) -> ItemId {
+        let indices = self.argument(operand);
+        self.check(value, operand, &indices, Must::BeBelow(extent))
+    }
+
+    /// A value as kernels take it: a number, or contiguous elements.
+    fn argument(&mut self, value: ValueId) -> Read {
+        if self.module.ty(value).rank() == 0 { read(&self.view(value)) } else { self.contiguous(value) }
     }
 
     /// The check of the integers of an operand.
@@ -387,7 +359,7 @@ impl<'m> Arranger<'m> {
         if is_known || !ty.dtype.is_integer() {
             return None;
         }
-        let divisors = if ty.rank() == 0 { read(&self.view(divisor)) } else { self.contiguous(divisor) };
+        let divisors = self.argument(divisor);
         Some(self.check(value, divisor, &divisors, Must::Divide))
     }
 
@@ -396,35 +368,13 @@ impl<'m> Arranger<'m> {
         self.items[item.0].needs.push(before);
     }
 
-    fn positions(&mut self, value: ValueId, inst: &Inst, arg: ArgReduce, reduction: &Reduction) -> View {
-        let shape = self.module.ty(inst.operands[0]).shape.clone();
-        let gone = reduction.positions(shape.rank());
-        let reduced = (0..shape.rank()).map(|axis| gone.contains(&axis)).collect();
-        let read = self.contiguous(inst.operands[0]);
-        self.through_memory(value, inst, Work::ArgReduce { arg, shape, reduced }, vec![read])
-    }
-
-    /// What a kernel makes in memory; a single element goes through it too.
-    fn through_memory(&mut self, value: ValueId, inst: &Inst, work: Work, reads: Vec<Read>) -> View {
-        let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
-        let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
-        if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]).expect(FIRST) } else { view }
-    }
-
-    fn external(&mut self, value: ValueId, inst: &Inst, function: &Arc<str>, order: i64) -> View {
-        let operands: Vec<Type> =
-            inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
-        let read = |this: &mut Self, (operand, ty): (&ValueId, &Type)| match ty.rank() {
-            0 => read(&this.view(*operand)),
-            _ => this.contiguous(*operand),
-        };
-        let reads = inst.operands.iter().zip(&operands).map(|operand| read(self, operand)).collect();
-        let ty = inst.ty.clone();
-        let order = usize::try_from(order).expect("a verified order is one of operands");
-        let work = Work::Extern { function: function.clone(), order, operands, ty };
-        // A single number goes through memory too.
-        let made = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
-        let view = self.whole(value, work, reads, &inst.ty.with_shape(made));
+    /// What a kernel makes of all of its operands; a single number goes through memory too.
+    fn call(&mut self, value: ValueId, inst: &Inst) -> View {
+        let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
+        let operands = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
+        let work = Work::Call { op: inst.op.clone(), operands, ty: inst.ty.clone() };
+        let stored = if inst.ty.rank() == 0 { Shape::literal(&[1]) } else { inst.ty.shape.clone() };
+        let view = self.whole(value, work, reads, &inst.ty.with_shape(stored));
         if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]).expect(FIRST) } else { view }
     }
 
@@ -580,13 +530,5 @@ fn read(view: &View) -> Read {
                 strides,
             })
         }
-    }
-}
-
-/// Along which axis of a shape indices pick, and what.
-fn picked(rows: &Rows, shape: &Shape) -> (usize, Picked) {
-    match rows.axis() {
-        None => (0, Picked::Row(Shape::from_slice(&shape[1..]).element_count().expect(COUNTABLE))),
-        Some(axis) => (position(axis), Picked::Along(extents_around(shape, position(axis)))),
     }
 }

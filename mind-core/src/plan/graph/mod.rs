@@ -2,15 +2,13 @@
 
 mod arrange;
 
-use std::sync::Arc;
-
 use crate::{
     data::TensorData,
     dim::Dim,
-    ir::{Convolution, Slice, ValueId},
+    ir::{Convolution, Op, Own, ValueId},
     map::Map,
-    plan::{Along, Must, Picked, Scalar, Update, View, Watch, Watching},
-    reduce::{ArgReduce, Cumulate, Monoid},
+    plan::{Must, Scalar, Update, View, Watch, Watching},
+    reduce::Monoid,
     ty::{DType, Shape, Type},
 };
 
@@ -71,8 +69,6 @@ pub(super) enum Work {
     Input(usize),
     /// Known values.
     Constant(TensorData),
-    /// The numbers from 0 up.
-    Iota,
     /// One operation at each index.
     Elementwise(Map),
     /// The elements of a view put in order.
@@ -92,20 +88,8 @@ pub(super) enum Work {
     Conv2d(Box<Conv>),
     /// A check of integers of this type; it makes nothing.
     Check { must: Must, dtype: DType },
-    /// What is picked of the first operand at indices, the second.
-    Gather(Picked),
-    /// Positions of the largest or the smallest elements of a tensor of this shape over these axes.
-    ArgReduce { arg: ArgReduce, shape: Shape, reduced: Vec<bool> },
-    /// What the elements of a tensor up to each along an axis are together.
-    Cumulate(Cumulate, Along),
-    /// The second operand, added at indices, the first.
-    ScatterAdd(Picked),
-    /// A call of a function that is elsewhere, or of its derivative, on operands of these types; what it gives.
-    Extern { function: Arc<str>, order: usize, operands: Vec<Type>, ty: Type },
-    /// Tensors one after the other along an axis: so many rows of each.
-    Concat { rows: Dim },
-    /// A tensor placed among zeros.
-    SliceGrad { part: Shape, slice: Slice },
+    /// A kernel called on operands of these types, and the type of what it gives.
+    Call { op: Op, operands: Vec<Type>, ty: Type },
     /// A value of this type that is watched; it makes nothing.
     Watch { watch: Watch, ty: Type },
 }
@@ -140,25 +124,7 @@ impl Work {
     pub(super) fn reduced(&self) -> Option<&[bool]> {
         match self {
             Self::Fold { reduced, .. } => Some(reduced),
-            Self::Input(_)
-            | Self::Constant(_)
-            | Self::Iota
-            | Self::Elementwise(_)
-            | Self::Copy
-            | Self::Scalar(_)
-            | Self::Load
-            | Self::MatMul { .. }
-            | Self::Dot
-            | Self::Conv2d(_)
-            | Self::Check { .. }
-            | Self::Gather(_)
-            | Self::ArgReduce { .. }
-            | Self::Cumulate(..)
-            | Self::ScatterAdd(_)
-            | Self::Extern { .. }
-            | Self::Concat { .. }
-            | Self::SliceGrad { .. }
-            | Self::Watch { .. } => None,
+            _ => None,
         }
     }
 }
@@ -176,7 +142,11 @@ impl Item {
 
     /// Whether it can fail.
     pub(super) fn can_fail(&self) -> bool {
-        matches!(self.work, Work::Check { .. } | Work::Extern { .. })
+        match &self.work {
+            Work::Check { .. } => true,
+            Work::Call { op, .. } => matches!(op, Op::Own(Own::External(_))),
+            _ => false,
+        }
     }
 
     /// Whether it is a product or convolution, whose elements can be changed while they are stored.

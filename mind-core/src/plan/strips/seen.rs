@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     dim::Dim,
-    ir::ValueId,
+    ir::{Made, Op, ValueId},
     map::Map,
-    plan::{Buffer, BufferId, Fold, MatMul, Nest, Node, Operand, Pass, Place, Source, Step, Store},
+    plan::{Buffer, BufferId, Call, Fold, MatMul, Nest, Node, Operand, Pass, Place, Source, Step, Store},
 };
 
 use super::{
@@ -124,7 +124,10 @@ impl<'s> Behind<'s> {
         shortened: &'s BTreeSet<BufferId>,
         ahead: Option<i64>,
     ) -> Self {
-        let iota = |step: &Step| if let Step::Iota { result } = step { Some(*result) } else { None };
+        let iota = |step: &Step| match step {
+            Step::Call(Call { op: Op::Made(Made::Iota { .. }), result, .. }) => Some(*result),
+            _ => None,
+        };
         let mut written = BTreeSet::new();
         group
             .steps

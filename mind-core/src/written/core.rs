@@ -1,0 +1,30 @@
+//! Operations of Core IR in the written form, for what both forms ask the same table.
+
+use super::{Extents, Op};
+use crate::ir::{self, Part, Reduction, Rows};
+
+/// The written form of an operation that a plan calls a kernel for. A shape that it has is that of the result.
+///
+/// # Panics
+/// If plans compute the operation by something else: loops, products, views.
+pub fn of_call(op: &ir::Op) -> Op {
+    match op {
+        ir::Op::Made(made) => Op::Made(made.clone()),
+        ir::Op::ArgReduce(arg, Reduction { axes, keepdims }) => {
+            let axes = (!axes.is_empty()).then(|| axes.clone());
+            Op::ArgReduce(*arg, Reduction { axes, keepdims: *keepdims })
+        }
+        ir::Op::Cumulate(cumulate, cumulation) => Op::Cumulate(*cumulate, *cumulation),
+        ir::Op::Part(Part::SliceGrad { slice, .. }) => {
+            Op::Part(Part::SliceGrad { shape: Extents::Like, slice: slice.clone() })
+        }
+        ir::Op::Rows(rows) => Op::Rows(match rows {
+            Rows::Gather => Rows::Gather,
+            Rows::ScatterAdd { .. } => Rows::ScatterAdd { shape: Extents::Like },
+            Rows::TakeAlong { axis } => Rows::TakeAlong { axis: *axis },
+            Rows::AddAlong { axis, .. } => Rows::AddAlong { shape: Extents::Like, axis: *axis },
+        }),
+        ir::Op::Join(join) => Op::Join(*join),
+        _ => unreachable!("{op:?} is no call of a kernel"),
+    }
+}

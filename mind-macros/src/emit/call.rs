@@ -1,0 +1,54 @@
+//! Calls of kernels: the functions of the run time that expressions without types call too, by the same table.
+
+use std::fmt::Write;
+
+use mind_core::{
+    dim::Dim,
+    plan::{Argument, Call},
+    ty::Type,
+    written::{Texts, kernel_text, of_call},
+};
+
+use super::{body::Body, extent::Arithmetic, extent::extent, external};
+
+pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
+    if call.external().is_some() {
+        return external::emit(body, call);
+    }
+    let operands: Vec<String> = call.operands.iter().map(|operand| value(body, operand)).collect();
+    let (own, target) = (ty(&call.ty), body.write(call.result));
+    let texts = Texts {
+        rules: "rt::bare::rules",
+        operands: &operands,
+        own: &own,
+        target: &target,
+        said: &[],
+        dim: Some(&signed),
+    };
+    let _ = writeln!(body.text, "rt::bare::{};", kernel_text(&of_call(&call.op), &texts));
+}
+
+/// Elements and their type.
+fn value(body: &Body<'_>, argument: &Argument) -> String {
+    let elements = match argument {
+        Argument::Tensor(buffer, _) => body.read(*buffer),
+        Argument::Scalar(scalar, _) => format!("&[{}]", body.scalar_text(scalar)),
+    };
+    format!("rt::bare::Value::new({elements}, {})", ty(&argument.ty()))
+}
+
+/// A reference to a type as a value, constant where every extent is known.
+fn ty(ty: &Type) -> String {
+    let extents: Vec<String> = ty.shape.iter().map(signed).collect();
+    let value = format!("&rt::bare::Type::new(rt::bare::DType::{:?}, &[{}])", ty.dtype, extents.join(", "));
+    let is_known = ty.shape.iter().all(|extent| extent.as_literal().is_some());
+    if is_known { format!("const {{ {value} }}") } else { value }
+}
+
+/// A dim as an `i64`.
+fn signed(dim: &Dim) -> String {
+    match dim.as_literal() {
+        Some(value) => value.to_string(),
+        None => format!("({}) as i64", extent(dim, Arithmetic::Plain)),
+    }
+}
