@@ -7,10 +7,11 @@ use std::{fmt, hash::Hash, sync::Arc};
 pub use nested::{Nested, Nesting, NestingFault};
 
 use crate::{
+    cumulate::Cumulate,
     data::{F32, F64, TensorData},
     dim::Dim,
     map::Map,
-    reduce::{ArgReduce, Cumulate, Reduce},
+    reduce::{ArgReduce, Reduce},
     ty::{DType, Shape, Type},
 };
 

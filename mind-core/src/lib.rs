@@ -86,6 +86,7 @@
 
 pub mod build;
 pub mod canon;
+pub mod cumulate;
 pub mod data;
 pub mod definitions;
 pub mod diag;

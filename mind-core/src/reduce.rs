@@ -3,7 +3,7 @@
 //! As those of [`map`](crate::map), rows are data without arrows to what is done with them.
 
 use crate::{
-    map::{Calculus, Map, Takes, adjoint},
+    map::{Calculus, Domain, Exactness, Map, Takes, adjoint},
     profile::Profile,
 };
 
@@ -39,6 +39,16 @@ pub struct Monoid {
     pub settles: bool,
     /// The run time's type for it.
     pub rust: &'static str,
+}
+
+impl Monoid {
+    /// Where tests draw elements: what chooses one of them has a derivative that jumps where two are equal.
+    pub(crate) const fn domain(&self) -> Domain {
+        match self.combine.row().exactness {
+            Exactness::Exact => Domain::Apart,
+            Exactness::Rounded | Exactness::Within(_) => Domain::Any,
+        }
+    }
 }
 
 /// An element that changes no other.
@@ -116,19 +126,19 @@ impl Reduce {
 }
 
 /// Addition.
-static SUMS: Monoid =
+pub(crate) static SUMS: Monoid =
     Monoid { label: "sum", combine: Map::Add, neutral: Neutral::Zero, settles: true, rust: "Sum" };
 
 /// The larger one.
-static MAXIMA: Monoid =
+pub(crate) static MAXIMA: Monoid =
     Monoid { label: "max", combine: Map::Maximum, neutral: Neutral::Least, settles: false, rust: "Max" };
 
 /// The smaller one.
-static MINIMA: Monoid =
+pub(crate) static MINIMA: Monoid =
     Monoid { label: "min", combine: Map::Minimum, neutral: Neutral::Greatest, settles: false, rust: "Min" };
 
 /// Multiplication.
-static PRODUCTS: Monoid =
+pub(crate) static PRODUCTS: Monoid =
     Monoid { label: "prod", combine: Map::Mul, neutral: Neutral::One, settles: false, rust: "Product" };
 
 const SUM: Row = Row {
@@ -268,22 +278,6 @@ impl ArgReduce {
         match self {
             Self::Max => "argmax",
             Self::Min => "argmin",
-        }
-    }
-}
-
-/// What is together at each place along an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cumulate {
-    /// The sum.
-    Sum,
-}
-
-impl Cumulate {
-    /// As in MIC, as users call it and as messages name it, and the run time's function.
-    pub const fn function(self) -> &'static str {
-        match self {
-            Self::Sum => "cumsum",
         }
     }
 }

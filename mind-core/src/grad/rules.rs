@@ -6,10 +6,11 @@
 
 use crate::{
     build::Builder,
+    cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
     ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Rows, ValueId, Window},
     map::{Calculus, Given, Map, play},
-    reduce::{self, Cumulate, Reduce},
+    reduce::{self, Reduce},
 };
 
 /// One operation on the way back: what its rule sees, and where contributions go.
@@ -121,10 +122,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Input { .. } | Op::Const(_) | Op::Made(_) | Op::ArgReduce(..) => Ok(()),
         Op::Map(map) => function(on, *map),
         Op::Reduce(reduce, reduction) => pass(on, 0, |on| reduced(on, *reduce, reduction)),
-        Op::Cumulate(Cumulate::Sum, cumulation) => pass(on, 0, |on| {
-            let back = Cumulation { reverse: !cumulation.reverse, ..*cumulation };
-            on.emit(Op::Cumulate(Cumulate::Sum, back), &[dy])
-        }),
+        Op::Cumulate(cumulate, cumulation) => pass(on, 0, |on| cumulated(on, *cumulate, *cumulation)),
         Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
             pass(on, 0, |on| {
                 on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))
@@ -277,6 +275,17 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
     reduce::play(on, row, [x, y, dy], |on, reduce, value| {
         let value = on.emit(Op::Reduce(reduce, reduction.clone()), &[value])?;
         back(on, value)
+    })
+}
+
+/// What the row of a cumulation makes of the cotangent, along the same axis.
+fn cumulated<R: Reverse>(on: &mut R, cumulate: Cumulate, of: Cumulation) -> Result<R::Value, R::Error> {
+    let values = [on.operand(0), on.result(), on.cotangent()];
+    let steps = cumulate.row().adjoint[usize::from(of.exclusive)];
+    cumulate::play(on, steps, values, |on, over, value| {
+        let reverse = of.reverse != over.back;
+        let along = Cumulation { axis: of.axis, reverse, exclusive: over.exclusive };
+        on.emit(Op::Cumulate(over.cumulate, along), &[value])
     })
 }
 

@@ -5,13 +5,14 @@ use super::{
     with_float, with_number,
 };
 use crate::{
+    cumulate::Cumulate,
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
     ir::{Const, Convolution, Cumulation, Join, Made, Op, Own, Product, Reduction, Rows, Slice, Window},
     map::{self, MOST_OPERANDS},
     ops::{Motion, inverse, position},
-    reduce::{self, ArgReduce, Cumulate},
+    reduce::{self, ArgReduce},
     ty::DType,
 };
 
@@ -40,7 +41,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         }
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         Op::ArgReduce(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
-        Op::Cumulate(Cumulate::Sum, cumulation) => summed_up(cumulation, operands[0], to),
+        Op::Cumulate(cumulate, cumulation) => cumulated(*cumulate, cumulation, operands[0], to),
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
@@ -255,28 +256,46 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Con
     })
 }
 
-/// At each place the total of the elements up to it along an axis.
-fn summed_up(cumulation: &Cumulation, operand: &Value, to: &Concrete<'_>) -> Value {
+/// At each place what the elements up to it along an axis are together.
+fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operand: &Value, to: &Concrete<'_>) -> Value {
+    let monoid = cumulate.row().monoid;
+    with_number!(to.dtype, T => {
+        let elements = T::elements(operand);
+        if monoid.settles {
+            running(cumulation, to, T::NOTHING, |total, place| elements[place].accumulate(total), T::narrow)
+        } else {
+            let combine = |all, place: usize| T::apply(monoid.combine.row(), &[all, elements[place]]);
+            running(cumulation, to, T::neutral(monoid.neutral), combine, |all| all)
+        }
+    })
+}
+
+/// A state that begins anew at the first place of an axis and changes at each: at each place what is made of it, before it changes
+/// where the element there is not to count.
+fn running<T: Element, S: Copy>(
+    cumulation: &Cumulation,
+    to: &Concrete<'_>,
+    begin: S,
+    next: impl Fn(S, usize) -> S,
+    finish: impl Fn(S) -> T,
+) -> Value {
     let Cumulation { axis, reverse, exclusive } = *cumulation;
     let axis = position(axis);
     let extent = to.shape[axis];
     let mut first = to.shape.to_vec();
     first[axis] = 1;
-    with_number!(to.dtype, T => {
-        let elements = T::elements(operand);
-        let mut sums = vec![T::narrow(T::NOTHING); elements.len()];
-        for mut at in positions(&first) {
-            let mut total = T::NOTHING;
-            for turn in 0..extent {
-                at[axis] = if reverse { extent - 1 - turn } else { turn };
-                let place = offset(to.shape, &at);
-                let with_own = elements[place].accumulate(total);
-                sums[place] = T::narrow(if exclusive { total } else { with_own });
-                total = with_own;
-            }
+    let mut results = vec![T::default(); to.shape.iter().product()];
+    for mut at in positions(&first) {
+        let mut state = begin;
+        for turn in 0..extent {
+            at[axis] = if reverse { extent - 1 - turn } else { turn };
+            let place = offset(to.shape, &at);
+            let after = next(state, place);
+            results[place] = finish(if exclusive { state } else { after });
+            state = after;
         }
-        Value::new(to.shape, T::wrap(sums))
-    })
+    }
+    Value::new(to.shape, T::wrap(results))
 }
 
 /// What the elements of each group give one after the other, and how many there are in a group.

@@ -2,6 +2,7 @@
 
 use super::{Elements, Value};
 use crate::map::{MOST_OPERANDS, Row};
+use crate::reduce::Neutral;
 
 /// An element type of values.
 pub(crate) trait Element: Copy + PartialEq + Default {
@@ -24,6 +25,8 @@ pub(crate) trait Number: Element {
     /// `total + self`.
     fn accumulate(self, total: Self::Total) -> Self::Total;
     fn narrow(total: Self::Total) -> Self;
+    /// What changes no other element.
+    fn neutral(neutral: Neutral) -> Self;
 }
 
 /// An element type with fractions.
@@ -69,6 +72,14 @@ macro_rules! integer {
             fn narrow(total: Self) -> Self {
                 total
             }
+            fn neutral(neutral: Neutral) -> Self {
+                match neutral {
+                    Neutral::Zero => 0,
+                    Neutral::One => 1,
+                    Neutral::Least => Self::MIN,
+                    Neutral::Greatest => Self::MAX,
+                }
+            }
         }
     };
 }
@@ -95,6 +106,14 @@ macro_rules! float {
             }
             fn narrow(total: Total) -> Self {
                 total.rounded() as Self
+            }
+            fn neutral(neutral: Neutral) -> Self {
+                match neutral {
+                    Neutral::Zero => 0.0,
+                    Neutral::One => 1.0,
+                    Neutral::Least => Self::NEG_INFINITY,
+                    Neutral::Greatest => Self::INFINITY,
+                }
             }
         }
 

@@ -83,7 +83,24 @@ pub fn adjoint<C: Calculus>(
     text: &'static str,
     names: &[(&str, C::Value)],
 ) -> Result<C::Value, C::Error> {
-    played(calculus, text, names, Some("dy"))
+    Ok(adjoint_of(calculus, text, names, &["dy"])?.0)
+}
+
+/// The same where several names are linear in the cotangent, and whether the value is.
+///
+/// # Errors
+/// As the calculus.
+///
+/// # Panics
+/// If the text cannot be read or names something else.
+pub fn adjoint_of<C: Calculus>(
+    calculus: &mut C,
+    text: &'static str,
+    names: &[(&str, C::Value)],
+    linear: &[&str],
+) -> Result<(C::Value, bool), C::Error> {
+    let Part { value, is_linear } = played(calculus, text, names, linear)?;
+    Ok((value, is_linear))
 }
 
 /// The value of a formula over named values. Its numbers have the element type of the first.
@@ -98,17 +115,17 @@ pub fn formula<C: Calculus>(
     text: &'static str,
     names: &[(&str, C::Value)],
 ) -> Result<C::Value, C::Error> {
-    played(calculus, text, names, None)
+    Ok(played(calculus, text, names, &[])?.value)
 }
 
 fn played<C: Calculus>(
     calculus: &mut C,
     text: &'static str,
     names: &[(&str, C::Value)],
-    cotangent: Option<&'static str>,
-) -> Result<C::Value, C::Error> {
-    let mut player = Player { calculus, names, cotangent, rest: text };
-    let value = player.sum()?.value;
+    linear: &[&str],
+) -> Played<C> {
+    let mut player = Player { calculus, names, linear, rest: text };
+    let value = player.sum()?;
     assert!(player.rest.is_empty(), "`{}` is left of the formula `{text}`", player.rest);
     Ok(value)
 }
@@ -117,8 +134,8 @@ fn played<C: Calculus>(
 struct Player<'a, C: Calculus> {
     calculus: &'a mut C,
     names: &'a [(&'a str, C::Value)],
-    /// The name whose zeros are kept, if any are.
-    cotangent: Option<&'static str>,
+    /// The names whose zeros are kept.
+    linear: &'a [&'a str],
     rest: &'static str,
 }
 
@@ -200,7 +217,7 @@ impl<C: Calculus> Player<'_, C> {
         }
         let named = self.names.iter().find(|(name, _)| *name == word);
         let value = named.unwrap_or_else(|| panic!("`{word}` has no value")).1;
-        Ok(Part { value, is_linear: self.cotangent == Some(word) })
+        Ok(Part { value, is_linear: self.linear.contains(&word) })
     }
 
     fn operator(&mut self, tightness: Tightness) -> Option<Map> {

@@ -9,7 +9,7 @@ mod rows;
 
 use crate::{profile::Profile, ty::DType};
 
-pub use derivative::{Calculus, Given, adjoint, formula, play};
+pub use derivative::{Calculus, Given, adjoint, adjoint_of, formula, play};
 pub use mind_shape::rules::{Gives, Takes};
 pub use rows::Map;
 

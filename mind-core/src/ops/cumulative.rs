@@ -7,80 +7,72 @@ use super::{
     sample::{Case, Sampling},
 };
 use crate::{
+    cumulate::Cumulate,
     ir::{Cumulation, Op},
     map::Takes,
     profile::Profile,
-    reduce::Cumulate,
-    ty::Type,
+    ty::{DType, Type},
 };
 
-/// The row of one in the table of operations.
+const FIELDS: &[Field] = &[
+    Field::key("axis", "ax", FieldKind::I64),
+    Field::key("reverse", "rv", FieldKind::Flag),
+    Field::key("exclusive", "ex", FieldKind::Flag),
+];
+
+/// The row of a cumulation in the table of operations.
 pub(super) const fn row(cumulate: Cumulate) -> &'static OpInfo {
-    match cumulate {
-        Cumulate::Sum => &CUM_SUM,
+    &ROWS[cumulate as usize]
+}
+
+static ROWS: [OpInfo; Cumulate::ALL.len()] = {
+    let mut rows = [KERNEL; Cumulate::ALL.len()];
+    let mut next = 0;
+    while next < rows.len() {
+        rows[next] = of(Cumulate::ALL[next]);
+        next += 1;
+    }
+    rows
+};
+
+const fn of(cumulate: Cumulate) -> OpInfo {
+    let row = cumulate.row();
+    OpInfo {
+        name: row.name,
+        mnemonic: row.function,
+        label: row.function,
+        profile: Profile::Extended,
+        make: Make::Cumulate(cumulate),
+        infer,
+        origin: rules::same_origin,
+        derivative: if row.is_linear() { Derivative::Linear } else { Derivative::Rule },
+        flops: |_, operands, _| operands[0].shape.element_count(),
+        fields: FIELDS,
+        attributes: |op| {
+            let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { foreign(op) };
+            [Some(Attribute::I64(axis)), Some(Attribute::Flag(reverse)), Some(Attribute::Flag(exclusive))]
+        },
+        sample: Sampling { cases, domain: row.monoid.domain(), tolerance: (1e-2, 1e-6) },
+        ..KERNEL
     }
 }
 
-/// All rows.
-pub(super) const ROWS: &[&OpInfo] = &[&CUM_SUM];
+fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
+    let forms: [(i64, &[i64]); 4] = [(0, &[1]), (0, &[5]), (1, &[2, 3]), (1, &[2, 3, 2])];
+    let flags = [(false, false), (true, false), (false, true), (true, true)];
+    let all = forms.into_iter().flat_map(|form| flags.map(|flags| (form, flags)));
+    let case = |((axis, shape), (reverse, exclusive)): ((i64, &[i64]), _)| {
+        let op = row.op([
+            Some(Attribute::I64(axis)),
+            Some(Attribute::Flag(reverse)),
+            Some(Attribute::Flag(exclusive)),
+        ]);
+        Case::new(op, dtype, &[shape])
+    };
+    all.map(case).collect()
+}
 
-/// `CumSum(x; axis, reverse, exclusive)`: the sum of the elements up to each along an axis; an extension.
-///
-/// - **Shape**: that of the operand.
-/// - **Dtype**: that of the operand.
-/// - **Semantics**: at each place the sum of the elements at the places up to it along `axis`, under `exclusive` without its
-///   own, the sum of none being 0; under `reverse` of those from it on. Integers wrap. Elements are added in the order of the
-///   places, under `reverse` in that from the last one, in chains of 32; what is lost to rounding where a chain ends goes into
-///   the next one. So the result is the same at every number of threads.
-/// - **Error**: at most `4 ε log2(n)` times the sum of the magnitudes of the `n` elements that are added, where `ε` is from 1 to
-///   the next number (`f32::EPSILON`); none for one element or for integers.
-/// - **Derivative**: the cotangent summed from the other end, exclusive if this is.
-/// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
-/// - **Example**: `%1 = CumSum (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
-static CUM_SUM: OpInfo = OpInfo {
-    name: "CumSum",
-    mnemonic: "cumsum",
-    label: "cumsum",
-    make: Make::Of(|given| Op::Cumulate(Cumulate::Sum, made(given))),
-    derivative: Derivative::Linear,
-    ..CUMULATIVE
-};
-
-const CUMULATIVE: OpInfo = OpInfo {
-    profile: Profile::Extended,
-    infer,
-    origin: rules::same_origin,
-    flops: |_, operands, _| operands[0].shape.element_count(),
-    fields: &[
-        Field::key("axis", "ax", FieldKind::I64),
-        Field::key("reverse", "rv", FieldKind::Flag),
-        Field::key("exclusive", "ex", FieldKind::Flag),
-    ],
-    attributes: |op| {
-        let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { foreign(op) };
-        [Some(Attribute::I64(axis)), Some(Attribute::Flag(reverse)), Some(Attribute::Flag(exclusive))]
-    },
-    sample: Sampling {
-        cases: |row, dtype| {
-            let forms: [(i64, &[i64]); 4] = [(0, &[1]), (0, &[5]), (1, &[2, 3]), (1, &[2, 3, 2])];
-            let flags = [(false, false), (true, false), (false, true), (true, true)];
-            let all = forms.into_iter().flat_map(|form| flags.map(|flags| (form, flags)));
-            let case = |((axis, shape), (reverse, exclusive)): ((i64, &[i64]), _)| {
-                let op = row.op([
-                    Some(Attribute::I64(axis)),
-                    Some(Attribute::Flag(reverse)),
-                    Some(Attribute::Flag(exclusive)),
-                ]);
-                Case::new(op, dtype, &[shape])
-            };
-            all.map(case).collect()
-        },
-        ..KERNEL.sample
-    },
-    ..KERNEL
-};
-
-fn made(given: Attributes) -> Cumulation {
+pub(super) fn made(given: Attributes) -> Cumulation {
     let [Some(Attribute::I64(axis)), Some(Attribute::Flag(reverse)), Some(Attribute::Flag(exclusive))] =
         given
     else {

@@ -43,6 +43,7 @@ pub use error::{Focus, OpError};
 pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 
 use crate::{
+    cumulate::Cumulate,
     diag::Code,
     dim::{Bindings, Dim, Overflow},
     ir::{Inst, Op, Operands, Own, Slice, ValueId},
@@ -110,6 +111,8 @@ pub enum Make {
     Map(Map),
     /// It is this reduction, over what its fields say.
     Reduce(Reduce),
+    /// It is this cumulation, along what its fields say.
+    Cumulate(Cumulate),
     /// Of the values of its fields, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
     Of(fn(Attributes) -> Op),
 }
@@ -153,6 +156,7 @@ impl OpInfo {
             Make::Plain(make) => make(),
             Make::Map(map) => Op::Map(map),
             Make::Reduce(reduce) => Op::Reduce(reduce, reduction::made(attributes)),
+            Make::Cumulate(cumulate) => Op::Cumulate(cumulate, cumulative::made(attributes)),
             Make::Of(make) => make(attributes),
         }
     }
@@ -279,9 +283,8 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 13] = [
+static KINDS: [&[&OpInfo]; 12] = [
     reduction::ARGS,
-    cumulative::ROWS,
     constant::ROWS,
     making::ROWS,
     shape::ROWS,
@@ -295,16 +298,18 @@ static KINDS: [&[&OpInfo]; 13] = [
     nesting::ROWS,
 ];
 
-/// Every row: the functions of elements, the reductions, inputs, then the others, kind after kind.
+/// Every row: the functions of elements, the reductions, the cumulations, inputs, then the others, kind after kind.
 pub static TABLE: &[&OpInfo] = &{
     const MAPS: usize = Map::ALL.len();
     const REDUCTIONS: usize = MAPS + Reduce::ALL.len();
-    let mut rows = [&INPUT; REDUCTIONS + 1 + written_out()];
+    const CUMULATIONS: usize = REDUCTIONS + Cumulate::ALL.len();
+    let mut rows = [&INPUT; CUMULATIONS + 1 + written_out()];
     let mut next = 0;
-    while next < REDUCTIONS {
+    while next < CUMULATIONS {
         rows[next] = match next {
             ..MAPS => elementwise::row(Map::ALL[next]),
-            MAPS.. => reduction::row(Reduce::ALL[next - MAPS]),
+            MAPS..REDUCTIONS => reduction::row(Reduce::ALL[next - MAPS]),
+            REDUCTIONS.. => cumulative::row(Cumulate::ALL[next - REDUCTIONS]),
         };
         next += 1;
     }

@@ -15,7 +15,6 @@ use crate::{
     ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Rows, Slice, ValueId},
     ops::{position, seen_through},
     plan::Update,
-    reduce::Cumulate,
 };
 
 /// The text of a module whose every dim has a value under the bindings.
@@ -142,8 +141,8 @@ impl Lowering<'_> {
             Op::ArgReduce(arg, reduction) => {
                 reductions::arg_reduce(&mut self.writer, *arg, reduction, operands[0], &to)
             }
-            Op::Cumulate(Cumulate::Sum, cumulation) => {
-                reductions::running_sum(&mut self.writer, *cumulation, operands[0], to)
+            Op::Cumulate(cumulate, cumulation) => {
+                reductions::cumulate(&mut self.writer, *cumulate, *cumulation, operands[0], to)
             }
             Op::Arrange(arrange) => self.arrange(arrange, operands[0], to),
             Op::Part(part) => self.part(part, operands[0], to),

@@ -6,6 +6,7 @@ use super::{
     writer::{Value, Writer, fold},
 };
 use crate::{
+    cumulate::Cumulate,
     ir::{Cumulation, Reduction},
     map::{Hlo, Map},
     ops::position,
@@ -133,7 +134,14 @@ pub(super) fn arg_reduce(
 }
 
 /// A window as long as the axis, of which padding leaves what is up to each place.
-pub(super) fn running_sum(writer: &mut Writer, cumulation: Cumulation, operand: Value, to: Tensor) -> Value {
+pub(super) fn cumulate(
+    writer: &mut Writer,
+    cumulate: Cumulate,
+    cumulation: Cumulation,
+    operand: Value,
+    to: Tensor,
+) -> Value {
+    let monoid = cumulate.row().monoid;
     let Cumulation { axis, reverse, exclusive } = cumulation;
     let axis = position(axis);
     let extent = to.shape[axis];
@@ -145,9 +153,9 @@ pub(super) fn running_sum(writer: &mut Writer, cumulation: Cumulation, operand: 
     };
     let padding = along(ends[0], 0).into_iter().zip(along(ends[1], 0)).map(|(low, high)| list([low, high]));
     let window = list(along(extent, 1));
-    let start = writer.constant(&number(0.0, to.dtype), Tensor::scalar(to.dtype));
+    let start = writer.constant(&neutral(monoid.neutral, to.dtype), Tensor::scalar(to.dtype));
     let (names, types) = (writer.names(&[operand, start]), writer.types(&[operand, start], &to));
-    let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));
+    let region = fold(operation(monoid.combine), &Tensor::scalar(to.dtype));
     let pairs = format!("dense<{}> : tensor<{}x2xi64>", list(padding), to.rank());
     writer.line(
         to,

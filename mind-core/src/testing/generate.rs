@@ -3,6 +3,7 @@
 use super::Random;
 use crate::{
     build::Builder,
+    cumulate::Cumulate,
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
@@ -11,7 +12,7 @@ use crate::{
     },
     map::{Map, Row, Shapes},
     ops::Profile,
-    reduce::{ArgReduce, Cumulate, Reduce},
+    reduce::{ArgReduce, Reduce},
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
@@ -172,7 +173,7 @@ impl Generator {
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
                 match self.profile {
                     Profile::Extended if rank > 0 && self.random.once_in(6) => {
-                        (Op::Cumulate(Cumulate::Sum, self.cumulation(rank)), vec![x])
+                        (Op::Cumulate(*self.random.pick(Cumulate::ALL), self.cumulation(rank)), vec![x])
                     }
                     Profile::Extended if self.random.once_in(8) => {
                         (Op::ArgReduce(*self.random.pick(&ArgReduce::ALL), reduction), vec![x])

@@ -3,10 +3,11 @@
 
 use super::generate::{Generator, Proposal};
 use crate::{
+    cumulate::Cumulate,
     ir::{Arrange, Op, Part, Reduction, ValueId},
     map::Map,
     ops::Profile,
-    reduce::{Cumulate, Reduce},
+    reduce::Reduce,
     ty::Type,
 };
 
@@ -100,7 +101,7 @@ impl Generator {
         let operands = [unsafe_value; 2];
         let (op, operands) = match self.random.below(5) {
             0 => (Op::Reduce(*self.random.pick(Reduce::ALL), self.trailing(ty)), &operands[..1]),
-            1 => (Op::Cumulate(Cumulate::Sum, self.cumulation(ty.rank())), &operands[..1]),
+            1 => (Op::Cumulate(*self.random.pick(Cumulate::ALL), self.cumulation(ty.rank())), &operands[..1]),
             2 => {
                 let permutation = self.permutation(ty.rank());
                 (Op::Arrange(Arrange::Transpose { permutation }), &operands[..1])

@@ -10,11 +10,11 @@ use crate::{
     canon::canonicalise,
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Arrange, Inst, Join, Op, Part, Product, Reduction, Rows, Window},
+    ir::{Arrange, Inst, Join, Op, Part, Product, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position},
     opt::unoptimised,
-    reduce::{Cumulate, Reduce},
+    reduce::Reduce,
     ty::DType,
     verify::{Verified, verify},
 };
@@ -212,14 +212,16 @@ impl Step<'_> {
             | Op::Rows(Rows::Gather | Rows::TakeAlong { .. })
             | Op::Join(Join::Concat { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
-                self.fold(reduce.row().monoid.combine.row(), reduction)?
+                let of = |reduce| Op::Reduce(reduce, reduction.clone());
+                let count = (self.length(0) / self.result.elements.len()) as f64;
+                self.fold(reduce.row().monoid.combine.row(), [of(Reduce::Max), of(Reduce::Prod)], count)?
             }
             Op::Reduce(..) => {
                 // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
             }
-            Op::Cumulate(Cumulate::Sum, cumulation) => {
+            Op::Cumulate(_, cumulation) => {
                 // What is promised of the most elements.
                 let count = self.shape(0)[position(cumulation.axis)] as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
@@ -267,20 +269,18 @@ impl Step<'_> {
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
     }
 
-    /// Bounds of folds: the largest of those of the elements if what combines them is exact, else those of products.
-    fn fold(&self, combine: &Row, reduction: &Reduction) -> Result<Vec<f64>, RunError> {
-        let of = |reduce, stands_for: fn(Near) -> f64| {
-            self.evaluate(&Op::Reduce(reduce, reduction.clone()), [stands_for; 2])
-        };
+    /// Bounds of what puts so many elements together: the largest of those of the elements if what combines them is exact, else
+    /// those of products. Given are the operations that make the largest and the product of the same elements.
+    fn fold(&self, combine: &Row, [max, product]: [Op; 2], roundings: f64) -> Result<Vec<f64>, RunError> {
+        let of = |op: &Op, stands_for: fn(Near) -> f64| self.evaluate(op, [stands_for; 2]);
         if combine.exactness == Exactness::Exact {
-            return of(Reduce::Max, |x| x.bound);
+            return of(&max, |x| x.bound);
         }
-        let magnitudes = of(Reduce::Prod, Near::magnitude)?;
-        let reached = of(Reduce::Prod, |x| x.magnitude() + x.bound)?;
+        let magnitudes = of(&product, Near::magnitude)?;
+        let reached = of(&product, |x| x.magnitude() + x.bound)?;
         // What factors give on the way is between these.
-        let most = of(Reduce::Prod, |x| (x.magnitude() + x.bound).max(1.0))?;
-        let least = of(Reduce::Prod, |x| (x.magnitude() - x.bound).clamp(0.0, 1.0))?;
-        let roundings = (self.length(0) / self.result.elements.len()) as f64;
+        let most = of(&product, |x| (x.magnitude() + x.bound).max(1.0))?;
+        let least = of(&product, |x| (x.magnitude() - x.bound).clamp(0.0, 1.0))?;
         let Format { epsilon, smallest, largest } = self.format;
         let bounds = (0..magnitudes.len()).map(|at| {
             if most[at] > largest / 2.0 {

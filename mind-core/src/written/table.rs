@@ -13,6 +13,7 @@ use super::{
     rows::{Axes, Elements, Kind, Row},
 };
 use crate::{
+    cumulate::Cumulate,
     dim::Dim,
     ir::{
         self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Product, Reduction, Rows,
@@ -20,7 +21,7 @@ use crate::{
     },
     map::{Map, Shapes, Takes},
     ops::{place_of_part, position},
-    reduce::{Cumulate, Reduce},
+    reduce::Reduce,
     ty::{DType, Shape, Type},
 };
 
@@ -201,7 +202,7 @@ statements! {
     Op::Cumulate(cumulate, Cumulation { axis, reverse, exclusive }) => {
         is: Row::kernel(),
         rule: cumulate(X, axis),
-        run: cumulate.function() => (X, axis, reverse, exclusive),
+        run: cumulate.row().function => (X, axis, reverse, exclusive),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];
             let cumulation = Cumulation { axis, reverse: *reverse, exclusive: *exclusive };

@@ -357,7 +357,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/constant.rs"),
         include_str!("../../src/ops/convolution.rs"),
         include_str!("../../src/map/rows.rs"),
-        include_str!("../../src/ops/cumulative.rs"),
+        include_str!("../../src/cumulate.rs"),
         include_str!("../../src/ops/effects.rs"),
         include_str!("../../src/ops/external.rs"),
         include_str!("../../src/ops/gathering.rs"),

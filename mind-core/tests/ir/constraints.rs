@@ -2,6 +2,7 @@
 
 use mind_core::{
     build::Builder,
+    cumulate::Cumulate,
     data::TensorData,
     diag::Code::{self, *},
     ir::{
@@ -10,7 +11,7 @@ use mind_core::{
     },
     map::Map,
     ops::{Focus, Profile},
-    reduce::{Cumulate, Reduce},
+    reduce::Reduce,
     text::{Limits, core_ir},
     ty::{Shape, Type},
     verify::verify,

@@ -13,9 +13,9 @@ use names::named;
 mod names;
 
 /// From the bottom up.
-const LAYERS: [&str; 19] = [
-    "profile", "dim", "diag", "ty", "data", "map", "reduce", "ir", "ops", "build", "number", "symbols",
-    "verify", "canon", "interp", "grad", "opt", "plan", "loops",
+const LAYERS: [&str; 20] = [
+    "profile", "dim", "diag", "ty", "data", "map", "reduce", "cumulate", "ir", "ops", "build", "number",
+    "symbols", "verify", "canon", "interp", "grad", "opt", "plan", "loops",
 ];
 
 /// The files of `surface/lower`, from the bottom up.

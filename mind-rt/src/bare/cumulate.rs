@@ -4,14 +4,23 @@ use mind_shape::{Type, rules::axis_of};
 
 use super::{Value, count, extent, number::Number};
 use crate::kernels::{
-    cumulate::{self, Along},
+    cumulate::{self, Along, By},
     iota,
 };
 
-/// The sums of the elements along an axis up to each place.
-pub fn cumsum<T: Number>(x: Value<'_, T>, axis: i64, reverse: bool, exclusive: bool, out: &mut [T]) {
-    let along = Along { extents: around(x.ty, axis_of(axis, x.ty.rank())), reverse, exclusive };
-    cumulate::cumsum(along, x.elements, &mut out[..x.elements.len()]);
+/// For each monoid a function of a tensor.
+macro_rules! cumulations {
+    ($($what:literal $name:ident $monoid:ident;)*) => {$(
+        #[doc = concat!($what, " of the elements along an axis up to each place.")]
+        pub fn $name<T: Number>(x: Value<'_, T>, axis: i64, reverse: bool, exclusive: bool, out: &mut [T]) {
+            let along = Along { extents: around(x.ty, axis_of(axis, x.ty.rank())), reverse, exclusive };
+            cumulate::cumulate(By::$monoid, along, x.elements, &mut out[..x.elements.len()]);
+        }
+    )*};
+}
+
+cumulations! {
+    "The sum" cumsum Sum;
 }
 
 /// Positions along an axis; `I` is `i64`.

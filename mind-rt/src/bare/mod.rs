@@ -28,7 +28,7 @@ mod tests;
 #[cfg(feature = "ndarray")]
 pub use arrays::{LeafRank, read_as};
 pub use axes::Known;
-pub use cumulate::{cumsum, iota};
+pub use cumulate::*;
 pub use decided::{EndsIn, Equal, First, Neither, OrInferred, OrNumber, OrShape, Second, Undecided, both};
 pub use field::{OfDecided, OfInferred, number_field, open_field};
 pub use form::{Alike, Form, OfLeaf, OfNothing, OfNumber, OfReference, Unlike, give, join, plain};

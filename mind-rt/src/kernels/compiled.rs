@@ -5,7 +5,7 @@
 //! every program is therefore a method here, of which the generic functions of the other modules are callers.
 //! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
 
-use super::cumulate::{Along, cumulate};
+use super::cumulate::{Along, By, by_monoid};
 use super::gather::{self, Indices, Picked};
 use super::memory::Stored;
 use super::monoid::Sum;
@@ -46,8 +46,8 @@ pub trait Sums: Number {
     /// [`gather::scatter_add`].
     fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]);
 
-    /// [`cumsum`](super::cumulate::cumsum).
-    fn cumsum(along: Along, x: &[Self], out: &mut [Self]);
+    /// [`cumulate`](super::cumulate::cumulate).
+    fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]);
 
     /// [`reduce::sum`].
     fn sum_all(elements: &[Self]) -> Self;
@@ -135,8 +135,10 @@ macro_rules! sums {
             }
 
             #[inline(never)]
-            fn cumsum(along: Along, x: &[Self], out: &mut [Self]) {
-                cumulate::<Sum, Self>(along, x, out);
+            fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]) {
+                match by {
+                    By::Sum => by_monoid::<Sum, Self>(along, x, out),
+                }
             }
 
             #[inline(never)]

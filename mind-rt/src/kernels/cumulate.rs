@@ -26,16 +26,23 @@ pub struct Along {
     pub exclusive: bool,
 }
 
-/// At each place the sum of the elements along an axis up to it. They are added in order, in chains of [`CHAIN`], each of which
-/// is settled as those of [sums](super::reduce::sum) are.
+/// What puts elements together: a monoid as a value.
+#[derive(Clone, Copy, Debug)]
+pub enum By {
+    /// [`Sum`](super::monoid::Sum).
+    Sum,
+}
+
+/// At each place what the elements along an axis up to it are together. They are taken in order; sums in chains of [`CHAIN`], each
+/// of which is settled as those of [sums](super::reduce::sum) are.
 ///
 /// # Panics
 /// If there are not as many elements as places.
-pub fn cumsum<T: Sums>(along: Along, x: &[T], out: &mut [T]) {
-    T::cumsum(along, x, out);
+pub fn cumulate<T: Sums>(by: By, along: Along, x: &[T], out: &mut [T]) {
+    T::cumulate(by, along, x, out);
 }
 
-pub(super) fn cumulate<M: Monoid<T>, T: Number>(along: Along, x: &[T], out: &mut [T]) {
+pub(super) fn by_monoid<M: Monoid<T>, T: Number>(along: Along, x: &[T], out: &mut [T]) {
     let places = along.extents.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
     check(places == Some(x.len()) && places == Some(out.len()), "cumulate: wrong length");
     poison(out);
@@ -82,7 +89,7 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
     let Along { extents: [_, extent, inner], reverse, exclusive } = along;
     let [mut all, mut lost, mut chain] = [[M::NEUTRAL; C], [T::ZERO; C], [M::NEUTRAL; C]];
     for turn in 0..extent {
-        if turn > 0 && turn % CHAIN == 0 {
+        if M::SETTLES && turn > 0 && turn % CHAIN == 0 {
             for column in 0..C {
                 (all[column], lost[column]) = M::settle(all[column], lost[column], chain[column]);
             }
@@ -93,7 +100,8 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
         let state = all.iter().zip(&lost).zip(&mut chain);
         for ((x, out), ((all, lost), chain)) in x.iter().zip(out).zip(state) {
             let with_own = M::combine(*chain, *x);
-            *out = M::settled(*all, *lost, if exclusive { *chain } else { with_own });
+            let own = if exclusive { *chain } else { with_own };
+            *out = if M::SETTLES { M::settled(*all, *lost, own) } else { own };
             *chain = with_own;
         }
     }
@@ -111,7 +119,7 @@ mod tests {
             let [outer, extent, inner] = extents;
             for (reverse, exclusive) in [(false, false), (true, false), (false, true), (true, true)] {
                 let mut out = vec![-1; len];
-                cumsum(Along { extents, reverse, exclusive }, &x, &mut out);
+                cumulate(By::Sum, Along { extents, reverse, exclusive }, &x, &mut out);
                 for (place, found) in out.iter().enumerate() {
                     let (row, at, column) = (place / (extent * inner), place / inner % extent, place % inner);
                     assert!(row < outer);
@@ -133,7 +141,7 @@ mod tests {
     fn the_error_does_not_grow_with_the_length() {
         let x = vec![0.1_f32; 1 << 20];
         let mut out = vec![0.0; x.len()];
-        cumsum(Along { extents: [1, x.len(), 1], reverse: false, exclusive: false }, &x, &mut out);
+        cumulate(By::Sum, Along { extents: [1, x.len(), 1], reverse: false, exclusive: false }, &x, &mut out);
         for (count, found) in (1_u32..).zip(&out) {
             let exact = f64::from(count) * f64::from(0.1_f32);
             let bound = 4.0 * f64::from(f32::EPSILON) * f64::from(count).log2();
@@ -146,7 +154,7 @@ mod tests {
         let mut x = vec![1.0_f64; 100];
         (x[10], x[70]) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut out = vec![0.0; 100];
-        cumsum(Along { extents: [1, 100, 1], reverse: false, exclusive: false }, &x, &mut out);
+        cumulate(By::Sum, Along { extents: [1, 100, 1], reverse: false, exclusive: false }, &x, &mut out);
         assert_eq!(out[..10], (1..=10).map(f64::from).collect::<Vec<_>>()[..]);
         assert!(
             out[10..70].iter().all(|sum| *sum == f64::INFINITY) && out[70..].iter().all(|sum| sum.is_nan())
@@ -156,6 +164,11 @@ mod tests {
     #[test]
     #[should_panic(expected = "cumulate: wrong length")]
     fn a_wrong_length_panics() {
-        cumsum(Along { extents: [1, 4, 1], reverse: false, exclusive: false }, &[1_i32; 4], &mut [0; 3]);
+        cumulate(
+            By::Sum,
+            Along { extents: [1, 4, 1], reverse: false, exclusive: false },
+            &[1_i32; 4],
+            &mut [0; 3],
+        );
     }
 }

@@ -8,10 +8,11 @@ use std::f64::consts::FRAC_PI_4;
 use mind_core::{
     build::Builder,
     canon::Canonical,
+    cumulate::Cumulate,
     interp::{self, Elements, Value},
     ir::{Cumulation, Op, Reduction},
     map::Map,
-    reduce::{ArgReduce, Cumulate, Reduce},
+    reduce::{ArgReduce, Reduce},
     ty::{DType, Shape, Type},
 };
 use mind_xla::Client;
