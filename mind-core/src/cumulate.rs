@@ -4,7 +4,7 @@
 
 use crate::{
     map::{Calculus, adjoint_of},
-    reduce::{Monoid, SUMS},
+    reduce::{Monoid, PRODUCTS, SUMS},
 };
 
 /// What is known of a cumulation.
@@ -13,18 +13,30 @@ pub struct Row {
     pub name: &'static str,
     /// As in MIC, as users call it and as messages name it, and the run time's function: `cumsum`.
     pub function: &'static str,
-    /// What puts elements together.
-    pub monoid: &'static Monoid,
-    /// What a cotangent adds to that of the operand, and the same where the element at a place is not among those of the place:
-    /// values that are made one after the other, the last one of them. See [`play`].
-    pub adjoint: [&'static [Step]; 2],
+    /// What the operands are called in [`Step::text`].
+    pub operands: &'static [&'static str],
+    /// How elements are put together.
+    pub combine: Combine,
+    /// For each operand what a cotangent adds to that of it, and the same where the elements at a place are not among those of the
+    /// place: values that are made one after the other, the last one of them. See [`play`].
+    pub adjoint: &'static [[&'static [Step]; 2]],
+}
+
+/// How elements along an axis are put together.
+#[derive(Clone, Copy)]
+pub enum Combine {
+    /// Each with all before it.
+    Monoid(&'static Monoid),
+    /// A factor and a summand at each place: the factor times what is there before it, and the summand. What is before the first
+    /// place is 0, and a product with 0 is 0, as that of [`Map::MulKeepZero`](crate::map::Map::MulKeepZero).
+    Recurrence,
 }
 
 /// A value that an adjoint is made of.
 pub struct Step {
     /// What later steps call it by.
     pub name: &'static str,
-    /// A formula over the values before, and over the operand `x`, the result `y` and its cotangent `dy`.
+    /// A formula over the values before, and over the operands, the result `y` and its cotangent `dy`.
     pub text: &'static str,
     /// The cumulation along the same axis of which the value is the result; nothing if it is the formula's.
     pub over: Option<Over>,
@@ -34,13 +46,34 @@ pub struct Step {
 pub struct Over {
     /// Which.
     pub cumulate: Cumulate,
+    /// The name of what stands before the value among its operands, if anything does.
+    pub first: Option<&'static str>,
     /// Whether it goes the other way.
     pub back: bool,
-    /// Whether the element at a place is not among those of the place.
+    /// Whether the elements at a place are not among those of the place.
     pub exclusive: bool,
 }
 
-/// What a cotangent adds to that of the operand, of what [`Step::text`] names. `over` makes a cumulation of a value.
+impl Over {
+    const fn of(cumulate: Cumulate) -> Self {
+        Self { cumulate, first: None, back: false, exclusive: false }
+    }
+
+    const fn recurrence(factor: &'static str) -> Self {
+        Self { first: Some(factor), ..Self::of(Cumulate::Recurrence) }
+    }
+
+    const fn back(self) -> Self {
+        Self { back: true, ..self }
+    }
+
+    const fn exclusive(self) -> Self {
+        Self { exclusive: true, ..self }
+    }
+}
+
+/// What a cotangent adds to that of an operand, of what [`Step::text`] names: the operands by their names, then `y` and `dy`.
+/// `over` makes a cumulation of values.
 ///
 /// # Errors
 /// As the calculus.
@@ -50,15 +83,19 @@ pub struct Over {
 pub fn play<C: Calculus>(
     calculus: &mut C,
     steps: &'static [Step],
-    [x, y, dy]: [C::Value; 3],
-    mut over: impl FnMut(&mut C, &Over, C::Value) -> Result<C::Value, C::Error>,
+    mut names: Vec<(&'static str, C::Value)>,
+    mut over: impl FnMut(&mut C, &Over, &[C::Value]) -> Result<C::Value, C::Error>,
 ) -> Result<C::Value, C::Error> {
-    let (mut names, mut linear) = (vec![("x", x), ("y", y), ("dy", dy)], vec!["dy"]);
-    let mut last = dy;
+    let mut linear = vec!["dy"];
+    let mut last = names[0].1;
     for step in steps {
         let (value, is_linear) = adjoint_of(calculus, step.text, &names, &linear)?;
         last = match &step.over {
-            Some(cumulation) => over(calculus, cumulation, value)?,
+            Some(cumulation) => {
+                let first = names.iter().find(|(name, _)| Some(*name) == cumulation.first);
+                let operands: Vec<_> = first.map(|(_, first)| *first).into_iter().chain([value]).collect();
+                over(calculus, cumulation, &operands)?
+            }
             None => value,
         };
         names.push((step.name, last));
@@ -80,14 +117,22 @@ macro_rules! rows {
             pub const ALL: &[Self] = &[$(Self::$name),+];
         }
 
-        static ROWS: [Row; Cumulate::ALL.len()] = [$(Row { name: concat!("Cum", stringify!($name)), ..$row }),+];
+        static ROWS: [Row; Cumulate::ALL.len()] = [$($row),+];
     };
 }
 
 impl Row {
+    /// What puts elements together, if it is a monoid.
+    pub const fn monoid(&self) -> Option<&'static Monoid> {
+        match self.combine {
+            Combine::Monoid(monoid) => Some(monoid),
+            Combine::Recurrence => None,
+        }
+    }
+
     /// Whether what it passes back is made of the cotangent alone.
     pub(crate) const fn is_linear(&self) -> bool {
-        self.monoid.settles
+        matches!(self.combine, Combine::Monoid(monoid) if monoid.settles)
     }
 }
 
@@ -98,18 +143,48 @@ impl Cumulate {
     }
 }
 
+/// What a value is made of by a cumulation.
+const fn over(name: &'static str, text: &'static str, over: Over) -> Step {
+    Step { name, text, over: Some(over) }
+}
+
+/// What a formula gives.
+const fn formula(name: &'static str, text: &'static str) -> Step {
+    Step { name, text, over: None }
+}
+
 /// What a sum passes back: to each element the cotangents of the places that it is part of.
-const SUMS_BACK: [&[Step]; 2] = [
-    &[Step {
-        name: "dx",
-        text: "dy",
-        over: Some(Over { cumulate: Cumulate::Sum, back: true, exclusive: false }),
-    }],
-    &[Step {
-        name: "dx",
-        text: "dy",
-        over: Some(Over { cumulate: Cumulate::Sum, back: true, exclusive: true }),
-    }],
+const SUM_BACK: &[[&[Step]; 2]] = &[[
+    &[over("dx", "dy", Over::of(Cumulate::Sum).back())],
+    &[over("dx", "dy", Over::of(Cumulate::Sum).back().exclusive())],
+]];
+
+/// What a product passes back: to each element the product of those before it, times what the places from it on pass back to it,
+/// which is a recurrence by the elements behind it. Nothing is divided, so it is right at any number of zeros.
+const PRODUCT_BACK: &[[&[Step]; 2]] = &[[
+    &[
+        over("before", "x", Over::of(Cumulate::Prod).exclusive()),
+        over("rest", "x * dy", Over::recurrence("x").back().exclusive()),
+        formula("dx", "before * (dy + rest)"),
+    ],
+    &[over("rest", "dy", Over::recurrence("x").back().exclusive()), formula("dx", "y * rest")],
+]];
+
+/// What a recurrence `y = a * before + b` passes back to its factors and to its summands: `to`, the cotangent of the state behind
+/// each place, is a recurrence by the factors behind it.
+const RECURRENCE_BACK: &[[&[Step]; 2]] = &[
+    [
+        &[
+            over("before", "b", Over::recurrence("a").exclusive()),
+            over("rest", "a * dy", Over::recurrence("a").back().exclusive()),
+            formula("da", "before * (dy + rest)"),
+        ],
+        &[over("to", "dy", Over::recurrence("a").back().exclusive()), formula("da", "y * to")],
+    ],
+    [
+        &[over("rest", "a * dy", Over::recurrence("a").back().exclusive()), formula("db", "dy + rest")],
+        &[over("db", "dy", Over::recurrence("a").back().exclusive())],
+    ],
 ];
 
 rows! {
@@ -126,5 +201,45 @@ rows! {
     /// - **Derivative**: the cotangent summed from the other end, exclusive if this is.
     /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
     /// - **Example**: `%1 = CumSum (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
-    Sum = Row { name: "", function: "cumsum", monoid: &SUMS, adjoint: SUMS_BACK };
+    Sum = Row {
+        name: "CumSum",
+        function: "cumsum",
+        operands: &["x"],
+        combine: Combine::Monoid(&SUMS),
+        adjoint: SUM_BACK,
+    };
+    /// `CumProd(x; axis, reverse, exclusive)`: the product of the elements up to each along an axis; an extension.
+    ///
+    /// - **Shape**: that of the operand.
+    /// - **Dtype**: that of the operand.
+    /// - **Semantics**: as `CumSum` with products, that of none being 1: rounded at each multiplication, in the order of the places.
+    /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
+    /// - **Derivative**: the cotangent at each place times the product of the other elements of the place, at any number of zeros; its
+    ///   own derivatives too.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Example**: `%1 = CumProd (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
+    Prod = Row {
+        name: "CumProd",
+        function: "cumprod",
+        operands: &["x"],
+        combine: Combine::Monoid(&PRODUCTS),
+        adjoint: PRODUCT_BACK,
+    };
+    /// `Recurrence(a, b; axis, reverse, exclusive)`: a linear recurrence along an axis, for gradients; an extension.
+    ///
+    /// - **Shape**: that of both operands.
+    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Semantics**: `a * h + b` at each place along `axis`, where `h` is what is at the place before, under `reverse` behind it, and 0
+    ///   at the first. Under `exclusive` it is `h` at each place. A product with a factor that is 0 is 0.
+    /// - **Error**: at most `γ(2 n)` of what the magnitudes of both operands give, where `n` is the number of places up to each.
+    /// - **Derivative**: recurrences from the other end, by the same factors.
+    /// - **Constraints**: 1. one dtype (E2004). 2. One shape (E3003). 3. Floats (E2005). 4. `axis` is in `0..rank` (E3004).
+    /// - **Example**: `%2 = Recurrence (%0, %1) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
+    Recurrence = Row {
+        name: "Recurrence",
+        function: "recurrence",
+        operands: &["a", "b"],
+        combine: Combine::Recurrence,
+        adjoint: RECURRENCE_BACK,
+    };
 }

@@ -1,4 +1,4 @@
-//! `cumsum`.
+//! `cumsum` and `cumprod`.
 
 use mind::{Const, Tensor, mind};
 
@@ -77,4 +77,70 @@ fn each_element_gets_what_it_is_part_of() {
     assert_eq!(first(&x).as_slice(), [30.0, 27.0, 0.0]);
     // d/dx (3 · 1² + 2 · 3 · 3²) by what is before each.
     assert_eq!(second(&x).as_slice(), [6.0 + 36.0, 36.0, 0.0]);
+}
+
+#[test]
+fn products_run_along_an_axis_from_either_end() {
+    mind! {
+        fn f<N, M>(x: f32[N, M]) -> (f32[N, M], f32[N, M], f32[N, M]) {
+            (cumprod(x, axis = 0), x.cumprod(axis = 1, reverse = true), cumprod(x, -1, exclusive = true))
+        }
+
+        fn of_integers(x: i32[3]) -> i32[3] { cumprod(x, axis = 0) }
+    }
+    let (down, back, before) = f(&Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]));
+    assert_eq!(down.as_slice(), [1.0, 2.0, 3.0, 4.0, 10.0, 18.0]);
+    assert_eq!(back.as_slice(), [6.0, 6.0, 3.0, 120.0, 30.0, 6.0]);
+    assert_eq!(before.as_slice(), [1.0, 1.0, 2.0, 1.0, 4.0, 20.0]);
+    let wrapped = (i32::MAX.wrapping_mul(3), i32::MAX.wrapping_mul(3).wrapping_mul(-2));
+    assert_eq!(of_integers(&Tensor::from([i32::MAX, 3, -2])).as_slice(), [i32::MAX, wrapped.0, wrapped.1]);
+}
+
+#[test]
+fn gradients_of_running_products_are_right_at_any_number_of_zeros() {
+    mind! {
+        fn own<N>(x: f64[N], w: f64[N]) -> f64 { sum(cumprod(x, axis = 0) * w) }
+        fn before<N>(x: f64[N], w: f64[N]) -> f64 { sum(cumprod(x, axis = 0, exclusive = true) * w) }
+        fn behind<N>(x: f64[N], w: f64[N]) -> f64 { sum(cumprod(x, axis = 0, reverse = true) * w) }
+
+        fn d_own<N>(x: f64[N], w: f64[N]) -> f64[N] { grad(own, wrt = x)(x, w) }
+        fn d_before<N>(x: f64[N], w: f64[N]) -> f64[N] { grad(before, wrt = x)(x, w) }
+        fn d_behind<N>(x: f64[N], w: f64[N]) -> f64[N] { grad(behind, wrt = x)(x, w) }
+
+        fn slope<N>(x: f64[N], w: f64[N], v: f64[N]) -> f64 { sum(d_own(x, w) * v) }
+        fn second<N>(x: f64[N], w: f64[N], v: f64[N]) -> f64[N] { grad(slope, wrt = x)(x, w, v) }
+    }
+    let len = 5;
+    let w = Tensor::from([1.0, -2.0, 3.0, 0.5, 2.0]);
+    let v = Tensor::from([1.0, 3.0, -1.0, 2.0, 0.5]);
+    // The product of some elements without others.
+    let product = |x: &[f64], places: std::ops::Range<usize>, without: &[usize]| -> f64 {
+        places.filter(|place| !without.contains(place)).map(|place| x[place]).product()
+    };
+    for zeros in 0..1_usize << len {
+        let elements: Vec<f64> =
+            (0..len).map(|i| if zeros >> i & 1 == 1 { 0.0 } else { i as f64 - 1.5 }).collect();
+        let x = Tensor::from_vec((len,), elements.clone()).expect("as many as there are");
+        let x = &x;
+        let (w, v) = (Tensor::from_vec((len,), w.as_slice().to_vec()).expect("five"), &v);
+        let v = Tensor::from_vec((len,), v.as_slice().to_vec()).expect("five");
+        let at = |i: usize| w.as_slice()[i];
+        for j in 0..len {
+            let own: f64 = (j..len).map(|i| at(i) * product(&elements, 0..i + 1, &[j])).sum();
+            assert_eq!(d_own(x, &w).as_slice()[j], own, "{elements:?} at {j}");
+            let before: f64 = (j + 1..len).map(|i| at(i) * product(&elements, 0..i, &[j])).sum();
+            assert_eq!(d_before(x, &w).as_slice()[j], before, "{elements:?} at {j}");
+            let behind: f64 = (0..j + 1).map(|i| at(i) * product(&elements, i..len, &[j])).sum();
+            assert_eq!(d_behind(x, &w).as_slice()[j], behind, "{elements:?} at {j}");
+            let others = (0..len).filter(|other| *other != j);
+            let by = |k: usize| {
+                let from = j.max(k);
+                v.as_slice()[k]
+                    * (from..len).map(|i| at(i) * product(&elements, 0..i + 1, &[j, k])).sum::<f64>()
+            };
+            let expected: f64 = others.map(by).sum();
+            let found = second(x, &w, &v).as_slice()[j];
+            assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}: {elements:?} at {j}");
+        }
+    }
 }

@@ -122,7 +122,9 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Input { .. } | Op::Const(_) | Op::Made(_) | Op::ArgReduce(..) => Ok(()),
         Op::Map(map) => function(on, *map),
         Op::Reduce(reduce, reduction) => pass(on, 0, |on| reduced(on, *reduce, reduction)),
-        Op::Cumulate(cumulate, cumulation) => pass(on, 0, |on| cumulated(on, *cumulate, *cumulation)),
+        Op::Cumulate(cumulate, cumulation) => (0..on.operand_count()).try_for_each(|position| {
+            pass(on, position, |on| cumulated(on, position, *cumulate, *cumulation))
+        }),
         Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
             pass(on, 0, |on| {
                 on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))
@@ -278,14 +280,21 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
     })
 }
 
-/// What the row of a cumulation makes of the cotangent, along the same axis.
-fn cumulated<R: Reverse>(on: &mut R, cumulate: Cumulate, of: Cumulation) -> Result<R::Value, R::Error> {
-    let values = [on.operand(0), on.result(), on.cotangent()];
-    let steps = cumulate.row().adjoint[usize::from(of.exclusive)];
-    cumulate::play(on, steps, values, |on, over, value| {
+/// What the row of a cumulation makes of the cotangent for an operand, along the same axis.
+fn cumulated<R: Reverse>(
+    on: &mut R,
+    position: usize,
+    cumulate: Cumulate,
+    of: Cumulation,
+) -> Result<R::Value, R::Error> {
+    let row = cumulate.row();
+    let operands = row.operands.iter().enumerate().map(|(position, name)| (*name, on.operand(position)));
+    let names = operands.chain([("y", on.result()), ("dy", on.cotangent())]).collect();
+    let steps = row.adjoint[position][usize::from(of.exclusive)];
+    cumulate::play(on, steps, names, |on, over, operands| {
         let reverse = of.reverse != over.back;
         let along = Cumulation { axis: of.axis, reverse, exclusive: over.exclusive };
-        on.emit(Op::Cumulate(over.cumulate, along), &[value])
+        on.emit(Op::Cumulate(over.cumulate, along), operands)
     })
 }
 

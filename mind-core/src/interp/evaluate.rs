@@ -5,12 +5,12 @@ use super::{
     with_float, with_number,
 };
 use crate::{
-    cumulate::Cumulate,
+    cumulate::{Combine, Cumulate},
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
     ir::{Const, Convolution, Cumulation, Join, Made, Op, Own, Product, Reduction, Rows, Slice, Window},
-    map::{self, MOST_OPERANDS},
+    map::{self, MOST_OPERANDS, Map},
     ops::{Motion, inverse, position},
     reduce::{self, ArgReduce},
     ty::DType,
@@ -41,7 +41,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         }
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         Op::ArgReduce(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
-        Op::Cumulate(cumulate, cumulation) => cumulated(*cumulate, cumulation, operands[0], to),
+        Op::Cumulate(cumulate, cumulation) => cumulated(*cumulate, cumulation, operands, to),
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
@@ -257,17 +257,23 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Con
 }
 
 /// At each place what the elements up to it along an axis are together.
-fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operand: &Value, to: &Concrete<'_>) -> Value {
-    let monoid = cumulate.row().monoid;
-    with_number!(to.dtype, T => {
-        let elements = T::elements(operand);
-        if monoid.settles {
-            running(cumulation, to, T::NOTHING, |total, place| elements[place].accumulate(total), T::narrow)
-        } else {
-            let combine = |all, place: usize| T::apply(monoid.combine.row(), &[all, elements[place]]);
-            running(cumulation, to, T::neutral(monoid.neutral), combine, |all| all)
-        }
-    })
+fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Value], to: &Concrete<'_>) -> Value {
+    match cumulate.row().combine {
+        Combine::Monoid(monoid) => with_number!(to.dtype, T => {
+            let elements = T::elements(operands[0]);
+            if monoid.settles {
+                running(cumulation, to, T::NOTHING, |total, place| elements[place].accumulate(total), T::narrow)
+            } else {
+                let combine = |all, place: usize| T::apply(monoid.combine.row(), &[all, elements[place]]);
+                running(cumulation, to, T::neutral(monoid.neutral), combine, |all| all)
+            }
+        }),
+        Combine::Recurrence => with_float!(to.dtype, T => {
+            let [a, b] = [0, 1].map(|operand: usize| &operands[operand].elements);
+            let next = |h, place| (Map::MulKeepZero.row().float)(&[a.float(place), h]) + b.float(place);
+            running(cumulation, to, 0.0, next, |h: f64| h as T)
+        }),
+    }
 }
 
 /// A state that begins anew at the first place of an axis and changes at each: at each place what is made of it, before it changes

@@ -1,13 +1,13 @@
 //! What the elements up to each along an axis are together.
 
 use super::{
-    Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
+    Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo, elementwise,
     fields::not_these_fields,
     rules::{self, foreign},
-    sample::{Case, Sampling},
+    sample::{Case, Domain, Sampling},
 };
 use crate::{
-    cumulate::Cumulate,
+    cumulate::{Combine, Cumulate},
     ir::{Cumulation, Op},
     map::Takes,
     profile::Profile,
@@ -37,12 +37,17 @@ static ROWS: [OpInfo; Cumulate::ALL.len()] = {
 
 const fn of(cumulate: Cumulate) -> OpInfo {
     let row = cumulate.row();
+    let domain = match row.monoid() {
+        Some(monoid) => monoid.domain(),
+        None => Domain::Any,
+    };
     OpInfo {
         name: row.name,
         mnemonic: row.function,
         label: row.function,
         profile: Profile::Extended,
         make: Make::Cumulate(cumulate),
+        arity: row.operands.len(),
         infer,
         origin: rules::same_origin,
         derivative: if row.is_linear() { Derivative::Linear } else { Derivative::Rule },
@@ -52,7 +57,7 @@ const fn of(cumulate: Cumulate) -> OpInfo {
             let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { foreign(op) };
             [Some(Attribute::I64(axis)), Some(Attribute::Flag(reverse)), Some(Attribute::Flag(exclusive))]
         },
-        sample: Sampling { cases, domain: row.monoid.domain(), tolerance: (1e-2, 1e-6) },
+        sample: Sampling { cases, domain, tolerance: (1e-2, 1e-6) },
         ..KERNEL
     }
 }
@@ -67,9 +72,10 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
             Some(Attribute::Flag(reverse)),
             Some(Attribute::Flag(exclusive)),
         ]);
-        Case::new(op, dtype, &[shape])
+        Case::new(op, dtype, &vec![shape; row.arity])
     };
-    all.map(case).collect()
+    let takes = if row.arity == 1 { Takes::Numbers } else { Takes::Floats };
+    if takes.admits(dtype.of_rules()) { all.map(case).collect() } else { Vec::new() }
 }
 
 pub(super) fn made(given: Attributes) -> Cumulation {
@@ -82,8 +88,13 @@ pub(super) fn made(given: Attributes) -> Cumulation {
 }
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::Cumulate(_, Cumulation { axis, .. }), [x]) = (op, operands) else { foreign(op) };
-    rules::axis(op, *axis, x.rank(), &[0])?;
-    rules::taken(op, Takes::Numbers, operands, 0)?;
-    Ok((*x).clone())
+    let Op::Cumulate(cumulate, Cumulation { axis, .. }) = op else { foreign(op) };
+    rules::axis(op, *axis, operands[0].rank(), &[0])?;
+    match cumulate.row().combine {
+        Combine::Monoid(_) => {
+            rules::taken(op, Takes::Numbers, operands, 0)?;
+            Ok(operands[0].clone())
+        }
+        Combine::Recurrence => elementwise::of_one_type(op, Takes::Floats, [operands[0], operands[1]]),
+    }
 }

@@ -71,10 +71,7 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
         }
         (_, Shapes::Equal) => {
             let [a, b] = operands else { foreign(op) };
-            same_dtype(op, a, b)?;
-            taken(op, row.takes, operands, 0)?;
-            same_shape(op, a, b)?;
-            (*a).clone()
+            of_one_type(op, row.takes, [a, b])?
         }
         (_, Shapes::Choice) => choice(op, operands)?,
     };
@@ -102,6 +99,14 @@ fn choice(op: &Op, operands: &[&Type]) -> Inferred {
     }
     let values = broadcast(op, &a.shape, &b.shape)?;
     Ok(a.with_shape(broadcast(op, &condition.shape, &values)?))
+}
+
+/// The type of two operands that have the same.
+pub(super) fn of_one_type(op: &Op, takes: Takes, [a, b]: [&Type; 2]) -> Inferred {
+    same_dtype(op, a, b)?;
+    taken(op, takes, &[a, b], 0)?;
+    same_shape(op, a, b)?;
+    Ok(a.clone())
 }
 
 fn same_shape(op: &Op, a: &Type, b: &Type) -> Result<(), Box<OpError>> {

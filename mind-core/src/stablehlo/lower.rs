@@ -142,7 +142,7 @@ impl Lowering<'_> {
                 reductions::arg_reduce(&mut self.writer, *arg, reduction, operands[0], &to)
             }
             Op::Cumulate(cumulate, cumulation) => {
-                reductions::cumulate(&mut self.writer, *cumulate, *cumulation, operands[0], to)
+                reductions::cumulate(&mut self.writer, *cumulate, *cumulation, &operands, to)
             }
             Op::Arrange(arrange) => self.arrange(arrange, operands[0], to),
             Op::Part(part) => self.part(part, operands[0], to),

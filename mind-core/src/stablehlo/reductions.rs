@@ -6,11 +6,11 @@ use super::{
     writer::{Value, Writer, fold},
 };
 use crate::{
-    cumulate::Cumulate,
+    cumulate::{Combine, Cumulate},
     ir::{Cumulation, Reduction},
     map::{Hlo, Map},
     ops::position,
-    reduce::{ArgReduce, Neutral, Reduce},
+    reduce::{ArgReduce, Monoid, Neutral, Reduce},
     ty::DType,
 };
 
@@ -133,15 +133,46 @@ pub(super) fn arg_reduce(
     writer.reshaped(result, &to.shape)
 }
 
-/// A window as long as the axis, of which padding leaves what is up to each place.
+/// What the elements up to each along an axis are together.
 pub(super) fn cumulate(
     writer: &mut Writer,
     cumulate: Cumulate,
     cumulation: Cumulation,
-    operand: Value,
+    operands: &[Value],
     to: Tensor,
 ) -> Value {
-    let monoid = cumulate.row().monoid;
+    match cumulate.row().combine {
+        Combine::Monoid(monoid) => window(writer, monoid, cumulation, operands[0], to),
+        Combine::Recurrence => recurrence(writer, cumulation, [operands[0], operands[1]], &to),
+    }
+}
+
+/// A recurrence by doubling: at each place what the places up to it are together, one, two, four and so on of them.
+fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [Value; 2], to: &Tensor) -> Value {
+    let Cumulation { axis, reverse, exclusive } = cumulation;
+    let axis = position(axis);
+    let shifted = |writer: &mut Writer, value: Value, by: i64, fill: f64| {
+        let fill = writer.constant(&number(fill, to.dtype), Tensor::scalar(to.dtype));
+        let along = |at: i64| list((0..to.rank()).map(|other| if other == axis { at } else { 0 }));
+        let [low, high] = if reverse { [-by, by] } else { [by, -by] };
+        let (low, high, none) = (along(low), along(high), along(0));
+        let between = format_args!(", low = {low}, high = {high}, interior = {none}");
+        writer.operation("stablehlo.pad", &[value, fill], between, to.clone())
+    };
+    let (mut factors, mut sums, mut by) = (a, b, 1);
+    while by < to.shape[axis] {
+        let [factors_before, sums_before] =
+            [(factors, 1.0), (sums, 0.0)].map(|(value, fill)| shifted(writer, value, by, fill));
+        let carried = elements::lower(writer, Map::MulKeepZero, &[factors, sums_before], &to.shape);
+        sums = elements::lower(writer, Map::Add, &[carried, sums], &to.shape);
+        factors = elements::lower(writer, Map::MulKeepZero, &[factors, factors_before], &to.shape);
+        by *= 2;
+    }
+    if exclusive { shifted(writer, sums, 1, 0.0) } else { sums }
+}
+
+/// A window as long as the axis, of which padding leaves what is up to each place.
+fn window(writer: &mut Writer, monoid: &Monoid, cumulation: Cumulation, operand: Value, to: Tensor) -> Value {
     let Cumulation { axis, reverse, exclusive } = cumulation;
     let axis = position(axis);
     let extent = to.shape[axis];

@@ -276,12 +276,6 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["stddev", "reduce_std", "std_axis"], library("num", "std")),
     (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
-        &["cumprod", "cumulative_prod"],
-        Way::Words(
-            "there are no running products: of positive numbers write `exp(cumsum(log(…), axis = 0))`",
-        ),
-    ),
-    (
         &[
             "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",
             "qr", "fft", "ifft", "rfft",
@@ -290,6 +284,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     (&["cummax", "cummin", "logcumsumexp"], Way::Words(IN_RUST)),
     (&["cumulative_sum"], Way::Named("cumsum")),
+    (&["cumulative_prod"], Way::Named("cumprod")),
     (&["scan", "fori_loop", "while_loop", "associative_scan"], Way::Words(LOOPS)),
     // Truth values.
     (&["isnan"], Way::Named("is_nan")),

@@ -173,7 +173,9 @@ impl Generator {
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
                 match self.profile {
                     Profile::Extended if rank > 0 && self.random.once_in(6) => {
-                        (Op::Cumulate(*self.random.pick(Cumulate::ALL), self.cumulation(rank)), vec![x])
+                        let cumulate = *self.random.pick(Cumulate::ALL);
+                        let operands = vec![x; cumulate.row().operands.len()];
+                        (Op::Cumulate(cumulate, self.cumulation(rank)), operands)
                     }
                     Profile::Extended if self.random.once_in(8) => {
                         (Op::ArgReduce(*self.random.pick(&ArgReduce::ALL), reduction), vec![x])

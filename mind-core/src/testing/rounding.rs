@@ -8,6 +8,7 @@
 
 use crate::{
     canon::canonicalise,
+    cumulate::{Combine, Cumulate},
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
     ir::{Arrange, Inst, Join, Op, Part, Product, Rows, Window},
@@ -214,17 +215,28 @@ impl Step<'_> {
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
                 let of = |reduce| Op::Reduce(reduce, reduction.clone());
                 let count = (self.length(0) / self.result.elements.len()) as f64;
-                self.fold(reduce.row().monoid.combine.row(), [of(Reduce::Max), of(Reduce::Prod)], count)?
+                match reduce.row().monoid.combine.row().exactness {
+                    Exactness::Exact => self.chosen(&of(Reduce::Max))?,
+                    _ => self.multiplied(&of(Reduce::Prod), count)?,
+                }
             }
             Op::Reduce(..) => {
                 // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
             }
-            Op::Cumulate(_, cumulation) => {
+            Op::Cumulate(cumulate, cumulation) => {
                 // What is promised of the most elements.
                 let count = self.shape(0)[position(cumulation.axis)] as f64;
-                self.sums(count.min(4.0 * count.log2()) + 1.0)?
+                match cumulate.row().combine {
+                    Combine::Monoid(monoid) if monoid.settles => {
+                        self.sums(count.min(4.0 * count.log2()) + 1.0)?
+                    }
+                    Combine::Monoid(_) => {
+                        self.multiplied(&Op::Cumulate(Cumulate::Prod, *cumulation), count)?
+                    }
+                    Combine::Recurrence => self.recurrence(2.0 * count + 1.0)?,
+                }
             }
             Op::Product(Product::Dot) | Op::Product(Product::MatMul) => {
                 self.products(self.shape(0)[self.shape(0).len() - 1])?
@@ -269,18 +281,30 @@ impl Step<'_> {
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
     }
 
-    /// Bounds of what puts so many elements together: the largest of those of the elements if what combines them is exact, else
-    /// those of products. Given are the operations that make the largest and the product of the same elements.
-    fn fold(&self, combine: &Row, [max, product]: [Op; 2], roundings: f64) -> Result<Vec<f64>, RunError> {
+    /// Bounds of a recurrence with so many roundings: how far it is from that of magnitudes that are as far off as they may be.
+    fn recurrence(&self, roundings: f64) -> Result<Vec<f64>, RunError> {
+        let magnitudes = self.apply([Near::magnitude; 2])?;
+        let reached = self.apply([|x: Near| x.magnitude() + x.bound; 2])?;
+        let bound = |(magnitude, reached): (f64, f64)| {
+            self.bound(&Error { inherited: reached - magnitude, magnitude, roundings })
+        };
+        Ok(magnitudes.into_iter().zip(reached).map(bound).collect())
+    }
+
+    /// Bounds of an operation that puts elements together and rounds nothing, the largest of those of the elements: given is the
+    /// operation that makes the largest of the same elements.
+    fn chosen(&self, max: &Op) -> Result<Vec<f64>, RunError> {
+        self.evaluate(max, [|x| x.bound; 2])
+    }
+
+    /// Bounds of products of so many elements, which an operation makes.
+    fn multiplied(&self, product: &Op, roundings: f64) -> Result<Vec<f64>, RunError> {
         let of = |op: &Op, stands_for: fn(Near) -> f64| self.evaluate(op, [stands_for; 2]);
-        if combine.exactness == Exactness::Exact {
-            return of(&max, |x| x.bound);
-        }
-        let magnitudes = of(&product, Near::magnitude)?;
-        let reached = of(&product, |x| x.magnitude() + x.bound)?;
+        let magnitudes = of(product, Near::magnitude)?;
+        let reached = of(product, |x| x.magnitude() + x.bound)?;
         // What factors give on the way is between these.
-        let most = of(&product, |x| (x.magnitude() + x.bound).max(1.0))?;
-        let least = of(&product, |x| (x.magnitude() - x.bound).clamp(0.0, 1.0))?;
+        let most = of(product, |x| (x.magnitude() + x.bound).max(1.0))?;
+        let least = of(product, |x| (x.magnitude() - x.bound).clamp(0.0, 1.0))?;
         let Format { epsilon, smallest, largest } = self.format;
         let bounds = (0..magnitudes.len()).map(|at| {
             if most[at] > largest / 2.0 {

@@ -199,6 +199,15 @@ statements! {
         run: arg.function() => (X, axes),
         core: one(ir::Op::ArgReduce(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
     }
+    Op::Cumulate(Cumulate::Recurrence, cumulation @ Cumulation { axis, reverse, exclusive }) => {
+        is: Row::kernel(),
+        rule: recurrence(X, Y, axis),
+        run: "recurrence" => (X, Y, axis, reverse, exclusive),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            one(ir::Op::Cumulate(Cumulate::Recurrence, Cumulation { axis, ..*cumulation }))
+        },
+    }
     Op::Cumulate(cumulate, Cumulation { axis, reverse, exclusive }) => {
         is: Row::kernel(),
         rule: cumulate(X, axis),
@@ -532,6 +541,8 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     .with(&[AttributeForm::Integer], 1)
     .of_list(),
     Function::of("cumsum", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Sum, given))
+        .with(CUMULATION, 2),
+    Function::of("cumprod", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Prod, given))
         .with(CUMULATION, 2),
     Function::of("pad", &["x", "low", "high"], |mut given| {
         let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());

@@ -487,6 +487,45 @@ fn cum_sum_c2() {
     assert_eq!((error.code, error.focus), (E2005, Focus::Operand(0)));
 }
 
+#[test]
+fn cum_prod_c1() {
+    let op = Op::Cumulate(Cumulate::Prod, Cumulation { axis: 1, reverse: false, exclusive: false });
+    assert_eq!(code(&op, &["f32[N]"]), E3004);
+}
+
+#[test]
+fn cum_prod_c2() {
+    let op = Op::Cumulate(Cumulate::Prod, Cumulation { axis: 0, reverse: false, exclusive: false });
+    assert_eq!(code(&op, &["bool[2]"]), E2005);
+}
+
+fn recurrence(axis: i64) -> Op {
+    Op::Cumulate(Cumulate::Recurrence, Cumulation { axis, reverse: false, exclusive: false })
+}
+
+#[test]
+fn recurrence_c1() {
+    assert_eq!(code(&recurrence(0), &["f32[2]", "f64[2]"]), E2004);
+}
+
+#[test]
+fn recurrence_c2() {
+    let error = refused(&recurrence(0), &["f32[N]", "f32[M]"]);
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operation));
+}
+
+#[test]
+fn recurrence_c3() {
+    let error = refused(&recurrence(0), &["i32[2]", "i32[2]"]);
+    assert_eq!((error.code, error.focus), (E2005, Focus::Operand(0)));
+}
+
+#[test]
+fn recurrence_c4() {
+    let error = refused(&recurrence(1), &["f32[2]", "f32[2]"]);
+    assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+}
+
 fn concat(axis: i64) -> Op {
     Op::Join(Join::Concat { axis })
 }

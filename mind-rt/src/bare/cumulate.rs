@@ -21,6 +21,20 @@ macro_rules! cumulations {
 
 cumulations! {
     "The sum" cumsum Sum;
+    "The product" cumprod Product;
+}
+
+/// A linear recurrence along an axis.
+pub fn recurrence<T: Number>(
+    a: Value<'_, T>,
+    b: Value<'_, T>,
+    axis: i64,
+    reverse: bool,
+    exclusive: bool,
+    out: &mut [T],
+) {
+    let along = Along { extents: around(a.ty, axis_of(axis, a.ty.rank())), reverse, exclusive };
+    cumulate::recurrence(along, a.elements, b.elements, &mut out[..a.elements.len()]);
 }
 
 /// Positions along an axis; `I` is `i64`.

@@ -5,10 +5,10 @@
 //! every program is therefore a method here, of which the generic functions of the other modules are callers.
 //! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
 
-use super::cumulate::{Along, By, by_monoid};
+use super::cumulate::{Along, By, by_factors, by_monoid};
 use super::gather::{self, Indices, Picked};
 use super::memory::Stored;
-use super::monoid::Sum;
+use super::monoid::{Product, Sum};
 use super::number::Number;
 use super::{copy, reduce};
 
@@ -48,6 +48,9 @@ pub trait Sums: Number {
 
     /// [`cumulate`](super::cumulate::cumulate).
     fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]);
+
+    /// [`recurrence`](super::cumulate::recurrence).
+    fn recurrence(along: Along, a: &[Self], b: &[Self], out: &mut [Self]);
 
     /// [`reduce::sum`].
     fn sum_all(elements: &[Self]) -> Self;
@@ -138,7 +141,13 @@ macro_rules! sums {
             fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]) {
                 match by {
                     By::Sum => by_monoid::<Sum, Self>(along, x, out),
+                    By::Product => by_monoid::<Product, Self>(along, x, out),
                 }
+            }
+
+            #[inline(never)]
+            fn recurrence(along: Along, a: &[Self], b: &[Self], out: &mut [Self]) {
+                by_factors(along, a, b, out);
             }
 
             #[inline(never)]

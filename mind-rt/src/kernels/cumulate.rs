@@ -31,6 +31,8 @@ pub struct Along {
 pub enum By {
     /// [`Sum`](super::monoid::Sum).
     Sum,
+    /// [`Product`](super::monoid::Product).
+    Product,
 }
 
 /// At each place what the elements along an axis up to it are together. They are taken in order; sums in chains of [`CHAIN`], each
@@ -107,33 +109,126 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
     }
 }
 
+/// At each place along an axis `a * h + b`, where `h` is what is at the place before it and 0 at the first, or `h` where the cumulation
+/// is exclusive. A product with a factor that is 0 is 0.
+///
+/// # Panics
+/// If there are not as many elements as places.
+pub fn recurrence<T: Sums>(along: Along, a: &[T], b: &[T], out: &mut [T]) {
+    T::recurrence(along, a, b, out);
+}
+
+pub(super) fn by_factors<T: Number>(along: Along, a: &[T], b: &[T], out: &mut [T]) {
+    let places = along.extents.iter().try_fold(1_usize, |all, extent| all.checked_mul(*extent));
+    let lens = [a.len(), b.len(), out.len()];
+    check(lens.iter().all(|len| places == Some(*len)), "recurrence: wrong length");
+    poison(out);
+    dispatch(Recurrence { along, a, b, out });
+}
+
+struct Recurrence<'a, T> {
+    along: Along,
+    a: &'a [T],
+    b: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Number> Kernel for Recurrence<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Along { extents: [_, extent, inner], reverse, exclusive } = self.along;
+        let len = extent * inner;
+        if len == 0 {
+            return;
+        }
+        let rows = self.a.chunks_exact(len).zip(self.b.chunks_exact(len));
+        for ((a, b), out) in rows.zip(self.out.chunks_exact_mut(len)) {
+            for first in (0..inner).step_by(COLUMNS) {
+                let columns = first..inner.min(first + COLUMNS);
+                let mut state = [T::ZERO; COLUMNS];
+                for turn in 0..extent {
+                    let row = if reverse { extent - 1 - turn } else { turn } * inner;
+                    let [a, b] = [a, b].map(|x| &x[row..][columns.clone()]);
+                    let out = &mut out[row..][columns.clone()];
+                    for (((a, b), out), h) in a.iter().zip(b).zip(out).zip(&mut state) {
+                        let is_zero = (*a == T::ZERO) | (*h == T::ZERO);
+                        let carried = if is_zero { T::ZERO } else { a.times(*h) };
+                        let after = carried.plus(*b);
+                        *out = if exclusive { *h } else { after };
+                        *h = after;
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SIZES: [[usize; 3]; 5] = [[1, 1, 1], [2, 3, 1], [1, 100, 1], [2, 70, 5], [3, 33, 131]];
+
+    /// Every way along an axis, and at each place the places that count, in their order.
+    fn ways(extents: [usize; 3], mut visit: impl FnMut(Along, &[Vec<usize>])) {
+        let [outer, extent, inner] = extents;
+        for (reverse, exclusive) in [(false, false), (true, false), (false, true), (true, true)] {
+            let of = |place: usize| {
+                let (row, at, column) = (place / (extent * inner), place / inner % extent, place % inner);
+                let turn = |other: usize| if reverse { extent - 1 - other } else { other };
+                let last = turn(at) + usize::from(!exclusive);
+                (0..last).map(|other| (row * extent + turn(other)) * inner + column).collect()
+            };
+            let places: Vec<Vec<usize>> = (0..outer * extent * inner).map(of).collect();
+            visit(Along { extents, reverse, exclusive }, &places);
+        }
+    }
+
     #[test]
     fn each_place_has_what_comes_before_it() {
-        for extents in [[1, 1, 1], [2, 3, 1], [1, 100, 1], [2, 70, 5], [3, 33, 131]] {
+        for extents in SIZES {
             let len = extents.iter().product::<usize>();
             let x: Vec<i64> = (0..len as i64).map(|i| i * i % 17 - 5).collect();
-            let [outer, extent, inner] = extents;
-            for (reverse, exclusive) in [(false, false), (true, false), (false, true), (true, true)] {
-                let mut out = vec![-1; len];
-                cumulate(By::Sum, Along { extents, reverse, exclusive }, &x, &mut out);
-                for (place, found) in out.iter().enumerate() {
-                    let (row, at, column) = (place / (extent * inner), place / inner % extent, place % inner);
-                    assert!(row < outer);
-                    let counts = |other: &usize| match (reverse, exclusive) {
-                        (false, false) => *other <= at,
-                        (true, false) => *other >= at,
-                        (false, true) => *other < at,
-                        (true, true) => *other > at,
-                    };
-                    let others = (0..extent).filter(counts);
-                    let sum: i64 = others.map(|other| x[(row * extent + other) * inner + column]).sum();
-                    assert_eq!(*found, sum, "{extents:?} at {place}, {reverse} {exclusive}");
+            ways(extents, |along, places| {
+                let folded = |by: By, places: &Vec<usize>| {
+                    let elements = places.iter().map(|place| x[*place]);
+                    match by {
+                        By::Sum => elements.sum::<i64>(),
+                        By::Product => elements.fold(1, i64::wrapping_mul),
+                    }
+                };
+                for by in [By::Sum, By::Product] {
+                    let mut out = vec![-1; len];
+                    cumulate(by, along, &x, &mut out);
+                    let expected: Vec<i64> = places.iter().map(|places| folded(by, places)).collect();
+                    assert_eq!(out, expected, "{by:?} {along:?}");
                 }
-            }
+            });
+        }
+    }
+
+    #[test]
+    fn each_place_has_its_summand_and_its_factor_times_what_is_before_it() {
+        for extents in SIZES {
+            let len = extents.iter().product::<usize>();
+            // Factors of 0 and infinity, and sums that are 0.
+            let a: Vec<f64> =
+                (0..len).map(|i| [0.5, 2.0, 0.0, -1.0, f64::INFINITY, 1.0][i * 7 % 13 % 6]).collect();
+            let b: Vec<f64> = (0..len).map(|i| (i * 5 % 7) as f64 - 3.0).collect();
+            ways(extents, |along, places| {
+                let mut out = vec![-1.0; len];
+                recurrence(along, &a, &b, &mut out);
+                for (found, places) in out.iter().zip(places) {
+                    let next = |h: f64, place: &usize| {
+                        b[*place] + if h == 0.0 || a[*place] == 0.0 { 0.0 } else { a[*place] * h }
+                    };
+                    let expected = places.iter().fold(0.0, next);
+                    let both_nan = found.is_nan() && expected.is_nan();
+                    assert!(both_nan || *found == expected, "{found}, expected {expected}: {along:?}");
+                }
+            });
         }
     }
 

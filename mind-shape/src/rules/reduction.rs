@@ -1,6 +1,6 @@
 //! Reductions over axes.
 
-use super::{Dims, Takes, check_axes, elementwise::taken, fail, names, position_of};
+use super::{Dims, Takes, alike, check_axes, elementwise::taken, fail, names, position_of};
 use crate::{
     failure::{Problem, TypeResult},
     ty::{DType, MAX_RANK, Type},
@@ -56,6 +56,15 @@ pub const fn cumulate<'a>(x: Type, axis: i64) -> TypeResult<'a> {
     attempt!(position_of(axis, x.rank()));
     attempt!(taken(Takes::Numbers, x, 0));
     Ok(x)
+}
+
+/// A linear recurrence along an axis, of factors and summands.
+///
+/// # Errors
+/// E3004 for an axis out of range, else as [`alike`] of floats.
+pub const fn recurrence<'a>(a: Type, b: Type, axis: i64) -> TypeResult<'a> {
+    attempt!(position_of(axis, a.rank()));
+    alike(Takes::Floats, a, b)
 }
 
 /// Which axes of an operand of this rank a reduction takes away; the axes are those of a reduction that is no failure.
