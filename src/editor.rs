@@ -156,16 +156,30 @@ pub fn cosh(x: Any) -> Any {
     Any
 }
 
+/// The largest of the elements up to each along an axis.
+///
+/// `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin`: at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out.
+pub fn cummax(x: Any, axis: Any, reverse: Any, exclusive: Any) -> Any {
+    Any
+}
+
+/// The smallest of the elements up to each along an axis.
+///
+/// `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin`: at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out.
+pub fn cummin(x: Any, axis: Any, reverse: Any, exclusive: Any) -> Any {
+    Any
+}
+
 /// The product of the elements up to each along an axis.
 ///
-/// `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod`: at each place the sum or product of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out.
+/// `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin`: at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out.
 pub fn cumprod(x: Any, axis: Any, reverse: Any, exclusive: Any) -> Any {
     Any
 }
 
 /// The sum of the elements up to each along an axis.
 ///
-/// `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod`: at each place the sum or product of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out.
+/// `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin`: at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out.
 pub fn cumsum(x: Any, axis: Any, reverse: Any, exclusive: Any) -> Any {
     Any
 }

@@ -4,7 +4,7 @@
 
 use crate::{
     map::{Calculus, adjoint_of},
-    reduce::{Monoid, PRODUCTS, SUMS},
+    reduce::{MAXIMA, MINIMA, Monoid, PRODUCTS, SUMS},
 };
 
 /// What is known of a cumulation.
@@ -170,6 +170,33 @@ const PRODUCT_BACK: &[[&[Step]; 2]] = &[[
     &[over("rest", "dy", Over::recurrence("x").back().exclusive()), formula("dx", "y * rest")],
 ]];
 
+/// What the largest and the smallest pass back: to each element the cotangents of the places from it up to where another takes over,
+/// which is the first element that is beyond all before it. `stays` is 1 where the element of the place before is kept, so not at the
+/// first place, whatever is there, and at a NaN behind a NaN. `places` counts the places before, a sum of ones of the operand's shape.
+macro_rules! choice_back {
+    ($cumulate:expr) => {
+        &[[
+            &[
+                over("before", "x", Over::of($cumulate).exclusive()),
+                over("places", "1.0 - same(same(x, x), 2.0)", Over::of(Cumulate::Sum).exclusive()),
+                formula(
+                    "stays",
+                    "minimum(places, 1.0) * maximum(same(y, before), 1.0 - same(before, before))",
+                ),
+                over("rest", "stays * dy", Over::recurrence("stays").back().exclusive()),
+                formula("dx", "relu_grad(dy + rest, 1.0 - stays)"),
+            ],
+            &[
+                over("after", "x", Over::of($cumulate)),
+                over("places", "1.0 - same(same(x, x), 2.0)", Over::of(Cumulate::Sum).exclusive()),
+                formula("stays", "minimum(places, 1.0) * maximum(same(after, y), 1.0 - same(y, y))"),
+                over("rest", "dy", Over::recurrence("stays").back().exclusive()),
+                formula("dx", "relu_grad(rest, 1.0 - stays)"),
+            ],
+        ]]
+    };
+}
+
 /// What a recurrence `y = a * before + b` passes back to its factors and to its summands: `to`, the cotangent of the state behind
 /// each place, is a recurrence by the factors behind it.
 const RECURRENCE_BACK: &[[&[Step]; 2]] = &[
@@ -224,6 +251,41 @@ rows! {
         operands: &["x"],
         combine: Combine::Monoid(&PRODUCTS),
         adjoint: PRODUCT_BACK,
+    };
+    /// `CumMax(x; axis, reverse, exclusive)`: the largest of the elements up to each along an axis; an extension.
+    ///
+    /// - **Shape**: that of the operand.
+    /// - **Dtype**: that of the operand.
+    /// - **Semantics**: as `CumSum` with the larger of two, +0 being above -0; NaN from the first NaN on. Of no elements it is -∞, or the
+    ///   least integer.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: the cotangent of each place to the first of the elements that are the largest there. JAX's is another where
+    ///   elements are equal: it halves the cotangent wherever its tree of comparisons meets two of them.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Example**: `%1 = CumMax (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
+    Max = Row {
+        name: "CumMax",
+        function: "cummax",
+        operands: &["x"],
+        combine: Combine::Monoid(&MAXIMA),
+        adjoint: choice_back!(Cumulate::Max),
+    };
+    /// `CumMin(x; axis, reverse, exclusive)`: the smallest of the elements up to each along an axis; an extension.
+    ///
+    /// - **Shape**: that of the operand.
+    /// - **Dtype**: that of the operand.
+    /// - **Semantics**: as `CumSum` with the smaller of two, -0 being below +0; NaN from the first NaN on. Of no elements it is ∞, or the
+    ///   greatest integer.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: as that of `CumMax`, to the first of the smallest.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Example**: `%1 = CumMin (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
+    Min = Row {
+        name: "CumMin",
+        function: "cummin",
+        operands: &["x"],
+        combine: Combine::Monoid(&MINIMA),
+        adjoint: choice_back!(Cumulate::Min),
     };
     /// `Recurrence(a, b; axis, reverse, exclusive)`: a linear recurrence along an axis, for gradients; an extension.
     ///

@@ -1,4 +1,4 @@
-//! `cumsum` and `cumprod`.
+//! `cumsum`, `cumprod`, `cummax` and `cummin`.
 
 use mind::{Const, Tensor, mind};
 
@@ -142,5 +142,68 @@ fn gradients_of_running_products_are_right_at_any_number_of_zeros() {
             let found = second(x, &w, &v).as_slice()[j];
             assert!((found - expected).abs() < 1e-12, "{found}, expected {expected}: {elements:?} at {j}");
         }
+    }
+}
+
+#[test]
+fn the_largest_and_the_smallest_so_far() {
+    mind! {
+        fn f(x: f32[5]) -> (f32[5], f32[5], f32[5], f32[5]) {
+            (cummax(x, axis = 0), cummin(x, axis = 0), cummax(x, 0, reverse = true), cummin(x, 0, exclusive = true))
+        }
+
+        fn of_integers(x: i64[4]) -> (i64[4], i64[4]) { (cummax(x, axis = 0), cummax(x, 0, exclusive = true)) }
+    }
+    let (max, min, back, before) = f(&Tensor::from([1.0, 3.0, -2.0, 3.0, 5.0]));
+    assert_eq!(max.as_slice(), [1.0, 3.0, 3.0, 3.0, 5.0]);
+    assert_eq!(min.as_slice(), [1.0, 1.0, -2.0, -2.0, -2.0]);
+    assert_eq!(back.as_slice(), [5.0; 5]);
+    assert_eq!(before.as_slice(), [f32::INFINITY, 1.0, 1.0, -2.0, -2.0]);
+    let (own, before) = of_integers(&Tensor::from([-7, 4, 2, 9]));
+    assert_eq!((own.as_slice(), before.as_slice()), (&[-7, 4, 4, 9][..], &[i64::MIN, -7, 4, 4][..]));
+    let (max, min, back, _) = f(&Tensor::from([1.0, f32::NAN, 5.0, -1.0, 0.0]));
+    assert!(max.as_slice()[1..].iter().chain(&min.as_slice()[1..]).all(|x| x.is_nan()));
+    assert_eq!(back.as_slice()[2..], [5.0, 0.0, 0.0]);
+    assert!(back.as_slice()[..2].iter().all(|x| x.is_nan()));
+}
+
+#[test]
+fn the_first_of_equal_elements_gets_what_the_largest_passes_back() {
+    mind! {
+        fn own(x: f64[6], w: f64[6]) -> f64 { sum(cummax(x, axis = 0) * w) }
+        fn before(x: f64[6], w: f64[6]) -> f64 { sum(where(w > 0.0, cummax(x, axis = 0, exclusive = true), 0.0) * w) }
+        fn behind(x: f64[6], w: f64[6]) -> f64 { sum(cummin(x, axis = 0, reverse = true) * w) }
+
+        fn d_own(x: f64[6], w: f64[6]) -> f64[6] { grad(own, wrt = x)(x, w) }
+        fn d_before(x: f64[6], w: f64[6]) -> f64[6] { grad(before, wrt = x)(x, w) }
+        fn d_behind(x: f64[6], w: f64[6]) -> f64[6] { grad(behind, wrt = x)(x, w) }
+    }
+    let inf = f64::INFINITY;
+    let w = Tensor::from([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]);
+    for (x, own, before, behind) in [
+        (
+            [1.0, 3.0, 3.0, 2.0, 5.0, 5.0],
+            [1.0, 14.0, 0.0, 0.0, 48.0, 0.0],
+            [2.0, 28.0, 0.0, 0.0, 32.0, 0.0],
+            [1.0, 0.0, 0.0, 14.0, 0.0, 48.0],
+        ),
+        (
+            [2.0; 6],
+            [63.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [62.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 63.0],
+        ),
+        // What changes nothing at the first place is an element too.
+        (
+            [-inf, -inf, 0.0, -inf, inf, inf],
+            [3.0, 0.0, 12.0, 0.0, 48.0, 0.0],
+            [6.0, 0.0, 24.0, 0.0, 32.0, 0.0],
+            [0.0, 0.0, 0.0, 15.0, 0.0, 48.0],
+        ),
+    ] {
+        let x = Tensor::from(x);
+        assert_eq!(d_own(&x, &w).as_slice(), own);
+        assert_eq!(d_before(&x, &w).as_slice(), before);
+        assert_eq!(d_behind(&x, &w).as_slice(), behind);
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     ir::{Cumulation, Reduction},
     map::{Hlo, Map},
     ops::position,
-    reduce::{ArgReduce, Monoid, Neutral, Reduce},
+    reduce::{ArgReduce, Neutral, Reduce},
     ty::DType,
 };
 
@@ -29,7 +29,9 @@ pub(super) fn reduce(
     let kept = from.with_shape(without(&from.shape, &axes));
     let mut result = reduced(writer, operation(row.monoid.combine), [operand, start], &axes, kept.clone());
     if drops_nan(row.monoid.combine) && from.dtype.is_float() {
-        result = with_nan(writer, operand, &axes, result);
+        result = with_nan(writer, operand, result, |writer, is_nan, no, to| {
+            reduced(writer, "stablehlo.or", [is_nan, no], &axes, to)
+        });
     }
     if row.divides {
         let count: i64 = axes.iter().map(|axis| from.shape[*axis]).product();
@@ -57,13 +59,19 @@ fn drops_nan(combine: Map) -> bool {
     matches!(combine.row().hlo, Hlo::ByType { .. })
 }
 
-/// NaN where an element over the axes is NaN, else the result. A reduction of truth values beside it rather than a region with
-/// comparisons: engines split and put together over devices what is one operation.
-fn with_nan(writer: &mut Writer, operand: Value, axes: &[usize], result: Value) -> Value {
+/// NaN where an element that is put together is NaN, else the result. A reduction of truth values beside it, which `any` makes of whether
+/// elements are NaN and of what none of them is, rather than a region with comparisons: engines split and put together over devices what
+/// is one operation.
+fn with_nan(
+    writer: &mut Writer,
+    operand: Value,
+    result: Value,
+    any: impl FnOnce(&mut Writer, Value, Value, Tensor) -> Value,
+) -> Value {
     let to = Tensor::new(DType::Bool, &*writer.tensor(result).shape);
     let is_nan = elements::play(writer, "ne(x, x)", &[("x", operand)]);
     let no = writer.constant(&false.to_string(), Tensor::scalar(DType::Bool));
-    let any = reduced(writer, "stablehlo.or", [is_nan, no], axes, to);
+    let any = any(writer, is_nan, no, to);
     let result_type = writer.tensor(result).clone();
     let nan = writer.constant(&number(f64::NAN, result_type.dtype), result_type);
     elements::play(writer, "where(any, nan, y)", &[("any", any), ("nan", nan), ("y", result)])
@@ -142,7 +150,17 @@ pub(super) fn cumulate(
     to: Tensor,
 ) -> Value {
     match cumulate.row().combine {
-        Combine::Monoid(monoid) => window(writer, monoid, cumulation, operands[0], to),
+        Combine::Monoid(monoid) => {
+            let start = writer.constant(&neutral(monoid.neutral, to.dtype), Tensor::scalar(to.dtype));
+            let is_float = to.dtype.is_float();
+            let result = window(writer, operation(monoid.combine), cumulation, [operands[0], start], to);
+            if !(is_float && drops_nan(monoid.combine)) {
+                return result;
+            }
+            with_nan(writer, operands[0], result, |writer, is_nan, no, to| {
+                window(writer, "stablehlo.or", cumulation, [is_nan, no], to)
+            })
+        }
         Combine::Recurrence => recurrence(writer, cumulation, [operands[0], operands[1]], &to),
     }
 }
@@ -172,7 +190,13 @@ fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [Value; 2], t
 }
 
 /// A window as long as the axis, of which padding leaves what is up to each place.
-fn window(writer: &mut Writer, monoid: &Monoid, cumulation: Cumulation, operand: Value, to: Tensor) -> Value {
+fn window(
+    writer: &mut Writer,
+    combine: &str,
+    cumulation: Cumulation,
+    names: [Value; 2],
+    to: Tensor,
+) -> Value {
     let Cumulation { axis, reverse, exclusive } = cumulation;
     let axis = position(axis);
     let extent = to.shape[axis];
@@ -184,9 +208,8 @@ fn window(writer: &mut Writer, monoid: &Monoid, cumulation: Cumulation, operand:
     };
     let padding = along(ends[0], 0).into_iter().zip(along(ends[1], 0)).map(|(low, high)| list([low, high]));
     let window = list(along(extent, 1));
-    let start = writer.constant(&neutral(monoid.neutral, to.dtype), Tensor::scalar(to.dtype));
-    let (names, types) = (writer.names(&[operand, start]), writer.types(&[operand, start], &to));
-    let region = fold(operation(monoid.combine), &Tensor::scalar(to.dtype));
+    let (names, types) = (writer.names(&names), writer.types(&names, &to));
+    let region = fold(combine, &Tensor::scalar(to.dtype));
     let pairs = format!("dense<{}> : tensor<{}x2xi64>", list(padding), to.rank());
     writer.line(
         to,

@@ -282,7 +282,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         ],
         Way::Words(IN_RUST),
     ),
-    (&["cummax", "cummin", "logcumsumexp"], Way::Words(IN_RUST)),
+    (&["logcumsumexp", "cumlogsumexp"], Way::Words(IN_RUST)),
     (&["cumulative_sum"], Way::Named("cumsum")),
     (&["cumulative_prod"], Way::Named("cumprod")),
     (&["scan", "fori_loop", "while_loop", "associative_scan"], Way::Words(LOOPS)),

@@ -232,6 +232,9 @@ impl Step<'_> {
                     Combine::Monoid(monoid) if monoid.settles => {
                         self.sums(count.min(4.0 * count.log2()) + 1.0)?
                     }
+                    Combine::Monoid(monoid) if monoid.combine.row().exactness == Exactness::Exact => {
+                        self.chosen(&Op::Cumulate(Cumulate::Max, *cumulation))?
+                    }
                     Combine::Monoid(_) => {
                         self.multiplied(&Op::Cumulate(Cumulate::Prod, *cumulation), count)?
                     }

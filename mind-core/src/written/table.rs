@@ -544,6 +544,10 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         .with(CUMULATION, 2),
     Function::of("cumprod", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Prod, given))
         .with(CUMULATION, 2),
+    Function::of("cummax", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Max, given))
+        .with(CUMULATION, 2),
+    Function::of("cummin", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Min, given))
+        .with(CUMULATION, 2),
     Function::of("pad", &["x", "low", "high"], |mut given| {
         let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
         Op::Own(Own::Pad { low, high })

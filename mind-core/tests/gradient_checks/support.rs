@@ -91,7 +91,7 @@ fn central_differences(
             numbers(result)
                 .into_iter()
                 .zip(weights)
-                .map(|(result, weight)| result * weight)
+                .map(|(result, weight)| weighted(result, *weight))
                 .collect::<Vec<_>>()
         });
         products.sum::<f64>()
@@ -103,6 +103,11 @@ fn central_differences(
         .collect()
 }
 
+/// A part of a weighted sum. What is infinite whatever the arguments are, as the largest of no elements, has no slope.
+fn weighted(result: f64, weight: f64) -> f64 {
+    if result.is_infinite() { 0.0 } else { result * weight }
+}
+
 /// The slope of the weighted sum of all outputs where the arguments move along `directions`, of fourth order.
 pub fn slope_along(module: &Canonical, arguments: &[Value], directions: &[Value], weights: &[Value]) -> f64 {
     let at = |offset: f64| {
@@ -112,7 +117,7 @@ pub fn slope_along(module: &Canonical, arguments: &[Value], directions: &[Value]
         });
         let results = run(module, &moved.collect::<Vec<_>>());
         let products = results.iter().zip(weights).flat_map(|(result, weights)| {
-            numbers(result).into_iter().zip(numbers(weights)).map(|(result, weight)| result * weight)
+            numbers(result).into_iter().zip(numbers(weights)).map(|(result, weight)| weighted(result, weight))
         });
         products.sum::<f64>()
     };

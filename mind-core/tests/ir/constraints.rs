@@ -499,6 +499,30 @@ fn cum_prod_c2() {
     assert_eq!(code(&op, &["bool[2]"]), E2005);
 }
 
+#[test]
+fn cum_max_c1() {
+    let op = Op::Cumulate(Cumulate::Max, Cumulation { axis: 1, reverse: false, exclusive: false });
+    assert_eq!(code(&op, &["f32[N]"]), E3004);
+}
+
+#[test]
+fn cum_max_c2() {
+    let op = Op::Cumulate(Cumulate::Max, Cumulation { axis: 0, reverse: false, exclusive: false });
+    assert_eq!(code(&op, &["bool[2]"]), E2005);
+}
+
+#[test]
+fn cum_min_c1() {
+    let op = Op::Cumulate(Cumulate::Min, Cumulation { axis: 1, reverse: false, exclusive: false });
+    assert_eq!(code(&op, &["f32[N]"]), E3004);
+}
+
+#[test]
+fn cum_min_c2() {
+    let op = Op::Cumulate(Cumulate::Min, Cumulation { axis: 0, reverse: false, exclusive: false });
+    assert_eq!(code(&op, &["bool[2]"]), E2005);
+}
+
 fn recurrence(axis: i64) -> Op {
     Op::Cumulate(Cumulate::Recurrence, Cumulation { axis, reverse: false, exclusive: false })
 }

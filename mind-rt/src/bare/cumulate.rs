@@ -22,6 +22,8 @@ macro_rules! cumulations {
 cumulations! {
     "The sum" cumsum Sum;
     "The product" cumprod Product;
+    "The largest" cummax Max;
+    "The smallest" cummin Min;
 }
 
 /// A linear recurrence along an axis.

@@ -8,7 +8,7 @@
 use super::cumulate::{Along, By, by_factors, by_monoid};
 use super::gather::{self, Indices, Picked};
 use super::memory::Stored;
-use super::monoid::{Product, Sum};
+use super::monoid::{Max, Min, Product, Sum};
 use super::number::Number;
 use super::{copy, reduce};
 
@@ -142,6 +142,8 @@ macro_rules! sums {
                 match by {
                     By::Sum => by_monoid::<Sum, Self>(along, x, out),
                     By::Product => by_monoid::<Product, Self>(along, x, out),
+                    By::Max => by_monoid::<Max, Self>(along, x, out),
+                    By::Min => by_monoid::<Min, Self>(along, x, out),
                 }
             }
 

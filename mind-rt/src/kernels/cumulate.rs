@@ -33,6 +33,10 @@ pub enum By {
     Sum,
     /// [`Product`](super::monoid::Product).
     Product,
+    /// [`Max`](super::monoid::Max).
+    Max,
+    /// [`Min`](super::monoid::Min).
+    Min,
 }
 
 /// At each place what the elements along an axis up to it are together. They are taken in order; sums in chains of [`CHAIN`], each
@@ -197,9 +201,11 @@ mod tests {
                     match by {
                         By::Sum => elements.sum::<i64>(),
                         By::Product => elements.fold(1, i64::wrapping_mul),
+                        By::Max => elements.fold(i64::MIN, i64::max),
+                        By::Min => elements.fold(i64::MAX, i64::min),
                     }
                 };
-                for by in [By::Sum, By::Product] {
+                for by in [By::Sum, By::Product, By::Max, By::Min] {
                     let mut out = vec![-1; len];
                     cumulate(by, along, &x, &mut out);
                     let expected: Vec<i64> = places.iter().map(|places| folded(by, places)).collect();
