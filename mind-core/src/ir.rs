@@ -140,12 +140,6 @@ impl<A: Form> Op<A> {
     /// How it is shown in listings: without its kind, where the operation's own name says it.
     pub fn shown(&self) -> &dyn fmt::Debug {
         match self {
-            Self::Input { .. }
-            | Self::Const(_)
-            | Self::Map(_)
-            | Self::Reduce(..)
-            | Self::ArgReduce(..)
-            | Self::Cumulate(..) => self,
             Self::Made(op) => op,
             Self::Arrange(op) => op,
             Self::Part(op) => op,
@@ -155,7 +149,21 @@ impl<A: Form> Op<A> {
             Self::Window(op) => op,
             Self::Effect(op) => op,
             Self::Own(op) => op,
+            _ => self,
         }
+    }
+
+    /// The same operation in another form, where nothing of it depends on the form.
+    pub(crate) fn in_form<B: Form>(&self) -> Option<Op<B>> {
+        Some(match self {
+            Self::Made(op) => Op::Made(op.clone()),
+            Self::Map(op) => Op::Map(*op),
+            Self::Cumulate(op, cumulation) => Op::Cumulate(*op, *cumulation),
+            Self::Join(op) => Op::Join(*op),
+            Self::Product(op) => Op::Product(*op),
+            Self::Effect(op) => Op::Effect(op.clone()),
+            _ => return None,
+        })
     }
 
     /// Whether something is done beside its result: it is there as often as it is written, needed or not.

@@ -72,10 +72,7 @@ impl Shapes {
                 .copied()
                 .reduce(|a, b| self.union(a, b))
                 .expect("what broadcasts has operands"),
-            (
-                _,
-                Op::Map(_) | Op::Cumulate(..) | Op::Effect(_) | Op::Own(Own::ConvertedLike | Own::Indices),
-            ) => operands[0],
+            (_, Op::Map(_) | Op::Effect(_) | Op::Own(Own::ConvertedLike | Own::Indices)) => operands[0],
             (Some(Axes::Of(1)), Op::Rows(_)) => operands[1],
             // The shape of one reduction is that of another.
             (_, Op::Reduce(_, reduction) | Op::ArgReduce(_, reduction)) => {

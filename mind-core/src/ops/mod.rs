@@ -447,19 +447,7 @@ impl Op {
         match self {
             Self::Arrange(arrange) => Some(arrange.motion()),
             Self::Part(part) => Some(part.motion()),
-            Self::Input { .. }
-            | Self::Const(_)
-            | Self::Made(_)
-            | Self::Map(_)
-            | Self::Reduce(..)
-            | Self::ArgReduce(..)
-            | Self::Cumulate(..)
-            | Self::Rows(_)
-            | Self::Join(_)
-            | Self::Product(_)
-            | Self::Window(_)
-            | Self::Effect(_)
-            | Self::Own(_) => None,
+            _ => None,
         }
     }
 

@@ -3,7 +3,6 @@
 use super::Random;
 use crate::{
     build::Builder,
-    cumulate::Cumulate,
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
@@ -11,7 +10,7 @@ use crate::{
         Reduction, Rows, Slice, ValueId, Window,
     },
     map::{Map, Row, Shapes},
-    ops::Profile,
+    ops::{Attribute, Attributes, FieldKind, OpInfo, Profile, TABLE},
     reduce::{ArgReduce, Reduce},
     ty::{DType, MAX_RANK, Shape, Type},
 };
@@ -172,11 +171,7 @@ impl Generator {
                 let axes = self.some_axes(rank);
                 let reduction = Reduction { axes, keepdims: self.random.once_in(2) };
                 match self.profile {
-                    Profile::Extended if rank > 0 && self.random.once_in(6) => {
-                        let cumulate = *self.random.pick(Cumulate::ALL);
-                        let operands = vec![x; cumulate.row().operands.len()];
-                        (Op::Cumulate(cumulate, self.cumulation(rank)), operands)
-                    }
+                    Profile::Extended if rank > 0 && self.random.once_in(6) => self.along(x)?,
                     Profile::Extended if self.random.once_in(8) => {
                         (Op::ArgReduce(*self.random.pick(&ArgReduce::ALL), reduction), vec![x])
                     }
@@ -330,6 +325,30 @@ impl Generator {
             slice.steps.push(1 + self.random.below(2) as i64);
         }
         slice
+    }
+
+    /// An operation of those that have an axis and flags, on the same operand as often as it has operands. Of two operands without a
+    /// flag the second has indices.
+    fn along(&mut self, x: ValueId) -> Option<Proposal> {
+        let rank = self.builder.ty(x).rank();
+        let is_along = |row: &&&'static OpInfo| match row.fields {
+            [axis, flags @ ..] => {
+                let all_flags = flags.iter().all(|field| field.kind == FieldKind::Flag);
+                let count = if flags.is_empty() { 1..=1 } else { 1..=2 };
+                axis.name == "axis" && all_flags && count.contains(&row.arity)
+            }
+            [] => false,
+        };
+        let rows: Vec<&OpInfo> = TABLE.iter().filter(is_along).copied().collect();
+        let row = *self.random.pick(&rows);
+        let mut attributes: Attributes = [None, None, None];
+        for (attribute, field) in attributes.iter_mut().zip(row.fields) {
+            *attribute = Some(match field.kind {
+                FieldKind::I64 => Attribute::I64(self.random.below(rank) as i64),
+                _ => Attribute::Flag(self.random.once_in(2)),
+            });
+        }
+        Some((row.op(attributes), vec![x; row.arity]))
     }
 
     pub(super) fn cumulation(&mut self, rank: usize) -> Cumulation {

@@ -11,7 +11,7 @@ use crate::{
     cumulate::{Combine, Cumulate},
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Arrange, Inst, Join, Op, Part, Product, Rows, Window},
+    ir::{Inst, Op, Product, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position},
     opt::unoptimised,
@@ -202,16 +202,9 @@ impl Step<'_> {
             Op::Effect(_) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Own(_) => unreachable!("no function of Rust is run, and no module is held any more"),
             Op::Map(map) => self.function(map.row()),
-            Op::Arrange(Arrange::Reshape { .. })
-            | Op::Arrange(Arrange::Transpose { .. })
-            | Op::Arrange(Arrange::ExpandDims { .. })
-            | Op::Arrange(Arrange::Squeeze { .. })
-            | Op::Part(Part::Index { .. })
-            | Op::Part(Part::Slice(_))
-            | Op::Arrange(Arrange::BroadcastTo { .. })
-            | Op::Part(Part::SliceGrad { .. })
-            | Op::Rows(Rows::Gather | Rows::TakeAlong { .. })
-            | Op::Join(Join::Concat { .. }) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
+            Op::Arrange(_) | Op::Part(_) | Op::Join(_) | Op::Rows(Rows::Gather | Rows::TakeAlong { .. }) => {
+                self.apply([|x: Near| x.bound, |x: Near| x.bound])?
+            }
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
                 let of = |reduce| Op::Reduce(reduce, reduction.clone());
                 let count = (self.length(0) / self.result.elements.len()) as f64;

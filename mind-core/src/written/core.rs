@@ -9,12 +9,10 @@ use crate::ir::{self, Part, Reduction, Rows};
 /// If plans compute the operation by something else: loops, products, views.
 pub fn of_call(op: &ir::Op) -> Op {
     match op {
-        ir::Op::Made(made) => Op::Made(made.clone()),
         ir::Op::ArgReduce(arg, Reduction { axes, keepdims }) => {
             let axes = (!axes.is_empty()).then(|| axes.clone());
             Op::ArgReduce(*arg, Reduction { axes, keepdims: *keepdims })
         }
-        ir::Op::Cumulate(cumulate, cumulation) => Op::Cumulate(*cumulate, *cumulation),
         ir::Op::Part(Part::SliceGrad { slice, .. }) => {
             Op::Part(Part::SliceGrad { shape: Extents::Like, slice: slice.clone() })
         }
@@ -24,7 +22,6 @@ pub fn of_call(op: &ir::Op) -> Op {
             Rows::TakeAlong { axis } => Rows::TakeAlong { axis: *axis },
             Rows::AddAlong { axis, .. } => Rows::AddAlong { shape: Extents::Like, axis: *axis },
         }),
-        ir::Op::Join(join) => Op::Join(*join),
-        _ => unreachable!("{op:?} is no call of a kernel"),
+        _ => op.in_form().unwrap_or_else(|| unreachable!("{op:?} is no call of a kernel")),
     }
 }

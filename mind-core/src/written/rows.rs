@@ -115,6 +115,11 @@ impl Row {
         Self { axes: Some(axes), ..self }
     }
 
+    /// Of the shape of the first operand, whatever it is.
+    pub(super) fn same(self) -> Self {
+        Self { like: Some(0), ..self }
+    }
+
     /// With an operand of which only the type is read.
     pub(super) fn witness(self, witness: usize) -> Self {
         Self { witnesses: witness..witness + 1, ..self }

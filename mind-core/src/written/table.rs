@@ -200,7 +200,7 @@ statements! {
         core: one(ir::Op::ArgReduce(*arg, reduced(axes.as_deref(), *keepdims, types[0].rank())?)),
     }
     Op::Cumulate(Cumulate::Recurrence, cumulation @ Cumulation { axis, reverse, exclusive }) => {
-        is: Row::kernel(),
+        is: Row::kernel().same(),
         rule: recurrence(X, Y, axis),
         run: "recurrence" => (X, Y, axis, reverse, exclusive),
         core: {
@@ -209,8 +209,8 @@ statements! {
         },
     }
     Op::Cumulate(cumulate, Cumulation { axis, reverse, exclusive }) => {
-        is: Row::kernel(),
-        rule: cumulate(X, axis),
+        is: Row::kernel().same(),
+        rule: along(Takes::Numbers, X, axis),
         run: cumulate.row().function => (X, axis, reverse, exclusive),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];

@@ -1,6 +1,9 @@
 //! `cumsum`.
 
-use mind_shape::{DType, Type, rules::cumulate};
+use mind_shape::{
+    DType, Type,
+    rules::{Takes, along},
+};
 
 use super::support::{Program, f32s, name, shapes};
 
@@ -12,7 +15,7 @@ fn running_sums_have_the_shape_of_the_operand() {
     for x in &parameters {
         for axis in [-3, -1, 0, 1] {
             let expression = format!("cumsum({}, axis = {axis}, exclusive = true)", x.0);
-            program.case(expression, cumulate(x.1, axis), "cumsum", &[name(x)]);
+            program.case(expression, along(Takes::Numbers, x.1, axis), "cumsum", &[name(x)]);
         }
     }
     program.check();

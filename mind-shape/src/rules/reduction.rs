@@ -48,13 +48,13 @@ pub const fn arg<'a>(x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeRe
     Ok(ty.with_dtype(DType::I64))
 }
 
-/// What the elements up to each along an axis are together.
+/// What is made along an axis, of the type of the operand: cumulations, other orders.
 ///
 /// # Errors
-/// E3004 for an axis out of range, E2005 for truth values.
-pub const fn cumulate<'a>(x: Type, axis: i64) -> TypeResult<'a> {
+/// E3004 for an axis out of range, E2005 for an element type that is not taken.
+pub const fn along<'a>(takes: Takes, x: Type, axis: i64) -> TypeResult<'a> {
     attempt!(position_of(axis, x.rank()));
-    attempt!(taken(Takes::Numbers, x, 0));
+    attempt!(taken(takes, x, 0));
     Ok(x)
 }
 

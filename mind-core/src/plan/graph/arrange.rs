@@ -102,9 +102,6 @@ impl<'m> Arranger<'m> {
                 self.needs(&view, check);
                 view
             }
-            Op::ArgReduce(..) | Op::Cumulate(..) | Op::Join(_) | Op::Own(Own::External(_)) => {
-                self.call(value, inst)
-            }
             Op::Product(Product::Dot) => self.dot(value, inst),
             Op::Product(Product::MatMul) => self.matmul(value, inst),
             Op::Window(Window::Conv2d(convolution)) => {
@@ -127,6 +124,7 @@ impl<'m> Arranger<'m> {
                 self.view(inst.operands[0])
             }
             Op::Own(Own::Nesting(_)) => unreachable!("an optimised module holds no modules"),
+            _ => self.call(value, inst),
         }
     }
 
