@@ -273,6 +273,13 @@ pub fn f64(x: Any) -> Any {
     Any
 }
 
+/// The elements along an axis from the last to the first.
+///
+/// `flip(x, axis = 0)`: the elements along an axis from the last to the first.
+pub fn flip(x: Any, axis: Any) -> Any {
+    Any
+}
+
 /// Rounded down.
 ///
 /// `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc`: elementwise, on floats; `round` takes the even one of two.

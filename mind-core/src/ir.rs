@@ -103,6 +103,8 @@ pub enum Op<A: Form = Resolved> {
     ArgReduce(ArgReduce, Reduction<A::Axes>),
     /// What the elements up to each along an axis are together.
     Cumulate(Cumulate, Cumulation),
+    /// The elements along an axis in another order.
+    Reorder(Reorder),
     /// The elements of the operand in another arrangement.
     Arrange(Arrange<A>),
     /// Elements at places that are known, taken out or put back.
@@ -141,6 +143,7 @@ impl<A: Form> Op<A> {
     pub fn shown(&self) -> &dyn fmt::Debug {
         match self {
             Self::Made(op) => op,
+            Self::Reorder(op) => op,
             Self::Arrange(op) => op,
             Self::Part(op) => op,
             Self::Rows(op) => op,
@@ -159,6 +162,7 @@ impl<A: Form> Op<A> {
             Self::Made(op) => Op::Made(op.clone()),
             Self::Map(op) => Op::Map(*op),
             Self::Cumulate(op, cumulation) => Op::Cumulate(*op, *cumulation),
+            Self::Reorder(op) => Op::Reorder(*op),
             Self::Join(op) => Op::Join(*op),
             Self::Product(op) => Op::Product(*op),
             Self::Effect(op) => Op::Effect(op.clone()),
@@ -179,6 +183,16 @@ pub enum Made {
     Iota {
         /// The extents.
         shape: Vec<Dim>,
+        /// The axis; in Core IR a position.
+        axis: i64,
+    },
+}
+
+/// The elements along an axis in another order. Their rows are in `ops/ordering.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reorder {
+    /// From the last to the first; an extension.
+    Flip {
         /// The axis; in Core IR a position.
         axis: i64,
     },

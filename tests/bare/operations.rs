@@ -81,6 +81,7 @@ fn running_sums() {
     same!([x: i64[2, 3, 2]] x.cumsum(axis = 1, exclusive = true));
     same!([x: i32[5]] cumsum(x, 0, true, true));
     same!([x: f32[2, 3]] cumprod(x, axis = 0, reverse = true) - x);
+    same!([x: f32[2, 3]] flip(x, axis = -1) + x.flip(0));
     same!([x: f32[2, 3]] cummax(x, axis = 0, reverse = true) * cummin(x, axis = 1));
 }
 

@@ -29,6 +29,7 @@ mod literals;
 mod making;
 #[cfg(gate)]
 mod masks;
+mod ordering;
 mod params;
 mod positions;
 mod products;

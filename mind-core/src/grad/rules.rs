@@ -8,7 +8,7 @@ use crate::{
     build::Builder,
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
-    ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Rows, ValueId, Window},
+    ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Reorder, Rows, ValueId, Window},
     map::{Calculus, Given, Map, play},
     reduce::{self, Reduce},
 };
@@ -125,6 +125,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Cumulate(cumulate, cumulation) => (0..on.operand_count()).try_for_each(|position| {
             pass(on, position, |on| cumulated(on, position, *cumulate, *cumulation))
         }),
+        Op::Reorder(flip @ Reorder::Flip { .. }) => pass(on, 0, |on| on.emit(Op::Reorder(*flip), &[dy])),
         Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
             pass(on, 0, |on| {
                 on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))

@@ -9,7 +9,9 @@ use crate::{
     data::{F32, F64, TensorData},
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Const, Convolution, Cumulation, Join, Made, Op, Own, Product, Reduction, Rows, Slice, Window},
+    ir::{
+        Const, Convolution, Cumulation, Join, Made, Op, Own, Product, Reduction, Reorder, Rows, Slice, Window,
+    },
     map::{self, MOST_OPERANDS, Map},
     ops::{Motion, inverse, position},
     reduce::{self, ArgReduce},
@@ -42,6 +44,11 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         Op::Reduce(reduce, reduction) => reduced(reduce.row(), reduction, operands[0], to),
         Op::ArgReduce(arg, reduction) => positions_of(*arg, reduction, operands[0], to),
         Op::Cumulate(cumulate, cumulation) => cumulated(*cumulate, cumulation, operands, to),
+        Op::Reorder(Reorder::Flip { axis }) => {
+            let axis = position(*axis);
+            let flipped = |other, at| if other == axis { to.shape[axis] - 1 - at } else { at };
+            read(operands[0], to, |at| at.iter().enumerate().map(|(other, at)| flipped(other, *at)).collect())
+        }
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {

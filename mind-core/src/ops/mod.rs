@@ -32,6 +32,7 @@ mod joining;
 mod linear;
 mod making;
 mod nesting;
+mod ordering;
 mod reduction;
 mod rules;
 pub mod sample;
@@ -270,6 +271,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
         Op::Input { .. } => &INPUT,
         Op::Const(constant) => constant::row(constant),
         Op::Made(made) => making::row(made),
+        Op::Reorder(reorder) => ordering::row(reorder),
         Op::Arrange(arrange) => shape::row(arrange),
         Op::Part(part) => indexing::row(part),
         Op::Rows(rows) => gathering::row(rows),
@@ -283,10 +285,11 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
 }
 
 /// The rows that are written out, kind after kind.
-static KINDS: [&[&OpInfo]; 12] = [
+static KINDS: [&[&OpInfo]; 13] = [
     reduction::ARGS,
     constant::ROWS,
     making::ROWS,
+    ordering::ROWS,
     shape::ROWS,
     indexing::ROWS,
     gathering::ROWS,

@@ -12,7 +12,7 @@ use crate::{
     canon::Canonical,
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Rows, Slice, ValueId},
+    ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Reorder, Rows, Slice, ValueId},
     ops::{position, seen_through},
     plan::Update,
 };
@@ -143,6 +143,9 @@ impl Lowering<'_> {
             }
             Op::Cumulate(cumulate, cumulation) => {
                 reductions::cumulate(&mut self.writer, *cumulate, *cumulation, &operands, to)
+            }
+            Op::Reorder(Reorder::Flip { axis }) => {
+                self.writer.operation("stablehlo.reverse", &operands, format_args!(", dims = [{axis}]"), to)
             }
             Op::Arrange(arrange) => self.arrange(arrange, operands[0], to),
             Op::Part(part) => self.part(part, operands[0], to),

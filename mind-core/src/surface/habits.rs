@@ -370,10 +370,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
         &["tile", "repeat", "repeat_interleave"],
         Way::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
     ),
-    (
-        &["flip", "flipud", "fliplr", "reverse"],
-        Way::Words("name the places in their order: `gather(…, [2, 1, 0])`"),
-    ),
+    (&["flipud", "fliplr", "reverse"], Way::Words("name the axis: `flip(…, axis = 0)`")),
     (
         &["roll", "rotate"],
         Way::Words(

@@ -202,7 +202,11 @@ impl Step<'_> {
             Op::Effect(_) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Own(_) => unreachable!("no function of Rust is run, and no module is held any more"),
             Op::Map(map) => self.function(map.row()),
-            Op::Arrange(_) | Op::Part(_) | Op::Join(_) | Op::Rows(Rows::Gather | Rows::TakeAlong { .. }) => {
+            Op::Reorder(_)
+            | Op::Arrange(_)
+            | Op::Part(_)
+            | Op::Join(_)
+            | Op::Rows(Rows::Gather | Rows::TakeAlong { .. }) => {
                 self.apply([|x: Near| x.bound, |x: Near| x.bound])?
             }
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {

@@ -16,8 +16,8 @@ use crate::{
     cumulate::Cumulate,
     dim::Dim,
     ir::{
-        self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Product, Reduction, Rows,
-        Slice, Window,
+        self, Arrange, Convolution, Cumulation, Effect, Join, Made, Padding, Part, Product, Reduction,
+        Reorder, Rows, Slice, Window,
     },
     map::{Map, Shapes, Takes},
     ops::{place_of_part, position},
@@ -216,6 +216,15 @@ statements! {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];
             let cumulation = Cumulation { axis, reverse: *reverse, exclusive: *exclusive };
             one(ir::Op::Cumulate(*cumulate, cumulation))
+        },
+    }
+    Op::Reorder(Reorder::Flip { axis }) => {
+        is: Row::kernel().same(),
+        rule: along(Takes::All, X, axis),
+        run: "flip" => (X, axis),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            one(ir::Op::Reorder(Reorder::Flip { axis }))
         },
     }
     Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
@@ -548,6 +557,10 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         .with(CUMULATION, 2),
     Function::of("cummin", &["x", "axis", "reverse", "exclusive"], |given| cumulated(Cumulate::Min, given))
         .with(CUMULATION, 2),
+    Function::of("flip", &["x", "axis"], |mut given| {
+        Op::Reorder(Reorder::Flip { axis: given.integer(0).unwrap_or_default() })
+    })
+    .with(&[AttributeForm::Integer], 0),
     Function::of("pad", &["x", "low", "high"], |mut given| {
         let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
         Op::Own(Own::Pad { low, high })
@@ -714,6 +727,7 @@ impl Op {
             | Self::Reduce(..)
             | Self::ArgReduce(..)
             | Self::Cumulate(..)
+            | Self::Reorder(_)
             | Self::Arrange(
                 Arrange::Transpose { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. },
             )

@@ -367,6 +367,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/making.rs"),
         include_str!("../../src/ops/mod.rs"),
         include_str!("../../src/ops/nesting.rs"),
+        include_str!("../../src/ops/ordering.rs"),
         include_str!("../../src/ops/reduction.rs"),
         include_str!("../../src/reduce.rs"),
         include_str!("../../src/ops/shape.rs"),

@@ -7,7 +7,7 @@ use mind_core::{
     diag::Code::{self, *},
     ir::{
         Arrange, Const, Convolution, Cumulation, External, Join, Made, Nested, Nesting, NestingFault, Op,
-        Operands, Own, Padding, Part, Product, Reduction, Rows, Slice, Window,
+        Operands, Own, Padding, Part, Product, Reduction, Reorder, Rows, Slice, Window,
     },
     map::Map,
     ops::{Focus, Profile},
@@ -547,6 +547,12 @@ fn recurrence_c3() {
 #[test]
 fn recurrence_c4() {
     let error = refused(&recurrence(1), &["f32[2]", "f32[2]"]);
+    assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+}
+
+#[test]
+fn flip_c1() {
+    let error = refused(&Op::Reorder(Reorder::Flip { axis: 1 }), &["f32[N]"]);
     assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
 }
 

@@ -1,8 +1,11 @@
-//! What the elements up to each along an axis are together, and positions along an axis, on shapes that are values.
+//! Operations along an axis on shapes that are values: cumulations, other orders, positions.
 
 use mind_shape::{Type, rules::axis_of};
 
-use super::{Value, count, extent, number::Number};
+use super::{
+    Value, count, extent,
+    number::{Datum, Number},
+};
 use crate::kernels::{
     cumulate::{self, Along, By},
     iota,
@@ -37,6 +40,11 @@ pub fn recurrence<T: Number>(
 ) {
     let along = Along { extents: around(a.ty, axis_of(axis, a.ty.rank())), reverse, exclusive };
     cumulate::recurrence(along, a.elements, b.elements, &mut out[..a.elements.len()]);
+}
+
+/// The elements along an axis from the last to the first.
+pub fn flip<T: Datum>(x: Value<'_, T>, axis: i64, out: &mut [T]) {
+    T::flip(around(x.ty, axis_of(axis, x.ty.rank())), x.elements, &mut out[..x.elements.len()]);
 }
 
 /// Positions along an axis; `I` is `i64`.

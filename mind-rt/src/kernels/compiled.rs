@@ -10,7 +10,7 @@ use super::gather::{self, Indices, Picked};
 use super::memory::Stored;
 use super::monoid::{Max, Min, Product, Sum};
 use super::number::Number;
-use super::{copy, reduce};
+use super::{copy, order, reduce};
 
 /// The kernels of an element type.
 #[allow(private_bounds, reason = "sealed")]
@@ -26,6 +26,9 @@ pub trait Compiled: Stored {
 
     /// `to[r * strides[0] + c] = from[r * strides[1] + c]`.
     fn copy_rows(to: &mut [Self], from: &[Self], strides: [usize; 2], rows: usize, columns: usize);
+
+    /// [`order::flip`].
+    fn flip(extents: [usize; 3], x: &[Self], out: &mut [Self]);
 
     /// [`gather::gather`].
     fn gather(table: &[Self], picked: Picked, indices: Indices<'_>, out: &mut [Self]);
@@ -101,6 +104,11 @@ macro_rules! compiled {
                 for r in 0..rows {
                     to[r * strides[0]..][..columns].copy_from_slice(&from[r * strides[1]..][..columns]);
                 }
+            }
+
+            #[inline(never)]
+            fn flip(extents: [usize; 3], x: &[Self], out: &mut [Self]) {
+                order::flip(extents, x, out);
             }
 
             #[inline(never)]

@@ -24,6 +24,7 @@ mod matvec;
 pub(crate) mod memory;
 pub mod monoid;
 pub(crate) mod number;
+pub(crate) mod order;
 #[cfg(feature = "threads")]
 pub(crate) mod pool;
 mod prefetch;
