@@ -233,6 +233,16 @@ impl<A: Form> Rows<A> {
         }
     }
 
+    /// The same in another form, with its shape as that has it.
+    pub(crate) fn with_shape<B: Form>(&self, shape: impl Fn(&A::Shape) -> B::Shape) -> Rows<B> {
+        match self {
+            Self::Gather => Rows::Gather,
+            Self::ScatterAdd { shape: of } => Rows::ScatterAdd { shape: shape(of) },
+            Self::TakeAlong { axis } => Rows::TakeAlong { axis: *axis },
+            Self::AddAlong { shape: of, axis } => Rows::AddAlong { shape: shape(of), axis: *axis },
+        }
+    }
+
     /// Whether the result is the sums of what is at the indices.
     pub(crate) const fn adds(&self) -> bool {
         match self {

@@ -5,7 +5,7 @@ use super::{
     Target, View,
 };
 use crate::dim::{Dim, Overflow};
-use crate::ir::{Op, Rows};
+use crate::ir::Op;
 use crate::map::{self, Map};
 
 /// The work of one step, whatever kernel does it.
@@ -66,7 +66,7 @@ impl Count<'_> {
         self.flops(&(call.op.info().flops)(&call.op, &types, &call.ty)?)?;
         // Of a table the elements that are picked are read, as many as are written.
         let table = call.operands.first().and_then(Argument::buffer);
-        let picks = matches!(&call.op, Op::Rows(Rows::Gather | Rows::TakeAlong { .. }));
+        let picks = matches!(&call.op, Op::Rows(rows) if !rows.adds());
         let read = |buffer: BufferId| if picks && Some(buffer) == table { call.result } else { buffer };
         self.buffers(call.buffers().map(read))
     }

@@ -182,7 +182,7 @@ fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [Value; 2], t
         let [factors_before, sums_before] =
             [(factors, 1.0), (sums, 0.0)].map(|(value, fill)| shifted(writer, value, by, fill));
         let carried = elements::lower(writer, Map::MulKeepZero, &[factors, sums_before], &to.shape);
-        sums = elements::lower(writer, Map::Add, &[carried, sums], &to.shape);
+        sums = elements::of_elements(writer, "stablehlo.add", &[carried, sums], to.clone());
         factors = elements::lower(writer, Map::MulKeepZero, &[factors, factors_before], &to.shape);
         by *= 2;
     }

@@ -1,7 +1,7 @@
 //! Operations of Core IR in the written form, for what both forms ask the same table.
 
 use super::{Extents, Op};
-use crate::ir::{self, Part, Reduction, Rows};
+use crate::ir::{self, Part, Reduction};
 
 /// The written form of an operation that a plan calls a kernel for. A shape that it has is that of the result.
 ///
@@ -16,12 +16,7 @@ pub fn of_call(op: &ir::Op) -> Op {
         ir::Op::Part(Part::SliceGrad { slice, .. }) => {
             Op::Part(Part::SliceGrad { shape: Extents::Like, slice: slice.clone() })
         }
-        ir::Op::Rows(rows) => Op::Rows(match rows {
-            Rows::Gather => Rows::Gather,
-            Rows::ScatterAdd { .. } => Rows::ScatterAdd { shape: Extents::Like },
-            Rows::TakeAlong { axis } => Rows::TakeAlong { axis: *axis },
-            Rows::AddAlong { axis, .. } => Rows::AddAlong { shape: Extents::Like, axis: *axis },
-        }),
+        ir::Op::Rows(rows) => Op::Rows(rows.with_shape(|_| Extents::Like)),
         _ => op.in_form().unwrap_or_else(|| unreachable!("{op:?} is no call of a kernel")),
     }
 }
