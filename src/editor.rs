@@ -53,6 +53,13 @@ pub fn argmin(x: Any, axes: Any, keepdims: Any) -> Any {
     Any
 }
 
+/// Where the elements along an axis are that come in order.
+///
+/// `sort(x, axis = -1, descending = true)`, `argsort`: the elements along an axis in order, or their positions, `i64`: equal ones stay as they are, NaN comes last; without `axis` along the last.
+pub fn argsort(x: Any, axis: Any, descending: Any) -> Any {
+    Any
+}
+
 /// The inverse sine.
 ///
 /// `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh`: elementwise, on floats; angles are in radians.
@@ -578,6 +585,13 @@ pub fn sinh(x: Any) -> Any {
 ///
 /// `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)`: parts; `_` is a new axis of extent 1.
 pub fn slice(x: Any, starts: Any, ends: Any, steps: Any) -> Any {
+    Any
+}
+
+/// The elements along an axis in order.
+///
+/// `sort(x, axis = -1, descending = true)`, `argsort`: the elements along an axis in order, or their positions, `i64`: equal ones stay as they are, NaN comes last; without `axis` along the last.
+pub fn sort(x: Any, axis: Any, descending: Any) -> Any {
     Any
 }
 

@@ -196,6 +196,20 @@ pub enum Reorder {
         /// The axis; in Core IR a position.
         axis: i64,
     },
+    /// From the least to the greatest; an extension.
+    Sort {
+        /// The axis; in Core IR a position.
+        axis: i64,
+        /// Whether from the greatest to the least.
+        descending: bool,
+    },
+    /// The positions of the elements in that order; an extension.
+    ArgSort {
+        /// The axis; in Core IR a position.
+        axis: i64,
+        /// Whether from the greatest to the least.
+        descending: bool,
+    },
 }
 
 /// The same elements in another arrangement. Their rows are in `ops/shape.rs`.

@@ -75,6 +75,7 @@ fn of_running_sums() {
     slopes!([x: [2, 3], y: [3]] sum(exp(cumsum(x * y, axis = -1, reverse = true, exclusive = true))));
     slopes!([x: [3]] sum(grad(sum(cumsum(x * x, 0) * cumsum(x, 0, exclusive = true)), wrt = x)));
     slopes!([x: [2, 3], y: [3]] sum(cumprod(x * y, axis = -1) * y));
+    slopes!([x: [2, 3], y: [3]] sum(sort(x * x) * y));
     slopes!([x: [2, 3]] sum(cummax(x, axis = 1) * cummin(x, axis = 0, reverse = true)));
     slopes!([x: [3]] sum(grad(sum(cumprod(x, 0, exclusive = true, reverse = true) * x), wrt = x)));
 }

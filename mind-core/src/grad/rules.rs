@@ -126,6 +126,12 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
             pass(on, position, |on| cumulated(on, position, *cumulate, *cumulation))
         }),
         Op::Reorder(flip @ Reorder::Flip { .. }) => pass(on, 0, |on| on.emit(Op::Reorder(*flip), &[dy])),
+        Op::Reorder(Reorder::Sort { axis, descending }) => pass(on, 0, |on| {
+            let (axis, descending) = (*axis, *descending);
+            let order = on.emit(Op::Reorder(Reorder::ArgSort { axis, descending }), &[on.operand(0)])?;
+            on.emit_like(|shape| Op::Rows(Rows::AddAlong { shape, axis }), &[order, dy], on.operand(0))
+        }),
+        Op::Reorder(Reorder::ArgSort { .. }) => Ok(()),
         Op::Arrange(Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. }) => {
             pass(on, 0, |on| {
                 on.emit_like(|shape| Op::Arrange(Arrange::Reshape { shape }), &[dy], on.operand(0))

@@ -49,6 +49,18 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
             let flipped = |other, at| if other == axis { to.shape[axis] - 1 - at } else { at };
             read(operands[0], to, |at| at.iter().enumerate().map(|(other, at)| flipped(other, *at)).collect())
         }
+        Op::Reorder(Reorder::Sort { axis, descending }) => {
+            let (axis, sorted) = (position(*axis), in_order(position(*axis), *descending, operands[0]));
+            let place = |other: usize, own: usize, at| if other == axis { sorted[own] } else { at };
+            read(operands[0], to, |at| {
+                let own = offset(to.shape, at);
+                at.iter().enumerate().map(|(other, at)| place(other, own, *at)).collect()
+            })
+        }
+        Op::Reorder(Reorder::ArgSort { axis, descending }) => {
+            let sorted = in_order(position(*axis), *descending, operands[0]);
+            Value::new(to.shape, sorted.into_iter().map(|place| place as i64).collect::<Vec<_>>())
+        }
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
         Op::Rows(Rows::Gather) => {
@@ -261,6 +273,33 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Con
         let found = groups.into_iter().map(|(_, best)| best.map_or(0, |(_, at)| at));
         Value::new(to.shape, found.collect::<Vec<i64>>())
     })
+}
+
+/// For each place the position along an axis of the element that comes there in order: NaN last, equal elements as they are.
+fn in_order(axis: usize, descending: bool, operand: &Value) -> Vec<usize> {
+    let mut first = operand.shape.clone();
+    first[axis] = 1;
+    let mut sorted = vec![0; operand.shape.iter().product()];
+    with_number!(operand.dtype(), T => {
+        let elements = T::elements(operand);
+        for at in positions(&first) {
+            let place = |along: usize| {
+                let mut at = at.clone();
+                at[axis] = along;
+                offset(&operand.shape, &at)
+            };
+            let element = |along: &usize| elements[place(*along)];
+            let is_nan = |x: T| x.partial_cmp(&x).is_none();
+            let mut line: Vec<usize> = (0..operand.shape[axis]).collect();
+            line.sort_by(|a, b| {
+                let (a, b) = (element(a), element(b));
+                let (low, high) = if descending { (b, a) } else { (a, b) };
+                low.partial_cmp(&high).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+            });
+            line.into_iter().enumerate().for_each(|(along, from)| sorted[place(along)] = from);
+        }
+    });
+    sorted
 }
 
 /// At each place what the elements up to it along an axis are together.

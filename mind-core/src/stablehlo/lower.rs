@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Argument, Described, Error, Mesh, Options, Placed, elements, mesh, quoted_text, reductions, rows,
+    Argument, Described, Error, Mesh, Options, Placed, elements, mesh, ordering, quoted_text, reductions,
+    rows,
     tensor::{self, Tensor, list, number},
     window,
     writer::{Value, Writer},
@@ -12,7 +13,7 @@ use crate::{
     canon::Canonical,
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Reorder, Rows, Slice, ValueId},
+    ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Rows, Slice, ValueId},
     ops::{position, seen_through},
     plan::Update,
 };
@@ -144,9 +145,7 @@ impl Lowering<'_> {
             Op::Cumulate(cumulate, cumulation) => {
                 reductions::cumulate(&mut self.writer, *cumulate, *cumulation, &operands, to)
             }
-            Op::Reorder(Reorder::Flip { axis }) => {
-                self.writer.operation("stablehlo.reverse", &operands, format_args!(", dims = [{axis}]"), to)
-            }
+            Op::Reorder(reorder) => ordering::lower(&mut self.writer, *reorder, operands[0], to),
             Op::Arrange(arrange) => self.arrange(arrange, operands[0], to),
             Op::Part(part) => self.part(part, operands[0], to),
             Op::Rows(Rows::Gather) => rows::gather(&mut self.writer, operands[0], operands[1], to),

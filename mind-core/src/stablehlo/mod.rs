@@ -48,6 +48,7 @@ mod elements;
 mod extents;
 mod lower;
 mod mesh;
+mod ordering;
 mod reductions;
 mod rows;
 mod tensor;

@@ -274,7 +274,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["reduce_logsumexp"], library("nn", "logsumexp")),
     (&["variance", "reduce_variance", "var_axis"], library("num", "var")),
     (&["stddev", "reduce_std", "std_axis"], library("num", "std")),
-    (&["topk", "median", "argsort", "sort", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
+    (&["topk", "median", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
     (
         &[
             "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",

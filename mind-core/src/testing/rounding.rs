@@ -11,7 +11,7 @@ use crate::{
     cumulate::{Combine, Cumulate},
     dim::Bindings,
     interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
-    ir::{Inst, Op, Product, Rows, Window},
+    ir::{Cumulation, Inst, Op, Product, Reorder, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position},
     opt::unoptimised,
@@ -80,6 +80,9 @@ pub fn run_bounded(module: &Verified, inputs: &[Value]) -> Result<Vec<Bounded>, 
         bounds.push(match (Format::of(result.dtype()), &inst.op) {
             // What integers and truth values are that may be others is followed through functions of elements only.
             (None, Op::Map(map)) if of_floats || uncertain => jumps(map.row(), &operands, result),
+            (None, Op::Reorder(_)) if operands.iter().any(Operand::is_off) => {
+                vec![f64::INFINITY; result.elements.len()]
+            }
             (_, op) if uncertain && !matches!(op, Op::Map(_)) => vec![f64::INFINITY; result.elements.len()],
             (Some(format), _) => {
                 Step { inst, operands: &operands, result, bindings: &bindings, format }.bounds()?
@@ -202,7 +205,16 @@ impl Step<'_> {
             Op::Effect(_) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Own(_) => unreachable!("no function of Rust is run, and no module is held any more"),
             Op::Map(map) => self.function(map.row()),
-            Op::Reorder(_)
+            Op::Reorder(Reorder::ArgSort { .. }) => unreachable!("positions are no floats"),
+            Op::Reorder(Reorder::Sort { axis, .. }) => {
+                // Each element may be another of its line.
+                let of = |reverse| {
+                    let along = Cumulation { axis: *axis, reverse, exclusive: false };
+                    self.chosen(&Op::Cumulate(Cumulate::Max, along))
+                };
+                of(false)?.into_iter().zip(of(true)?).map(|(a, b)| a.max(b)).collect()
+            }
+            Op::Reorder(Reorder::Flip { .. })
             | Op::Arrange(_)
             | Op::Part(_)
             | Op::Join(_)
@@ -412,6 +424,11 @@ impl<'a> Operand<'a> {
     /// Whether it is of integers or truth values of which some may be others.
     fn is_uncertain(&self) -> bool {
         !self.value.dtype().is_float() && self.bounds.iter().any(|bound| *bound > 0.0)
+    }
+
+    /// Whether any element may be another.
+    fn is_off(&self) -> bool {
+        self.bounds.iter().any(|bound| *bound > 0.0)
     }
 
     fn near(self) -> impl Iterator<Item = Near> + 'a {

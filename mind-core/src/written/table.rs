@@ -227,6 +227,24 @@ statements! {
             one(ir::Op::Reorder(Reorder::Flip { axis }))
         },
     }
+    Op::Reorder(Reorder::Sort { axis, descending }) => {
+        is: Row::kernel().same(),
+        rule: along(Takes::Numbers, X, axis),
+        run: "sort" => (X, axis, descending),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            one(ir::Op::Reorder(Reorder::Sort { axis, descending: *descending }))
+        },
+    }
+    Op::Reorder(Reorder::ArgSort { axis, descending }) => {
+        is: Row { elements: Elements::Own(DType::I64), ..Row::kernel().same() },
+        rule: positions_along(X, axis),
+        run: "argsort" => (X, axis, descending),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            one(ir::Op::Reorder(Reorder::ArgSort { axis, descending: *descending }))
+        },
+    }
     Op::Arrange(Arrange::Reshape { shape: Extents::Written(shape) }) => {
         is: Row::of(Kind::View).written(shape),
         rule: reshape(X, sizes(shape)),
@@ -561,6 +579,14 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         Op::Reorder(Reorder::Flip { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 0),
+    Function::of("sort", &["x", "axis", "descending"], |mut given| {
+        Op::Reorder(Reorder::Sort { axis: given.integer(0).unwrap_or(-1), descending: given.flag(1) })
+    })
+    .with(SORTING, 2),
+    Function::of("argsort", &["x", "axis", "descending"], |mut given| {
+        Op::Reorder(Reorder::ArgSort { axis: given.integer(0).unwrap_or(-1), descending: given.flag(1) })
+    })
+    .with(SORTING, 2),
     Function::of("pad", &["x", "low", "high"], |mut given| {
         let (low, high) = (given.integers(0).unwrap_or_default(), given.integers(1).unwrap_or_default());
         Op::Own(Own::Pad { low, high })
@@ -590,6 +616,9 @@ pub(crate) const FUNCTIONS: &[Function] = &[
 
 /// What functions along an axis are given.
 const CUMULATION: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag, AttributeForm::Flag];
+
+/// What sorting is given.
+const SORTING: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag];
 
 fn cumulated(cumulate: Cumulate, mut given: GivenAttributes) -> Op {
     let axis = given.integer(0).unwrap_or_default();

@@ -556,6 +556,26 @@ fn flip_c1() {
     assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
 }
 
+fn sorts(axis: i64) -> [Op; 2] {
+    [Reorder::Sort { axis, descending: false }, Reorder::ArgSort { axis, descending: true }].map(Op::Reorder)
+}
+
+#[test]
+fn sort_c1() {
+    for op in sorts(1) {
+        let error = refused(&op, &["f32[N]"]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+}
+
+#[test]
+fn sort_c2() {
+    for op in sorts(0) {
+        let error = refused(&op, &["bool[2]"]);
+        assert_eq!((error.code, error.focus), (E2005, Focus::Operand(0)));
+    }
+}
+
 fn concat(axis: i64) -> Op {
     Op::Join(Join::Concat { axis })
 }

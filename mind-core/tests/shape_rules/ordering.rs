@@ -1,8 +1,8 @@
-//! `flip`.
+//! `flip`, `sort` and `argsort`.
 
 use mind_shape::{
     DType, Type,
-    rules::{Takes, along},
+    rules::{Takes, along, positions_along},
 };
 
 use super::support::{Program, f32s, name, shapes};
@@ -16,6 +16,10 @@ fn other_orders_have_the_shape_of_the_operand() {
         for axis in [-3, -1, 0, 1] {
             let expression = format!("flip({}, axis = {axis})", x.0);
             program.case(expression, along(Takes::All, x.1, axis), "flip", &[name(x)]);
+            let expression = format!("sort({}, axis = {axis})", x.0);
+            program.case(expression, along(Takes::Numbers, x.1, axis), "sort", &[name(x)]);
+            let expression = format!("argsort({}, {axis}, descending = true)", x.0);
+            program.case(expression, positions_along(x.1, axis), "argsort", &[name(x)]);
         }
     }
     program.check();

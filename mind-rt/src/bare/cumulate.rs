@@ -8,7 +8,7 @@ use super::{
 };
 use crate::kernels::{
     cumulate::{self, Along, By},
-    iota,
+    iota, order,
 };
 
 /// For each monoid a function of a tensor.
@@ -45,6 +45,18 @@ pub fn recurrence<T: Number>(
 /// The elements along an axis from the last to the first.
 pub fn flip<T: Datum>(x: Value<'_, T>, axis: i64, out: &mut [T]) {
     T::flip(around(x.ty, axis_of(axis, x.ty.rank())), x.elements, &mut out[..x.elements.len()]);
+}
+
+/// The elements along an axis in order.
+pub fn sort<T: Number>(x: Value<'_, T>, axis: i64, descending: bool, out: &mut [T]) {
+    let extents = around(x.ty, axis_of(axis, x.ty.rank()));
+    order::sort(extents, descending, x.elements, &mut out[..x.elements.len()]);
+}
+
+/// Where the elements along an axis are that come in order.
+pub fn argsort<T: Number>(x: Value<'_, T>, axis: i64, descending: bool, out: &mut [i64]) {
+    let extents = around(x.ty, axis_of(axis, x.ty.rank()));
+    order::argsort(extents, descending, x.elements, &mut out[..x.elements.len()]);
 }
 
 /// Positions along an axis; `I` is `i64`.

@@ -52,6 +52,12 @@ pub trait Sums: Number {
     /// [`cumulate`](super::cumulate::cumulate).
     fn cumulate(by: By, along: Along, x: &[Self], out: &mut [Self]);
 
+    /// [`order::sort`].
+    fn sort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [Self]);
+
+    /// [`order::argsort`].
+    fn argsort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [i64]);
+
     /// [`recurrence`](super::cumulate::recurrence).
     fn recurrence(along: Along, a: &[Self], b: &[Self], out: &mut [Self]);
 
@@ -153,6 +159,16 @@ macro_rules! sums {
                     By::Max => by_monoid::<Max, Self>(along, x, out),
                     By::Min => by_monoid::<Min, Self>(along, x, out),
                 }
+            }
+
+            #[inline(never)]
+            fn sort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [Self]) {
+                order::sorted(extents, descending, x, out);
+            }
+
+            #[inline(never)]
+            fn argsort(extents: [usize; 3], descending: bool, x: &[Self], out: &mut [i64]) {
+                order::order(extents, descending, x, out);
             }
 
             #[inline(never)]

@@ -1,7 +1,11 @@
 //! The elements along an axis in another order.
 
+use std::cmp::Ordering;
+
 use super::check;
+use super::compiled::Sums;
 use super::memory::{Stored, poison};
+use super::number::Number;
 
 /// The elements along an axis from the last to the first: `extents` are the places before the axis, along it, and behind it.
 ///
@@ -27,6 +31,116 @@ pub fn flip<T: Stored>(extents: [usize; 3], x: &[T], out: &mut [T]) {
     }
 }
 
+/// The elements along an axis from the least to the greatest, or the other way: `extents` as those of [`flip`]. Equal elements stay as
+/// they are, among them -0 and +0; NaN comes last.
+///
+/// # Panics
+/// If there are not as many elements as places.
+pub fn sort<T: Sums>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
+    T::sort(extents, descending, x, out);
+}
+
+/// Where the elements along an axis are that [`sort`] puts at each place.
+///
+/// # Panics
+/// As [`sort`].
+pub fn argsort<T: Sums>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
+    T::argsort(extents, descending, x, out);
+}
+
+pub(super) fn sorted<T: Number>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
+    each_line(extents, x, out, "sort: wrong length", |x, stride, extent, out| {
+        for along in 0..extent {
+            out[along * stride] = x[along * stride];
+        }
+        if stride == 1 {
+            out[..extent].sort_unstable_by(|a, b| compare(descending, *a, *b));
+        } else {
+            heap_sort(extent, out, stride, |a, b| compare(descending, a, b));
+        }
+        // Of what is equal, and of NaN, which one is where is not decided yet: as they are in the operand.
+        let is_zero = |x: T| x == T::ZERO;
+        for is_alike in [&is_zero as &dyn Fn(T) -> bool, &is_nan] {
+            let Some(mut to) = (0..extent).find(|along| is_alike(out[along * stride])) else { continue };
+            for element in x.iter().step_by(stride).take(extent).filter(|element| is_alike(**element)) {
+                out[to * stride] = *element;
+                to += 1;
+            }
+        }
+    });
+}
+
+pub(super) fn order<T: Number>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [i64]) {
+    each_line(extents, x, out, "argsort: wrong length", |x, stride, extent, out| {
+        for along in 0..extent {
+            out[along * stride] = along as i64;
+        }
+        let element = |place: i64| x[place as usize * stride];
+        let by = |a: i64, b: i64| compare(descending, element(a), element(b)).then(a.cmp(&b));
+        if stride == 1 {
+            out[..extent].sort_unstable_by(|a, b| by(*a, *b));
+        } else {
+            heap_sort(extent, out, stride, by);
+        }
+    });
+}
+
+/// Calls `visit` with each line along the axis: from its first element on, from one to the next, how many, and where it goes.
+fn each_line<T, U: Stored>(
+    extents: [usize; 3],
+    x: &[T],
+    out: &mut [U],
+    wrong: &'static str,
+    mut visit: impl FnMut(&[T], usize, usize, &mut [U]),
+) {
+    let [outer, extent, inner] = extents;
+    let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
+    check(places == Some(x.len()) && places == Some(out.len()), wrong);
+    poison(out);
+    if out.is_empty() {
+        return;
+    }
+    for (x, out) in x.chunks_exact(extent * inner).zip(out.chunks_exact_mut(extent * inner)) {
+        for column in 0..inner {
+            visit(&x[column..], inner, extent, &mut out[column..]);
+        }
+    }
+}
+
+fn compare<T: Number>(descending: bool, a: T, b: T) -> Ordering {
+    let (low, high) = if descending { (b, a) } else { (a, b) };
+    low.partial_cmp(&high).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
+}
+
+fn is_nan<T: Number>(x: T) -> bool {
+    x.partial_cmp(&x).is_none()
+}
+
+/// Sorts so many elements, each so many places behind the one before, without other memory.
+fn heap_sort<T: Copy>(count: usize, line: &mut [T], stride: usize, compare: impl Fn(T, T) -> Ordering) {
+    let sift = |line: &mut [T], mut node: usize, count: usize| loop {
+        let mut child = 2 * node + 1;
+        if child >= count {
+            return;
+        }
+        if child + 1 < count && compare(line[child * stride], line[(child + 1) * stride]).is_lt() {
+            child += 1;
+        }
+        if compare(line[node * stride], line[child * stride]).is_ge() {
+            return;
+        }
+        line.swap(node * stride, child * stride);
+        node = child;
+    };
+    for node in (0..count / 2).rev() {
+        sift(line, node, count);
+    }
+    for end in (1..count).rev() {
+        line.swap(0, end * stride);
+        sift(line, 0, end);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +161,54 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn elements_are_in_order_along_the_axis_and_equal_ones_as_they_were() {
+        for extents in [[1, 1, 1], [1, 7, 1], [3, 50, 1], [1, 40, 3], [2, 33, 65], [2, 0, 3]] {
+            let [outer, extent, inner] = extents;
+            // Few values, so that many are equal; zeros of both signs, infinities and NaN.
+            let x: Vec<f64> = (0..outer * extent * inner)
+                .map(|i| match i * 7 % 23 % 9 {
+                    0 => -0.0,
+                    1 => 0.0,
+                    2 => f64::NAN,
+                    3 => f64::INFINITY,
+                    4 => f64::NEG_INFINITY,
+                    other => other as f64 - 6.5,
+                })
+                .collect();
+            for descending in [false, true] {
+                let (mut out, mut places) = (vec![-1.0; x.len()], vec![-1; x.len()]);
+                sort(extents, descending, &x, &mut out);
+                argsort(extents, descending, &x, &mut places);
+                for (outer, column) in
+                    (0..outer).flat_map(|outer| (0..inner).map(move |column| (outer, column)))
+                {
+                    let place = |along: usize| (outer * extent + along) * inner + column;
+                    let key = |x: f64| if descending { -x } else { x };
+                    let mut expected: Vec<usize> = (0..extent).collect();
+                    expected.sort_by(|a, b| {
+                        let (a, b) = (x[place(*a)], x[place(*b)]);
+                        key(a).partial_cmp(&key(b)).unwrap_or(a.is_nan().cmp(&b.is_nan()))
+                    });
+                    for (along, from) in expected.into_iter().enumerate() {
+                        assert_eq!(places[place(along)], from as i64, "{extents:?}, {descending}");
+                        assert_eq!(
+                            out[place(along)].to_bits(),
+                            x[place(from)].to_bits(),
+                            "{extents:?}, {descending}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "sort: wrong length")]
+    fn sorting_to_a_wrong_length_panics() {
+        sort([1, 4, 1], false, &[1; 4], &mut [0; 3]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub use indexing::{Subscript, Taken, gather, indices, slice, sliced, subscript, 
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};
-pub use reduction::{along, arg, recurrence, reduce, reduced};
+pub use reduction::{along, arg, positions_along, recurrence, reduce, reduced};
 
 /// The type of an input whose extents come from outside.
 ///

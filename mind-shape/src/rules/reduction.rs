@@ -58,6 +58,15 @@ pub const fn along<'a>(takes: Takes, x: Type, axis: i64) -> TypeResult<'a> {
     Ok(x)
 }
 
+/// Positions along an axis, one for each element of the operand.
+///
+/// # Errors
+/// As [`along`], of numbers.
+pub const fn positions_along<'a>(x: Type, axis: i64) -> TypeResult<'a> {
+    let ty = attempt!(along(Takes::Numbers, x, axis));
+    Ok(ty.with_dtype(DType::I64))
+}
+
 /// A linear recurrence along an axis, of factors and summands.
 ///
 /// # Errors

@@ -1,0 +1,60 @@
+//! The elements along an axis in another order.
+
+use super::{
+    tensor::Tensor,
+    writer::{Value, Writer},
+};
+use crate::{ir::Reorder, ops::position, ty::DType};
+
+pub(super) fn lower(writer: &mut Writer, reorder: Reorder, operand: Value, to: Tensor) -> Value {
+    match reorder {
+        Reorder::Flip { axis } => {
+            writer.operation("stablehlo.reverse", &[operand], format_args!(", dims = [{axis}]"), to)
+        }
+        Reorder::Sort { axis, descending } => sort(writer, axis, descending, operand, to, None),
+        Reorder::ArgSort { axis, descending } => {
+            let positions = writer.iota(position(axis), to.clone());
+            sort(writer, axis, descending, operand, to, Some(positions))
+        }
+    }
+}
+
+/// The elements in order, or what goes with them. NaN comes last, whatever the direction.
+fn sort(
+    writer: &mut Writer,
+    axis: i64,
+    descending: bool,
+    operand: Value,
+    to: Tensor,
+    beside: Option<Value>,
+) -> Value {
+    let operands: Vec<Value> = [operand].into_iter().chain(beside).collect();
+    let types: Vec<String> = operands.iter().map(|operand| writer.tensor(*operand).to_string()).collect();
+    let results = if types.len() == 1 { types[0].clone() } else { format!("({})", types.join(", ")) };
+    let (names, types) = (writer.names(&operands), writer.types(&operands, results));
+    let element = Tensor::scalar(writer.tensor(operand).dtype);
+    let (truth, place) = (Tensor::scalar(DType::Bool), Tensor::scalar(DType::I64));
+    let others = if beside.is_some() { format!(", %left: {place}, %right: {place}") } else { String::new() };
+    let compare = |name: &str, direction: &str, [a, b]: [&str; 2]| {
+        format!(
+            "      %{name} = stablehlo.compare {direction}, %{a}, %{b} : ({element}, {element}) -> {truth}\n"
+        )
+    };
+    let combine = |name: &str, by: &str, [a, b]: [&str; 2]| {
+        format!("      %{name} = stablehlo.{by} %{a}, %{b} : {truth}\n")
+    };
+    let region = [
+        format!("    ^bb0(%lhs: {element}, %rhs: {element}{others}):\n"),
+        compare("before", if descending { "GT" } else { "LT" }, ["lhs", "rhs"]),
+        compare("lhs_number", "EQ", ["lhs", "lhs"]),
+        compare("rhs_nan", "NE", ["rhs", "rhs"]),
+        combine("only_nan", "and", ["lhs_number", "rhs_nan"]),
+        combine("first", "or", ["before", "only_nan"]),
+        format!("      stablehlo.return %first : {truth}\n"),
+    ];
+    let region = region.concat();
+    let sorted = format_args!(
+        "\"stablehlo.sort\"({names}) <{{dimension = {axis} : i64, is_stable = true}}> ({{\n{region}    }}) : {types}"
+    );
+    if beside.is_some() { writer.second(to, sorted) } else { writer.line(to, sorted) }
+}
