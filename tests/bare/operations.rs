@@ -89,6 +89,7 @@ fn running_sums() {
 #[test]
 fn joining() {
     same!([x: f32[2, 3], y: f32[4, 3]] concat([x, y]));
+    same!([x: f32[2], y: f32[1]] concat([x, y, x, y, x, y, x, y, x, y, x]));
     same!([x: f32[2, 3], y: f32[2, 1]] concat((x, y * 2.0, x), axis = -1) + 1.0);
     same!([x: i64[2, 3]] concat([x.T, [[1, 2]]], 0));
     same!([x: f64[3]] concat([zeros([1]), x, x[1..]]));
