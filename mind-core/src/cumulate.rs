@@ -1,4 +1,4 @@
-//! Cumulations: what the elements up to each along an axis are together. One row a cumulation, and all that is known of it in its row.
+//! Cumulations: running sums, products, maxima and minima along an axis, and linear recurrences. Each has one row with all its properties.
 //!
 //! As those of [`reduce`](crate::reduce), rows are data without arrows to what is done with them.
 
@@ -7,7 +7,7 @@ use crate::{
     reduce::{MAXIMA, MINIMA, Monoid, PRODUCTS, SUMS},
 };
 
-/// What is known of a cumulation.
+/// The properties of a cumulation.
 pub struct Row {
     /// As in Core IR text, `CumSum`.
     pub name: &'static str,
@@ -17,8 +17,8 @@ pub struct Row {
     pub operands: &'static [&'static str],
     /// How elements are put together.
     pub combine: Combine,
-    /// For each operand what a cotangent adds to that of it, and the same where the elements at a place are not among those of the
-    /// place: values that are made one after the other, the last one of them. See [`play`].
+    /// The adjoint of each operand, inclusive and exclusive: steps in order, of which the last gives the operand's cotangent. See
+    /// [`play`].
     pub adjoint: &'static [[&'static [Step]; 2]],
 }
 
@@ -72,8 +72,8 @@ impl Over {
     }
 }
 
-/// What a cotangent adds to that of an operand, of what [`Step::text`] names: the operands by their names, then `y` and `dy`.
-/// `over` makes a cumulation of values.
+/// The cotangent of an operand: runs the steps of an adjoint. `names` holds the operands by their names, then `y` and `dy`; `over`
+/// emits a cumulation of values.
 ///
 /// # Errors
 /// As the calculus.
@@ -143,24 +143,24 @@ impl Cumulate {
     }
 }
 
-/// What a value is made of by a cumulation.
+/// A step that is a cumulation of a formula.
 const fn over(name: &'static str, text: &'static str, over: Over) -> Step {
     Step { name, text, over: Some(over) }
 }
 
-/// What a formula gives.
+/// A step that is a formula.
 const fn formula(name: &'static str, text: &'static str) -> Step {
     Step { name, text, over: None }
 }
 
-/// What a sum passes back: to each element the cotangents of the places that it is part of.
+/// The adjoint of a running sum: the cotangent of an element is the sum of the cotangents of the places that it is part of.
 const SUM_BACK: &[[&[Step]; 2]] = &[[
     &[over("dx", "dy", Over::of(Cumulate::Sum).back())],
     &[over("dx", "dy", Over::of(Cumulate::Sum).back().exclusive())],
 ]];
 
-/// What a product passes back: to each element the product of those before it, times what the places from it on pass back to it,
-/// which is a recurrence by the elements behind it. Nothing is divided, so it is right at any number of zeros.
+/// The adjoint of a running product. The cotangent of an element is the product of the elements before it, times a recurrence over the
+/// places from it on, whose factors are the elements behind it. It divides nothing, so it is exact where elements are 0.
 const PRODUCT_BACK: &[[&[Step]; 2]] = &[[
     &[
         over("before", "x", Over::of(Cumulate::Prod).exclusive()),
@@ -170,9 +170,10 @@ const PRODUCT_BACK: &[[&[Step]; 2]] = &[[
     &[over("rest", "dy", Over::recurrence("x").back().exclusive()), formula("dx", "y * rest")],
 ]];
 
-/// What the largest and the smallest pass back: to each element the cotangents of the places from it up to where another takes over,
-/// which is the first element that is beyond all before it. `stays` is 1 where the element of the place before is kept, so not at the
-/// first place, whatever is there, and at a NaN behind a NaN. `places` counts the places before, a sum of ones of the operand's shape.
+/// The adjoint of a running maximum or minimum. A place passes its cotangent to the first element that reached its value.
+///
+/// `stays` is 1 where a place has the element of the place before, so not at the first place. A NaN behind a NaN stays. `places`
+/// counts the places before, as a sum of ones of the operand's shape.
 macro_rules! choice_back {
     ($cumulate:expr) => {
         &[[
@@ -197,8 +198,8 @@ macro_rules! choice_back {
     };
 }
 
-/// What a recurrence `y = a * before + b` passes back to its factors and to its summands: `to`, the cotangent of the state behind
-/// each place, is a recurrence by the factors behind it.
+/// The adjoints of the factors and of the summands of a recurrence `y = a * before + b`. The cotangent of the state behind each place,
+/// `to`, is a recurrence from the other end by the same factors.
 const RECURRENCE_BACK: &[[&[Step]; 2]] = &[
     [
         &[

@@ -287,7 +287,7 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
     })
 }
 
-/// What the row of a cumulation makes of the cotangent for an operand, along the same axis.
+/// The cotangent of an operand of a cumulation, by the adjoint in its row.
 fn cumulated<R: Reverse>(
     on: &mut R,
     position: usize,

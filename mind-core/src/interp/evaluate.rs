@@ -322,8 +322,8 @@ fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Value], t
     }
 }
 
-/// A state that begins anew at the first place of an axis and changes at each: at each place what is made of it, before it changes
-/// where the element there is not to count.
+/// A scan along an axis: `begin` is the state before the first place, `next` updates it at each place, and `finish` gives the result there,
+/// of the state before the update where the cumulation is exclusive.
 fn running<T: Element, S: Copy>(
     cumulation: &Cumulation,
     to: &Concrete<'_>,

@@ -146,8 +146,10 @@ impl Listing<'_> {
         let named = row.fields.iter().zip(attributes.iter().flatten());
         let attributes: Vec<_> =
             named.filter_map(|(field, attribute)| self.attribute(field.name, attribute)).collect();
-        let attributes = format!("  ({})", attributes.join(", "));
-        let attributes = if attributes == "  ()" { "" } else { &attributes };
+        let attributes = match &attributes[..] {
+            [] => String::new(),
+            all => format!("  ({})", all.join(", ")),
+        };
         format!("{:<8} {result}{arrow}{operands}{attributes}", row.mnemonic)
     }
 

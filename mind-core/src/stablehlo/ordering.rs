@@ -19,7 +19,7 @@ pub(super) fn lower(writer: &mut Writer, reorder: Reorder, operand: Value, to: T
     }
 }
 
-/// The elements in order, or what goes with them. NaN comes last, whatever the direction.
+/// The sorted elements, or `beside` sorted with them. NaN comes last in both directions.
 fn sort(
     writer: &mut Writer,
     axis: i64,

@@ -293,7 +293,7 @@ impl Step<'_> {
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
     }
 
-    /// Bounds of a recurrence with so many roundings: how far it is from that of magnitudes that are as far off as they may be.
+    /// Error bounds of a recurrence with this many roundings, by the same recurrence of magnitudes with their errors added.
     fn recurrence(&self, roundings: f64) -> Result<Vec<f64>, RunError> {
         let magnitudes = self.apply([Near::magnitude; 2])?;
         let reached = self.apply([|x: Near| x.magnitude() + x.bound; 2])?;
@@ -303,13 +303,13 @@ impl Step<'_> {
         Ok(magnitudes.into_iter().zip(reached).map(bound).collect())
     }
 
-    /// Bounds of an operation that puts elements together and rounds nothing, the largest of those of the elements: given is the
-    /// operation that makes the largest of the same elements.
+    /// Error bounds of an operation that chooses among elements: the largest bound of the elements. `max` is the operation that gives the
+    /// largest of the same elements.
     fn chosen(&self, max: &Op) -> Result<Vec<f64>, RunError> {
         self.evaluate(max, [|x| x.bound; 2])
     }
 
-    /// Bounds of products of so many elements, which an operation makes.
+    /// Error bounds of `product`, an operation that multiplies elements with this many roundings.
     fn multiplied(&self, product: &Op, roundings: f64) -> Result<Vec<f64>, RunError> {
         let of = |op: &Op, stands_for: fn(Near) -> f64| self.evaluate(op, [stands_for; 2]);
         let magnitudes = of(product, Near::magnitude)?;

@@ -58,7 +58,7 @@ pub(super) fn sorted<T: Number>(extents: [usize; 3], descending: bool, x: &[T], 
         } else {
             heap_sort(extent, out, stride, |a, b| compare(descending, a, b));
         }
-        // Of what is equal, and of NaN, which one is where is not decided yet: as they are in the operand.
+        // The unstable sort may have exchanged zeros of different signs and NaN of different bits: restore their order.
         let is_zero = |x: T| x == T::ZERO;
         for is_alike in [&is_zero as &dyn Fn(T) -> bool, &is_nan] {
             let Some(mut to) = (0..extent).find(|along| is_alike(out[along * stride])) else { continue };
@@ -85,7 +85,8 @@ pub(super) fn order<T: Number>(extents: [usize; 3], descending: bool, x: &[T], o
     });
 }
 
-/// Calls `visit` with each line along the axis: from its first element on, from one to the next, how many, and where it goes.
+/// Calls `visit` for each line along the axis with the elements from its first one on, the stride, the number of elements and the
+/// destination.
 fn each_line<T, U: Stored>(
     extents: [usize; 3],
     x: &[T],
@@ -116,7 +117,7 @@ fn is_nan<T: Number>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// Sorts so many elements, each so many places behind the one before, without other memory.
+/// Heap sort of `count` elements that are `stride` places apart, in place.
 fn heap_sort<T: Copy>(count: usize, line: &mut [T], stride: usize, compare: impl Fn(T, T) -> Ordering) {
     let sift = |line: &mut [T], mut node: usize, count: usize| loop {
         let mut child = 2 * node + 1;

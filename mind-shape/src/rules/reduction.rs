@@ -48,7 +48,7 @@ pub const fn arg<'a>(x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeRe
     Ok(ty.with_dtype(DType::I64))
 }
 
-/// What is made along an axis, of the type of the operand: cumulations, other orders.
+/// An operation along an axis whose result has the type of the operand, as a cumulation or a sort.
 ///
 /// # Errors
 /// E3004 for an axis out of range, E2005 for an element type that is not taken.

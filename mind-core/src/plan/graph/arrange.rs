@@ -366,7 +366,7 @@ impl<'m> Arranger<'m> {
         self.items[item.0].needs.push(before);
     }
 
-    /// What a kernel makes of all of its operands; a single number goes through memory too.
+    /// The result of a kernel called on the operands. A single number is stored as one element and loaded from there.
     fn call(&mut self, value: ValueId, inst: &Inst) -> View {
         let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
         let operands = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
