@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use mind_core::{
     diag::Code,
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     memory::Budget,
     ty::{DType, Type},
 };
@@ -15,12 +15,12 @@ use crate::{
 };
 
 /// The number or truth value of an input of rank 0.
-pub fn number(name: &str, dtype: DType, text: &str) -> Outcome<Value> {
-    Ok(Value::new([], elements(name, dtype, &[text])?))
+pub fn number(name: &str, dtype: DType, text: &str) -> Outcome<Array> {
+    Ok(Array::new([], elements(name, dtype, &[text])?))
 }
 
 /// The tensor that nested lists are; its memory is taken from a budget.
-pub fn tensor(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Value> {
+pub fn tensor(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Array> {
     let refused = |code, why: String| Failure::mistake(Mistake::new(code, format!("input `{name}` {why}")));
     let mut lists = Lists { rest: text, extents: vec![None; ty.rank()], numbers: Vec::new() };
     lists.read(0, ty).and_then(|()| lists.end()).map_err(|(code, why)| refused(code, why))?;
@@ -28,7 +28,7 @@ pub fn tensor(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome
         Failure::mistake(with_help(Mistake::new(Code::E6004, format!("input `{name}`: {error}"))))
     })?;
     let shape: Vec<usize> = lists.extents.iter().map(|extent| extent.unwrap_or(0)).collect();
-    Ok(Value::new(shape, elements(name, ty.dtype, &lists.numbers)?))
+    Ok(Array::new(shape, elements(name, ty.dtype, &lists.numbers)?))
 }
 
 /// What is left to read of nested lists, and what they held so far.

@@ -9,7 +9,7 @@ use std::{
 use bytemuck::Pod;
 use mind_core::{
     diag::Code,
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     memory::Budget,
     ty::DType,
 };
@@ -24,7 +24,7 @@ use crate::{
 
 /// The tensor of a file, whose elements have to be of this type; in either byte order, in C or Fortran order. Its memory
 /// is taken from a budget before any of it is read.
-pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Value> {
+pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
     let unreadable = |error: io::Error| {
         let directory = if file.is_dir() { "it is a directory".to_owned() } else { reason(&error) };
         Failure::usage(format!("cannot read {}: {directory}", file.display()))
@@ -67,7 +67,7 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Value> {
             .map(|truths| truths.into_iter().map(|truth| truth != 0).collect::<Vec<_>>().into()),
     }
     .map_err(refused)?;
-    Ok(Value::new(header.layout.dims, elements))
+    Ok(Array::new(header.layout.dims, elements))
 }
 
 /// The elements behind a header, whose memory the budget has.
@@ -117,7 +117,7 @@ fn remedy(found: &str, dtype: DType) -> Option<String> {
 }
 
 /// Writes a tensor in C order.
-pub fn write(file: &Path, value: &Value) -> Outcome {
+pub fn write(file: &Path, value: &Array) -> Outcome {
     let written = || {
         let mut writer = BufWriter::new(File::create(file)?);
         let layout = Layout { dtype: value.dtype().to_string(), dims: value.shape.clone() };

@@ -13,13 +13,13 @@ pub struct Row {
     pub name: &'static str,
     /// As in MIC, as users call it and as messages name it, and the run time's function: `cumsum`.
     pub function: &'static str,
-    /// What the operands are called in [`Step::text`].
+    /// What the operands are called in [`Intermediate::text`].
     pub operands: &'static [&'static str],
     /// How elements are put together.
     pub combine: Combine,
     /// The adjoint of each operand, inclusive and exclusive: steps in order, of which the last gives the operand's cotangent. See
     /// [`play`].
-    pub adjoint: &'static [[&'static [Step]; 2]],
+    pub adjoint: &'static [[&'static [Intermediate]; 2]],
 }
 
 /// How elements along an axis are put together.
@@ -33,7 +33,7 @@ pub enum Combine {
 }
 
 /// A value that an adjoint is made of.
-pub struct Step {
+pub struct Intermediate {
     /// What later steps call it by.
     pub name: &'static str,
     /// A formula over the values before, and over the operands, the result `y` and its cotangent `dy`.
@@ -82,7 +82,7 @@ impl Over {
 /// If a text of the row cannot be read, which a test of all rows excludes.
 pub fn play<C: Calculus>(
     calculus: &mut C,
-    steps: &'static [Step],
+    steps: &'static [Intermediate],
     mut names: Vec<(&'static str, C::Value)>,
     mut over: impl FnMut(&mut C, &Over, &[C::Value]) -> Result<C::Value, C::Error>,
 ) -> Result<C::Value, C::Error> {
@@ -144,24 +144,24 @@ impl Cumulate {
 }
 
 /// A step that is a cumulation of a formula.
-const fn over(name: &'static str, text: &'static str, over: Over) -> Step {
-    Step { name, text, over: Some(over) }
+const fn over(name: &'static str, text: &'static str, over: Over) -> Intermediate {
+    Intermediate { name, text, over: Some(over) }
 }
 
 /// A step that is a formula.
-const fn formula(name: &'static str, text: &'static str) -> Step {
-    Step { name, text, over: None }
+const fn formula(name: &'static str, text: &'static str) -> Intermediate {
+    Intermediate { name, text, over: None }
 }
 
 /// The adjoint of a running sum: the cotangent of an element is the sum of the cotangents of the places that it is part of.
-const SUM_BACK: &[[&[Step]; 2]] = &[[
+const SUM_BACK: &[[&[Intermediate]; 2]] = &[[
     &[over("dx", "dy", Over::of(Cumulate::Sum).back())],
     &[over("dx", "dy", Over::of(Cumulate::Sum).back().exclusive())],
 ]];
 
 /// The adjoint of a running product. The cotangent of an element is the product of the elements before it, times a recurrence over the
 /// places from it on, whose factors are the elements behind it. It divides nothing, so it is exact where elements are 0.
-const PRODUCT_BACK: &[[&[Step]; 2]] = &[[
+const PRODUCT_BACK: &[[&[Intermediate]; 2]] = &[[
     &[
         over("before", "x", Over::of(Cumulate::Prod).exclusive()),
         over("rest", "x * dy", Over::recurrence("x").back().exclusive()),
@@ -200,7 +200,7 @@ macro_rules! choice_back {
 
 /// The adjoints of the factors and of the summands of a recurrence `y = a * before + b`. The cotangent of the state behind each place,
 /// `to`, is a recurrence from the other end by the same factors.
-const RECURRENCE_BACK: &[[&[Step]; 2]] = &[
+const RECURRENCE_BACK: &[[&[Intermediate]; 2]] = &[
     [
         &[
             over("before", "b", Over::recurrence("a").exclusive()),

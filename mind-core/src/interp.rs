@@ -45,7 +45,7 @@ impl Default for Options {
 /// E2007 and E2001 for inputs that are not of the declared number, element type and rank; E3006 for an extent of 0 or a
 /// dimension that the extents make less than 1; E6009 for extents that contradict the declared ones; E6001 for an index
 /// out of range; E6004 for more memory than the options allow.
-pub fn run(module: &Verified, inputs: &[Value]) -> Result<Vec<Value>, RunError> {
+pub fn run(module: &Verified, inputs: &[Array]) -> Result<Vec<Array>, RunError> {
     run_with(module, inputs, &Options::default())
 }
 
@@ -53,7 +53,7 @@ pub fn run(module: &Verified, inputs: &[Value]) -> Result<Vec<Value>, RunError> 
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_with(module: &Verified, inputs: &[Value], options: &Options) -> Result<Vec<Value>, RunError> {
+pub fn run_with(module: &Verified, inputs: &[Array], options: &Options) -> Result<Vec<Array>, RunError> {
     Run::new(module, inputs, options)?.all(module)
 }
 
@@ -66,7 +66,7 @@ pub struct Observed<'a> {
     /// What computes it.
     pub inst: &'a Inst,
     /// What it is; of several results the first.
-    pub result: &'a Value,
+    pub result: &'a Array,
 }
 
 /// What is done with each value as a run comes to it; an error ends the run.
@@ -75,13 +75,13 @@ pub type Observer<'o> = dyn FnMut(Observed<'_>) -> Result<(), RunError> + 'o;
 /// As [`run_with`], with each value observed, inputs too.
 ///
 /// ```
-/// use mind_core::{build::Builder, interp::{Options, Value, run_observed}, map::Map, ir::Op, ops::Profile, ty::{DType, Type}, verify::verify};
+/// use mind_core::{build::Builder, interp::{Options, Array, run_observed}, map::Map, ir::Op, ops::Profile, ty::{DType, Type}, verify::verify};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::scalar(DType::F32))?;
 /// let y = b.push(Op::Map(Map::Exp), &[x])?;
 /// let module = verify(b.finish([y]), Profile::CoreV1).expect("it is valid");
 /// let mut names = Vec::new();
-/// let inputs = [Value::new([], vec![0.0_f32])];
+/// let inputs = [Array::new([], vec![0.0_f32])];
 /// run_observed(&module, &inputs, &Options::default(), &mut |seen| {
 ///     names.push(seen.inst.op.info().name);
 ///     Ok(())
@@ -94,10 +94,10 @@ pub type Observer<'o> = dyn FnMut(Observed<'_>) -> Result<(), RunError> + 'o;
 /// As [`run`], and those of the observer.
 pub fn run_observed(
     module: &Verified,
-    inputs: &[Value],
+    inputs: &[Array],
     options: &Options,
     observer: &mut Observer<'_>,
-) -> Result<Vec<Value>, RunError> {
+) -> Result<Vec<Array>, RunError> {
     let mut run = Run::new(module, inputs, options)?;
     run.observer = Some((0, observer));
     run.all(module)
@@ -107,7 +107,7 @@ pub fn run_observed(
 #[cfg(feature = "testing")]
 pub(crate) struct Trace {
     /// The value of each instruction.
-    pub(crate) values: Vec<Value>,
+    pub(crate) values: Vec<Array>,
     /// The extent of each symbol.
     pub(crate) bindings: Bindings,
 }
@@ -120,18 +120,18 @@ pub(crate) struct Trace {
 #[cfg(feature = "testing")]
 pub fn apply(
     op: &Op,
-    operands: &[Value],
+    operands: &[Array],
     dtype: DType,
     shape: &[usize],
     bindings: &Bindings,
-) -> Result<Value, RunError> {
-    let operands: Vec<&Value> = operands.iter().collect();
+) -> Result<Array, RunError> {
+    let operands: Vec<&Array> = operands.iter().collect();
     evaluate(op, &operands, &Concrete { dtype, shape, bindings })
 }
 
 /// Runs every instruction and keeps every value; errors as those of [`run`].
 #[cfg(feature = "testing")]
-pub(crate) fn trace(module: &Verified, inputs: &[Value]) -> Result<Trace, RunError> {
+pub(crate) fn trace(module: &Verified, inputs: &[Array]) -> Result<Trace, RunError> {
     let mut run = Run::new(module, inputs, &Options::default())?;
     module.insts().iter().try_for_each(|inst| run.step(inst))?;
     let values = run.values.into_iter().map(Cow::into_owned).collect();
@@ -142,17 +142,17 @@ pub(crate) fn trace(module: &Verified, inputs: &[Value]) -> Result<Trace, RunErr
 struct Run<'a, 'o> {
     /// With the depth of this run.
     observer: Option<(usize, &'a mut Observer<'o>)>,
-    inputs: &'a [Value],
+    inputs: &'a [Array],
     bindings: Bindings,
     budget: Budget,
     /// Of the instructions so far; empty where nothing needs it any more.
-    values: Vec<Cow<'a, Value>>,
+    values: Vec<Cow<'a, Array>>,
     /// The results behind the first of the instructions that have several.
-    further: BTreeMap<usize, Vec<Value>>,
+    further: BTreeMap<usize, Vec<Array>>,
 }
 
 impl<'a> Run<'a, '_> {
-    fn new(module: &Verified, inputs: &'a [Value], options: &Options) -> Result<Self, RunError> {
+    fn new(module: &Verified, inputs: &'a [Array], options: &Options) -> Result<Self, RunError> {
         let bindings = bind(module, inputs)?;
         check_requirements(&requirements(module), &bindings)?;
         let mut budget = Budget::new(options.most_bytes);
@@ -165,7 +165,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Runs every instruction and gives the results.
-    fn all(&mut self, module: &Module) -> Result<Vec<Value>, RunError> {
+    fn all(&mut self, module: &Module) -> Result<Vec<Array>, RunError> {
         let last_uses = last_uses(module);
         for (position, inst) in module.insts().iter().enumerate() {
             self.step(inst)?;
@@ -204,7 +204,7 @@ impl<'a> Run<'a, '_> {
         }
         let row = inst.op.info();
         let shape = extents(&inst.ty, &self.bindings)?;
-        let operands: Vec<&Value> =
+        let operands: Vec<&Array> =
             inst.operands.iter().map(|operand| &*self.values[operand.index()]).collect();
         let elements = shape.iter().map(|extent| *extent as u64).product::<u64>();
         let bytes = elements.saturating_mul(inst.ty.dtype.bytes() as u64);
@@ -229,10 +229,10 @@ impl<'a> Run<'a, '_> {
     }
 
     /// All results of an instruction that holds a module, or the one that is read of such an instruction.
-    fn nesting(&mut self, nesting: &Nesting, operands: &[ValueId]) -> Result<Vec<Value>, RunError> {
+    fn nesting(&mut self, nesting: &Nesting, operands: &[ValueId]) -> Result<Vec<Array>, RunError> {
         match nesting {
             Nesting::Call(called) => {
-                let inputs: Vec<Value> =
+                let inputs: Vec<Array> =
                     operands.iter().map(|operand| self.result(operand.index())).collect::<Result<_, _>>()?;
                 let observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
                 let mut inner = Run {
@@ -245,7 +245,7 @@ impl<'a> Run<'a, '_> {
                 };
                 let results = inner.all(called)?;
                 self.budget = inner.budget;
-                self.budget.give_back(inputs.iter().map(Value::bytes).sum());
+                self.budget.give_back(inputs.iter().map(Array::bytes).sum());
                 Ok(results)
             }
             Nesting::Pullback(pullback) => {
@@ -262,7 +262,7 @@ impl<'a> Run<'a, '_> {
     }
 
     /// Counts a copy.
-    fn hold(&mut self, value: &Value) -> Result<(), RunError> {
+    fn hold(&mut self, value: &Array) -> Result<(), RunError> {
         let too_large = |error| RunError::new(Code::E6004, format!("a copy of a result: {error}"));
         self.budget.take(value.bytes()).map_err(too_large)
     }
@@ -274,21 +274,21 @@ impl<'a> Run<'a, '_> {
         }
         if let Cow::Owned(value) = &mut self.values[value] {
             self.budget.give_back(value.bytes());
-            *value = Value::nothing();
+            *value = Array::nothing();
         }
     }
 
     /// A result that is asked for again: a copy.
-    fn result(&mut self, value: usize) -> Result<Value, RunError> {
+    fn result(&mut self, value: usize) -> Result<Array, RunError> {
         let value = (*self.values[value]).clone();
         self.hold(&value)?;
         Ok(value)
     }
 
     /// A result, for the last time; a copy where it is an input.
-    fn last_result(&mut self, value: usize) -> Result<Value, RunError> {
+    fn last_result(&mut self, value: usize) -> Result<Array, RunError> {
         match &mut self.values[value] {
-            Cow::Owned(value) => Ok(std::mem::replace(value, Value::nothing())),
+            Cow::Owned(value) => Ok(std::mem::replace(value, Array::nothing())),
             Cow::Borrowed(_) => self.result(value),
         }
     }
@@ -306,7 +306,7 @@ fn last_uses(module: &Module) -> Vec<Option<usize>> {
 
 /// A tensor of known values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Value {
+pub struct Array {
     /// The extents.
     pub shape: Vec<usize>,
     /// The elements in row-major order.
@@ -345,7 +345,7 @@ impl RunError {
     }
 }
 
-impl Value {
+impl Array {
     /// A tensor with these extents and elements.
     ///
     /// # Panics

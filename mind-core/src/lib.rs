@@ -20,7 +20,7 @@
 //! ```
 //! use mind_core::{
 //!     canon::canonicalise,
-//!     interp::{Value, run},
+//!     interp::{Array, run},
 //!     build::Builder,
 //!     ir::{Op, Reduction},
 //!     map::Map,
@@ -38,8 +38,8 @@
 //!
 //! let module = verify(b.finish([total]), Profile::CoreV1).expect("a builder makes valid modules");
 //! let module = canonicalise(module);
-//! let results = run(&module, &[Value::new([1, 2], vec![3.0f32, 4.0])])?;
-//! assert_eq!(results, [Value::new([1], vec![25.0f32])]);
+//! let results = run(&module, &[Array::new([1, 2], vec![3.0f32, 4.0])])?;
+//! assert_eq!(results, [Array::new([1], vec![25.0f32])]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -23,7 +23,7 @@ pub struct Row {
     pub divides: bool,
     /// What a cotangent adds to that of the operand: values that are made one after the other, the last one of them; the
     /// cotangent itself if there are none. See [`play`].
-    pub adjoint: &'static [Step],
+    pub adjoint: &'static [Intermediate],
 }
 
 /// How elements are put together: an operation that is associative, but for rounding, and what changes nothing.
@@ -65,7 +65,7 @@ pub enum Neutral {
 }
 
 /// A value that an adjoint is made of.
-pub struct Step {
+pub struct Intermediate {
     /// What later steps call it by.
     pub name: &'static str,
     /// A formula, an [`adjoint`], over the values before, and over the operand `x`, the result `y` and its cotangent `dy`, both of these
@@ -75,7 +75,7 @@ pub struct Step {
     pub over: Option<Reduce>,
 }
 
-/// What a cotangent adds to that of the operand, of what [`Step::text`] names. `over` reduces a value and broadcasts the
+/// What a cotangent adds to that of the operand, of what [`Intermediate::text`] names. `over` reduces a value and broadcasts the
 /// result.
 ///
 /// # Errors
@@ -152,10 +152,10 @@ const SUM: Row = Row {
 };
 
 /// What the largest and the smallest pass back: to each of the elements that are it an equal share.
-const SHARES: &[Step] = &[
-    Step { name: "is", text: "same(x, y)", over: None },
-    Step { name: "count", text: "is", over: Some(Reduce::Sum) },
-    Step { name: "share", text: "relu_grad(dy / count, is)", over: None },
+const SHARES: &[Intermediate] = &[
+    Intermediate { name: "is", text: "same(x, y)", over: None },
+    Intermediate { name: "count", text: "is", over: Some(Reduce::Sum) },
+    Intermediate { name: "share", text: "relu_grad(dy / count, is)", over: None },
 ];
 
 /// What products pass back: to each element the product of the others.
@@ -164,22 +164,22 @@ const SHARES: &[Step] = &[
 /// zeros: with one other that one, with two their product, half of what the square of their sum has more than their squares. These
 /// are 0 themselves, but not so their derivatives. Of three other zeros or more only the third derivative is not 0, and they are left
 /// out.
-const OTHERS: &[Step] = &[
-    Step { name: "zero", text: "same(x, 0.0)", over: None },
-    Step { name: "zeros", text: "zero", over: Some(Reduce::Sum) },
-    Step { name: "rest", text: "relu_grad(x, 1.0 - zero) + zero", over: Some(Reduce::Prod) },
-    Step { name: "own", text: "relu_grad(x, zero)", over: None },
-    Step { name: "sum", text: "own", over: Some(Reduce::Sum) },
-    Step { name: "squares", text: "own * own", over: Some(Reduce::Sum) },
-    Step { name: "one", text: "sum - own", over: None },
-    Step { name: "two", text: "(one * one - squares + own * own) * 0.5", over: None },
-    Step {
+const OTHERS: &[Intermediate] = &[
+    Intermediate { name: "zero", text: "same(x, 0.0)", over: None },
+    Intermediate { name: "zeros", text: "zero", over: Some(Reduce::Sum) },
+    Intermediate { name: "rest", text: "relu_grad(x, 1.0 - zero) + zero", over: Some(Reduce::Prod) },
+    Intermediate { name: "own", text: "relu_grad(x, zero)", over: None },
+    Intermediate { name: "sum", text: "own", over: Some(Reduce::Sum) },
+    Intermediate { name: "squares", text: "own * own", over: Some(Reduce::Sum) },
+    Intermediate { name: "one", text: "sum - own", over: None },
+    Intermediate { name: "two", text: "(one * one - squares + own * own) * 0.5", over: None },
+    Intermediate {
         name: "others",
         text: "relu_grad(y / (x + zero), 1.0 - zero) + relu_grad(rest, same(zeros, 1.0) * zero) \
             + relu_grad(one * rest, same(zeros, 2.0) * zero) + relu_grad(two * rest, same(zeros, 3.0) * zero)",
         over: None,
     },
-    Step { name: "dx", text: "dy * others", over: None },
+    Intermediate { name: "dx", text: "dy * others", over: None },
 ];
 
 rows! {

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     dim::{Bindings, Dim, Symbol},
-    interp::{Elements, Value, check_requirements},
+    interp::{Array, Elements, check_requirements},
     ir::Module,
     plan::Update,
     ty::{DType, Shape, Type},
@@ -34,7 +34,7 @@ use crate::{
 
 /// Inputs that a module runs on: extents from 1 to 5 that keep every requirement, floats from -2 to 2 in steps of 1/8,
 /// integers from 0 to 3. Nothing where no extents are found.
-pub fn random_inputs(module: &Verified, seed: u64) -> Option<Vec<Value>> {
+pub fn random_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     let mut random = Random::new(seed);
     let bindings = random_extents(module, &mut random)?;
     let input = |(_, ty): (_, &Type)| random_value(ty.dtype, &ty.shape, &bindings, &mut random);
@@ -45,7 +45,7 @@ pub fn random_inputs(module: &Verified, seed: u64) -> Option<Vec<Value>> {
 ///
 /// Large numbers are small enough that a product of three does not overflow: whether a sum of overflown products is infinite or NaN
 /// depends on its order.
-pub fn special_inputs(module: &Verified, seed: u64) -> Option<Vec<Value>> {
+pub fn special_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     const SPECIAL: [f64; 8] = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e12, -1e-40, 1.0];
     let mut random = Random::new(seed);
     let mut draw = || if random.once_in(2) { Some(*random.pick(&SPECIAL)) } else { None };
@@ -79,7 +79,7 @@ fn random_extents(module: &Verified, random: &mut Random) -> Option<Bindings> {
     draws.find(|bindings| check_requirements(&needed, bindings).is_ok())
 }
 
-fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut Random) -> Option<Value> {
+fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut Random) -> Option<Array> {
     let extent = |dim: &Dim| usize::try_from(dim.evaluate(bindings)?).ok();
     let shape: Vec<usize> = shape.iter().map(extent).collect::<Option<_>>()?;
     let count: usize = shape.iter().product();
@@ -91,7 +91,7 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
         DType::F64 => (0..count).map(|_| draw(33) as f64 / 8.0 - 2.0).collect::<Vec<_>>().into(),
         DType::Bool => (0..count).map(|_| draw(2) == 1).collect::<Vec<_>>().into(),
     };
-    Some(Value::new(shape, elements))
+    Some(Array::new(shape, elements))
 }
 
 /// Outputs that could go to inputs: each input is updated by the last output of its type that no other input has.
@@ -110,7 +110,7 @@ pub fn possible_updates(module: &Module) -> Vec<Update> {
 }
 
 /// Whether two values are equal to the bit, but that every NaN equals every other.
-pub fn same(a: &Value, b: &Value) -> bool {
+pub fn same(a: &Array, b: &Array) -> bool {
     fn all<T: Copy>(a: &[T], b: &[T], same: impl Fn(T, T) -> bool) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
     }

@@ -14,7 +14,7 @@ use quote::quote;
 pub(crate) const MAX_CONDITIONS: usize = 6;
 
 /// A block as it is where its conditions come out in one way.
-pub(crate) struct Way {
+pub(crate) struct Configuration {
     /// What holds then, as `#[cfg(…)]` takes it.
     pub(crate) predicate: TokenStream,
     pub(crate) block: TokenStream,
@@ -24,7 +24,7 @@ pub(crate) struct Way {
 ///
 /// # Errors
 /// E1008 where there are more than [`MAX_CONDITIONS`].
-pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Way>, Diag> {
+pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
     let mut conditions = Vec::new();
     // What nests too deep is refused when it is read.
     if begins_items(written.clone().into_iter().next().as_ref()) && check_nesting(written).is_ok() {
@@ -53,7 +53,7 @@ pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Way>, Diag> {
         let predicate = quote! { all(#(#parts),*) };
         let holds =
             |text: &str| conditions.iter().position(|condition| condition.text == text).is_some_and(holds);
-        Way { predicate, block: resolve(written.clone(), &holds) }
+        Configuration { predicate, block: resolve(written.clone(), &holds) }
     });
     Ok(ways.collect())
 }

@@ -20,10 +20,10 @@ use quote::{ToTokens, format_ident, quote};
 
 use crate::{
     bare,
-    configured::{self, Way},
+    configured::{self, Configuration},
     editor,
     emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
-    link::{Exports, Imports, Linked, Place, Received, Unreadable, VERSION},
+    link::{CallSite, Exports, Imports, Linked, Received, Unreadable, VERSION},
     report::compile_errors,
     unused, watch,
 };
@@ -36,12 +36,12 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, written) = Root::take(input);
     match configured::ways(&written) {
         Ok(ways) if ways.is_empty() => {
-            let place = Place::of(&written);
+            let place = CallSite::of(&written);
             expand_with(root, written, &place, compile_errors)
         }
         Ok(ways) => {
             let (macros, prefix) = (root.macros(), root.prefix());
-            let blocks = ways.into_iter().map(|Way { predicate, block }| {
+            let blocks = ways.into_iter().map(|Configuration { predicate, block }| {
                 quote! { #[cfg(#predicate)] #macros::mind! { #prefix #block } }
             });
             blocks.collect()
@@ -54,7 +54,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 pub(crate) fn expand_with(
     root: Root,
     written: TokenStream,
-    place: &Place,
+    place: &CallSite,
     report: impl FnOnce(&[Diag]) -> TokenStream,
 ) -> TokenStream {
     let (program, mut diags) = surface::parse(written.clone());
@@ -95,7 +95,7 @@ fn expand_expression(
 pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let Linked { root, written, names, received } = Linked::read(input);
     let (program, mut diags) = surface::parse(written.clone());
-    let place = Place::of(&written);
+    let place = CallSite::of(&written);
     let library = received.as_ref().ok().and_then(|received| received.library(program.imports(), &names));
     if let (Program::Expression(expression), Some(library)) = (&program, &library) {
         return expand_expression(&root, &program, expression, library, diags, compile_errors);
@@ -140,7 +140,7 @@ fn ask(
     root: &Root,
     program: Program,
     written: TokenStream,
-    place: &Place,
+    place: &CallSite,
     head: &TokenStream,
 ) -> TokenStream {
     let imports = Imports::new(program.imports(), place);
@@ -165,7 +165,7 @@ fn ask(
 }
 
 /// What others import the structs and constants of a block by that name nothing imported.
-fn items_at_once(block: Block, lowered: &Lowered, place: &Place, written: &TokenStream) -> TokenStream {
+fn items_at_once(block: Block, lowered: &Lowered, place: &CallSite, written: &TokenStream) -> TokenStream {
     let (functions, templates) = (Vec::new(), Vec::new());
     let block = Block { imports: Vec::new(), library: Vec::new(), functions, templates, ..block };
     let (constants, structs) = (lowered.constants.clone(), lowered.structs.clone());

@@ -16,7 +16,7 @@ use crate::{
     configured,
     emit::Root,
     expand::expand_with,
-    link::Place,
+    link::CallSite,
     positions,
     report::{compile_error, compile_error_at},
     watch::within,
@@ -34,7 +34,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     let (_, input) = Root::take(input);
     let (way, input) = take_way(input);
-    let open = || Source::open(input.clone()).map(|(source, span)| (source, span, Place::at(span)));
+    let open = || Source::open(input.clone()).map(|(source, span)| (source, span, CallSite::at(span)));
     let (source, span, place) = match positions::in_rustc(open) {
         Ok(opened) => opened,
         Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
@@ -147,7 +147,7 @@ impl Source {
 
     /// The text of what `mind!` makes of the file, with placeholders for errors and the facade, and the mistakes as they
     /// are shown.
-    fn compile(&self, place: &Place, way: Option<usize>) -> (String, Vec<String>) {
+    fn compile(&self, place: &CallSite, way: Option<usize>) -> (String, Vec<String>) {
         // What is no mistake is read beside what is one.
         let (text, invalid) = match self.text() {
             Ok(text) => (text.to_owned(), None),
@@ -388,7 +388,7 @@ mod tests {
         let shown = |text: &str| {
             std::fs::write(&path, text).unwrap();
             let (source, _) = Source::open(named(path.to_str().unwrap())).ok().unwrap();
-            let (expansion, messages) = source.compile(&Place::of(&TokenStream::new()), None);
+            let (expansion, messages) = source.compile(&CallSite::of(&TokenStream::new()), None);
             assert_eq!(expansion.matches(HEAD).count(), 1);
             messages.concat().replace(&source.shown, "FILE")
         };

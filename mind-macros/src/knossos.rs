@@ -6,7 +6,7 @@ use mind_core::{
         Binding, Role,
         emit::{self, Options, Request},
         interp::Precision,
-        ir::{Derivative, Place},
+        ir::{Derivative, Position},
     },
     snippet,
 };
@@ -112,7 +112,7 @@ struct InPlace {
     /// The Rust file, or what stands for it where the places of the program are not those of the file.
     file: String,
     /// Where the program begins there.
-    start: Place,
+    start: Position,
     /// The file's text, where it can be read.
     source: Option<String>,
 }
@@ -159,13 +159,13 @@ impl InPlace {
         match quote {
             Some(quote) if line > 0 => {
                 let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-                let start = Place { line: number(line), column: number(column + quote + 2) };
+                let start = Position { line: number(line), column: number(column + quote + 2) };
                 Self { text, span, file: span.file(), start, source }
             }
             _ => {
                 let file = format!("`ks!` in {}:{line}", span.file());
                 let source = Some(text.clone());
-                Self { text, span, file, start: Place { line: 1, column: 1 }, source }
+                Self { text, span, file, start: Position { line: 1, column: 1 }, source }
             }
         }
     }
@@ -173,7 +173,7 @@ impl InPlace {
     /// A mistake with its place in the file.
     fn message(&self, diag: Diag) -> String {
         let shift = |site: Site| match site {
-            Site::Text { line, column } => self.start.of(Place { line, column }).into(),
+            Site::Text { line, column } => self.start.of(Position { line, column }).into(),
             Site::Nowhere | Site::Tokens { .. } => site,
         };
         let notes = diag.notes.into_iter().map(|note| Note { site: shift(note.site), ..note }).collect();

@@ -6,7 +6,7 @@ use mind_core::{diag::Site, plan::Watching, surface::lower::Origin};
 use proc_macro2::{LineColumn, TokenStream};
 use quote::quote;
 
-use crate::emit::Said;
+use crate::emit::WatchedText;
 
 /// How many characters of an expression are told.
 const LONGEST: usize = 60;
@@ -34,10 +34,10 @@ pub(crate) fn tracking() -> TokenStream {
 }
 
 /// What is told of a value that comes from somewhere, and has a name or none.
-pub(crate) fn said(origin: Option<Origin>, name: Option<String>) -> Said {
+pub(crate) fn said(origin: Option<Origin>, name: Option<String>) -> WatchedText {
     let (text, place) = origin.map(|origin| told(origin.site)).unwrap_or_default();
     let derivative = origin.is_some_and(|origin| origin.derivative);
-    Said { text, name: name.filter(|_| !derivative).unwrap_or_default(), place, derivative }
+    WatchedText { text, name: name.filter(|_| !derivative).unwrap_or_default(), place, derivative }
 }
 
 /// A file whose text is being compiled, where that is not the file that rustc compiles.

@@ -19,7 +19,7 @@ use crate::{
     emit::{Root, structs::zeros_of},
     expand::unreadable,
     include::{Source, split_at_comma},
-    link::{Imports, Linked, Place},
+    link::{CallSite, Imports, Linked},
     report::{compile_error, compile_errors},
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     if program.imports().is_empty() {
         return compile_error(&request.no_struct());
     }
-    let imports = Imports::new(program.imports(), &Place::of(&written));
+    let imports = Imports::new(program.imports(), &CallSite::of(&written));
     let (uses, call) = imports.ask(&root, written, "weights_linked");
     quote! {{ #uses #call }}
 }

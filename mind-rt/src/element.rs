@@ -5,14 +5,16 @@ use std::fmt;
 use crate::kernels::compiled::{Compiled, Sums};
 use crate::kernels::conv::Convolve;
 use crate::kernels::matmul::Gemm;
-use crate::kernels::memory::Stored;
+use crate::kernels::memory::Storable;
 use crate::kernels::number::Number;
 use crate::kernels::reduce::Reduce;
 use crate::kernels::rows::SumRows;
 
 /// What a tensor can hold: `f32`, `f64`, `i32`, `i64`, `bool`. Sealed.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Element: Stored + Compiled + PartialEq + PartialOrd + Default + fmt::Debug + fmt::Display {
+pub trait Element:
+    Storable + Compiled + PartialEq + PartialOrd + Default + fmt::Debug + fmt::Display
+{
     /// The same, as a value.
     const DTYPE: DType;
 

@@ -103,13 +103,13 @@ pub fn search<T: Datum>(dims: &[usize], elements: &[T], watched: Watched) {
     });
     match told {
         None => {}
-        Some(Told::Panic(message)) => panic!("{message}"),
-        Some(Told::Note { of, message }) => note(of, &message),
+        Some(Report::Panic(message)) => panic!("{message}"),
+        Some(Report::Note { of, message }) => note(of, &message),
     }
 }
 
 /// What is to be told.
-enum Told {
+enum Report {
     Panic(String),
     /// A message, and which value of which program it is of.
     Note {
@@ -129,7 +129,7 @@ fn note(of: String, message: &str) {
 }
 
 impl Frame {
-    fn search(&mut self, dims: &[usize], elements: Elements<'_>, watched: Watched) -> Option<Told> {
+    fn search(&mut self, dims: &[usize], elements: Elements<'_>, watched: Watched) -> Option<Report> {
         let (dtype, (found, infinite)) = match elements {
             Elements::F32(elements) => (DType::F32, (nans(elements), infinite(elements))),
             Elements::F64(elements) => (DType::F64, (nans(elements), infinite(elements))),
@@ -150,14 +150,14 @@ impl Frame {
         let told = nan.as_ref().filter(|_| watched.delivered).map(|Nan { from, message }| match from.comes {
             Comes::Given => {
                 let of = format!("{}: {:?}", self.program, from.value);
-                Told::Note { of, message: message.clone() }
+                Report::Note { of, message: message.clone() }
             }
             Comes::Computed | Comes::Derived => {
                 let reaches = match from.value == watched.value {
                     true => String::new(),
                     false => format!("\n  it reaches {}, a result", described(&watched)),
                 };
-                Told::Panic(format!("{message}{reaches}"))
+                Report::Panic(format!("{message}{reaches}"))
             }
         });
         self.seen.insert(watched.value, Seen { ty, watched, infinite, nan });

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::error::Error;
-use crate::kernels::memory::{ALIGN, Buffer, Stored, cast_bytes};
+use crate::kernels::memory::{ALIGN, Buffer, Storable, cast_bytes};
 
 /// Scratch memory that a generated `_into` function works in: one that grows, or one of a fixed size.
 ///
@@ -195,7 +195,7 @@ pub const fn slot_bytes<T>(len: usize) -> usize {
 #[track_caller]
 #[inline(always)]
 #[allow(private_bounds, reason = "sealed")]
-pub fn carve<T: Stored>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
+pub fn carve<T: Storable>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]) {
     let needed = rounded(len, size_of::<T>());
     if needed > memory.len() {
         fail_to_allocate(needed);

@@ -239,13 +239,13 @@ impl<'a> Failure<'a> {
     }
 
     /// What is at fault beside the operands and the operation. A new problem has to be listed.
-    const fn place(&self, rank: usize) -> Place {
+    const fn place(&self, rank: usize) -> Fault {
         match self.problem {
-            Problem::Literal { .. } | Problem::NotTaken { .. } => Place::attributes(&["constant"]),
+            Problem::Literal { .. } | Problem::NotTaken { .. } => Fault::attributes(&["constant"]),
             Problem::NoAxis
             | Problem::AxisOutOfRange { .. }
             | Problem::AxisTwice { .. }
-            | Problem::NotOne { .. } => Place::attributes(&["axes", "axis"]),
+            | Problem::NotOne { .. } => Fault::attributes(&["axes", "axis"]),
             Problem::BroadcastRank { .. }
             | Problem::BroadcastTo { .. }
             | Problem::NotPositive { .. }
@@ -254,21 +254,21 @@ impl<'a> Failure<'a> {
             | Problem::OpenOverflow
             | Problem::Indivisible { .. }
             | Problem::Counts { .. }
-            | Problem::ShapeLimit { .. } => Place::attributes(&["shape"]),
-            Problem::Permutation { .. } => Place::attributes(&["permutation"]),
-            Problem::Strides { .. } => Place::attributes(&["strides"]),
-            Problem::Padding { .. } => Place::attributes(&["padding"]),
-            Problem::AmountCount { .. } | Problem::Amount { .. } => Place::attributes(&["low"]),
-            Problem::Start { axis, .. } => Place { attributes: &["starts"], subscript: Some((axis, rank)) },
+            | Problem::ShapeLimit { .. } => Fault::attributes(&["shape"]),
+            Problem::Permutation { .. } => Fault::attributes(&["permutation"]),
+            Problem::Strides { .. } => Fault::attributes(&["strides"]),
+            Problem::Padding { .. } => Fault::attributes(&["padding"]),
+            Problem::AmountCount { .. } | Problem::Amount { .. } => Fault::attributes(&["low"]),
+            Problem::Start { axis, .. } => Fault { attributes: &["starts"], subscript: Some((axis, rank)) },
             Problem::End { axis, .. } | Problem::Empty { axis, .. } => {
-                Place { attributes: &["ends"], subscript: Some((axis, rank)) }
+                Fault { attributes: &["ends"], subscript: Some((axis, rank)) }
             }
-            Problem::Step { axis, .. } => Place { attributes: &["steps"], subscript: Some((axis, rank)) },
+            Problem::Step { axis, .. } => Fault { attributes: &["steps"], subscript: Some((axis, rank)) },
             Problem::IndexOutside { axis, .. } | Problem::BoundOutside { axis, .. } => {
-                Place { attributes: &[], subscript: Some((axis, rank)) }
+                Fault { attributes: &[], subscript: Some((axis, rank)) }
             }
             // The first subscript without an axis.
-            Problem::IndexCount { written } => Place { attributes: &[], subscript: Some((rank, written)) },
+            Problem::IndexCount { written } => Fault { attributes: &[], subscript: Some((rank, written)) },
             Problem::Mismatch { .. }
             | Problem::Pattern { .. }
             | Problem::Tied { .. }
@@ -293,20 +293,20 @@ impl<'a> Failure<'a> {
             | Problem::Channels { .. }
             | Problem::Window { .. }
             | Problem::NotScalar
-            | Problem::NotDifferentiable => Place::attributes(&[]),
+            | Problem::NotDifferentiable => Fault::attributes(&[]),
         }
     }
 }
 
 /// What is at fault in an operation as it is written.
-struct Place {
+struct Fault {
     /// The attributes that may be at fault.
     attributes: &'static [&'static str],
     /// The position of the subscript at fault, and the number of subscripts that negative positions count from.
     subscript: Option<(usize, usize)>,
 }
 
-impl Place {
+impl Fault {
     const fn attributes(attributes: &'static [&'static str]) -> Self {
         Self { attributes, subscript: None }
     }

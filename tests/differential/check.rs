@@ -6,7 +6,7 @@ use mind_core::{
     canon::canonicalise,
     dim::{Bindings, Dim},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::Value,
+    interp::Array,
     ir::{Module, Op, ValueId},
     ops::Profile,
     opt::{Optimised, optimise, unoptimised},
@@ -34,7 +34,7 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
 }
 
 /// As [`compare`], on these inputs.
-pub fn compare_on(module: &Module, updates: &[Update], inputs: &[Value]) -> Result<(), String> {
+pub fn compare_on(module: &Module, updates: &[Update], inputs: &[Array]) -> Result<(), String> {
     let verified = verified(module);
     // What is not needed does not run, so it does not fail either.
     let canonical = canonicalise(verified);
@@ -74,7 +74,7 @@ fn agree(
     plan: &Plan,
     updates: &[Update],
     expected: &[Bounded],
-    inputs: &[Value],
+    inputs: &[Array],
     outcome: &Outcome,
 ) -> Result<(), String> {
     let mut results = outcome.results.iter();
@@ -89,7 +89,7 @@ fn agree(
 }
 
 /// A run that fails leaves everything that its caller sees as it was.
-fn untouched(inputs: &[Value], failure: &Failure) -> Result<(), String> {
+fn untouched(inputs: &[Array], failure: &Failure) -> Result<(), String> {
     if failure.has_written {
         return Err(format!("a result was written before {}", failure.error));
     }
@@ -99,7 +99,7 @@ fn untouched(inputs: &[Value], failure: &Failure) -> Result<(), String> {
     }
 }
 
-fn unchanged(plan: &Plan, before: &[Value], after: &[Value]) -> Result<(), String> {
+fn unchanged(plan: &Plan, before: &[Array], after: &[Array]) -> Result<(), String> {
     let mut inputs = plan.inputs.iter().zip(before.iter().zip(after));
     match inputs.find(|(input, (before, after))| !input.updated && !same(before, after)) {
         Some((input, _)) => Err(format!("input {} has changed", input.name)),
@@ -107,7 +107,7 @@ fn unchanged(plan: &Plan, before: &[Value], after: &[Value]) -> Result<(), Strin
     }
 }
 
-pub fn bindings(module: &Module, inputs: &[Value]) -> Bindings {
+pub fn bindings(module: &Module, inputs: &[Array]) -> Bindings {
     let mut bindings = BTreeMap::new();
     for ((_, ty), value) in module.inputs().zip(inputs) {
         for (dim, extent) in ty.shape.iter().zip(&value.shape) {

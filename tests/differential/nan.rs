@@ -2,7 +2,7 @@
 
 use mind_core::{
     canon::canonicalise,
-    interp::{Value, run},
+    interp::{Array, run},
     ir::Module,
     opt::optimise,
     plan::{Limits, plan_by},
@@ -15,7 +15,7 @@ use super::{
 
 /// Whether a plan by the shortest strips gives NaN where the interpreter does, and nowhere else: of what is not finite
 /// [`compare_on`](super::check::compare_on) asks nothing.
-pub fn has_nan_where_the_interpreter_has(module: &Module, inputs: &[Value]) -> Result<(), String> {
+pub fn has_nan_where_the_interpreter_has(module: &Module, inputs: &[Array]) -> Result<(), String> {
     let canonical = canonicalise(verified(module));
     let plan = plan_by(&optimise(&canonical), &[], &Limits { large: 1, larger: 0, bytes: 12 });
     // Failures are compared by [`compare_on`](super::check::compare_on).

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use mind_core::{
     data::TensorData,
     dim::Dim,
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ir::{Convolution, Padding, ValueId},
     map::Map,
     plan::{
-        Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, MatMul, Nest, Node, Operand, Parameter, Pass,
-        Place, Plan, Returned, Scalar, Step, Store, Target, View,
+        Buffer, BufferId, Conv2d, ConvKind, Finish, Fold, Location, MatMul, Nest, Node, Operand, Parameter,
+        Pass, Plan, Returned, Scalar, Step, Store, Target, View,
     },
     reduce::Reduce,
     ty::{DType, Shape, Type},
@@ -19,7 +19,7 @@ use mind_core::{
 use Operand::{Load, Node as Earlier, Number, Product};
 
 /// Names, plans and inputs.
-pub fn plans() -> Vec<(String, Plan, Vec<Value>)> {
+pub fn plans() -> Vec<(String, Plan, Vec<Array>)> {
     let mut plans = Vec::new();
     for (rows, columns) in [(5, 37), (3, 4), (70, 300), (6, 32)] {
         for symbolic in [false, true] {
@@ -44,7 +44,7 @@ pub fn plans() -> Vec<(String, Plan, Vec<Value>)> {
 
 struct Builder {
     plan: Plan,
-    inputs: Vec<Value>,
+    inputs: Vec<Array>,
     values: usize,
 }
 
@@ -58,7 +58,7 @@ impl Builder {
         ValueId::new(self.values)
     }
 
-    fn buffer(&mut self, place: Place, ty: Type) -> BufferId {
+    fn buffer(&mut self, place: Location, ty: Type) -> BufferId {
         let value = self.value();
         self.plan.buffers.push(Buffer { place, ty, value });
         BufferId(self.plan.buffers.len() - 1)
@@ -82,14 +82,14 @@ impl Builder {
             DType::F64 => Elements::F64(numbers.map(|number| number as f64 / 128.0 - 1.0).collect()),
             DType::I64 | DType::Bool => panic!("no plan made by hand has it"),
         };
-        self.inputs.push(Value { elements, shape: sizes });
+        self.inputs.push(Array { elements, shape: sizes });
         for (symbol, _) in extents.iter().filter(|(symbol, _)| !symbol.is_empty()) {
             if !self.plan.symbols.iter().any(|known| &**known == *symbol) {
                 self.plan.symbols.push(Arc::from(*symbol));
             }
         }
         let position = self.plan.inputs.len() - 1;
-        View::contiguous(self.buffer(Place::Input(position), ty), &shape)
+        View::contiguous(self.buffer(Location::Input(position), ty), &shape)
     }
 
     fn result(&mut self, extents: &[(&str, usize)]) -> View {
@@ -99,7 +99,7 @@ impl Builder {
     fn result_of(&mut self, dtype: DType, extents: &[(&str, usize)]) -> View {
         let shape = shape(extents);
         let ty = Type::new(dtype, shape.clone());
-        let buffer = self.buffer(Place::Result(self.plan.results.len()), ty.clone());
+        let buffer = self.buffer(Location::Result(self.plan.results.len()), ty.clone());
         self.plan.results.push(ty);
         self.plan.returned.push(Returned::Buffer(buffer));
         View::contiguous(buffer, &shape)
@@ -120,7 +120,7 @@ impl Builder {
         Node { op, operands: operands.to_vec(), dtype: DType::F32, of: DType::F32, value: self.value() }
     }
 
-    fn done(self, name: String) -> (String, Plan, Vec<Value>) {
+    fn done(self, name: String) -> (String, Plan, Vec<Array>) {
         (name, self.plan, self.inputs)
     }
 }
@@ -151,7 +151,7 @@ fn still(view: &View, axis: usize, extents: &[Dim]) -> View {
 
 /// Two passes over rows: exponentials are kept in the result that the second pass divides in place; numbers are stored
 /// and summed, columns are averaged, and squares are summed.
-fn softmax(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Value>) {
+fn softmax(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let (n, m) = if symbolic { (("N", rows), ("M", columns)) } else { (("", rows), ("", columns)) };
     let extents = vec![dim(n), dim(m)];
@@ -189,7 +189,7 @@ fn softmax(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Va
 }
 
 /// One axis, two results and two totals, long enough to be cut.
-fn chain(len: usize) -> (String, Plan, Vec<Value>) {
+fn chain(len: usize) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let n = ("", len);
     let (x, y) = (b.input("x", &[n], false), b.input("y", &[n], true));
@@ -218,7 +218,7 @@ fn chain(len: usize) -> (String, Plan, Vec<Value>) {
 }
 
 /// Elements of three types in one nest: each is stored, and folded over rows, columns and everything.
-fn mixed(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Value>) {
+fn mixed(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let (n, m) = if symbolic { (("N", rows), ("M", columns)) } else { (("", rows), ("", columns)) };
     let extents = vec![dim(n), dim(m)];
@@ -248,7 +248,7 @@ fn mixed(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Valu
 }
 
 /// Sums of rows that are summed once more along either axis of the rows; the elements of a row have two axes.
-fn sums_of_three_axes() -> (String, Plan, Vec<Value>) {
+fn sums_of_three_axes() -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let axes = [("", 4), ("", 6), ("", 3), ("", 20)];
     let extents: Vec<Dim> = axes.iter().map(|axis| dim(*axis)).collect();
@@ -299,7 +299,7 @@ fn finish(b: &mut Builder, rows: (&str, usize), columns: (&str, usize)) -> Finis
     Finish { extents, loads, nodes, stores }
 }
 
-fn product(m: usize, k: usize, n: usize, symbolic: bool) -> (String, Plan, Vec<Value>) {
+fn product(m: usize, k: usize, n: usize, symbolic: bool) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let name = format!("product_{m}_{k}_{n}{}", if symbolic { "_symbolic" } else { "" });
     let [m, k, n] =
@@ -311,7 +311,7 @@ fn product(m: usize, k: usize, n: usize, symbolic: bool) -> (String, Plan, Vec<V
     b.done(name)
 }
 
-fn convolution() -> (String, Plan, Vec<Value>) {
+fn convolution() -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let [input, filter, output] =
         [[2, 7, 9, 3], [3, 3, 3, 19], [2, 7, 9, 19]].map(|extents| extents.map(|extent| ("", extent)));

@@ -8,7 +8,7 @@ use mind_core::{
     canon::{Canonical, canonicalise},
     dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ir::{Op, Product, Reduction, Rows, ValueId},
     map::{Domain, Map, Notation, Takes},
     ops::{self, Class, OpInfo, Profile, sample::Case as Sampled},
@@ -190,12 +190,12 @@ fn known(extent: &Dim) -> usize {
 }
 
 /// A program, and its gradient if it has one.
-fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Value>) -> Vec<Case> {
+fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Array>) -> Vec<Case> {
     let module = b.finish(results.clone());
     let canonical = canonicalise(verify(module, Profile::Extended).expect("a builder makes valid modules"));
     let mut cases = vec![case(name, &canonical, inputs.clone())];
     // Gradients are made of rows, which are tried at every type.
-    let is_f32 = |input: &Value| matches!(input.elements, Elements::F32(_) | Elements::I64(_));
+    let is_f32 = |input: &Array| matches!(input.elements, Elements::F32(_) | Elements::I64(_));
     let has_gradient = inputs.iter().all(is_f32) && inputs.iter().any(|input| input.dtype() == DType::F32);
     if let Some(gradient) = has_gradient.then(|| gradient(&canonical)).flatten() {
         let (_, ty) = gradient.inputs().last().expect("the cotangent is the last input");
@@ -221,7 +221,7 @@ fn gradient(canonical: &Canonical) -> Option<Canonical> {
     Some(differentiate(&canonical, &options).ok()?.module)
 }
 
-fn case(name: &str, canonical: &Canonical, inputs: Vec<Value>) -> Case {
+fn case(name: &str, canonical: &Canonical, inputs: Vec<Array>) -> Case {
     let expected = run_bounded(canonical, &inputs);
     Case {
         name: name.to_owned(),
@@ -237,11 +237,11 @@ fn shape(extents: &[usize]) -> Shape {
     extents.iter().map(|extent| (*extent as i64).into()).collect()
 }
 
-fn draw(extents: &[usize], domain: Domain, dtype: DType, seed: usize) -> Value {
+fn draw(extents: &[usize], domain: Domain, dtype: DType, seed: usize) -> Array {
     filled(extents, dtype, |at| sample(domain, !dtype.is_float(), at * 31 + seed * 7))
 }
 
-fn filled(extents: &[usize], dtype: DType, number: impl Fn(usize) -> f64) -> Value {
+fn filled(extents: &[usize], dtype: DType, number: impl Fn(usize) -> f64) -> Array {
     let numbers = (0..extents.iter().product()).map(number);
     let elements = match dtype {
         DType::I32 => Elements::I32(numbers.map(|number| number as i32).collect()),
@@ -250,7 +250,7 @@ fn filled(extents: &[usize], dtype: DType, number: impl Fn(usize) -> f64) -> Val
         DType::F64 => Elements::F64(numbers.collect()),
         DType::Bool => Elements::Bool(numbers.map(|number| number > 0.0).collect()),
     };
-    Value { shape: extents.to_vec(), elements }
+    Array { shape: extents.to_vec(), elements }
 }
 
 fn sample(domain: Domain, integer: bool, at: usize) -> f64 {

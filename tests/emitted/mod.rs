@@ -25,7 +25,7 @@ use std::{
 use mind_core::{
     canon::canonicalise,
     dim::{Bindings, Dim},
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ops::Profile,
     opt::{optimise, unoptimised},
     plan::{Limits, Plan, Update, plan_by},
@@ -158,7 +158,7 @@ fn library() -> Library {
 struct Case {
     name: String,
     plan: Plan,
-    inputs: Vec<Value>,
+    inputs: Vec<Array>,
     /// What is returned.
     expected: Vec<Bounded>,
     /// Updated inputs after the call, by their positions.
@@ -214,7 +214,7 @@ fn assert_varied(cases: &[Case]) {
 }
 
 /// A plan made by hand, with what the executor of plans makes of it.
-fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Value>)) -> Case {
+fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Array>)) -> Case {
     let mut bindings = Bindings::new();
     for (parameter, value) in plan.inputs.iter().zip(&inputs) {
         for (dim, extent) in parameter.ty.shape.iter().zip(&value.shape) {
@@ -243,7 +243,7 @@ fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Value>)) -> Case {
 }
 
 /// A result of the same kernels in the same order, but that loops are fused as rustc sees fit.
-fn nearly(value: Value) -> Bounded {
+fn nearly(value: Array) -> Bounded {
     let elements = value.elements.to_f64();
     let largest = elements.iter().fold(1.0, |largest: f64, element| largest.max(element.abs()));
     Bounded { bounds: vec![1e-4 * largest; elements.len()], value }
@@ -304,7 +304,7 @@ fn items(name: &str, plan: &Plan, lengths: emit::Lengths) -> String {
         plan,
         value_name: &|_| None,
         value_span: &|_| None,
-        value_said: &|_| emit::Said::default(),
+        value_said: &|_| emit::WatchedText::default(),
         import: TokenStream::new(),
         arguments: emit::Arguments::OF_ITEMS,
         lengths,
@@ -395,7 +395,7 @@ fn as_float(element: &str, dtype: DType) -> String {
 }
 
 /// The elements of a variable that holds what a function returns, or what it updated.
-fn elements(variable: &str, value: &Value) -> String {
+fn elements(variable: &str, value: &Array) -> String {
     match value.shape[..] {
         [] => format!("&[{}]", as_float(variable, value.dtype())),
         _ => of_tensor(variable, value.dtype()),

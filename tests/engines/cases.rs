@@ -16,7 +16,7 @@ use mind_core::{
     build::Builder,
     canon::{Canonical, canonicalise},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ir::{Module, Op, ValueId},
     map::{Domain, Hlo, Map},
     ops::Profile,
@@ -194,7 +194,7 @@ impl Writer {
                 DType::I64 => (0..count).map(|_| 1 + random.below(70) as i64).collect::<Vec<_>>().into(),
                 DType::Bool => (0..count).map(|_| random.below(2) == 1).collect::<Vec<_>>().into(),
             };
-            inputs.push(Value::new([count as usize], elements));
+            inputs.push(Array::new([count as usize], elements));
         }
         let result = builder.push(Op::Map(map), &operands)?;
         let module =
@@ -210,7 +210,7 @@ impl Writer {
         &mut self,
         name: &str,
         module: &Canonical,
-        inputs: &[Value],
+        inputs: &[Array],
         outputs: &[Bounded],
     ) -> Result<(), Box<dyn Error>> {
         let bindings = mind_core::interp::bind(module, inputs)?;
@@ -256,7 +256,7 @@ fn within(domain: Domain, random: &mut Random) -> f64 {
 }
 
 /// `f32[2, 3] 1.0 …`
-fn printed(value: &Value) -> String {
+fn printed(value: &Array) -> String {
     let elements = match &value.elements {
         Elements::I32(elements) => all(elements),
         Elements::I64(elements) => all(elements),

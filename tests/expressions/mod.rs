@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use mind_core::{
     canon::canonicalise,
-    interp::{self, Elements, Value},
+    interp::{self, Array, Elements},
     open,
     ops::Profile,
     testing::{Random, RandomExpression, leaf_types, open_program, random_expression},
@@ -42,8 +42,8 @@ struct Case {
     seed: u64,
     source: String,
     /// The variables.
-    variables: Vec<(String, Value, Variable)>,
-    expected: Vec<Value>,
+    variables: Vec<(String, Array, Variable)>,
+    expected: Vec<Array>,
     /// The results in order: a list, or for a gradient the value and a tuple.
     results: Vec<String>,
     /// Whether some reductions run row by row with what feeds and uses them, where shapes are those of rows.
@@ -77,7 +77,7 @@ fn case(seed: u64) -> Option<Case> {
     let canonical = canonicalise(verify(module, Profile::Extended).expect("instantiated modules verify"));
     let mut random = Random::new(seed);
     let is_special = seed % 5 == 4;
-    let values: Vec<Value> = types.iter().map(|ty| value(ty, is_special, &mut random)).collect();
+    let values: Vec<Array> = types.iter().map(|ty| value(ty, is_special, &mut random)).collect();
     let expected = interp::run(&canonical, &values).ok()?;
     let variables = program.leaves.iter().zip(values);
     let arrays = random.once_in(3);
@@ -121,7 +121,7 @@ fn source(seed: u64, expression: &RandomExpression) -> Option<(String, Vec<Strin
     Some((format!("value_and_grad({differentiated}, wrt = ({wrt}))"), results))
 }
 
-fn value(ty: &Type, is_special: bool, random: &mut Random) -> Value {
+fn value(ty: &Type, is_special: bool, random: &mut Random) -> Array {
     const SPECIAL: [f64; 5] = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
     let extents = ty.shape.as_literals().expect("every extent is known");
     let shape: Vec<usize> = extents.iter().map(|extent| *extent as usize).collect();
@@ -135,7 +135,7 @@ fn value(ty: &Type, is_special: bool, random: &mut Random) -> Value {
         DType::F64 => (0..count).map(|_| float()).collect::<Vec<_>>().into(),
         DType::I32 | DType::I64 | DType::Bool => vec![0_i64; count].into(),
     };
-    Value::new(shape, elements)
+    Array::new(shape, elements)
 }
 
 fn program(cases: &[Case]) -> String {

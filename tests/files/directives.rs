@@ -6,7 +6,7 @@ use mind_core::{
     canon::{Canonical, canonicalise},
     diag::Diags,
     grad::{Cotangent, Gradient, GradientOptions, Wrt, differentiate},
-    interp::{self, RunError, Value},
+    interp::{self, Array, RunError},
     ir::{Module, Op, ValueId},
     ops::Profile,
     opt::optimise,
@@ -83,7 +83,7 @@ impl Subject<'_> {
         let verified = self.verified(self.parse().expect("canonical"), Profile::Extended).expect("canonical");
         let inputs = self.inputs(&verified);
         let found = interp::run(&verified, &inputs);
-        let bits = |result: &Result<Vec<Value>, RunError>| format!("{result:?}");
+        let bits = |result: &Result<Vec<Array>, RunError>| format!("{result:?}");
         assert_eq!(bits(&found), bits(&interp::run(&canonical, &inputs)), "canonical form keeps the bits");
         let optimised =
             verify((*optimise(&canonical)).clone(), Profile::Extended).expect("optimised modules verify");
@@ -173,7 +173,7 @@ impl Subject<'_> {
     }
 
     /// The values on the lines `name = …`, in the order of the module's inputs.
-    fn inputs(&self, module: &Verified) -> Vec<Value> {
+    fn inputs(&self, module: &Verified) -> Vec<Array> {
         let lines = || self.directive.body.lines().filter(|line| !line.starts_with("> "));
         let given: Vec<(&str, &str)> =
             lines().map(|line| line.split_once(" = ").expect("an input is `name = value`")).collect();
@@ -186,7 +186,7 @@ impl Subject<'_> {
     }
 
     /// The inputs as written, and the outputs as recorded where they are near enough.
-    fn recorded(&self, found: Result<Vec<Value>, RunError>) -> String {
+    fn recorded(&self, found: Result<Vec<Array>, RunError>) -> String {
         let mut text = String::new();
         for line in self.directive.body.lines().filter(|line| !line.starts_with("> ")) {
             writeln!(text, "{line}").expect("writing to a string cannot fail");
@@ -210,7 +210,7 @@ impl Subject<'_> {
 }
 
 /// Whether a recorded line is of this value, as near as `tolerance`.
-fn is_near(line: &str, value: &Value, tolerance: f64) -> bool {
+fn is_near(line: &str, value: &Array, tolerance: f64) -> bool {
     let Some(rest) = line.strip_prefix(value.dtype().name()) else { return false };
     values::close(&values::parse(value.dtype(), rest), value, tolerance)
 }

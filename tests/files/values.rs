@@ -1,19 +1,19 @@
 //! Values as lines: `f32[2, 3] [1.0, -0.5, nan, 0.0, 1.0, 2.0]`.
 
 use mind_core::{
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ty::DType,
 };
 
 /// Reads a value of this element type from `[2, 3] 1.0 -0.5 …` or, a single number, `1.0`.
-pub(crate) fn parse(dtype: DType, text: &str) -> Value {
+pub(crate) fn parse(dtype: DType, text: &str) -> Array {
     let (shape, numbers) = match text.trim().strip_prefix('[') {
         Some(rest) => rest.split_once(']').expect("a shape ends with `]`"),
         None => ("", text),
     };
     let extents = shape.split(',').map(str::trim).filter(|extent| !extent.is_empty());
     let shape: Vec<usize> = extents.map(|extent| extent.parse().expect("an extent is a number")).collect();
-    Value::new(shape, elements(dtype, numbers))
+    Array::new(shape, elements(dtype, numbers))
 }
 
 fn elements(dtype: DType, text: &str) -> Elements {
@@ -30,7 +30,7 @@ fn elements(dtype: DType, text: &str) -> Elements {
 }
 
 /// `f32[2] 1.0 -0.5`
-pub(crate) fn print(value: &Value) -> String {
+pub(crate) fn print(value: &Array) -> String {
     fn all<T: std::fmt::Debug>(elements: &[T]) -> String {
         elements.iter().map(|element| format!(" {element:?}")).collect()
     }
@@ -46,7 +46,7 @@ pub(crate) fn print(value: &Value) -> String {
 }
 
 /// Whether two values have one type and shape, and elements that differ by at most `tolerance` of the larger or of 1.
-pub(crate) fn close(a: &Value, b: &Value, tolerance: f64) -> bool {
+pub(crate) fn close(a: &Array, b: &Array, tolerance: f64) -> bool {
     let near = |(a, b): (&f64, &f64)| {
         a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
     };

@@ -23,7 +23,7 @@ pub enum Limit {
     /// Multiply-adds from registers.
     Peak(Float, SimdLevel),
     /// Bytes from or to a level of memory.
-    Memory(Way, Level),
+    Memory(MemoryUse, Level),
     /// What it costs to give each thread a part that does nothing, and to wait for all.
     Fork(Before),
 }
@@ -37,7 +37,7 @@ pub enum Float {
 
 /// How memory is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum MemoryUse {
     Read,
     Write,
     /// Bytes that are read and bytes that are written count.
@@ -69,10 +69,10 @@ impl Limit {
             .into_iter()
             .flat_map(|float| roofline::levels().map(move |level| Self::Peak(float, level)));
         let levels = [Level::L1, Level::L2, Level::L3, Level::Memory];
-        let memory = levels
-            .into_iter()
-            .filter(|level| *level != Level::L3 || caches.l3.is_some())
-            .flat_map(|level| [Way::Read, Way::Write, Way::Copy].map(|way| Self::Memory(way, level)));
+        let memory =
+            levels.into_iter().filter(|level| *level != Level::L3 || caches.l3.is_some()).flat_map(|level| {
+                [MemoryUse::Read, MemoryUse::Write, MemoryUse::Copy].map(|way| Self::Memory(way, level))
+            });
         peaks.chain(memory).chain([Before::Looking, Before::Asleep].map(Self::Fork)).collect()
     }
 
@@ -102,9 +102,9 @@ impl fmt::Display for Limit {
             Self::Peak(Float::F64, simd) => write!(f, "peak f64 {}", simd_name(*simd)),
             Self::Memory(way, level) => {
                 let way = match way {
-                    Way::Read => "read",
-                    Way::Write => "write",
-                    Way::Copy => "copy",
+                    MemoryUse::Read => "read",
+                    MemoryUse::Write => "write",
+                    MemoryUse::Copy => "copy",
                 };
                 write!(f, "{way} {level}")
             }
@@ -322,12 +322,12 @@ struct Buffers {
 
 impl Buffers {
     /// So many bytes together.
-    fn new(way: Way, bytes: usize) -> Result<Self, Error> {
+    fn new(way: MemoryUse, bytes: usize) -> Result<Self, Error> {
         let numbers = bytes / size_of::<f32>();
         let [from, to] = match way {
-            Way::Read => [numbers, 1],
-            Way::Write => [1, numbers],
-            Way::Copy => [numbers / 2; 2],
+            MemoryUse::Read => [numbers, 1],
+            MemoryUse::Write => [1, numbers],
+            MemoryUse::Copy => [numbers / 2; 2],
         };
         // Zeros may be one page that is shared until it is written to.
         let written = |len: usize| {
@@ -339,7 +339,7 @@ impl Buffers {
     }
 
     /// Goes over the next of the memory, again and again where it is short; how many bytes that were.
-    fn piece(&mut self, way: Way) -> u64 {
+    fn piece(&mut self, way: MemoryUse) -> u64 {
         /// Numbers between two looks at the clock.
         const PIECE: usize = 128 << 10;
 
@@ -351,15 +351,15 @@ impl Buffers {
             let piece = self.at..end;
             numbers += piece.len();
             moved += match way {
-                Way::Read => {
+                MemoryUse::Read => {
                     hint::black_box(roofline::read(&from[piece.clone()]));
                     roofline::bytes(piece.len())
                 }
-                Way::Write => {
+                MemoryUse::Write => {
                     roofline::write(&mut to[piece.clone()], 2.0);
                     roofline::bytes(piece.len())
                 }
-                Way::Copy => {
+                MemoryUse::Copy => {
                     roofline::copy(&from[piece.clone()], &mut to[piece.clone()]);
                     2 * roofline::bytes(piece.len())
                 }
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn the_better_is_the_higher_rate_and_the_shorter_time() {
-        let [rate, time] = [Limit::Memory(Way::Read, Level::L1), Limit::Fork(Before::Asleep)];
+        let [rate, time] = [Limit::Memory(MemoryUse::Read, Level::L1), Limit::Fork(Before::Asleep)];
         assert_eq!(rate.better(Some(1.0), Some(2.0)), Some(2.0));
         assert_eq!(time.better(Some(1.0), Some(2.0)), Some(1.0));
         assert_eq!((time.better(None, Some(2.0)), time.better(None, None)), (Some(2.0), None));
@@ -471,14 +471,14 @@ mod tests {
 
     #[test]
     fn a_piece_goes_round_and_counts_what_it_moved() {
-        for (way, bytes) in [(Way::Read, 1), (Way::Write, 1), (Way::Copy, 2)] {
+        for (way, bytes) in [(MemoryUse::Read, 1), (MemoryUse::Write, 1), (MemoryUse::Copy, 2)] {
             let mut buffers = Buffers::new(way, 12_000).unwrap();
             let moved = buffers.piece(way);
             assert!(moved >= bytes * 4 * (128 << 10), "{moved}");
             assert_eq!(buffers.at, 0);
         }
-        let mut long = Buffers::new(Way::Read, 4 << 20).unwrap();
-        assert_eq!(long.piece(Way::Read), 512 << 10);
+        let mut long = Buffers::new(MemoryUse::Read, 4 << 20).unwrap();
+        assert_eq!(long.piece(MemoryUse::Read), 512 << 10);
         assert_eq!(long.at, 128 << 10);
     }
 
@@ -486,7 +486,7 @@ mod tests {
     fn memory_that_cannot_be_had_is_told() {
         let caches = Caches { l3: Some(usize::MAX / 8), ..CACHES };
         let refused =
-            measure(Limit::Memory(Way::Read, Level::Memory), &caches, 1, Duration::ZERO).unwrap_err();
+            measure(Limit::Memory(MemoryUse::Read, Level::Memory), &caches, 1, Duration::ZERO).unwrap_err();
         assert!(refused.to_string().starts_with("E6004: cannot allocate"), "{refused}");
     }
 

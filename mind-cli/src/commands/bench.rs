@@ -8,7 +8,7 @@ use std::{
 use crate::{
     args::BenchArguments,
     bench::{
-        limits::{self, Level, Limit, Refused, Way},
+        limits::{self, Level, Limit, MemoryUse, Refused},
         machine::{Caches, Machine},
         programs::{self, Cost, Program},
         table::{DEBUG, Figures, LimitRow, ProgramRow, Table},
@@ -133,8 +133,8 @@ fn limit_of(program: &Program, caches: &Caches, threads: usize) -> Limit {
     let level = |bytes| Level::of(bytes, caches, threads);
     match program.cost {
         Cost::Multiply(float, _) => Limit::Peak(float, mind::simd_level()),
-        Cost::Read(bytes) => Limit::Memory(Way::Read, level(bytes)),
-        Cost::Move(bytes) => Limit::Memory(Way::Copy, level(bytes)),
+        Cost::Read(bytes) => Limit::Memory(MemoryUse::Read, level(bytes)),
+        Cost::Move(bytes) => Limit::Memory(MemoryUse::Copy, level(bytes)),
     }
 }
 

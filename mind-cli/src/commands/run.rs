@@ -8,7 +8,7 @@ use std::{
 
 use mind_core::{
     diag::Code,
-    interp::{self, Elements, NanSearch, Observed, Options, RunError, Value},
+    interp::{self, Array, Elements, NanSearch, Observed, Options, RunError},
     ir::{Module, Op},
     memory::Budget,
     ops::Profile,
@@ -88,10 +88,10 @@ fn check_use(arguments: &RunArguments) -> Outcome {
 fn interpreted(
     module: &Verified,
     context: &Context,
-    inputs: Vec<Value>,
+    inputs: Vec<Array>,
     options: &Options,
     arguments: &RunArguments,
-) -> Outcome<Vec<Value>> {
+) -> Outcome<Vec<Array>> {
     let mut watch = Watch {
         module,
         context,
@@ -108,9 +108,9 @@ fn interpreted(
 fn on_xla(
     module: Verified,
     context: &Context,
-    inputs: Vec<Value>,
+    inputs: Vec<Array>,
     arguments: &RunArguments,
-) -> Outcome<Vec<Value>> {
+) -> Outcome<Vec<Array>> {
     let given = (&*arguments.values, &*inputs);
     let extents = interp::bind(&module, &inputs);
     let extents = extents.map_err(|error| failed(error, Spot::default(), &module, context, given))?;
@@ -123,7 +123,7 @@ fn failed(
     spot: Spot,
     module: &Module,
     context: &Context,
-    given: (&[String], &[Value]),
+    given: (&[String], &[Array]),
 ) -> Failure {
     let mut mistake = Mistake::new(error.code, error.message).at(&context.source, spot);
     if error.code == Code::E6009 {
@@ -133,7 +133,7 @@ fn failed(
 }
 
 /// What each input is that is a tensor, and the file that it was read from.
-fn shapes_in_files(module: &Module, given: &[String], inputs: &[Value]) -> Vec<String> {
+fn shapes_in_files(module: &Module, given: &[String], inputs: &[Array]) -> Vec<String> {
     let tensors = module.inputs().zip(inputs).filter(|(_, value)| !value.shape.is_empty());
     let told = tensors.filter_map(|((name, _), value)| {
         let of_name = |text: &String| text.strip_prefix(&**name)?.strip_prefix('=').map(str::to_owned);
@@ -197,8 +197,8 @@ pub fn with_help(mistake: Mistake) -> Mistake {
 }
 
 /// A value for each input, in order.
-fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budget) -> Outcome<Vec<Value>> {
-    let mut values: Vec<Option<Value>> = vec![None; module.inputs().len()];
+fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budget) -> Outcome<Vec<Array>> {
+    let mut values: Vec<Option<Array>> = vec![None; module.inputs().len()];
     let mut mistakes = Vec::new();
     for text in given {
         let Some((name, text)) = text.split_once('=') else {
@@ -220,7 +220,7 @@ fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budg
             Err(Failure::Mistakes(more)) => {
                 mistakes.extend(more.into_iter().map(|mistake| mistake.at(&context.source, Spot::default())));
                 // It is given, if wrongly.
-                values[position] = Some(Value::new([], vec![0.0f32]));
+                values[position] = Some(Array::new([], vec![0.0f32]));
             }
             Err(failure) => return Err(failure),
         }
@@ -247,7 +247,7 @@ fn is_literal(text: &str) -> bool {
 }
 
 /// The value of an input: a number where the input is one and the text is, elements in brackets, or a file.
-fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Value> {
+fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Array> {
     let is_number = text.parse::<f64>().is_ok();
     if ty.rank() == 0 && (is_number || matches!(text, "true" | "false")) {
         return literal::number(name, ty.dtype, text);
@@ -276,7 +276,7 @@ fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Valu
     Ok(value)
 }
 
-fn write(folder: &Path, outputs: &[Value]) -> Outcome {
+fn write(folder: &Path, outputs: &[Array]) -> Outcome {
     fs::create_dir_all(folder).map_err(|error| output::unwritable(folder, &error))?;
     let mut text = String::new();
     for (position, value) in outputs.iter().enumerate() {
@@ -287,7 +287,7 @@ fn write(folder: &Path, outputs: &[Value]) -> Outcome {
     output::print(&text)
 }
 
-fn of_type(value: &Value) -> String {
+fn of_type(value: &Array) -> String {
     if value.shape.is_empty() {
         value.dtype().to_string()
     } else {
@@ -296,7 +296,7 @@ fn of_type(value: &Value) -> String {
 }
 
 /// Type, range and elements of a value; of a single number the number.
-fn show(value: &Value, full: bool) -> Outcome {
+fn show(value: &Array, full: bool) -> Outcome {
     output::print(&described(value))?;
     let elements = InBrackets(value);
     match full {
@@ -306,21 +306,21 @@ fn show(value: &Value, full: bool) -> Outcome {
 }
 
 /// The same as a text.
-fn shown(value: &Value, full: bool) -> String {
+fn shown(value: &Array, full: bool) -> String {
     let elements = InBrackets(value);
     let elements = if full { format!("{elements:#}") } else { elements.to_string() };
     described(value) + &elements
 }
 
 /// The elements of a value.
-struct InBrackets<'a>(&'a Value);
+struct InBrackets<'a>(&'a Array);
 
 impl Display for InBrackets<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         fn write<T: Display>(f: &mut Formatter<'_>, extents: &[usize], elements: &[T]) -> fmt::Result {
             write_in_brackets(f, extents, &|at, f| elements[at].fmt(f))
         }
-        let Value { shape, elements } = self.0;
+        let Array { shape, elements } = self.0;
         match elements {
             Elements::I32(elements) => write(f, shape, elements),
             Elements::I64(elements) => write(f, shape, elements),
@@ -332,7 +332,7 @@ impl Display for InBrackets<'_> {
 }
 
 /// What stands before the elements.
-fn described(value: &Value) -> String {
+fn described(value: &Array) -> String {
     match value.shape.is_empty() {
         true => format!("{} = ", value.dtype()),
         false => format!("{}, {}\n", of_type(value), range(value)),
@@ -340,7 +340,7 @@ fn described(value: &Value) -> String {
 }
 
 /// `from -1 to 2, mean 0.5, 1 NaN`; of truth values `3 of 4 true`
-fn range(value: &Value) -> String {
+fn range(value: &Array) -> String {
     if let Elements::Bool(elements) = &value.elements {
         let count = elements.iter().filter(|element| **element).count();
         return format!("{count} of {} true", elements.len());

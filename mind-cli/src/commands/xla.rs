@@ -9,7 +9,7 @@ use mind_core::{
     canon::canonicalise,
     diag::Code,
     dim::Bindings,
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     verify::Verified,
 };
 use mind_xla::{Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, Values};
@@ -35,10 +35,10 @@ pub fn run(arguments: &XlaArguments, style: &Style) -> Outcome {
 pub fn results(
     module: Verified,
     context: &Context,
-    inputs: &[Value],
+    inputs: &[Array],
     extents: &Bindings,
     options: (&PluginOptions, &LayoutOptions),
-) -> Outcome<Vec<Value>> {
+) -> Outcome<Vec<Array>> {
     let (plugin, layout) = options;
     let path = path(plugin).map_err(|error| failure(error, Some(context)))?;
     let extents = extents.iter().filter_map(|(symbol, dim)| Some((symbol.clone(), dim.as_literal()?)));
@@ -53,7 +53,7 @@ pub fn results(
         for (name, value) in names.iter().zip(inputs) {
             call = call.elements(name, &value.shape, borrowed(&value.elements));
         }
-        call.run()?.iter().map(|result| Ok(Value::new(result.dims(), owned(result.read()?)))).collect()
+        call.run()?.iter().map(|result| Ok(Array::new(result.dims(), owned(result.read()?)))).collect()
     });
     ran.map_err(|error| failure(error, Some(context)))
 }

@@ -1,6 +1,6 @@
 //! What the extents of a run say of the symbols, and whether they keep what the module requires.
 
-use super::{RunError, Value};
+use super::{Array, RunError};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// As [`run`](super::run) says of inputs; E2003 where no dimension gives a symbol.
-pub fn bind(module: &Module, inputs: &[Value]) -> Result<Bindings, RunError> {
+pub fn bind(module: &Module, inputs: &[Array]) -> Result<Bindings, RunError> {
     let declared: Vec<_> = module.inputs().collect();
     if declared.len() != inputs.len() {
         let message = format!("{} inputs given, {} needed", inputs.len(), declared.len());

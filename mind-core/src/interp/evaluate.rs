@@ -1,7 +1,7 @@
 //! What each operation computes, in naive loops: the definition by which everything else is judged.
 
 use super::{
-    Element, Elements, Float, Number, RunError, Value, broadcast_offset, offset, positions, with_element,
+    Array, Element, Elements, Float, Number, RunError, broadcast_offset, offset, positions, with_element,
     with_float, with_number,
 };
 use crate::{
@@ -32,7 +32,7 @@ pub(crate) struct Concrete<'a> {
 ///
 /// # Errors
 /// E6001 for an index out of range, E6010 for an integer divided by 0 and for a function of Rust.
-pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Result<Value, RunError> {
+pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Result<Array, RunError> {
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
         Op::Const(constant) => filled(&known(constant, to)?, to),
@@ -59,7 +59,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Value], to: &Concrete<'_>) -> Resul
         }
         Op::Reorder(Reorder::ArgSort { axis, descending }) => {
             let sorted = in_order(position(*axis), *descending, operands[0]);
-            Value::new(to.shape, sorted.into_iter().map(|place| place as i64).collect::<Vec<_>>())
+            Array::new(to.shape, sorted.into_iter().map(|place| place as i64).collect::<Vec<_>>())
         }
         Op::Arrange(arrange) => moved(&arrange.motion(), operands[0], to),
         Op::Part(part) => moved(&part.motion(), operands[0], to),
@@ -125,8 +125,8 @@ impl Concrete<'_> {
     }
 
     /// A value of the result's shape whose element at each position `element` gives.
-    fn tabulate<T: Element>(&self, element: impl FnMut(Vec<usize>) -> T) -> Value {
-        Value::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
+    fn tabulate<T: Element>(&self, element: impl FnMut(Vec<usize>) -> T) -> Array {
+        Array::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
     }
 }
 
@@ -141,26 +141,26 @@ fn known(constant: &Const, to: &Concrete<'_>) -> Result<TensorData, RunError> {
     count.map(|count| TensorData::count(count, *dtype)).ok_or_else(too_many)
 }
 
-fn filled(data: &TensorData, to: &Concrete<'_>) -> Value {
+fn filled(data: &TensorData, to: &Concrete<'_>) -> Array {
     let count: usize = to.shape.iter().product();
     fn spread<T: Clone>(elements: Vec<T>, count: usize) -> Vec<T> {
         if elements.len() == 1 { vec![elements[0].clone(); count] } else { elements }
     }
     match data {
-        TensorData::I32(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
-        TensorData::I64(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
+        TensorData::I32(elements) => Array::new(to.shape, spread(elements.to_vec(), count)),
+        TensorData::I64(elements) => Array::new(to.shape, spread(elements.to_vec(), count)),
         TensorData::F32(elements) => {
-            Value::new(to.shape, spread(elements.iter().copied().map(F32::get).collect(), count))
+            Array::new(to.shape, spread(elements.iter().copied().map(F32::get).collect(), count))
         }
         TensorData::F64(elements) => {
-            Value::new(to.shape, spread(elements.iter().copied().map(F64::get).collect(), count))
+            Array::new(to.shape, spread(elements.iter().copied().map(F64::get).collect(), count))
         }
-        TensorData::Bool(elements) => Value::new(to.shape, spread(elements.to_vec(), count)),
+        TensorData::Bool(elements) => Array::new(to.shape, spread(elements.to_vec(), count)),
     }
 }
 
 /// The operands one after the other along an axis.
-fn concatenated(operands: &[&Value], axis: usize, to: &Concrete<'_>) -> Value {
+fn concatenated(operands: &[&Array], axis: usize, to: &Concrete<'_>) -> Array {
     with_element!(to.dtype, T => to.tabulate(|mut at| {
         let mut part = 0;
         while at[axis] >= operands[part].shape[axis] {
@@ -172,7 +172,7 @@ fn concatenated(operands: &[&Value], axis: usize, to: &Concrete<'_>) -> Value {
 }
 
 /// E6010 if integers are divided by 0.
-fn check_divisors(row: &map::Row, operands: &[&Value]) -> Result<(), RunError> {
+fn check_divisors(row: &map::Row, operands: &[&Array]) -> Result<(), RunError> {
     let Some(divisors) =
         row.pole.map(|divisor| operands[divisor]).filter(|divisors| !divisors.dtype().is_float())
     else {
@@ -186,13 +186,13 @@ fn check_divisors(row: &map::Row, operands: &[&Value]) -> Result<(), RunError> {
     })
 }
 
-fn function(row: &map::Row, operands: &[&Value], to: &Concrete<'_>) -> Value {
+fn function(row: &map::Row, operands: &[&Array], to: &Concrete<'_>) -> Array {
     if row.is_identity() {
         return operands[0].clone();
     }
     /// The elements of operands at the places that broadcast to a position.
     fn given<N: Copy + Default>(
-        operands: &[&Value],
+        operands: &[&Array],
         position: &[usize],
         element: fn(&Elements, usize) -> N,
     ) -> [N; MOST_OPERANDS] {
@@ -219,7 +219,7 @@ fn function(row: &map::Row, operands: &[&Value], to: &Concrete<'_>) -> Value {
     }
 }
 
-fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Array, to: &Concrete<'_>) -> Array {
     if !row.monoid.settles {
         return with_element!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
     }
@@ -234,32 +234,32 @@ fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Value, to: &Concr
 fn folded<T: Element>(
     combine: &map::Row,
     reduction: &Reduction,
-    operand: &Value,
+    operand: &Array,
     to: &Concrete<'_>,
-) -> Value {
+) -> Array {
     let combine = |all: Option<T>, element: T| match all {
         None => Some(element),
         Some(all) => Some(T::apply(combine, &[all, element])),
     };
     let (all, _) = groups(reduction, operand, to, None, combine);
     let all = all.into_iter().map(|all| all.expect("an extent is at least 1"));
-    Value::new(to.shape, T::wrap(all.collect()))
+    Array::new(to.shape, T::wrap(all.collect()))
 }
 
 /// The total of each group of elements, finished with the number of elements of a group.
 fn totals<T: Number>(
     reduction: &Reduction,
-    operand: &Value,
+    operand: &Array,
     to: &Concrete<'_>,
     finish: impl Fn(T::Total, usize) -> T,
-) -> Value {
+) -> Array {
     let add = |total, element: T| element.accumulate(total);
     let (totals, count) = groups(reduction, operand, to, T::NOTHING, add);
-    Value::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
+    Array::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
 }
 
 /// Where the largest elements are, or the smallest: the first NaN of each group, else the first of equal ones.
-fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Concrete<'_>) -> Value {
+fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Array, to: &Concrete<'_>) -> Array {
     with_number!(operand.dtype(), T => {
         let is_nan = |x: T| x.partial_cmp(&x).is_none();
         let beats = |x: T, best: T| {
@@ -271,12 +271,12 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Value, to: &Con
         };
         let (groups, _) = groups(reduction, operand, to, (0, None), add);
         let found = groups.into_iter().map(|(_, best)| best.map_or(0, |(_, at)| at));
-        Value::new(to.shape, found.collect::<Vec<i64>>())
+        Array::new(to.shape, found.collect::<Vec<i64>>())
     })
 }
 
 /// For each place the position along an axis of the element that comes there in order: NaN last, equal elements as they are.
-fn in_order(axis: usize, descending: bool, operand: &Value) -> Vec<usize> {
+fn in_order(axis: usize, descending: bool, operand: &Array) -> Vec<usize> {
     let mut first = operand.shape.clone();
     first[axis] = 1;
     let mut sorted = vec![0; operand.shape.iter().product()];
@@ -303,7 +303,7 @@ fn in_order(axis: usize, descending: bool, operand: &Value) -> Vec<usize> {
 }
 
 /// At each place what the elements up to it along an axis are together.
-fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Value], to: &Concrete<'_>) -> Value {
+fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Array], to: &Concrete<'_>) -> Array {
     match cumulate.row().combine {
         Combine::Monoid(monoid) => with_number!(to.dtype, T => {
             let elements = T::elements(operands[0]);
@@ -330,7 +330,7 @@ fn running<T: Element, S: Copy>(
     begin: S,
     next: impl Fn(S, usize) -> S,
     finish: impl Fn(S) -> T,
-) -> Value {
+) -> Array {
     let Cumulation { axis, reverse, exclusive } = *cumulation;
     let axis = position(axis);
     let extent = to.shape[axis];
@@ -347,13 +347,13 @@ fn running<T: Element, S: Copy>(
             state = after;
         }
     }
-    Value::new(to.shape, T::wrap(results))
+    Array::new(to.shape, T::wrap(results))
 }
 
 /// What the elements of each group give one after the other, and how many there are in a group.
 fn groups<T: Element, A: Copy>(
     reduction: &Reduction,
-    operand: &Value,
+    operand: &Array,
     to: &Concrete<'_>,
     nothing: A,
     add: impl Fn(A, T) -> A,
@@ -372,7 +372,7 @@ fn groups<T: Element, A: Copy>(
 }
 
 /// The elements of a value at the places that `place` gives for those of the result.
-fn read(operand: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Value {
+fn read(operand: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
     with_element!(to.dtype, T => {
         let elements = T::elements(operand);
         to.tabulate(|position| elements[offset(&operand.shape, &place(&position))])
@@ -380,9 +380,9 @@ fn read(operand: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usiz
 }
 
 /// The elements of a value moved.
-fn moved(motion: &Motion<'_>, operand: &Value, to: &Concrete<'_>) -> Value {
+fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
     match motion {
-        Motion::Order => Value::new(to.shape, operand.elements.clone()),
+        Motion::Order => Array::new(to.shape, operand.elements.clone()),
         Motion::Axes(permutation) => {
             let inverse = inverse(permutation);
             read(operand, to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
@@ -398,7 +398,7 @@ fn moved(motion: &Motion<'_>, operand: &Value, to: &Concrete<'_>) -> Value {
             for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
                 elements[offset(to.shape, &taken(slice, &position, to))] = *element;
             }
-            Value::new(to.shape, T::wrap(elements))
+            Array::new(to.shape, T::wrap(elements))
         }),
     }
 }
@@ -410,26 +410,26 @@ fn taken(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize> {
 }
 
 /// Each element added to zeros at the place that `place` gives for its own.
-fn added(updates: &Value, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Value {
+fn added(updates: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
     with_number!(to.dtype, T => {
         let mut totals = vec![T::NOTHING; to.shape.iter().product()];
         for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
             let total = &mut totals[offset(to.shape, &place(&position))];
             *total = element.accumulate(*total);
         }
-        Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+        Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
     })
 }
 
 /// A position with its place along an axis from where indices have it.
-fn place_along(rows: &[usize], indices: &Value, position: &[usize], axis: usize) -> Vec<usize> {
+fn place_along(rows: &[usize], indices: &Array, position: &[usize], axis: usize) -> Vec<usize> {
     let mut place = position.to_vec();
     place[axis] = rows[offset(&indices.shape, position)];
     place
 }
 
 /// The rows that indices mean, or E6001.
-fn rows(op: &Op, indices: &Value, (axis, extent): (usize, usize)) -> Result<Vec<usize>, RunError> {
+fn rows(op: &Op, indices: &Array, (axis, extent): (usize, usize)) -> Result<Vec<usize>, RunError> {
     let row = |index: i64| {
         let row = usize::try_from(index).ok().filter(|row| *row < extent);
         row.ok_or_else(|| {
@@ -448,12 +448,12 @@ fn rows(op: &Op, indices: &Value, (axis, extent): (usize, usize)) -> Result<Vec<
 }
 
 /// The place in a table of a position of what is gathered from it.
-fn row_of(rows: &[usize], indices: &Value, position: &[usize]) -> Vec<usize> {
+fn row_of(rows: &[usize], indices: &Array, position: &[usize]) -> Vec<usize> {
     let (index, rest) = position.split_at(indices.shape.len());
     [rows[offset(&indices.shape, index)]].into_iter().chain(rest.iter().copied()).collect()
 }
 
-fn dot<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
+fn dot<T: Number>(lhs: &Array, rhs: &Array, to: &Concrete<'_>) -> Array {
     let (a, b) = (T::elements(lhs), T::elements(rhs));
     to.tabulate(|mut position| {
         let column = if rhs.shape.len() == 2 { position.pop() } else { None };
@@ -466,7 +466,7 @@ fn dot<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
     })
 }
 
-fn matmul<T: Number>(lhs: &Value, rhs: &Value, to: &Concrete<'_>) -> Value {
+fn matmul<T: Number>(lhs: &Array, rhs: &Array, to: &Concrete<'_>) -> Array {
     let (a, b) = (T::elements(lhs), T::elements(rhs));
     let (lhs_batch, lhs_matrix) = lhs.shape.split_at(lhs.shape.len() - 2);
     let (rhs_batch, rhs_matrix) = rhs.shape.split_at(rhs.shape.len() - 2);
@@ -504,10 +504,10 @@ struct Tap {
 fn convolved(
     shapes: &Shapes<'_>,
     convolution: &Convolution,
-    operands: &[&Value],
+    operands: &[&Array],
     to: &Concrete<'_>,
     term: impl Fn(Tap) -> [usize; 3],
-) -> Value {
+) -> Array {
     let Shapes { image, filter, result } = *shapes;
     let before = [0, 1].map(|axis| convolution.before(axis, image[axis + 1], filter[axis]));
     with_number!(to.dtype, T => {
@@ -529,6 +529,6 @@ fn convolved(
                 totals[target] = a[from_a].accumulate_product(b[from_b], totals[target]);
             }
         }
-        Value::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
+        Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
     })
 }

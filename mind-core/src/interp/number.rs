@@ -1,12 +1,12 @@
 //! Arithmetic on elements as the reference defines it.
 
-use super::{Elements, Value};
+use super::{Array, Elements};
 use crate::map::{MOST_OPERANDS, Row};
 use crate::reduce::Neutral;
 
 /// An element type of values.
 pub(crate) trait Element: Copy + PartialEq + Default {
-    fn elements(value: &Value) -> &[Self];
+    fn elements(value: &Array) -> &[Self];
     fn wrap(elements: Vec<Self>) -> Elements;
     /// A function of elements that gives one of the same type.
     fn apply(row: &Row, operands: &[Self]) -> Self;
@@ -37,7 +37,7 @@ pub(crate) trait Float: Number {
 
 macro_rules! conversions {
     ($number:ty, $variant:ident) => {
-        fn elements(value: &Value) -> &[Self] {
+        fn elements(value: &Array) -> &[Self] {
             let Elements::$variant(elements) = &value.elements else {
                 unreachable!("operands have the element types that verification saw")
             };

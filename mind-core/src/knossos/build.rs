@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    ir::{Block, BlockId, Body, Check, Instruction, Loop, Operation, Place, Value, ValueId},
+    ir::{Block, BlockId, Body, Check, Instruction, Loop, Operation, Position, ValueDef, ValueId},
     prelude::Scalar,
     types::{Type, TypeId, Types},
 };
@@ -11,11 +11,11 @@ use super::{
 /// A body being written: blocks that are open stand in a stack, and instructions go to the innermost.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
-    values: Vec<Value>,
+    values: Vec<ValueDef>,
     blocks: Vec<Block>,
     open: Vec<Block>,
     /// Where instructions that follow stand in the program.
-    pub place: Place,
+    pub place: Position,
 }
 
 impl Builder {
@@ -46,7 +46,7 @@ impl Builder {
     }
 
     pub fn value(&mut self, ty: TypeId) -> ValueId {
-        self.values.push(Value { ty, name: None });
+        self.values.push(ValueDef { ty, name: None });
         ValueId::new(self.values.len() - 1)
     }
 
@@ -108,7 +108,7 @@ impl Builder {
     }
 
     /// A builder that begins at a place.
-    pub fn at(place: Place) -> Self {
+    pub fn at(place: Position) -> Self {
         Self { place, ..Self::default() }
     }
 

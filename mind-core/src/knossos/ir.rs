@@ -52,14 +52,14 @@ ids! {
 
 /// A place in a text, both counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Position {
     /// The line.
     pub line: u32,
     /// The column in characters.
     pub column: u32,
 }
 
-impl Place {
+impl Position {
     /// The place in a whole of a place in a part that begins here.
     #[must_use]
     pub fn of(self, part: Self) -> Self {
@@ -68,8 +68,8 @@ impl Place {
     }
 }
 
-impl From<Place> for Site {
-    fn from(place: Place) -> Self {
+impl From<Position> for Site {
+    fn from(place: Position) -> Self {
         Self::Text { line: place.line, column: place.column }
     }
 }
@@ -102,7 +102,7 @@ pub struct Rule {
     /// The name.
     pub name: String,
     /// Where it begins.
-    pub place: Place,
+    pub place: Position,
     /// The pattern as a function of the parameters.
     pub left: FunctionId,
     /// What it may be replaced by, as a function of the same parameters.
@@ -121,7 +121,7 @@ pub struct Function {
     /// The result.
     pub result: TypeId,
     /// Where it was first mentioned.
-    pub place: Place,
+    pub place: Position,
     /// What it does.
     pub definition: Definition,
 }
@@ -167,7 +167,7 @@ pub enum Derivative {
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// Every value.
-    pub values: Vec<Value>,
+    pub values: Vec<ValueDef>,
     /// Every block.
     pub blocks: Vec<Block>,
     /// The block whose parameters are the function's and whose result is.
@@ -188,7 +188,7 @@ impl Body {
 
 /// A value.
 #[derive(Clone, Debug)]
-pub struct Value {
+pub struct ValueDef {
     /// Its type.
     pub ty: TypeId,
     /// What the program calls it, where it does.
@@ -216,7 +216,7 @@ pub struct Instruction {
     /// What it does it to.
     pub operands: Vec<ValueId>,
     /// Where the program says so.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// Loops over a counter from 0 up to but not including a size; of rank n the counter is a tuple, the last member fastest.
@@ -289,10 +289,10 @@ pub enum Operation {
     Call(FunctionId),
     /// Structure: a new accumulator, at zero.
     Accumulator,
-    /// Accumulator, an index for each [`Step::Element`], value: adds it there; makes `(Tuple)`.
-    AddTo(Box<[Step]>),
-    /// Accumulator, an index for each [`Step::Element`]: the part of it there, as an accumulator.
-    Part(Box<[Step]>),
+    /// Accumulator, an index for each [`Projection::Element`], value: adds it there; makes `(Tuple)`.
+    AddTo(Box<[Projection]>),
+    /// Accumulator, an index for each [`Projection::Element`]: the part of it there, as an accumulator.
+    Part(Box<[Projection]>),
     /// Accumulator: what was added up. Nothing adds to it or reads it afterwards.
     Read,
     /// The tape of the operands.
@@ -303,7 +303,7 @@ pub enum Operation {
 
 /// A step into a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Projection {
     /// A member of a tuple, from 0.
     Member(usize),
     /// An element of a tensor; its index is an operand.

@@ -8,7 +8,7 @@ use std::{
 use super::{
     build::Builder,
     grad::{gather, spread},
-    ir::{Definition, Derivative, Function, FunctionId, Operation, Place, Program},
+    ir::{Definition, Derivative, Function, FunctionId, Operation, Position, Program},
     primitives,
     types::{Type, TypeId, Types},
 };
@@ -100,7 +100,7 @@ impl Program {
             let operands = b.begin(&parameters);
             let result = primitives::call(&mut b, &mut self.types, name, &operands)?;
             let ty = b.ty(result);
-            let (definition, place) = (Definition::Defined(b.finish(result)), Place::default());
+            let (definition, place) = (Definition::Defined(b.finish(result)), Position::default());
             Some(Function { name: name.into(), parameters, argument, result: ty, place, definition })
         })
     }

@@ -8,8 +8,8 @@ use std::{collections::HashMap, fmt::Write as _};
 
 use super::{
     ir::{
-        BlockId, Body, Check, Definition, Function, Instruction, LayoutId, Loop, Operation, Program, Step,
-        ValueId,
+        BlockId, Body, Check, Definition, Function, Instruction, LayoutId, Loop, Operation, Program,
+        Projection, ValueId,
     },
     types::TypeId,
 };
@@ -174,14 +174,14 @@ impl Printer<'_> {
     }
 
     /// An accumulator's part, as `%3[i].0`.
-    fn part(&self, steps: &[Step], operands: &[ValueId]) -> String {
+    fn part(&self, steps: &[Projection], operands: &[ValueId]) -> String {
         let mut operands = operands.iter().map(|operand| self.name(*operand));
         let mut text = operands.next().unwrap_or("%?").to_owned();
         for step in steps {
             text += &match step {
-                Step::Member(member) => format!(".{member}"),
-                Step::Element => format!("[{}]", operands.next().unwrap_or("%?")),
-                Step::Taped(LayoutId(layout), member) => format!(".#{layout}.{member}"),
+                Projection::Member(member) => format!(".{member}"),
+                Projection::Element => format!("[{}]", operands.next().unwrap_or("%?")),
+                Projection::Taped(LayoutId(layout), member) => format!(".#{layout}.{member}"),
             };
         }
         text

@@ -3,7 +3,7 @@
 //! Nothing here recurses: lists that are open stand in a vector, and how deep they nest is limited, so that whoever
 //! walks the lists may recurse.
 
-use super::ir::Place;
+use super::ir::Position;
 use crate::diag::{Code, Diag, Diags};
 
 /// How deep lists may nest.
@@ -22,7 +22,7 @@ pub(super) struct FormId(u32);
 
 #[derive(Debug)]
 struct Node<'a> {
-    place: Place,
+    place: Position,
     form: Form<'a>,
     /// Whether it is a list in brackets, as names of derivatives are.
     is_bracketed: bool,
@@ -41,7 +41,7 @@ pub(super) enum Form<'a> {
 }
 
 impl<'a> Forms<'a> {
-    pub fn place(&self, id: FormId) -> Place {
+    pub fn place(&self, id: FormId) -> Position {
         self.nodes[id.0 as usize].place
     }
 
@@ -92,7 +92,7 @@ pub(super) fn read<'a>(text: &'a str, diags: &mut Diags) -> Forms<'a> {
     let mut reader = Reader {
         text,
         at: 0,
-        place: Place { line: 1, column: 1 },
+        place: Position { line: 1, column: 1 },
         forms: Forms { nodes: Vec::with_capacity(text.len() / 4), top: Vec::new() },
         open: Vec::new(),
         too_deep: false,
@@ -107,7 +107,7 @@ pub(super) fn read<'a>(text: &'a str, diags: &mut Diags) -> Forms<'a> {
 struct Reader<'a, 'd> {
     text: &'a str,
     at: usize,
-    place: Place,
+    place: Position,
     forms: Forms<'a>,
     /// Lists that are not closed yet.
     open: Vec<Open>,
@@ -122,7 +122,7 @@ struct Reader<'a, 'd> {
 
 /// A list that is not closed yet.
 struct Open {
-    begin: Place,
+    begin: Position,
     bracket: char,
     members: Vec<FormId>,
 }
@@ -183,7 +183,7 @@ impl<'a> Reader<'a, '_> {
         let Some(character) = self.peek() else { return };
         self.at += character.len_utf8();
         if character == '\n' {
-            self.place = Place { line: self.place.line + 1, column: 1 };
+            self.place = Position { line: self.place.line + 1, column: 1 };
         } else {
             self.place.column += 1;
         }
@@ -195,11 +195,11 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn push(&mut self, place: Place, form: Form<'a>) {
+    fn push(&mut self, place: Position, form: Form<'a>) {
         self.push_list(place, form, false);
     }
 
-    fn push_list(&mut self, place: Place, form: Form<'a>, is_bracketed: bool) {
+    fn push_list(&mut self, place: Position, form: Form<'a>, is_bracketed: bool) {
         let id = FormId(self.forms.nodes.len() as u32);
         self.forms.nodes.push(Node { place, form, is_bracketed });
         match self.open.last_mut() {
@@ -208,7 +208,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn open(&mut self, begin: Place, bracket: char) {
+    fn open(&mut self, begin: Position, bracket: char) {
         if self.open.len() >= MAX_NESTING && !self.too_deep {
             self.too_deep = true;
             let message = format!("lists nest deeper than the limit of {MAX_NESTING}");
@@ -218,7 +218,7 @@ impl<'a> Reader<'a, '_> {
         self.open.push(Open { begin, bracket, members: Vec::new() });
     }
 
-    fn close(&mut self, place: Place, bracket: char) {
+    fn close(&mut self, place: Position, bracket: char) {
         let Some(Open { begin, bracket: opening, members }) = self.open.pop() else {
             let message = format!("unexpected `{bracket}`: every list is closed already");
             return self.diags.push(Diag::new(Code::E1007, place.into(), message));
@@ -237,7 +237,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// A declaration in the first column cannot stand in a list: the list before it was not closed.
-    fn begin_of_declaration(&mut self, place: Place) {
+    fn begin_of_declaration(&mut self, place: Position) {
         let begins = ["(def ", "(edef ", "(gdef ", "(rule "];
         if place.column == 1 && begins.iter().any(|begin| self.rest().starts_with(begin)) {
             self.abandon(&format!("before the declaration on line {}", place.line));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{
     ir::{
         Block, BlockId, Body, Definition, Function, FunctionId, Instruction, LayoutId, Loop, Operation,
-        Program, Step, ValueId,
+        Program, Projection, ValueId,
     },
     primitives::is_summable,
     print::mnemonic,
@@ -445,21 +445,21 @@ impl<'p> Checker<'p> {
     }
 
     /// What a part of an accumulator holds; the operands are it and the indices.
-    fn part(&self, steps: &[Step], operands: &[TypeId]) -> Rule<TypeId> {
+    fn part(&self, steps: &[Projection], operands: &[TypeId]) -> Rule<TypeId> {
         let (whole, mut indices) = operands.split_first().ok_or("there is no accumulator")?;
         let mut ty = self.held(*whole)?;
         for step in steps {
             ty = match step {
-                Step::Member(member) => {
+                Projection::Member(member) => {
                     let members = self.types.members(ty).ok_or("a step goes into no tuple")?;
                     *members.get(*member).ok_or("the tuple has no such member")?
                 }
-                Step::Element => {
+                Projection::Element => {
                     let (index, rest) = indices.split_first().ok_or("an index is missing")?;
                     indices = rest;
                     self.element(ty, *index)?
                 }
-                Step::Taped(layout, member) => {
+                Projection::Taped(layout, member) => {
                     self.is("what a step goes into", TypeId::TAPE, ty)?;
                     let taped = *self.layout(*layout)?.get(*member).ok_or("the tape has no such value")?;
                     self.types.tangent(taped)

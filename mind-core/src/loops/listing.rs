@@ -5,8 +5,8 @@ use std::{collections::HashMap, fmt::Write};
 use crate::{
     ir::ValueId,
     loops::{
-        Capture, Captured, Cut, Done, Epilogue, Finished, Head, Lanes, Loops, OfBlock, OfStep, Part, Place,
-        Product, Run, Size, Statement, Total, Value, Var, of_step,
+        Capture, Captured, Cut, Done, ElementRef, Epilogue, Expr, Finished, Head, Lanes, Loops, OfBlock,
+        OfStep, Part, Product, Run, Size, Statement, Total, Var, of_step,
     },
     plan::{BufferId, Listing, Scalar, Step},
     reduce::Neutral,
@@ -213,17 +213,17 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn value(&self, value: &Value) -> String {
+    fn value(&self, value: &Expr) -> String {
         match value {
-            Value::Number(var) => self.name(*var).to_owned(),
-            Value::Constant(data) => self.listing.scalar(&Scalar::Constant(data.clone())),
-            Value::Element(place) => self.place(place),
-            Value::Apply { op, operands, .. } => {
+            Expr::Number(var) => self.name(*var).to_owned(),
+            Expr::Constant(data) => self.listing.scalar(&Scalar::Constant(data.clone())),
+            Expr::Element(place) => self.place(place),
+            Expr::Apply { op, operands, .. } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
                 crate::plan::operation(*op, &operands)
             }
-            Value::Mean { sum, count, .. } => format!("{} / {}", self.value(sum), self.grouped(count)),
-            Value::Lanes { monoid, lanes, .. } => format!("{} of {}", monoid.label, self.lanes(lanes)),
+            Expr::Mean { sum, count, .. } => format!("{} / {}", self.value(sum), self.grouped(count)),
+            Expr::Lanes { monoid, lanes, .. } => format!("{} of {}", monoid.label, self.lanes(lanes)),
         }
     }
 
@@ -246,7 +246,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn place(&self, place: &Place) -> String {
+    fn place(&self, place: &ElementRef) -> String {
         format!("{}[{}]", self.name(place.of), self.size(&place.index))
     }
 

@@ -17,7 +17,7 @@ pub use listing::listing;
 pub use lower::{
     Done, Epilogue, Finished, OfStep, Product, Whole, epilogue, is_tiny, nest, of_step, product, scratch,
 };
-pub use ranges::{Asked, Ranges};
+pub use ranges::{CheckedLoop, Ranges};
 pub use size::Size;
 
 use crate::{
@@ -138,7 +138,7 @@ pub struct Total {
     /// For a mean, the number of elements.
     pub count: Option<Dim>,
     /// What the loops give for it.
-    pub part: Value,
+    pub part: Expr,
 }
 
 /// How loops are called.
@@ -178,7 +178,7 @@ pub struct Part {
 
 /// An element of an array or of what is elsewhere.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct ElementRef {
     /// Of what.
     pub of: Var,
     /// Which.
@@ -187,26 +187,26 @@ pub struct Place {
 
 /// One element.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum Expr {
     /// A variable's.
     Number(Var),
     /// A known number.
     Constant(TensorData),
     /// What is at a place.
-    Element(Place),
+    Element(ElementRef),
     /// A function of elements.
     Apply {
         /// The function.
         op: Map,
         /// What it takes.
-        operands: Vec<Value>,
+        operands: Vec<Expr>,
         /// The element type of the result.
         dtype: DType,
     },
     /// A sum divided by the number of its elements.
     Mean {
         /// The sum.
-        sum: Box<Value>,
+        sum: Box<Expr>,
         /// The number.
         count: Size,
         /// The element type.
@@ -245,7 +245,7 @@ pub enum Statement {
     /// A number of elements or a position.
     Size(Var, Size),
     /// An element.
-    Number(Var, Value),
+    Number(Var, Expr),
     /// Whether an index is below a size.
     Mask {
         /// What it is called.
@@ -346,15 +346,15 @@ pub enum Statement {
     /// Every element divided by a number of elements.
     Divide(Part, Size),
     /// An element that is stored.
-    Store(Place, Value),
+    Store(ElementRef, Expr),
     /// An element combined with one more.
     Combine {
         /// The element.
-        place: Place,
+        place: ElementRef,
         /// What combines them.
         monoid: &'static Monoid,
         /// The other.
-        value: Value,
+        value: Expr,
         /// Unless this says that it does not count.
         mask: Option<Var>,
     },
@@ -510,9 +510,9 @@ impl Lanes {
     }
 }
 
-impl Value {
+impl Expr {
     /// Where it is, if that is all that it is.
-    fn place(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&ElementRef> {
         if let Self::Element(place) = self { Some(place) } else { None }
     }
 }

@@ -1,19 +1,19 @@
 //! Loops over elements with functions that are shorter of operands in range: what tells whether all elements are.
 
-use super::{Head, Loops, Statement, Value, Var};
+use super::{Expr, Head, Loops, Statement, Var};
 
 /// What is asked of each element before a loop over elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranges<'a> {
     /// What the questions read, in order.
-    pub numbers: Vec<(Var, &'a Value)>,
+    pub numbers: Vec<(Var, &'a Expr)>,
     /// Each question ([`Row::range`](crate::map::Row::range)) and the operands that it is asked of.
-    pub questions: Vec<(&'static str, &'a [Value])>,
+    pub questions: Vec<(&'static str, &'a [Expr])>,
 }
 
 /// A turn of a loop that asks its elements before it has done anything.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked<'a> {
+pub struct CheckedLoop<'a> {
     /// What is only named before.
     pub before: &'a [Statement],
     /// The loop over elements.
@@ -28,7 +28,7 @@ pub struct Asked<'a> {
 
 impl Loops {
     /// The parts of a body that asks its elements before it does anything, so that it can begin anew after the answer.
-    pub fn asked<'a>(&self, body: &'a [Statement]) -> Option<Asked<'a>> {
+    pub fn asked<'a>(&self, body: &'a [Statement]) -> Option<CheckedLoop<'a>> {
         let names = |statement: &&Statement| {
             matches!(
                 statement,
@@ -42,7 +42,7 @@ impl Loops {
         let (Statement::Do(head @ Head::Elements { .. }, elements), after) = rest.split_first()? else {
             return None;
         };
-        Some(Asked { before, head, elements, ranges: self.ranges(elements)?, after })
+        Some(CheckedLoop { before, head, elements, ranges: self.ranges(elements)?, after })
     }
 
     /// What is asked of each element before a loop of this body, whose functions are all shorter then. Nothing if it has no such
@@ -68,14 +68,14 @@ impl Loops {
         }
         numbers.reverse();
         let operands = questions.iter().flat_map(|(_, operands)| *operands);
-        let is_short = operands.chain(numbers.iter().map(|(_, value)| *value)).all(Value::is_short);
+        let is_short = operands.chain(numbers.iter().map(|(_, value)| *value)).all(Expr::is_short);
         is_short.then_some(Ranges { numbers, questions })
     }
 }
 
-fn ask<'a>(value: &'a Value, questions: &mut Vec<(&'static str, &'a [Value])>) {
+fn ask<'a>(value: &'a Expr, questions: &mut Vec<(&'static str, &'a [Expr])>) {
     match value {
-        Value::Apply { op, operands, .. } => {
+        Expr::Apply { op, operands, .. } => {
             operands.iter().for_each(|operand| ask(operand, questions));
             if let Some(question) = op.row().range
                 && !questions.contains(&(question, operands))
@@ -83,14 +83,14 @@ fn ask<'a>(value: &'a Value, questions: &mut Vec<(&'static str, &'a [Value])>) {
                 questions.push((question, operands));
             }
         }
-        Value::Mean { sum, .. } => ask(sum, questions),
-        Value::Number(_) | Value::Constant(_) | Value::Element(_) | Value::Lanes { .. } => {}
+        Expr::Mean { sum, .. } => ask(sum, questions),
+        Expr::Number(_) | Expr::Constant(_) | Expr::Element(_) | Expr::Lanes { .. } => {}
     }
 }
 
 impl Statement {
     /// What it computes of an element, if anything; nothing is known of statements that are more than one of an element.
-    fn element_value(&self) -> Option<Option<&Value>> {
+    fn element_value(&self) -> Option<Option<&Expr>> {
         match self {
             Self::Number(_, value) | Self::Store(_, value) | Self::Combine { value, .. } => Some(Some(value)),
             Self::Size(..) | Self::Mask { .. } => Some(None),
@@ -117,7 +117,7 @@ impl Statement {
     }
 }
 
-impl Value {
+impl Expr {
     /// Adds the numbers that it reads.
     fn variables(&self, read: &mut Vec<Var>) {
         match self {

@@ -24,7 +24,7 @@ impl Parts {
         for node in std::mem::take(&mut graph.silent) {
             graph.nodes[node.index()].op = Op::Map(Map::COPY);
         }
-        let passed_on = |graph: &Graph, node: NodeId| match graph.told.of(node) {
+        let passed_on = |graph: &Graph, node: NodeId| match graph.pullbacks.of(node) {
             Some(_) => graph.node(node).operands[0],
             None => node,
         };

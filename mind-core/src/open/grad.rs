@@ -16,7 +16,7 @@ use crate::written::Permutation;
 use super::graph::{Graph, MAX_NODES, RawNode};
 use super::{Constant, Extents, NodeId, Op, Own, Reduction, Subscript, Written};
 
-/// Why an expression has no gradient that can be told before types.
+/// Why an expression has no gradient, as far as that is known without types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The program has grown beyond the limit.
@@ -39,14 +39,14 @@ pub(super) fn differentiate(
     }
     for node in (0..count).rev().map(NodeId::new) {
         // What passes a result on is gone from a finished program.
-        graph.deriving = Some(match graph.told.of(node) {
+        graph.deriving = Some(match graph.pullbacks.of(node) {
             Some(_) => graph.node(node).operands[0],
             None => node,
         });
-        if let Some(told) = graph.told.of_first(node).cloned() {
-            let given: Vec<_> = told.results.iter().map(|result| cotangents[result.index()]).collect();
+        if let Some(pullback) = graph.pullbacks.of_first(node).cloned() {
+            let given: Vec<_> = pullback.results.iter().map(|result| cotangents[result.index()]).collect();
             if given.iter().any(Option::is_some) {
-                for (parameter, value) in graph.told_back(&told, &given) {
+                for (parameter, value) in graph.pull_back(&pullback, &given) {
                     if active[parameter.index()] {
                         contribute(graph, &mut cotangents, parameter, value);
                     }
@@ -56,8 +56,8 @@ pub(super) fn differentiate(
                 return Err(Fault::TooLarge);
             }
         }
-        // Whatever is told of it is told with the first of the results.
-        if graph.told.of(node).is_some() {
+        // The pullback of several results is applied at the first of them.
+        if graph.pullbacks.of(node).is_some() {
             continue;
         }
         let Some(cotangent) = cotangents[node.index()] else { continue };
@@ -80,7 +80,7 @@ pub(super) fn is_flat(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> bool {
     reached[leaf.index()] = true;
     for (position, node) in graph.nodes.iter().enumerate() {
         let flat = matches!(&node.op, Op::Map(map) if map.row().flat)
-            || graph.told.of(NodeId::new(position)).is_some();
+            || graph.pullbacks.of(NodeId::new(position)).is_some();
         let mut operands = node.operands.iter().enumerate();
         reached[position] |=
             operands.any(|(at, operand)| reached[operand.index()] && (flat || node.op.flows(at)));
@@ -100,8 +100,9 @@ pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'s
         }
     }
     let mut labels = Vec::new();
-    let told = |position: usize| graph.told.of(NodeId::new(position)).is_some();
-    let leading = graph.nodes.iter().enumerate().filter(|(position, _)| leads[*position] && !told(*position));
+    let pullback = |position: usize| graph.pullbacks.of(NodeId::new(position)).is_some();
+    let leading =
+        graph.nodes.iter().enumerate().filter(|(position, _)| leads[*position] && !pullback(*position));
     for (_, node) in leading {
         let stops = |(position, operand): (usize, &NodeId)| {
             active[operand.index()] && node.op.reads(position) && !node.op.flows(position)
@@ -132,8 +133,8 @@ fn active(graph: &Graph, targets: &[NodeId]) -> Vec<bool> {
     let mut active = vec![false; graph.nodes.len()];
     targets.iter().for_each(|target| active[target.index()] = true);
     for (position, node) in graph.nodes.iter().enumerate() {
-        if let Some(told) = graph.told.of(NodeId::new(position)) {
-            active[position] = told.flows.iter().any(|(parameter, _)| active[parameter.index()]);
+        if let Some(pullback) = graph.pullbacks.of(NodeId::new(position)) {
+            active[position] = pullback.flows.iter().any(|(parameter, _)| active[parameter.index()]);
             continue;
         }
         let mut operands = node.operands.iter().enumerate();

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::{
     NodeId, Op, Spot,
-    pullbacks::Tellings,
+    pullbacks::CustomPullbacks,
     shapes::{SCALAR, ShapeId, Shapes},
 };
 
@@ -30,7 +30,7 @@ pub(super) struct Graph {
     shapes: Shapes,
     shape_of: Vec<ShapeId>,
     /// What nodes tell of their derivatives.
-    pub(super) told: Tellings,
+    pub(super) pullbacks: CustomPullbacks,
     /// Nodes with an effect that stand in a pullback as it is written, which only a derivative has.
     pub(super) silent: BTreeSet<NodeId>,
     /// The node that is being differentiated.

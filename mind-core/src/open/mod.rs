@@ -31,7 +31,7 @@ pub use ir::{
     PartOf, Program, Spot, Structure,
 };
 pub use lower::{lower, lower_with};
-pub use plan::{Fused, Place, Plan, Step, plan, plan_watching};
+pub use plan::{Fused, Location, Plan, Step, plan, plan_watching};
 pub use shapes::ShapeId;
 pub use typing::{check_annotated, check_truths, types};
 

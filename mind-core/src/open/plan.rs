@@ -15,7 +15,7 @@ pub struct Plan {
     /// What runs, in order.
     pub steps: Vec<Step>,
     /// Where each node's elements lie, by node; nothing for what no step computes.
-    pub places: Vec<Option<Place>>,
+    pub places: Vec<Option<Location>>,
     /// The element type of each slot. A slot is as long as the longest of the buffers that lie there, one after another.
     pub slots: Vec<ClassId>,
 }
@@ -71,7 +71,7 @@ impl Fused {
 
 /// Where the elements of a node lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// In the caller's tensor.
     Leaf(LeafId),
     /// In the program: it is a constant.
@@ -106,14 +106,14 @@ pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
     let needed = Needed::of(program, watching);
     let steps = by_row::group(program, fuse::steps(program, &needed));
     let results = program.result.nodes();
-    let mut places: Vec<Option<Place>> = program
+    let mut places: Vec<Option<Location>> = program
         .iter()
         .map(|(id, node)| needed.reads(id).then(|| place_of(&node.op, &node.operands)))
         .collect();
     for node in steps.iter().flat_map(stored) {
         let position = results.iter().position(|result| *result == node);
         // Those without a result get their slot below.
-        places[node.index()] = position.map(Place::Result);
+        places[node.index()] = position.map(Location::Result);
     }
     let last = last_reads(program, &steps, &places, &results);
     let slots = allocate(program, &steps, &last, &mut places);
@@ -121,15 +121,15 @@ pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
 }
 
 /// Where a node lies that no step stores.
-fn place_of(op: &Op, operands: &[NodeId]) -> Place {
+fn place_of(op: &Op, operands: &[NodeId]) -> Location {
     if let Some(leaf) = op.input_name() {
-        Place::Leaf(*leaf)
+        Location::Leaf(*leaf)
     } else if matches!(op, Op::Const(_)) {
-        Place::Constant
+        Location::Constant
     } else if op.kind() == Kind::View {
-        Place::View(operands[0])
+        Location::View(operands[0])
     } else {
-        Place::Loop
+        Location::Loop
     }
 }
 
@@ -162,11 +162,11 @@ pub(super) fn read(program: &Program, step: &Step) -> Vec<NodeId> {
 fn last_reads(
     program: &Program,
     steps: &[Step],
-    places: &[Option<Place>],
+    places: &[Option<Location>],
     results: &[NodeId],
 ) -> Vec<Option<usize>> {
     let source = |mut node: NodeId| {
-        while let Some(Place::View(of)) = places[node.index()] {
+        while let Some(Location::View(of)) = places[node.index()] {
             node = of;
         }
         node
@@ -197,7 +197,7 @@ fn allocate(
     program: &Program,
     steps: &[Step],
     last: &[Option<usize>],
-    places: &mut [Option<Place>],
+    places: &mut [Option<Location>],
 ) -> Vec<ClassId> {
     let mut slots: Vec<ClassId> = Vec::new();
     // The step after which each slot is free.
@@ -215,7 +215,7 @@ fn allocate(
                 slots.len() - 1
             });
             busy_until[slot] = last[node.index()].unwrap_or(position);
-            places[node.index()] = Some(Place::Slot(slot));
+            places[node.index()] = Some(Location::Slot(slot));
         }
     }
     slots

@@ -1,8 +1,8 @@
-//! What nodes tell of their derivatives, by `pullback(y, dy) { … }`.
+//! Derivatives that a program defines, by `pullback(y, dy) { … }`.
 //!
-//! The nodes of the pullback stand in the graph like others, on stand-ins for the cotangents: zeros of the results' types. So
-//! their rules are checked where they are written, and nothing reads them. A derivative makes them anew with its cotangents in
-//! the place of the stand-ins. A result is passed on by a node of its own, which a finished program has no more.
+//! The nodes of a pullback are in the graph like others. Their cotangents are placeholders: zeros of the results' types. So
+//! the rules of the nodes are checked where they are written, and no result depends on them. Differentiation copies the nodes with
+//! its cotangents in place of the placeholders. Each result is copied by a node of its own, which `finish` removes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,9 +12,9 @@ use super::{NodeId, Op, Own};
 use crate::grad::rules::keeping_zeros;
 use crate::map::Map;
 
-/// What is told of one call.
+/// The pullback of one call.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct CustomPullback {
     /// The nodes that pass the results on.
     pub(super) results: Vec<NodeId>,
     /// What stands for the cotangent of each.
@@ -25,30 +25,30 @@ pub(super) struct Told {
     pub(super) body: Range<usize>,
 }
 
-/// All that is told.
+/// All pullbacks of a graph.
 #[derive(Default)]
-pub(super) struct Tellings {
+pub(super) struct CustomPullbacks {
     /// By the first of the results.
-    told: BTreeMap<NodeId, Told>,
+    pullbacks: BTreeMap<NodeId, CustomPullback>,
     /// For each result the first one.
     first: BTreeMap<NodeId, NodeId>,
 }
 
-impl Tellings {
-    /// What is told of the results of which this is the first.
-    pub(super) fn of_first(&self, result: NodeId) -> Option<&Told> {
-        self.told.get(&result)
+impl CustomPullbacks {
+    /// The pullback whose first result this is.
+    pub(super) fn of_first(&self, result: NodeId) -> Option<&CustomPullback> {
+        self.pullbacks.get(&result)
     }
 
-    /// What is told of the results of which this is one.
-    pub(super) fn of(&self, result: NodeId) -> Option<&Told> {
-        self.told.get(self.first.get(&result)?)
+    /// The pullback of which this is one of the results.
+    pub(super) fn of(&self, result: NodeId) -> Option<&CustomPullback> {
+        self.pullbacks.get(self.first.get(&result)?)
     }
 
-    pub(super) fn add(&mut self, told: Told) {
-        let Some(first) = told.results.first().copied() else { return };
-        self.first.extend(told.results.iter().map(|result| (*result, first)));
-        self.told.insert(first, told);
+    pub(super) fn add(&mut self, pullback: CustomPullback) {
+        let Some(first) = pullback.results.first().copied() else { return };
+        self.first.extend(pullback.results.iter().map(|result| (*result, first)));
+        self.pullbacks.insert(first, pullback);
     }
 }
 
@@ -63,22 +63,29 @@ impl Graph {
     }
 
     /// What flows back to the parameters where the results have these cotangents.
-    pub(super) fn told_back(&mut self, told: &Told, cotangents: &[Option<NodeId>]) -> Vec<(NodeId, NodeId)> {
+    pub(super) fn pull_back(
+        &mut self,
+        pullback: &CustomPullback,
+        cotangents: &[Option<NodeId>],
+    ) -> Vec<(NodeId, NodeId)> {
         let mut became: BTreeMap<NodeId, NodeId> = BTreeMap::new();
-        let mut linear: BTreeSet<NodeId> = told.stand_ins.iter().copied().collect();
-        for ((result, stand_in), cotangent) in told.results.iter().zip(&told.stand_ins).zip(cotangents) {
+        let mut linear: BTreeSet<NodeId> = pullback.stand_ins.iter().copied().collect();
+        for ((result, stand_in), cotangent) in
+            pullback.results.iter().zip(&pullback.stand_ins).zip(cotangents)
+        {
             let zeros = Op::Own(Own::FilledLike { one: false });
             let cotangent = cotangent.unwrap_or_else(|| self.derive(zeros, &[*result]));
             became.insert(*stand_in, cotangent);
         }
         // The pullbacks in it are not run.
-        let nodes = told.body.clone().map(NodeId::new);
-        let within: Vec<_> = nodes.filter_map(|node| Some(self.told.of_first(node)?.body.clone())).collect();
-        for node in told.body.clone().map(NodeId::new) {
-            if let Some(inner) = self.told.of_first(node).cloned() {
+        let nodes = pullback.body.clone().map(NodeId::new);
+        let within: Vec<_> =
+            nodes.filter_map(|node| Some(self.pullbacks.of_first(node)?.body.clone())).collect();
+        for node in pullback.body.clone().map(NodeId::new) {
+            if let Some(inner) = self.pullbacks.of_first(node).cloned() {
                 self.pass_on_again(&inner, &mut became);
             }
-            if became.contains_key(&node) || self.told.of(node).is_some() {
+            if became.contains_key(&node) || self.pullbacks.of(node).is_some() {
                 continue;
             }
             let RawNode { op, operands, .. } = &self.nodes[node.index()];
@@ -96,19 +103,20 @@ impl Graph {
                 became.insert(node, made);
             }
         }
-        let inner = told.body.clone().map(NodeId::new).filter_map(|node| self.told.of_first(node).cloned());
+        let inner =
+            pullback.body.clone().map(NodeId::new).filter_map(|node| self.pullbacks.of_first(node).cloned());
         for inner in inner.filter(|inner| became.contains_key(&inner.results[0])).collect::<Vec<_>>() {
             let all = |nodes: &[NodeId]| nodes.iter().map(|node| now(&became, *node)).collect::<Vec<_>>();
             let flows = inner.flows.iter().map(|(of, value)| (now(&became, *of), now(&became, *value)));
             let (results, stand_ins) = (all(&inner.results), all(&inner.stand_ins));
             let body = stand_ins.iter().map(|node| node.index()).min().unwrap_or_default()..self.nodes.len();
-            self.told.add(Told { results, stand_ins, flows: flows.collect(), body });
+            self.pullbacks.add(CustomPullback { results, stand_ins, flows: flows.collect(), body });
         }
-        told.flows.iter().map(|(parameter, value)| (*parameter, now(&became, *value))).collect()
+        pullback.flows.iter().map(|(parameter, value)| (*parameter, now(&became, *value))).collect()
     }
 
     /// The results of a call within a pullback, passed on anew where anything of the call is new.
-    fn pass_on_again(&mut self, inner: &Told, became: &mut BTreeMap<NodeId, NodeId>) {
+    fn pass_on_again(&mut self, inner: &CustomPullback, became: &mut BTreeMap<NodeId, NodeId>) {
         let given: Vec<NodeId> =
             inner.results.iter().map(|result| self.nodes[result.index()].operands[0]).collect();
         let parameters = inner.flows.iter().map(|(parameter, _)| parameter);

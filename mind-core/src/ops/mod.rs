@@ -64,7 +64,7 @@ pub(crate) use shape::inverse;
 pub type Inferred = Result<Type, Box<OpError>>;
 
 /// An operand and one of its axes.
-pub type Place = (usize, usize);
+pub type OperandAxis = (usize, usize);
 
 /// One row of the table: what an operation is.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ pub struct OpInfo {
     /// What must hold of symbolic dims for the operation to run, beyond every extent being at least 1.
     pub requirements: fn(&Op, &[&Type]) -> Vec<Requirement>,
     /// Which operand's axis gives the extent of a result axis, for messages; nothing where it is computed or written.
-    pub origin: fn(&Op, &[&Type], usize) -> Option<Place>,
+    pub origin: fn(&Op, &[&Type], usize) -> Option<OperandAxis>,
     /// How a cotangent flows back.
     pub derivative: Derivative,
     /// Arithmetic operations one evaluation takes: adds, multiplications, and 1 for each exp, log, division.

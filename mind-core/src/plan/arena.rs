@@ -6,7 +6,7 @@
 
 use crate::{
     dim::{Dim, DimResult},
-    plan::{Buffer, BufferId, Place, Step, Strips, order::may_overwrite},
+    plan::{Buffer, BufferId, Location, Step, Strips, order::may_overwrite},
     ty::DType,
 };
 
@@ -26,7 +26,7 @@ pub const ALIGNMENT: usize = 64;
 const MOST: usize = 1500;
 
 /// The place of a temporary before it has an offset.
-pub(super) const UNASSIGNED: Place = Place::Arena { offset: Dim::ZERO };
+pub(super) const UNASSIGNED: Location = Location::Arena { offset: Dim::ZERO };
 
 /// Gives every temporary an offset.
 ///
@@ -46,22 +46,23 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
             }
         }
     }
-    let tenants = tenants(&longest, steps);
+    let allocations = allocations(&longest, steps);
     let mut arenas = Vec::new();
     for dtype in DType::ALL {
-        let of_type: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.dtype == dtype).collect();
+        let of_type: Vec<&Allocation> =
+            allocations.iter().filter(|allocation| allocation.dtype == dtype).collect();
         if of_type.is_empty() {
             continue;
         }
         let (known, unknown): (Vec<_>, Vec<_>) = of_type
             .iter()
-            .partition(|tenant| of_type.len() <= MOST && tenant.size.len.as_literal().is_some());
+            .partition(|allocation| of_type.len() <= MOST && allocation.size.len.as_literal().is_some());
         let (mut places, end) = in_gaps(&known);
         let (more, len) = in_slots(&unknown, end);
         places.extend(more);
-        for (tenant, offset) in known.iter().chain(&unknown).zip(places) {
-            for buffer in &tenant.buffers {
-                buffers[buffer.0].place = Place::Arena { offset: offset.clone() };
+        for (allocation, offset) in known.iter().chain(&unknown).zip(places) {
+            for buffer in &allocation.buffers {
+                buffers[buffer.0].place = Location::Arena { offset: offset.clone() };
             }
         }
         arenas.push(Arena { dtype, len });
@@ -93,7 +94,7 @@ impl Size {
 }
 
 /// Buffers that take the place of one another.
-struct Tenant {
+struct Allocation {
     dtype: DType,
     size: Size,
     buffers: Vec<BufferId>,
@@ -101,7 +102,7 @@ struct Tenant {
     life: (usize, usize),
 }
 
-impl Tenant {
+impl Allocation {
     fn meets(&self, other: &Self) -> bool {
         self.life.0 <= other.life.1 && other.life.0 <= self.life.1
     }
@@ -109,14 +110,14 @@ impl Tenant {
 
 /// A step, or one of those that run for a strip of rows, and when what it uses has to be there: what is not the strip's alone,
 /// from the first to the last of these.
-struct Turn<'s> {
+struct ScheduledStep<'s> {
     step: &'s Step,
     strips: Option<&'s Strips>,
     position: usize,
     all: (usize, usize),
 }
 
-impl<'s> Turn<'s> {
+impl<'s> ScheduledStep<'s> {
     fn of(steps: &'s [Step]) -> Vec<Self> {
         let mut turns: Vec<Self> = Vec::with_capacity(steps.len());
         for step in steps {
@@ -149,9 +150,9 @@ impl<'s> Turn<'s> {
     }
 }
 
-fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
-    let is_temporary = |buffer: BufferId| matches!(buffers[buffer.0].place, Place::Arena { .. });
-    let turns = Turn::of(steps);
+fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
+    let is_temporary = |buffer: BufferId| matches!(buffers[buffer.0].place, Location::Arena { .. });
+    let turns = ScheduledStep::of(steps);
     let mut last_use = vec![0; buffers.len()];
     for turn in &turns {
         turn.step.for_each_buffer(|buffer| {
@@ -159,7 +160,7 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
             last_use[buffer.0] = last_use[buffer.0].max(turn.life(buffer).1);
         });
     }
-    let mut tenants: Vec<Tenant> = Vec::new();
+    let mut allocations: Vec<Allocation> = Vec::new();
     let mut tenant_of: Vec<Option<usize>> = vec![None; buffers.len()];
     for turn in &turns {
         let (step, position) = (turn.step, turn.position);
@@ -185,19 +186,19 @@ fn tenants(buffers: &[Buffer], steps: &[Step]) -> Vec<Tenant> {
                 }
             });
             taken.extend(overwritten);
-            let tenant = overwritten.and_then(|operand| tenant_of[operand.0]).unwrap_or_else(|| {
+            let allocation = overwritten.and_then(|operand| tenant_of[operand.0]).unwrap_or_else(|| {
                 let (dtype, size) = (buffers[result.0].ty.dtype, Size::of(&buffers[result.0]));
                 let (start, _) = turn.life(result);
-                tenants.push(Tenant { dtype, size, buffers: Vec::new(), life: (start, start) });
-                tenants.len() - 1
+                allocations.push(Allocation { dtype, size, buffers: Vec::new(), life: (start, start) });
+                allocations.len() - 1
             });
-            tenants[tenant].buffers.push(result);
-            tenants[tenant].life.1 = last_use[result.0];
-            tenant_of[result.0] = Some(tenant);
+            allocations[allocation].buffers.push(result);
+            allocations[allocation].life.1 = last_use[result.0];
+            tenant_of[result.0] = Some(allocation);
         });
     }
-    tenants.sort_by_key(|tenant| tenant.life.0);
-    tenants
+    allocations.sort_by_key(|allocation| allocation.life.0);
+    allocations
 }
 
 /// What no memory holds, where the number of elements leaves 64 bits.
@@ -207,67 +208,69 @@ fn or_too_many(elements: DimResult) -> Dim {
 }
 
 /// Offsets of known sizes, and where the last one ends.
-fn in_gaps(tenants: &[&Tenant]) -> (Vec<Dim>, Dim) {
-    let size = |tenant: &Tenant| tenant.size.len.as_literal().expect("only known sizes are placed in gaps");
-    let mut largest_first: Vec<usize> = (0..tenants.len()).collect();
-    largest_first.sort_by_key(|tenant| std::cmp::Reverse(size(tenants[*tenant])));
-    let mut offsets: Vec<i64> = vec![0; tenants.len()];
+fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
+    let size = |allocation: &Allocation| {
+        allocation.size.len.as_literal().expect("only known sizes are placed in gaps")
+    };
+    let mut largest_first: Vec<usize> = (0..allocations.len()).collect();
+    largest_first.sort_by_key(|allocation| std::cmp::Reverse(size(allocations[*allocation])));
+    let mut offsets: Vec<i64> = vec![0; allocations.len()];
     // The placed ones by offset.
     let mut placed: Vec<usize> = Vec::new();
     let mut end = 0;
-    for tenant in largest_first {
-        let needed = size(tenants[tenant]);
+    for allocation in largest_first {
+        let needed = size(allocations[allocation]);
         let mut tightest: Option<(i64, i64)> = None;
         let mut free_from = 0;
-        for other in placed.iter().filter(|other| tenants[**other].meets(tenants[tenant])) {
+        for other in placed.iter().filter(|other| allocations[**other].meets(allocations[allocation])) {
             let gap = offsets[*other] - free_from;
             if gap >= needed && tightest.is_none_or(|(best, _)| gap < best) {
                 tightest = Some((gap, free_from));
             }
-            free_from = free_from.max(offsets[*other].saturating_add(size(tenants[*other])));
+            free_from = free_from.max(offsets[*other].saturating_add(size(allocations[*other])));
         }
         let offset = tightest.map_or(free_from, |(_, offset)| offset);
-        offsets[tenant] = offset;
+        offsets[allocation] = offset;
         end = end.max(offset.saturating_add(needed));
         let at = placed.partition_point(|other| offsets[*other] <= offset);
-        placed.insert(at, tenant);
+        placed.insert(at, allocation);
     }
     (offsets.into_iter().map(Dim::literal).collect(), Dim::literal(end))
 }
 
 /// Offsets from `start` on of sizes that may be unknown, and where the last one ends.
-fn in_slots(tenants: &[&Tenant], start: Dim) -> (Vec<Dim>, Dim) {
+fn in_slots(allocations: &[&Allocation], start: Dim) -> (Vec<Dim>, Dim) {
     struct Slot {
         size: Size,
         /// The last step of its last tenant.
         until: usize,
     }
     let mut slots: Vec<Slot> = Vec::new();
-    let mut slot_of = Vec::with_capacity(tenants.len());
+    let mut slot_of = Vec::with_capacity(allocations.len());
     // Tenants come in the order in which their lives begin.
-    for tenant in tenants {
-        let free = || (0..slots.len()).filter(|slot| slots[*slot].until < tenant.life.0);
+    for allocation in allocations {
+        let free = || (0..slots.len()).filter(|slot| slots[*slot].until < allocation.life.0);
         // The tightest slot that fits, else one that can grow to fit.
-        let fitting = free().filter(|slot| tenant.size.at_most(&slots[*slot].size));
+        let fitting = free().filter(|slot| allocation.size.at_most(&slots[*slot].size));
         let tightest = fitting.reduce(|best, slot| {
             let [slot_size, best_size] = [slot, best].map(|slot| &slots[slot].size);
             if slot_size != best_size && slot_size.at_most(best_size) { slot } else { best }
         });
         // Of those the largest, which grows least.
-        let growing = free().filter(|slot| slots[*slot].size.at_most(&tenant.size));
+        let growing = free().filter(|slot| slots[*slot].size.at_most(&allocation.size));
         let growing = growing.reduce(
             |best, slot| {
                 if slots[slot].size.at_most(&slots[best].size) { best } else { slot }
             },
         );
         let slot = tightest.or(growing).unwrap_or_else(|| {
-            slots.push(Slot { size: tenant.size.clone(), until: 0 });
+            slots.push(Slot { size: allocation.size.clone(), until: 0 });
             slots.len() - 1
         });
-        if !tenant.size.at_most(&slots[slot].size) {
-            slots[slot].size = tenant.size.clone();
+        if !allocation.size.at_most(&slots[slot].size) {
+            slots[slot].size = allocation.size.clone();
         }
-        slots[slot].until = tenant.life.1;
+        slots[slot].until = allocation.life.1;
         slot_of.push(slot);
     }
     let mut end = start;

@@ -3,8 +3,9 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Call, Conv2d, Integers, Limits, MatMul, Nest, Operand, Parameter, Pass,
-        Place, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching, arena,
+        Argument, Buffer, BufferId, Call, Conv2d, Integers, Limits, Location, MatMul, Nest, Operand,
+        Parameter, Pass, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching,
+        arena,
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, Read, Work},
@@ -47,17 +48,17 @@ impl<'g> Planner<'g> {
             buffer_of: vec![None; graph.items.len()],
             steps: Vec::new(),
         };
-        let mut places: Vec<Place> = vec![arena::UNASSIGNED; graph.items.len()];
+        let mut places: Vec<Location> = vec![arena::UNASSIGNED; graph.items.len()];
         for (result, delivery) in graph.returned.iter().enumerate() {
             match delivery {
-                Delivery::Item(item) => places[*item] = Place::Result(result),
+                Delivery::Item(item) => places[*item] = Location::Result(result),
                 Delivery::Scalar(_) => {}
             }
         }
         for (id, item) in graph.items.iter().enumerate().filter(|(id, _)| planner.storage.is_stored[*id]) {
             let place = match &item.work {
-                Work::Input(input) => Place::Input(*input),
-                Work::Constant(data) => Place::Constant(data.clone()),
+                Work::Input(input) => Location::Input(*input),
+                Work::Constant(data) => Location::Constant(data.clone()),
                 _ => places[id].clone(),
             };
             let ty = Type::new(item.dtype, item.shape.clone());

@@ -9,8 +9,9 @@ use crate::{
     map::{Map, Notation},
     ops::Attribute,
     plan::{
-        Argument, Buffer, BufferId, Call, Conv2d, ConvKind, Finish, Fold, Integers, MatMul, Must, Nest, Node,
-        Operand, Place, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips, Target, View, Watch,
+        Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Finish, Fold, Integers, Location,
+        MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips, Target,
+        View, Watch,
     },
     ty::Type,
 };
@@ -87,10 +88,10 @@ impl Listing<'_> {
                     self.extents(&lhs.shape)
                 )
             }
-            Step::Check { integers, must: Must::BeBelow(extent) } => {
+            Step::Check { integers, must: Condition::BeBelow(extent) } => {
                 format!("check    {} is below {}", self.integers(integers), self.dim(extent))
             }
-            Step::Check { integers, must: Must::Divide } => {
+            Step::Check { integers, must: Condition::Divide } => {
                 format!("check    {} is not 0", self.integers(integers))
             }
             Step::Call(call) => self.call(call),
@@ -262,7 +263,7 @@ impl Listing<'_> {
         let mut used = BTreeSet::new();
         self.plan.steps.iter().for_each(|step| step.for_each_buffer(|buffer| _ = used.insert(buffer)));
         let is_shown = |id: &BufferId| {
-            let is_temporary = matches!(self.plan.buffers[id.0].place, Place::Arena { .. });
+            let is_temporary = matches!(self.plan.buffers[id.0].place, Location::Arena { .. });
             !parts.contains(id) && (used.contains(id) || !is_temporary)
         };
         let all = (0..self.plan.buffers.len()).map(BufferId).filter(is_shown);
@@ -286,16 +287,16 @@ impl Listing<'_> {
     fn row(&self, id: BufferId) -> [String; 5] {
         let Buffer { place, ty, .. } = &self.plan.buffers[id.0];
         let place = match place {
-            Place::Input(input) if self.name_of_input(id) => format!("input {input}"),
-            Place::Input(input) => format!("in place of {}", self.plan.inputs[*input].name),
-            Place::Result(result) => format!("result {result}"),
-            Place::Arena { offset } => {
+            Location::Input(input) if self.name_of_input(id) => format!("input {input}"),
+            Location::Input(input) => format!("in place of {}", self.plan.inputs[*input].name),
+            Location::Result(result) => format!("result {result}"),
+            Location::Arena { offset } => {
                 let bytes =
                     offset.mul(&Dim::literal(ty.dtype.bytes() as i64)).map_or(offset.clone(), |bytes| bytes);
                 format!("at {}", self.dim(&bytes))
             }
-            Place::Constant(data) => format!("constant {}", constant(data)),
-            Place::Part { of, .. } => format!("part of {}", self.buffer(*of)),
+            Location::Constant(data) => format!("constant {}", constant(data)),
+            Location::Part { of, .. } => format!("part of {}", self.buffer(*of)),
         };
         let shape = ty.shape.substitute(self.bindings).unwrap_or_else(|_| ty.shape.clone());
         let bytes = shape.element_count().and_then(|count| count.mul(&Dim::literal(ty.dtype.bytes() as i64)));
@@ -319,7 +320,7 @@ impl Listing<'_> {
     /// Whether a buffer is what an input is at first.
     fn name_of_input(&self, id: BufferId) -> bool {
         let Buffer { place, value, .. } = &self.plan.buffers[id.0];
-        matches!(place, Place::Input(input) if value.index() == *input)
+        matches!(place, Location::Input(input) if value.index() == *input)
     }
 
     pub(crate) fn name(&self, value: ValueId) -> String {

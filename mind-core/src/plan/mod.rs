@@ -75,7 +75,7 @@ pub struct Parameter {
 /// Where a returned result comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Returned {
-    /// A tensor: the steps write it to this buffer, whose place is [`Place::Result`].
+    /// A tensor: the steps write it to this buffer, whose place is [`Location::Result`].
     Buffer(BufferId),
     /// A single number.
     Scalar(Scalar),
@@ -89,7 +89,7 @@ pub struct BufferId(pub usize);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     /// Where it lies.
-    pub place: Place,
+    pub place: Location,
     /// Element type and extents.
     pub ty: Type,
     /// The value it holds, for names.
@@ -98,7 +98,7 @@ pub struct Buffer {
 
 /// Where a buffer lies.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum Location {
     /// The caller's input.
     Input(usize),
     /// The caller's result, in the order of [`Plan::results`].
@@ -166,7 +166,7 @@ pub enum Step {
         /// Contiguous.
         integers: Integers,
         /// What must hold.
-        must: Must,
+        must: Condition,
     },
     /// A kernel called on whole tensors.
     Call(Call),
@@ -199,7 +199,7 @@ pub enum Step {
 
 /// What a program asks of integers before it writes anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Must {
+pub enum Condition {
     /// They index this extent; else it is E6001.
     BeBelow(Dim),
     /// They divide, so none is 0; else it is E6010.

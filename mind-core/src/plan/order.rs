@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
     ir::ValueId,
-    plan::{Buffer, BufferId, Nest, Operand, Place, Scalar, Step, View},
+    plan::{Buffer, BufferId, Location, Nest, Operand, Scalar, Step, View},
 };
 
 const MADE: &str = "every number that a step reads is made by one";
@@ -29,8 +29,8 @@ impl Edges {
             let mut before: Vec<usize> = Vec::new();
             step.for_each_read(|buffer| match (&buffers[buffer.0].place, writers[buffer.0]) {
                 (_, Some(writer)) => before.push(writer),
-                (Place::Input(_) | Place::Constant(_), None) => {}
-                (Place::Arena { .. } | Place::Result(_) | Place::Part { .. }, None) => {
+                (Location::Input(_) | Location::Constant(_), None) => {}
+                (Location::Arena { .. } | Location::Result(_) | Location::Part { .. }, None) => {
                     panic!("no step writes what a step reads")
                 }
             });
@@ -86,12 +86,12 @@ pub(super) fn update_in_place(
     let mut copied = Vec::new();
     for (from, input) in updates {
         let old = input_buffer(buffers, *input);
-        let writer = writers[from.0].filter(|_| matches!(buffers[from.0].place, Place::Arena { .. }));
+        let writer = writers[from.0].filter(|_| matches!(buffers[from.0].place, Location::Arena { .. }));
         let others: Vec<usize> =
             readers[old.0].iter().copied().filter(|reader| Some(*reader) != writer).collect();
         match writer {
             Some(writer) if may_overwrite(&steps[writer], *from, old) && !edges.reaches(writer, &others) => {
-                buffers[from.0].place = Place::Input(*input);
+                buffers[from.0].place = Location::Input(*input);
                 others.into_iter().for_each(|reader| edges.readers[reader].push(writer));
             }
             Some(_) | None => copied.push((*from, *input)),
@@ -103,7 +103,7 @@ pub(super) fn update_in_place(
 
 /// The buffer that is the memory of an input of rank 1 or more.
 pub(super) fn input_buffer(buffers: &[Buffer], input: usize) -> BufferId {
-    let own = buffers.iter().position(|buffer| buffer.place == Place::Input(input));
+    let own = buffers.iter().position(|buffer| buffer.place == Location::Input(input));
     BufferId(own.expect("every input that is not a number has a buffer, before all others that lie there"))
 }
 
@@ -186,7 +186,7 @@ fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
         .iter()
         .map(|step| {
             let mut takes = false;
-            step.for_each_write(|buffer| takes |= matches!(buffers[buffer.0].place, Place::Arena { .. }));
+            step.for_each_write(|buffer| takes |= matches!(buffers[buffer.0].place, Location::Arena { .. }));
             takes
         })
         .collect();

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use super::{
     tensor::{Tensor, number},
-    writer::{Value, Writer},
+    writer::{SsaValue, Writer},
 };
 use crate::{
     map::{Calculus, Hlo, Map, Named, formula},
@@ -12,13 +12,13 @@ use crate::{
 };
 
 /// A function of elements, whose operands broadcast to a shape.
-pub(super) fn lower(writer: &mut Writer, map: Map, operands: &[Value], shape: &[i64]) -> Value {
+pub(super) fn lower(writer: &mut Writer, map: Map, operands: &[SsaValue], shape: &[i64]) -> SsaValue {
     let operands: Vec<_> = operands.iter().map(|operand| writer.broadcast(*operand, shape)).collect();
     apply(writer, map, &operands)
 }
 
 /// A function of elements of operands of one shape.
-fn apply(writer: &mut Writer, map: Map, operands: &[Value]) -> Value {
+fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> SsaValue {
     let row = map.row();
     let leading = writer.tensor(operands[row.leading()]).clone();
     let to = Tensor::new(row.result(leading.dtype), leading.shape.clone());
@@ -48,7 +48,7 @@ fn apply(writer: &mut Writer, map: Map, operands: &[Value]) -> Value {
 
 /// A quotient. Where an operand may be a quotient itself, XLA would divide once, by the product of both divisors or of a product,
 /// which leave the range sooner: `1e-10 / 1e-20 / 1e-20` was infinite in `f32`. It keeps a product with the reciprocal.
-fn quotient(writer: &mut Writer, operation: &str, operands: [Value; 2], to: Tensor) -> Value {
+fn quotient(writer: &mut Writer, operation: &str, operands: [SsaValue; 2], to: Tensor) -> SsaValue {
     let [lhs, rhs] = operands;
     if !(to.dtype.is_float() && operands.iter().any(|operand| writer.is_quotient(*operand))) {
         let result = of_elements(writer, operation, &operands, to);
@@ -71,7 +71,11 @@ fn quotient(writer: &mut Writer, operation: &str, operands: [Value; 2], to: Tens
 }
 
 /// The value of the last of some formulas, of which each is known to those behind it.
-fn all(writer: &mut Writer, formulas: &'static [Named], names: &mut Vec<(&'static str, Value)>) -> Value {
+fn all(
+    writer: &mut Writer,
+    formulas: &'static [Named],
+    names: &mut Vec<(&'static str, SsaValue)>,
+) -> SsaValue {
     for (name, text) in formulas {
         let value = play(writer, text, names);
         names.push((name, value));
@@ -81,7 +85,12 @@ fn all(writer: &mut Writer, formulas: &'static [Named], names: &mut Vec<(&'stati
 
 /// `%1 = stablehlo.add %0, %arg0 : tensor<3xf32>`, where all types are one. A selection has three operands, and MLIR asks for
 /// the type of its condition apart.
-pub(super) fn of_elements(writer: &mut Writer, operation: &str, operands: &[Value], to: Tensor) -> Value {
+pub(super) fn of_elements(
+    writer: &mut Writer,
+    operation: &str,
+    operands: &[SsaValue],
+    to: Tensor,
+) -> SsaValue {
     let is_one = operands.len() < 3 && operands.iter().all(|operand| *writer.tensor(*operand) == to);
     if operation.starts_with("stablehlo.") && is_one {
         let line = format!("{operation} {} : {to}", writer.names(operands));
@@ -93,20 +102,20 @@ pub(super) fn of_elements(writer: &mut Writer, operation: &str, operands: &[Valu
 }
 
 /// The value of a formula.
-pub(super) fn play(writer: &mut Writer, text: &'static str, names: &[(&str, Value)]) -> Value {
+pub(super) fn play(writer: &mut Writer, text: &'static str, names: &[(&str, SsaValue)]) -> SsaValue {
     let Ok(value) = formula(writer, text, names);
     value
 }
 
 impl Calculus for Writer {
-    type Value = Value;
+    type Value = SsaValue;
     type Error = Infallible;
 
-    fn apply(&mut self, map: Map, operands: &[Value]) -> Result<Value, Infallible> {
+    fn apply(&mut self, map: Map, operands: &[SsaValue]) -> Result<SsaValue, Infallible> {
         Ok(apply(self, map, operands))
     }
 
-    fn number(&mut self, value: f64, like: Value) -> Result<Value, Infallible> {
+    fn number(&mut self, value: f64, like: SsaValue) -> Result<SsaValue, Infallible> {
         let to = self.tensor(like).clone();
         Ok(self.constant(&number(value, to.dtype), to))
     }
@@ -115,7 +124,7 @@ impl Calculus for Writer {
         false
     }
 
-    fn like(&mut self, value: Value, other: Value) -> Result<Value, Infallible> {
+    fn like(&mut self, value: SsaValue, other: SsaValue) -> Result<SsaValue, Infallible> {
         let dtype: DType = self.tensor(other).dtype;
         Ok(apply(self, Map::to(dtype), &[value]))
     }

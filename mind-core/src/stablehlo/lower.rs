@@ -7,7 +7,7 @@ use super::{
     rows,
     tensor::{self, Tensor, list, number},
     window,
-    writer::{Value, Writer},
+    writer::{SsaValue, Writer},
 };
 use crate::{
     canon::Canonical,
@@ -124,11 +124,11 @@ struct Lowering<'a> {
     extents: Extents<'a>,
     writer: Writer,
     /// What each instruction became.
-    values: Vec<Value>,
+    values: Vec<SsaValue>,
 }
 
 impl Lowering<'_> {
-    fn inst(&mut self, inst: &Inst) -> Value {
+    fn inst(&mut self, inst: &Inst) -> SsaValue {
         let operands: Vec<_> = inst.operands.iter().map(|operand| self.values[operand.index()]).collect();
         let to = Tensor::new(inst.ty.dtype, self.extents.of(&inst.ty.shape));
         match &inst.op {
@@ -172,7 +172,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn constant(&mut self, constant: &Const, to: Tensor) -> Value {
+    fn constant(&mut self, constant: &Const, to: Tensor) -> SsaValue {
         let elements = match constant {
             Const::Count { shape, dtype } => {
                 let count = self.extents.of(shape).iter().product();
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         self.writer.constant(&elements, to)
     }
 
-    fn arrange(&mut self, arrange: &Arrange, operand: Value, to: Tensor) -> Value {
+    fn arrange(&mut self, arrange: &Arrange, operand: SsaValue, to: Tensor) -> SsaValue {
         match arrange {
             Arrange::Reshape { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. } => {
                 self.writer.reshaped(operand, &to.shape)
@@ -198,7 +198,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn part(&mut self, part: &Part, operand: Value, to: Tensor) -> Value {
+    fn part(&mut self, part: &Part, operand: SsaValue, to: Tensor) -> SsaValue {
         match part {
             Part::Index { indices } => {
                 let starts = self.extents.of(indices);
@@ -215,7 +215,7 @@ impl Lowering<'_> {
     }
 
     /// So many elements of each axis from a first one on, at steps.
-    fn slice(&mut self, starts: &[i64], counts: &[i64], steps: &[i64], operand: Value) -> Value {
+    fn slice(&mut self, starts: &[i64], counts: &[i64], steps: &[i64], operand: SsaValue) -> SsaValue {
         let ranges = starts.iter().zip(counts).zip(steps).map(|((start, count), step)| {
             let end = start + (count - 1) * step + 1;
             if *step == 1 { format!("{start}:{end}") } else { format!("{start}:{end}:{step}") }
@@ -224,7 +224,7 @@ impl Lowering<'_> {
         self.writer.operation("stablehlo.slice", &[operand], format_args!(" {ranges}"), to)
     }
 
-    fn pad(&mut self, slice: &Slice, operand: Value, to: Tensor) -> Value {
+    fn pad(&mut self, slice: &Slice, operand: SsaValue, to: Tensor) -> SsaValue {
         let low = self.extents.of(&slice.starts);
         let from = self.writer.tensor(operand).clone();
         let taken = from.shape.iter().zip(&slice.steps).map(|(count, step)| (count - 1) * step + 1);
@@ -236,13 +236,13 @@ impl Lowering<'_> {
         self.writer.operation("stablehlo.pad", &[operand, zero], between, to)
     }
 
-    fn dot(&mut self, lhs: Value, rhs: Value, to: Tensor) -> Value {
+    fn dot(&mut self, lhs: SsaValue, rhs: SsaValue, to: Tensor) -> SsaValue {
         let last = self.writer.tensor(lhs).rank() - 1;
         self.contract([lhs, rhs], 0, [last, 0], to)
     }
 
     /// Matrices in batches that broadcast; those of the second operand are shared where it has no batch.
-    fn matmul(&mut self, lhs: Value, rhs: Value, to: Tensor) -> Value {
+    fn matmul(&mut self, lhs: SsaValue, rhs: SsaValue, to: Tensor) -> SsaValue {
         if self.writer.tensor(rhs).rank() == 2 {
             return self.dot(lhs, rhs, to);
         }
@@ -257,7 +257,7 @@ impl Lowering<'_> {
     }
 
     /// A product over an axis of each operand, in batches of the first axes.
-    fn contract(&mut self, operands: [Value; 2], batch: usize, axes: [usize; 2], to: Tensor) -> Value {
+    fn contract(&mut self, operands: [SsaValue; 2], batch: usize, axes: [usize; 2], to: Tensor) -> SsaValue {
         let batching = list(0..batch);
         let batching =
             if batch == 0 { String::new() } else { format!("batching_dims = {batching} x {batching}, ") };

@@ -2,11 +2,11 @@
 
 use super::{
     tensor::Tensor,
-    writer::{Value, Writer},
+    writer::{SsaValue, Writer},
 };
 use crate::{ir::Reorder, ops::position, ty::DType};
 
-pub(super) fn lower(writer: &mut Writer, reorder: Reorder, operand: Value, to: Tensor) -> Value {
+pub(super) fn lower(writer: &mut Writer, reorder: Reorder, operand: SsaValue, to: Tensor) -> SsaValue {
     match reorder {
         Reorder::Flip { axis } => {
             writer.operation("stablehlo.reverse", &[operand], format_args!(", dims = [{axis}]"), to)
@@ -24,11 +24,11 @@ fn sort(
     writer: &mut Writer,
     axis: i64,
     descending: bool,
-    operand: Value,
+    operand: SsaValue,
     to: Tensor,
-    beside: Option<Value>,
-) -> Value {
-    let operands: Vec<Value> = [operand].into_iter().chain(beside).collect();
+    beside: Option<SsaValue>,
+) -> SsaValue {
+    let operands: Vec<SsaValue> = [operand].into_iter().chain(beside).collect();
     let types: Vec<String> = operands.iter().map(|operand| writer.tensor(*operand).to_string()).collect();
     let results = if types.len() == 1 { types[0].clone() } else { format!("({})", types.join(", ")) };
     let (names, types) = (writer.names(&operands), writer.types(&operands, results));

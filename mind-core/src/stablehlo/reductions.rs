@@ -3,7 +3,7 @@
 use super::{
     elements,
     tensor::{Tensor, list, neutral, number, operation},
-    writer::{Value, Writer, fold},
+    writer::{SsaValue, Writer, fold},
 };
 use crate::{
     cumulate::{Combine, Cumulate},
@@ -18,9 +18,9 @@ pub(super) fn reduce(
     writer: &mut Writer,
     reduce: Reduce,
     reduction: &Reduction,
-    operand: Value,
+    operand: SsaValue,
     to: &Tensor,
-) -> Value {
+) -> SsaValue {
     let row = reduce.row();
     let from = writer.tensor(operand).clone();
     let axes = reduction.positions(from.rank());
@@ -42,7 +42,7 @@ pub(super) fn reduce(
 }
 
 /// The elements over some axes, put together by an operation.
-fn reduced(writer: &mut Writer, combine: &str, names: [Value; 2], axes: &[usize], to: Tensor) -> Value {
+fn reduced(writer: &mut Writer, combine: &str, names: [SsaValue; 2], axes: &[usize], to: Tensor) -> SsaValue {
     let types = writer.types(&names, &to);
     let [operand, start] = names.map(|value| writer.name(value));
     let axes = list(axes);
@@ -64,10 +64,10 @@ fn drops_nan(combine: Map) -> bool {
 /// is one operation.
 fn with_nan(
     writer: &mut Writer,
-    operand: Value,
-    result: Value,
-    any: impl FnOnce(&mut Writer, Value, Value, Tensor) -> Value,
-) -> Value {
+    operand: SsaValue,
+    result: SsaValue,
+    any: impl FnOnce(&mut Writer, SsaValue, SsaValue, Tensor) -> SsaValue,
+) -> SsaValue {
     let to = Tensor::new(DType::Bool, &*writer.tensor(result).shape);
     let is_nan = elements::play(writer, "ne(x, x)", &[("x", operand)]);
     let no = writer.constant(&false.to_string(), Tensor::scalar(DType::Bool));
@@ -83,9 +83,9 @@ pub(super) fn arg_reduce(
     writer: &mut Writer,
     arg: ArgReduce,
     reduction: &Reduction,
-    operand: Value,
+    operand: SsaValue,
     to: &Tensor,
-) -> Value {
+) -> SsaValue {
     let from = writer.tensor(operand).clone();
     let axes = reduction.positions(from.rank());
     if axes.is_empty() {
@@ -146,9 +146,9 @@ pub(super) fn cumulate(
     writer: &mut Writer,
     cumulate: Cumulate,
     cumulation: Cumulation,
-    operands: &[Value],
+    operands: &[SsaValue],
     to: Tensor,
-) -> Value {
+) -> SsaValue {
     match cumulate.row().combine {
         Combine::Monoid(monoid) => {
             let start = writer.constant(&neutral(monoid.neutral, to.dtype), Tensor::scalar(to.dtype));
@@ -166,10 +166,10 @@ pub(super) fn cumulate(
 }
 
 /// A recurrence by doubling: at each place what the places up to it are together, one, two, four and so on of them.
-fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [Value; 2], to: &Tensor) -> Value {
+fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [SsaValue; 2], to: &Tensor) -> SsaValue {
     let Cumulation { axis, reverse, exclusive } = cumulation;
     let axis = position(axis);
-    let shifted = |writer: &mut Writer, value: Value, by: i64, fill: f64| {
+    let shifted = |writer: &mut Writer, value: SsaValue, by: i64, fill: f64| {
         let fill = writer.constant(&number(fill, to.dtype), Tensor::scalar(to.dtype));
         let along = |at: i64| list((0..to.rank()).map(|other| if other == axis { at } else { 0 }));
         let [low, high] = if reverse { [-by, by] } else { [by, -by] };
@@ -194,9 +194,9 @@ fn window(
     writer: &mut Writer,
     combine: &str,
     cumulation: Cumulation,
-    names: [Value; 2],
+    names: [SsaValue; 2],
     to: Tensor,
-) -> Value {
+) -> SsaValue {
     let Cumulation { axis, reverse, exclusive } = cumulation;
     let axis = position(axis);
     let extent = to.shape[axis];

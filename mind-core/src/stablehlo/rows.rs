@@ -2,10 +2,10 @@
 
 use super::{
     tensor::{Tensor, list, number},
-    writer::{Value, Writer, fold},
+    writer::{SsaValue, Writer, fold},
 };
 
-pub(super) fn gather(writer: &mut Writer, table: Value, indices: Value, to: Tensor) -> Value {
+pub(super) fn gather(writer: &mut Writer, table: SsaValue, indices: SsaValue, to: Tensor) -> SsaValue {
     let (from, depth) = (writer.tensor(table), writer.tensor(indices).rank());
     let sizes: Vec<_> = [1].into_iter().chain(from.shape[1..].iter().copied()).collect();
     let numbers = format!(
@@ -15,7 +15,13 @@ pub(super) fn gather(writer: &mut Writer, table: Value, indices: Value, to: Tens
     gathered(writer, [table, indices], &numbers, &sizes, to)
 }
 
-pub(super) fn take_along(writer: &mut Writer, axis: usize, x: Value, indices: Value, to: Tensor) -> Value {
+pub(super) fn take_along(
+    writer: &mut Writer,
+    axis: usize,
+    x: SsaValue,
+    indices: SsaValue,
+    to: Tensor,
+) -> SsaValue {
     let others = list((0..to.rank()).filter(|other| *other != axis));
     let numbers = format!(
         "collapsed_slice_dims = [{axis}], operand_batching_dims = {others}, start_indices_batching_dims = {others}, \
@@ -26,7 +32,13 @@ pub(super) fn take_along(writer: &mut Writer, axis: usize, x: Value, indices: Va
     gathered(writer, [x, indices], &numbers, &sizes, to)
 }
 
-fn gathered(writer: &mut Writer, operands: [Value; 2], numbers: &str, sizes: &[i64], to: Tensor) -> Value {
+fn gathered(
+    writer: &mut Writer,
+    operands: [SsaValue; 2],
+    numbers: &str,
+    sizes: &[i64],
+    to: Tensor,
+) -> SsaValue {
     let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
     let sizes = list(sizes);
     writer.line(
@@ -39,7 +51,7 @@ fn gathered(writer: &mut Writer, operands: [Value; 2], numbers: &str, sizes: &[i
     )
 }
 
-pub(super) fn scatter_add(writer: &mut Writer, indices: Value, updates: Value, to: Tensor) -> Value {
+pub(super) fn scatter_add(writer: &mut Writer, indices: SsaValue, updates: SsaValue, to: Tensor) -> SsaValue {
     let depth = writer.tensor(indices).rank();
     let numbers = format!(
         "update_window_dims = {}, inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], \
@@ -52,10 +64,10 @@ pub(super) fn scatter_add(writer: &mut Writer, indices: Value, updates: Value, t
 pub(super) fn add_along(
     writer: &mut Writer,
     axis: usize,
-    indices: Value,
-    updates: Value,
+    indices: SsaValue,
+    updates: SsaValue,
     to: Tensor,
-) -> Value {
+) -> SsaValue {
     let others = list((0..to.rank()).filter(|other| *other != axis));
     let numbers = format!(
         "inserted_window_dims = [{axis}], input_batching_dims = {others}, scatter_indices_batching_dims = {others}, \
@@ -66,7 +78,7 @@ pub(super) fn add_along(
 }
 
 /// Zeros with updates added where indices say.
-fn added(writer: &mut Writer, indices: Value, updates: Value, numbers: &str, to: Tensor) -> Value {
+fn added(writer: &mut Writer, indices: SsaValue, updates: SsaValue, numbers: &str, to: Tensor) -> SsaValue {
     let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
     let operands = [zeros, indices, updates];
     let (names, types) = (writer.names(&operands), writer.types(&operands, &to));

@@ -2,7 +2,7 @@
 
 use super::{
     tensor::{Tensor, list},
-    writer::{Value, Writer},
+    writer::{SsaValue, Writer},
 };
 use crate::ir::{Convolution, Window};
 
@@ -18,7 +18,7 @@ struct Form {
 }
 
 /// A convolution or a derivative of one.
-pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [Value; 2], to: Tensor) -> Value {
+pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2], to: Tensor) -> SsaValue {
     let [lhs, rhs] = operands;
     let shape = |value| writer.tensor(value).shape.clone();
     let (form, rhs) = match window {

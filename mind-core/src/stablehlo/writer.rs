@@ -9,7 +9,7 @@ use super::tensor::{Tensor, list};
 
 /// A value of the text: an argument of the function or the result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Value(usize);
+pub(super) struct SsaValue(usize);
 
 /// A function under way.
 pub(super) struct Writer {
@@ -44,18 +44,18 @@ impl Writer {
     }
 
     /// An argument, by its position.
-    pub(super) fn argument(&self, position: usize) -> Value {
+    pub(super) fn argument(&self, position: usize) -> SsaValue {
         assert!(position < self.arguments, "there are {} arguments", self.arguments);
-        Value(position)
+        SsaValue(position)
     }
 
     /// The type of a value.
-    pub(super) fn tensor(&self, value: Value) -> &Tensor {
+    pub(super) fn tensor(&self, value: SsaValue) -> &Tensor {
         &self.tensors[value.0]
     }
 
     /// What the text calls a value.
-    pub(super) fn name(&self, value: Value) -> String {
+    pub(super) fn name(&self, value: SsaValue) -> String {
         match value.0.checked_sub(self.arguments) {
             None => format!("%arg{}", value.0),
             Some(line) if self.seconds.contains(&value.0) => format!("%{line}#1"),
@@ -69,16 +69,16 @@ impl Writer {
     }
 
     /// A line whose right side is this.
-    pub(super) fn line(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> Value {
-        let value = Value(self.tensors.len());
+    pub(super) fn line(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
+        let value = SsaValue(self.tensors.len());
         self.tensors.push(to);
         writeln!(self.lines, "    {} = {right}", self.name(value)).expect("writing to a string cannot fail");
         value
     }
 
     /// A line with two results, of which the second is read.
-    pub(super) fn second(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> Value {
-        let value = Value(self.tensors.len());
+    pub(super) fn second(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
+        let value = SsaValue(self.tensors.len());
         self.tensors.push(to);
         writeln!(self.lines, "    {}:2 = {right}", self.name(value))
             .expect("writing to a string cannot fail");
@@ -90,10 +90,10 @@ impl Writer {
     pub(super) fn operation(
         &mut self,
         name: &str,
-        operands: &[Value],
+        operands: &[SsaValue],
         between: fmt::Arguments<'_>,
         to: Tensor,
-    ) -> Value {
+    ) -> SsaValue {
         let (names, types) = (self.names(operands), self.types(operands, &to));
         // `chlo` writes functions without parentheses around the operands' types.
         let types = if name.starts_with("chlo.") { types.replace(['(', ')'], "") } else { types };
@@ -103,48 +103,48 @@ impl Writer {
     }
 
     /// Whether an engine may find a quotient here.
-    pub(super) fn is_quotient(&self, value: Value) -> bool {
+    pub(super) fn is_quotient(&self, value: SsaValue) -> bool {
         self.quotients.contains(&value.0)
     }
 
     /// Notes that a value is a quotient.
-    pub(super) fn mark_quotient(&mut self, value: Value) {
+    pub(super) fn mark_quotient(&mut self, value: SsaValue) {
         self.quotients.insert(value.0);
     }
 
     /// Notes that a result is a quotient where an operand is and the operation may be dropped.
-    pub(super) fn follow_quotient(&mut self, operation: &str, operands: &[Value], result: Value) {
+    pub(super) fn follow_quotient(&mut self, operation: &str, operands: &[SsaValue], result: SsaValue) {
         if TRANSPARENT.contains(&operation) && operands.iter().any(|operand| self.is_quotient(*operand)) {
             self.mark_quotient(result);
         }
     }
 
     /// `%0, %1`
-    pub(super) fn names(&self, values: &[Value]) -> String {
+    pub(super) fn names(&self, values: &[SsaValue]) -> String {
         let names: Vec<_> = values.iter().map(|value| self.name(*value)).collect();
         names.join(", ")
     }
 
     /// `(tensor<2xf32>, tensor<f32>) -> tensor<2xf32>`
-    pub(super) fn types(&self, operands: &[Value], to: impl fmt::Display) -> String {
+    pub(super) fn types(&self, operands: &[SsaValue], to: impl fmt::Display) -> String {
         let operands: Vec<_> = operands.iter().map(|operand| self.tensor(*operand).to_string()).collect();
         format!("({}) -> {to}", operands.join(", "))
     }
 
     /// A constant, of the text of its elements.
-    pub(super) fn constant(&mut self, elements: &str, to: Tensor) -> Value {
+    pub(super) fn constant(&mut self, elements: &str, to: Tensor) -> SsaValue {
         let line = format!("stablehlo.constant dense<{elements}> : {to}");
         self.line(to, format_args!("{line}"))
     }
 
     /// Each element its place along an axis.
-    pub(super) fn iota(&mut self, axis: usize, to: Tensor) -> Value {
+    pub(super) fn iota(&mut self, axis: usize, to: Tensor) -> SsaValue {
         let line = format!("stablehlo.iota dim = {axis} : {to}");
         self.line(to, format_args!("{line}"))
     }
 
     /// The elements in order, in another shape.
-    pub(super) fn reshaped(&mut self, value: Value, shape: &[i64]) -> Value {
+    pub(super) fn reshaped(&mut self, value: SsaValue, shape: &[i64]) -> SsaValue {
         if self.tensor(value).shape == shape {
             return value;
         }
@@ -153,7 +153,7 @@ impl Writer {
     }
 
     /// Broadcast: the axes of the value are the last ones of the shape.
-    pub(super) fn broadcast(&mut self, value: Value, shape: &[i64]) -> Value {
+    pub(super) fn broadcast(&mut self, value: SsaValue, shape: &[i64]) -> SsaValue {
         let axes = shape.len() - self.tensor(value).rank()..shape.len();
         self.broadcast_along(value, axes, shape)
     }
@@ -161,10 +161,10 @@ impl Writer {
     /// Broadcast, where the axes of the value are these of the shape.
     pub(super) fn broadcast_along(
         &mut self,
-        value: Value,
+        value: SsaValue,
         axes: impl IntoIterator<Item = usize>,
         shape: &[i64],
-    ) -> Value {
+    ) -> SsaValue {
         if self.tensor(value).shape == shape {
             return value;
         }

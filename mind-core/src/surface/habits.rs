@@ -7,7 +7,7 @@ use crate::standard;
 
 /// What a function of other libraries is here.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
+pub(crate) enum Replacement {
     /// The function of this name, with the same arguments.
     Named(&'static str),
     /// What computes the same. `{0}` is the first argument as an operand, `{=0}` the same without parentheses, `{#1}` the
@@ -20,15 +20,15 @@ pub(crate) enum Way {
 }
 
 /// What is said of a function that the language has not.
-pub(crate) fn function(name: &str) -> Option<Way> {
+pub(crate) fn function(name: &str) -> Option<Replacement> {
     let listed = FUNCTIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, way)| *way);
-    listed.or_else(|| standard::find(name).map(|(file, name)| Way::Library { file, name }))
+    listed.or_else(|| standard::find(name).map(|(file, name)| Replacement::Library { file, name }))
 }
 
 /// What is said of a method that the language has not: where a method of this name is something else than a function.
-pub(crate) fn method(name: &str) -> Option<Way> {
+pub(crate) fn method(name: &str) -> Option<Replacement> {
     match name {
-        "select" | "i" => Some(Way::Words(SUBSCRIPTS)),
+        "select" | "i" => Some(Replacement::Words(SUBSCRIPTS)),
         _ => function(name),
     }
 }
@@ -101,10 +101,10 @@ pub(crate) fn is_function(name: &str) -> bool {
 pub(crate) fn layer(name: &str, arguments: &str) -> Option<String> {
     let lower = name.to_lowercase();
     match function(name).or_else(|| function(&lower)) {
-        Some(Way::Named(own)) => Some(format!("write `{own}({arguments})`")),
-        Some(Way::Library { file, name }) => Some(format!("write `{file}::{name}({arguments})`")),
-        Some(Way::Words(words)) => Some(words.to_owned()),
-        Some(Way::Formula { .. }) => None,
+        Some(Replacement::Named(own)) => Some(format!("write `{own}({arguments})`")),
+        Some(Replacement::Library { file, name }) => Some(format!("write `{file}::{name}({arguments})`")),
+        Some(Replacement::Words(words)) => Some(words.to_owned()),
+        Some(Replacement::Formula { .. }) => None,
         None => is_function(&lower).then(|| format!("write `{lower}({arguments})`")),
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn is_foreign(name: &str) -> bool {
 /// What to write for a function that gives extents in other libraries, of this operand; no type among Rust variables names
 /// them.
 pub(crate) fn extent_function(name: &str, operand: &str) -> Option<String> {
-    matches!(function(name), Some(Way::Words(EXTENTS))).then(|| extent(operand))
+    matches!(function(name), Some(Replacement::Words(EXTENTS))).then(|| extent(operand))
 }
 
 /// As [`extent_function`], for a field.
@@ -165,12 +165,12 @@ pub(crate) fn is_needless_argument(name: &str) -> bool {
     ["out", "inplace", "dtype", "device", "requires_grad", "name", "order", "copy"].contains(&name)
 }
 
-const fn formula(text: &'static str) -> Way {
-    Way::Formula { text, when: "" }
+const fn formula(text: &'static str) -> Replacement {
+    Replacement::Formula { text, when: "" }
 }
 
-const fn library(file: &'static str, name: &'static str) -> Way {
-    Way::Library { file, name }
+const fn library(file: &'static str, name: &'static str) -> Replacement {
+    Replacement::Library { file, name }
 }
 
 const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`, or `extent(x, 0)`";
@@ -188,25 +188,25 @@ const MAX_POOLING: &str = "windows that do not overlap are axes of their own: th
 const MEAN_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
                             `mean(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
 
-const FUNCTIONS: &[(&[&str], Way)] = &[
+const FUNCTIONS: &[(&[&str], Replacement)] = &[
     // Other names.
-    (&["ln"], Way::Named("log")),
-    (&["negative"], Way::Named("neg")),
-    (&["mm", "bmm", "matrix_multiply", "batch_matmul"], Way::Named("matmul")),
-    (&["inner", "vdot"], Way::Named("dot")),
-    (&["view", "resize", "view_as"], Way::Named("reshape")),
-    (&["permute", "permute_dims", "permuted_axes"], Way::Named("transpose")),
-    (&["expand", "expand_as"], Way::Named("broadcast_to")),
-    (&["reduce_sum", "sum_axis"], Way::Named("sum")),
-    (&["amax", "reduce_max", "max_axis"], Way::Named("max")),
-    (&["amin", "reduce_min", "min_axis"], Way::Named("min")),
-    (&["product", "reduce_prod", "product_axis"], Way::Named("prod")),
-    (&["reduce_mean", "mean_axis", "average", "avg"], Way::Named("mean")),
-    (&["empty"], Way::Named("zeros")),
-    (&["take"], Way::Named("gather")),
-    (&["detach", "lax_stop_gradient", "no_grad"], Way::Named("stop_gradient")),
-    (&["conv", "convolution", "conv_general_dilated"], Way::Named("conv2d")),
-    (&["ReLU", "Relu"], Way::Named("relu")),
+    (&["ln"], Replacement::Named("log")),
+    (&["negative"], Replacement::Named("neg")),
+    (&["mm", "bmm", "matrix_multiply", "batch_matmul"], Replacement::Named("matmul")),
+    (&["inner", "vdot"], Replacement::Named("dot")),
+    (&["view", "resize", "view_as"], Replacement::Named("reshape")),
+    (&["permute", "permute_dims", "permuted_axes"], Replacement::Named("transpose")),
+    (&["expand", "expand_as"], Replacement::Named("broadcast_to")),
+    (&["reduce_sum", "sum_axis"], Replacement::Named("sum")),
+    (&["amax", "reduce_max", "max_axis"], Replacement::Named("max")),
+    (&["amin", "reduce_min", "min_axis"], Replacement::Named("min")),
+    (&["product", "reduce_prod", "product_axis"], Replacement::Named("prod")),
+    (&["reduce_mean", "mean_axis", "average", "avg"], Replacement::Named("mean")),
+    (&["empty"], Replacement::Named("zeros")),
+    (&["take"], Replacement::Named("gather")),
+    (&["detach", "lax_stop_gradient", "no_grad"], Replacement::Named("stop_gradient")),
+    (&["conv", "convolution", "conv_general_dilated"], Replacement::Named("conv2d")),
+    (&["ReLU", "Relu"], Replacement::Named("relu")),
     // Operators.
     (&["add"], formula("{0} + {1}")),
     (&["mv"], formula("{0} @ {1}")),
@@ -240,30 +240,30 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     ),
     // Powers.
     (&["square"], formula("{0} * {0}")),
-    (&["erfinv"], Way::Named("erf_inv")),
-    (&["gammaln", "loggamma", "lgam", "ln_gamma"], Way::Named("lgamma")),
-    (&["psi"], Way::Named("digamma")),
-    (&["polygamma"], Way::Words("write `trigamma(…)`, the derivative of `digamma(…)`")),
-    (&["fmod"], Way::Named("rem")),
-    (&["floormod"], Way::Named("remainder")),
+    (&["erfinv"], Replacement::Named("erf_inv")),
+    (&["gammaln", "loggamma", "lgam", "ln_gamma"], Replacement::Named("lgamma")),
+    (&["psi"], Replacement::Named("digamma")),
+    (&["polygamma"], Replacement::Words("write `trigamma(…)`, the derivative of `digamma(…)`")),
+    (&["fmod"], Replacement::Named("rem")),
+    (&["floormod"], Replacement::Named("remainder")),
     (&["rem_euclid"], formula("remainder({=0}, abs({=1}))")),
-    (&["floordiv", "div_floor"], Way::Named("floor_divide")),
+    (&["floordiv", "div_floor"], Replacement::Named("floor_divide")),
     (&["sin_cos"], formula("(sin({=0}), cos({=0}))")),
     (&["power", "powf", "powi", "float_power"], formula("pow({=0}, {=1})")),
     // Exponentials and logarithms, and what is made of them.
-    (&["exp_m1"], Way::Named("expm1")),
-    (&["ln_1p"], Way::Named("log1p")),
-    (&["inverse_sqrt"], Way::Named("rsqrt")),
-    (&["arcsinh"], Way::Named("asinh")),
-    (&["arccosh"], Way::Named("acosh")),
-    (&["arctanh"], Way::Named("atanh")),
+    (&["exp_m1"], Replacement::Named("expm1")),
+    (&["ln_1p"], Replacement::Named("log1p")),
+    (&["inverse_sqrt"], Replacement::Named("rsqrt")),
+    (&["arcsinh"], Replacement::Named("asinh")),
+    (&["arccosh"], Replacement::Named("acosh")),
+    (&["arctanh"], Replacement::Named("atanh")),
     // Angles.
-    (&["arcsin"], Way::Named("asin")),
-    (&["arccos"], Way::Named("acos")),
-    (&["arctan"], Way::Named("atan")),
-    (&["arctan2"], Way::Named("atan2")),
+    (&["arcsin"], Replacement::Named("asin")),
+    (&["arccos"], Replacement::Named("acos")),
+    (&["arctan"], Replacement::Named("atan")),
+    (&["arctan2"], Replacement::Named("atan2")),
     // Pieces of lines.
-    (&["absolute", "fabs"], Way::Named("abs")),
+    (&["absolute", "fabs"], Replacement::Named("abs")),
     (&["clip", "clamp", "clip_by_value"], formula("minimum(maximum({=0}, {1}), {2})")),
     (&["leakyrelu"], library("nn", "leaky_relu")),
     // Activations.
@@ -274,25 +274,25 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["reduce_logsumexp"], library("nn", "logsumexp")),
     (&["variance", "reduce_variance", "var_axis"], library("num", "var")),
     (&["stddev", "reduce_std", "std_axis"], library("num", "std")),
-    (&["topk", "median", "unique", "nonzero", "count_nonzero"], Way::Words(IN_RUST)),
+    (&["topk", "median", "unique", "nonzero", "count_nonzero"], Replacement::Words(IN_RUST)),
     (
         &[
             "det", "inv", "inverse", "pinv", "solve", "lstsq", "svd", "eig", "eigh", "eigvals", "cholesky",
             "qr", "fft", "ifft", "rfft",
         ],
-        Way::Words(IN_RUST),
+        Replacement::Words(IN_RUST),
     ),
-    (&["logcumsumexp", "cumlogsumexp"], Way::Words(IN_RUST)),
-    (&["cumulative_sum"], Way::Named("cumsum")),
-    (&["cumulative_prod"], Way::Named("cumprod")),
-    (&["scan", "fori_loop", "while_loop", "associative_scan"], Way::Words(LOOPS)),
+    (&["logcumsumexp", "cumlogsumexp"], Replacement::Words(IN_RUST)),
+    (&["cumulative_sum"], Replacement::Named("cumsum")),
+    (&["cumulative_prod"], Replacement::Named("cumprod")),
+    (&["scan", "fori_loop", "while_loop", "associative_scan"], Replacement::Words(LOOPS)),
     // Truth values.
-    (&["isnan"], Way::Named("is_nan")),
-    (&["isfinite"], Way::Named("is_finite")),
+    (&["isnan"], Replacement::Named("is_nan")),
+    (&["isfinite"], Replacement::Named("is_finite")),
     (&["isinf", "is_infinite"], formula("abs({=0}) == inf")),
-    (&["reduce_any"], Way::Named("any")),
-    (&["reduce_all"], Way::Named("all")),
-    (&["allclose", "array_equal"], Way::Words("compare, as `all(abs(… - …) < 1e-6)`")),
+    (&["reduce_any"], Replacement::Named("any")),
+    (&["reduce_all"], Replacement::Named("all")),
+    (&["allclose", "array_equal"], Replacement::Words("compare, as `all(abs(… - …) < 1e-6)`")),
     (&["equal", "eq"], formula("{0} == {1}")),
     (&["not_equal", "ne"], formula("{0} != {1}")),
     (&["less", "lt"], formula("{0} < {1}")),
@@ -301,7 +301,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["greater_equal", "ge"], formula("{0} >= {1}")),
     (&["logical_and"], formula("{0} && {1}")),
     (&["logical_or"], formula("{0} || {1}")),
-    (&["logical_not", "bitwise_not", "invert"], Way::Named("not")),
+    (&["logical_not", "bitwise_not", "invert"], Replacement::Named("not")),
     (&["logical_xor", "bitwise_xor"], formula("{0} ^ {1}")),
     (&["bitwise_and"], formula("{0} & {1}")),
     (&["bitwise_or"], formula("{0} | {1}")),
@@ -315,38 +315,38 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["kl_div", "kl_divergence", "KLDivLoss"], library("nn", "kl")),
     (&["hinge_loss"], library("nn", "hinge")),
     (&["cosine_distance"], library("nn", "cosine_loss")),
-    (&["Linear"], Way::Words("weights are parameters: write `nn::dense(x, w, b)`")),
-    (&["Embedding"], Way::Words("weights are parameters: write `nn::embedding(i, table)`")),
-    (&["RMSNorm"], Way::Words("weights are parameters: write `nn::rms_norm(x, scale)`")),
-    (&["LSTMCell"], Way::Words("weights are parameters: write `nn::lstm_cell(x, h, c, w, u, b)`")),
-    (&["GRUCell"], Way::Words("weights are parameters: write `nn::gru_cell(x, h, w, u, b, d)`")),
+    (&["Linear"], Replacement::Words("weights are parameters: write `nn::dense(x, w, b)`")),
+    (&["Embedding"], Replacement::Words("weights are parameters: write `nn::embedding(i, table)`")),
+    (&["RMSNorm"], Replacement::Words("weights are parameters: write `nn::rms_norm(x, scale)`")),
+    (&["LSTMCell"], Replacement::Words("weights are parameters: write `nn::lstm_cell(x, h, c, w, u, b)`")),
+    (&["GRUCell"], Replacement::Words("weights are parameters: write `nn::gru_cell(x, h, w, u, b, d)`")),
     (&["scaled_dot_product_attention", "dot_product_attention"], library("nn", "attention")),
-    (&["SGD"], Way::Words("a step of it is `optim::sgd(w, g, rate)`")),
-    (&["Adam"], Way::Words("a step of it is `optim::adam(w, g, m, v, t, rate)`")),
-    (&["AdamW"], Way::Words("a step of it is `optim::adamw(w, g, m, v, t, rate)`")),
-    (&["RMSprop"], Way::Words("a step of it is `optim::rmsprop(w, g, v, rate)`")),
-    (&["Adagrad"], Way::Words("a step of it is `optim::adagrad(w, g, s, rate)`")),
+    (&["SGD"], Replacement::Words("a step of it is `optim::sgd(w, g, rate)`")),
+    (&["Adam"], Replacement::Words("a step of it is `optim::adam(w, g, m, v, t, rate)`")),
+    (&["AdamW"], Replacement::Words("a step of it is `optim::adamw(w, g, m, v, t, rate)`")),
+    (&["RMSprop"], Replacement::Words("a step of it is `optim::rmsprop(w, g, v, rate)`")),
+    (&["Adagrad"], Replacement::Words("a step of it is `optim::adagrad(w, g, s, rate)`")),
     (
         &["cross_entropy", "CrossEntropyLoss", "crossentropyloss"],
-        Way::Words(
+        Replacement::Words(
             "write `nn::cross_entropy(…, …)` where targets are classes, `nn::cross_entropy_of(…, …)` where they are distributions",
         ),
     ),
     (&["softmax_cross_entropy", "softmax_cross_entropy_with_logits"], library("nn", "cross_entropy_of")),
     (&["binary_cross_entropy", "bce"], formula("-mean({1} * log({=0}) + (1.0 - {1}) * log(1.0 - {0}))")),
     // Selections.
-    (&["where_", "cond", "if_else", "select", "choose"], Way::Named("where")),
+    (&["where_", "cond", "if_else", "select", "choose"], Replacement::Named("where")),
     (&["heaviside"], formula("where({=0} > 0.0, 1.0, where({=0} == 0.0, {1}, 0.0))")),
-    (&["signum", "sgn"], Way::Named("sign")),
-    (&["fix", "truncate"], Way::Named("trunc")),
-    (&["rint", "round_ties_even", "around"], Way::Named("round")),
+    (&["signum", "sgn"], Replacement::Named("sign")),
+    (&["fix", "truncate"], Replacement::Named("trunc")),
+    (&["rint", "round_ties_even", "around"], Replacement::Named("round")),
     // Products.
     (&["ger"], library("num", "outer")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),
-    (&["addmm"], Way::Words("write the product, as `… @ … + …`")),
+    (&["addmm"], Replacement::Words("write the product, as `… @ … + …`")),
     (
         &["einsum", "tensordot", "kron"],
-        Way::Words(
+        Replacement::Words(
             "write the product: `… @ …` for matrices, with `transpose(x, [0, 2, 1])` where axes stand in another order",
         ),
     ),
@@ -355,43 +355,48 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["flatten", "ravel", "flatten_all"], formula("reshape({=0}, [-1])")),
     (
         &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
-        Way::Words("for the last two axes write `….mT`; else the order of all, as `transpose(…, [0, 2, 1])`"),
+        Replacement::Words(
+            "for the last two axes write `….mT`; else the order of all, as `transpose(…, [0, 2, 1])`",
+        ),
     ),
-    (&["concatenate", "cat"], Way::Named("concat")),
+    (&["concatenate", "cat"], Replacement::Named("concat")),
     (&["hstack", "column_stack"], formula("concat({=0}, axis = 1)")),
     (&["vstack", "row_stack"], formula("concat({=0}, axis = 0)")),
     (&["dstack"], formula("concat({=0}, axis = 2)")),
-    (&["append", "extend", "push"], Way::Words("write `concat([…, …])`")),
+    (&["append", "extend", "push"], Replacement::Words("write `concat([…, …])`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],
-        Way::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
+        Replacement::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
     ),
     (
         &["tile", "repeat", "repeat_interleave"],
-        Way::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
+        Replacement::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
     ),
-    (&["flipud", "fliplr", "reverse"], Way::Words("name the axis: `flip(…, axis = 0)`")),
+    (&["flipud", "fliplr", "reverse"], Replacement::Words("name the axis: `flip(…, axis = 0)`")),
     (
         &["roll", "rotate"],
-        Way::Words(
+        Replacement::Words(
             "join the parts in the other order: `concat([x[-1..], x[..-1]], axis = 0)` moves all by one place",
         ),
     ),
-    (&["zero_pad", "zero_padding2d"], Way::Named("pad")),
+    (&["zero_pad", "zero_padding2d"], Replacement::Named("pad")),
     (&["diag_embed", "diagflat"], library("num", "diag")),
-    (&["eye"], Way::Words("write `num::eye_like(…)` of a matrix of its extents")),
-    (&["arange", "range"], Way::Named("iota")),
-    (&["take_along_axis", "take_along_dim", "batch_gather"], Way::Named("take_along")),
-    (&["onehot", "to_categorical"], Way::Named("one_hot")),
+    (&["eye"], Replacement::Words("write `num::eye_like(…)` of a matrix of its extents")),
+    (&["arange", "range"], Replacement::Named("iota")),
+    (&["take_along_axis", "take_along_dim", "batch_gather"], Replacement::Named("take_along")),
+    (&["onehot", "to_categorical"], Replacement::Named("one_hot")),
     (&["full_like", "fill", "fill_"], formula("zeros_like({=0}) + {1}")),
-    (&["max_pool2d", "max_pool", "MaxPool2d"], Way::Words(MAX_POOLING)),
-    (&["avg_pool2d", "avg_pool", "AvgPool2d"], Way::Words(MEAN_POOLING)),
-    (&["index_select"], Way::Words("rows are picked by `gather(x, i)`, and columns by `gather(x.T, i).T`")),
+    (&["max_pool2d", "max_pool", "MaxPool2d"], Replacement::Words(MAX_POOLING)),
+    (&["avg_pool2d", "avg_pool", "AvgPool2d"], Replacement::Words(MEAN_POOLING)),
+    (
+        &["index_select"],
+        Replacement::Words("rows are picked by `gather(x, i)`, and columns by `gather(x.T, i).T`"),
+    ),
     (&["masked_fill"], formula("where({=1}, {2}, {=0})")),
-    (&["masked_select", "boolean_mask", "compress", "extract"], Way::Words(BY_MASK)),
+    (&["masked_select", "boolean_mask", "compress", "extract"], Replacement::Words(BY_MASK)),
     (
         &["rearrange"],
-        Way::Words(
+        Replacement::Words(
             "axes split and merge by `reshape(x, [4, 2, 3])`, and change places by `transpose(x, [1, 0, 2])`",
         ),
     ),
@@ -400,7 +405,7 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["broadcast_sub"], formula("{0} - {1}")),
     (&["broadcast_mul"], formula("{0} * {1}")),
     (&["broadcast_div"], formula("{0} / {1}")),
-    (&["broadcast_matmul"], Way::Named("matmul")),
+    (&["broadcast_matmul"], Replacement::Named("matmul")),
     (&["affine"], formula("{0} * {1} + {2}")),
     (&["add_scalar"], formula("{0} + {1}")),
     (&["sub_scalar"], formula("{0} - {1}")),
@@ -416,59 +421,64 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
     (&["mean_keepdim", "mean_dim"], formula("mean({=0}, {@1}, keepdims = true)")),
     (&["max_keepdim", "max_dim"], formula("max({=0}, {@1}, keepdims = true)")),
     (&["min_keepdim", "min_dim"], formula("min({=0}, {@1}, keepdims = true)")),
-    (&["clamp_min"], Way::Named("maximum")),
-    (&["clamp_max"], Way::Named("minimum")),
+    (&["clamp_min"], Replacement::Named("maximum")),
+    (&["clamp_max"], Replacement::Named("minimum")),
     (&["row"], formula("{0}[{@1}]")),
     (&["column", "col"], formula("{0}[.., {@1}]")),
-    (&["index_axis", "narrow", "index_axis_move", "get"], Way::Words(SUBSCRIPTS)),
+    (&["index_axis", "narrow", "index_axis_move", "get"], Replacement::Words(SUBSCRIPTS)),
     (&["Axis"], formula("{@0}")),
     (
         &["normalize"],
-        Way::Words(
+        Replacement::Words(
             "write `x / num::norm(x, axis = 1, keepdims = true)` for rows of length 1, `nn::standardize(x)` for mean 0 and variance 1",
         ),
     ),
     (&["mul_add", "fma"], formula("{0} * {1} + {2}")),
     (
         &["layer_norm", "LayerNorm"],
-        Way::Words("write `nn::layer_norm(x, scale, bias)`, or `nn::standardize(x)` without these"),
+        Replacement::Words("write `nn::layer_norm(x, scale, bias)`, or `nn::standardize(x)` without these"),
     ),
-    (&["batch_norm", "BatchNorm2d"], Way::Words("write `nn::batch_norm(x, scale, bias)`")),
-    (&["dropout", "Dropout"], Way::Words("multiply by a mask of zeros and ones, a parameter: `… * mask`")),
+    (&["batch_norm", "BatchNorm2d"], Replacement::Words("write `nn::batch_norm(x, scale, bias)`")),
+    (
+        &["dropout", "Dropout"],
+        Replacement::Words("multiply by a mask of zeros and ones, a parameter: `… * mask`"),
+    ),
     (
         &["rand", "randn", "normal", "uniform", "random", "bernoulli"],
-        Way::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
+        Replacement::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
     ),
     // What the language has not.
     (
         &["astype", "to", "type", "convert", "to_dtype", "to_type"],
-        Way::Words("write the element type as a function, as `f32(…)`"),
+        Replacement::Words("write the element type as a function, as `f32(…)`"),
     ),
-    (&["float", "float32"], Way::Named("f32")),
-    (&["double", "float64"], Way::Named("f64")),
-    (&["int", "int32"], Way::Named("i32")),
-    (&["long", "int64"], Way::Named("i64")),
-    (&["half", "float16", "bfloat16"], Way::Words("there are f32 and f64, as `f32(…)`")),
+    (&["float", "float32"], Replacement::Named("f32")),
+    (&["double", "float64"], Replacement::Named("f64")),
+    (&["int", "int32"], Replacement::Named("i32")),
+    (&["long", "int64"], Replacement::Named("i64")),
+    (&["half", "float16", "bfloat16"], Replacement::Words("there are f32 and f64, as `f32(…)`")),
     (
         &["vmap"],
-        Way::Words(
+        Replacement::Words(
             "functions are of whole tensors: declare a parameter with one more axis, and say by `axis` which one",
         ),
     ),
     (
         &["hessian", "jacobian", "jacfwd", "jacrev", "hvp", "jvp"],
-        Way::Words(
+        Replacement::Words(
             "a derivative of a derivative is `grad` of a function that calls `grad`: `sum(grad(f, wrt = x)(x) * v)`",
         ),
     ),
-    (&["jit", "compile"], Way::Words("every function is compiled: call it by its name")),
+    (&["jit", "compile"], Replacement::Words("every function is compiled: call it by its name")),
     (
         &["backward", "autograd", "gradient", "checkpoint"],
-        Way::Words("gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
+        Replacement::Words(
+            "gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`",
+        ),
     ),
-    (&["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"], Way::Words(EXTENTS)),
+    (&["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"], Replacement::Words(EXTENTS)),
     (&["print", "println", "debug"], formula("inspect({=0}, \"value\")")),
-    (&["assert"], Way::Words("a function only computes: give the value as a result")),
+    (&["assert"], Replacement::Words("a function only computes: give the value as a result")),
     (
         &[
             "map",
@@ -483,7 +493,9 @@ const FUNCTIONS: &[(&[&str], Way)] = &[
             "fold",
             "collect",
         ],
-        Way::Words("operations are on whole tensors: write it of the tensor itself, as `relu(x)` or `x * x`"),
+        Replacement::Words(
+            "operations are on whole tensors: write it of the tensor itself, as `relu(x)` or `x * x`",
+        ),
     ),
 ];
 
@@ -537,7 +549,7 @@ const ARGUMENTS: &[(&[&str], &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{FUNCTIONS, Way};
+    use super::{FUNCTIONS, Replacement};
     use crate::surface::lower::{builtins, lower};
     use crate::surface::parse::{is_keyword, parse};
 
@@ -550,7 +562,7 @@ mod tests {
                 assert!(!all.contains(name), "{name} twice");
                 all.push(*name);
             }
-            if let Way::Named(own) = way {
+            if let Replacement::Named(own) = way {
                 assert!(builtins::is_builtin(own), "{own}");
             }
         }

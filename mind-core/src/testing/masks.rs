@@ -4,7 +4,7 @@ use super::special_inputs;
 use crate::{
     canon::{Canonical, canonicalise},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Elements, Value, run},
+    interp::{Array, Elements, run},
     ir::{Module, Nesting, Op, Own, ValueId},
     ops::Profile,
     text::core_ir,
@@ -27,7 +27,7 @@ pub fn zero_cotangents_stay_zero(module: Module, seed: u64) -> bool {
     let primal_outputs = results.len();
 
     let cotangents = results.iter().map(|result| filled(result, 0.0));
-    let given: Vec<Value> = inputs.iter().cloned().chain(cotangents).collect();
+    let given: Vec<Array> = inputs.iter().cloned().chain(cotangents).collect();
     let results = run(&first, &given).expect("what runs has a gradient that runs");
     assert_zero("gradient", &results[primal_outputs..], &first);
 
@@ -36,7 +36,7 @@ pub fn zero_cotangents_stay_zero(module: Module, seed: u64) -> bool {
         let is_gradient = position >= primal_outputs;
         filled(result, f64::from(u8::from(is_gradient)))
     });
-    let given: Vec<Value> = given.iter().cloned().chain(cotangents).collect();
+    let given: Vec<Array> = given.iter().cloned().chain(cotangents).collect();
     let found = run(&second, &given).expect("what runs has a gradient that runs");
     let by_inputs = inputs.iter().filter(|input| input.dtype().is_float()).count();
     assert_zero("second derivative", &found[results.len()..][..by_inputs], &second);
@@ -59,7 +59,7 @@ fn gradient(module: &Canonical) -> Option<Canonical> {
 }
 
 /// A value of the shape and element type of another, with one number at every index.
-fn filled(like: &Value, number: f64) -> Value {
+fn filled(like: &Array, number: f64) -> Array {
     let count = like.elements.len();
     let elements: Elements = match like.elements {
         Elements::F32(_) => vec![number as f32; count].into(),
@@ -68,10 +68,10 @@ fn filled(like: &Value, number: f64) -> Value {
         Elements::I64(_) => vec![number as i64; count].into(),
         Elements::Bool(_) => vec![number != 0.0; count].into(),
     };
-    Value::new(like.shape.clone(), elements)
+    Array::new(like.shape.clone(), elements)
 }
 
-fn assert_zero(what: &str, found: &[Value], module: &Module) {
+fn assert_zero(what: &str, found: &[Array], module: &Module) {
     for value in found {
         let is_zero = value.elements.to_f64().iter().all(|number| *number == 0.0);
         assert!(is_zero, "a {what} of cotangents of 0 is {value:?}:\n{}", core_ir::print(module));

@@ -10,7 +10,7 @@ use crate::{
     canon::canonicalise,
     cumulate::{Combine, Cumulate},
     dim::Bindings,
-    interp::{Concrete, Elements, RunError, Trace, Value, broadcast_offset, evaluate, positions, trace},
+    interp::{Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace},
     ir::{Cumulation, Inst, Op, Product, Reorder, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position},
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Bounded {
     /// What the interpreter gives.
-    pub value: Value,
+    pub value: Array,
     /// The largest distance from each element: 0 for integers, infinite where nothing can be said. That is where the
     /// element is not finite, and after a sum that may overflow, a divisor that may be 0 or a logarithm of what may be.
     pub bounds: Vec<f64>,
@@ -35,7 +35,7 @@ impl Bounded {
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self, found: &Value) -> Result<(), String> {
+    pub fn check(&self, found: &Array) -> Result<(), String> {
         if (found.dtype(), &found.shape) != (self.value.dtype(), &self.value.shape) {
             let [found, expected] =
                 [found, &self.value].map(|value| format!("{}{:?}", value.dtype(), value.shape));
@@ -57,7 +57,7 @@ impl Bounded {
 ///
 /// # Errors
 /// As those of [`crate::interp::run`].
-pub fn run_bounded(module: &Verified, inputs: &[Value]) -> Result<Vec<Bounded>, RunError> {
+pub fn run_bounded(module: &Verified, inputs: &[Array]) -> Result<Vec<Bounded>, RunError> {
     let flat;
     let module = match module.nested().next() {
         None => module,
@@ -85,7 +85,7 @@ pub fn run_bounded(module: &Verified, inputs: &[Value]) -> Result<Vec<Bounded>, 
             }
             (_, op) if uncertain && !matches!(op, Op::Map(_)) => vec![f64::INFINITY; result.elements.len()],
             (Some(format), _) => {
-                Step { inst, operands: &operands, result, bindings: &bindings, format }.bounds()?
+                RoundedInst { inst, operands: &operands, result, bindings: &bindings, format }.bounds()?
             }
             (None, _) => vec![0.0; result.elements.len()],
         });
@@ -126,7 +126,7 @@ impl Format {
 
 #[derive(Clone, Copy)]
 struct Operand<'a> {
-    value: &'a Value,
+    value: &'a Array,
     bounds: &'a [f64],
 }
 
@@ -145,7 +145,7 @@ impl Near {
 
 /// How far integers and truth values may be off: not at all, or nothing can be said of an integer, and a truth value may be the
 /// other one.
-fn jumps(row: &Row, operands: &[Operand<'_>], result: &Value) -> Vec<f64> {
+fn jumps(row: &Row, operands: &[Operand<'_>], result: &Array) -> Vec<f64> {
     let near: Vec<Vec<Near>> = operands.iter().map(|operand| operand.near().collect()).collect();
     let off = if result.dtype() == DType::Bool { 1.0 } else { f64::INFINITY };
     let elements = positions(&result.shape).map(|position| {
@@ -187,15 +187,15 @@ struct Error {
 }
 
 /// One instruction with a result of floats.
-struct Step<'a> {
+struct RoundedInst<'a> {
     inst: &'a Inst,
     operands: &'a [Operand<'a>],
-    result: &'a Value,
+    result: &'a Array,
     bindings: &'a Bindings,
     format: Format,
 }
 
-impl Step<'_> {
+impl RoundedInst<'_> {
     fn bounds(&self) -> Result<Vec<f64>, RunError> {
         let bounds = match &self.inst.op {
             Op::Input { .. } | Op::Const(_) => {
@@ -349,9 +349,9 @@ impl Step<'_> {
             }
             let stands_for = stands_for.next().expect("the last is repeated");
             let elements: Vec<f64> = operand.near().map(stands_for).collect();
-            Value::new(operand.value.shape.clone(), elements)
+            Array::new(operand.value.shape.clone(), elements)
         });
-        let operands: Vec<Value> = operands.collect();
+        let operands: Vec<Array> = operands.collect();
         let to = Concrete { dtype: DType::F64, shape: &self.result.shape, bindings: self.bindings };
         let value = evaluate(op, &operands.iter().collect::<Vec<_>>(), &to)?;
         let Elements::F64(elements) = value.elements else { unreachable!("the operands are of f64") };
@@ -463,7 +463,7 @@ mod tests {
         let one = b.constant(DType::F32, 1.0);
         let off = b.push(Op::Map(Map::Mul), &[result, one]).expect("a number fits");
         let module = verify(b.finish([off]), Profile::Extended).expect("it is valid");
-        let inputs: Vec<_> = operands.iter().map(|x| Value::new([x.len()], x.to_vec())).collect();
+        let inputs: Vec<_> = operands.iter().map(|x| Array::new([x.len()], x.to_vec())).collect();
         run_bounded(&module, &inputs).expect("it runs").remove(0).bounds
     }
 
@@ -497,12 +497,12 @@ mod tests {
     #[test]
     fn an_element_is_wrong_beyond_its_bound() {
         let bounded =
-            Bounded { value: Value::new([2], vec![1.0_f32, 5.0]), bounds: vec![0.5, f64::INFINITY] };
-        let check = |elements: Vec<f32>| bounded.check(&Value::new([elements.len()], elements));
+            Bounded { value: Array::new([2], vec![1.0_f32, 5.0]), bounds: vec![0.5, f64::INFINITY] };
+        let check = |elements: Vec<f32>| bounded.check(&Array::new([elements.len()], elements));
         assert_eq!(check(vec![1.5, f32::NAN]), Ok(()));
         for wrong in [vec![1.6, 5.0], vec![f32::NAN, 5.0], vec![f32::INFINITY, 5.0], vec![1.0, 5.0, 5.0]] {
             assert!(check(wrong.clone()).is_err(), "{wrong:?}");
         }
-        assert!(bounded.check(&Value::new([2], vec![1.0, 5.0])).is_err(), "of f64");
+        assert!(bounded.check(&Array::new([2], vec![1.0, 5.0])).is_err(), "of f64");
     }
 }

@@ -102,9 +102,9 @@ impl Text for Target {
 }
 
 /// What the author wrote for an operand, for the messages of kernels.
-pub(super) struct Said(pub(super) usize);
+pub(super) struct SourceText(pub(super) usize);
 
-impl Text for Said {
+impl Text for SourceText {
     fn text(&self, at: &Texts<'_>) -> String {
         format!("{:?}", at.said.get(self.0).unwrap_or(&""))
     }

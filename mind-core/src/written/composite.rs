@@ -5,7 +5,7 @@ use crate::{dim::Dim, ir::Made, map::Map, ty::DType};
 
 /// An operation of a composite.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct CompositeOp {
     pub(crate) op: Op,
     /// The values that it is of: first those that the composite is of, then the result of its first step, and so on.
     pub(crate) operands: Vec<usize>,
@@ -15,14 +15,14 @@ pub(crate) struct Step {
 /// is given it is that of a second operand.
 ///
 /// A composite rather than an operation, so that what uses the result is one loop with it.
-pub(crate) fn one_hot(count: Dim, dtype: Option<DType>) -> Vec<Step> {
+pub(crate) fn one_hot(count: Dim, dtype: Option<DType>) -> Vec<CompositeOp> {
     let given = if dtype.is_some() { 1 } else { 2 };
     let number = |number| {
         let constant = Constant::number(number);
         Op::Const(Box::new(Constant { dtype: dtype.unwrap_or(constant.dtype), ..constant }))
     };
     let like = || (1..given).collect();
-    let step = |op, operands| Step { op, operands };
+    let step = |op, operands| CompositeOp { op, operands };
     let mut steps = vec![
         step(Op::Own(Own::Indices), vec![0]),
         step(expanded(vec![-1]), vec![given]),

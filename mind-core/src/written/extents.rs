@@ -13,7 +13,7 @@ use crate::ty;
 
 /// What a symbol names of the shape of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lent {
+pub(crate) enum ExtentRef {
     /// The extent of an axis; a negative one counts from the end.
     Axis(i64),
     /// The extents before so many of the last. They stand in a list, and in no arithmetic.
@@ -21,22 +21,22 @@ pub(crate) enum Lent {
 }
 
 /// What an operand lends, as a dim.
-pub(crate) fn lent(operand: usize, what: Lent) -> Dim {
+pub(crate) fn extent_symbol(operand: usize, what: ExtentRef) -> Dim {
     Dim::symbol(
         match what {
-            Lent::Axis(axis) => format!("{operand}[{axis}]"),
-            Lent::Leading(last) => format!("{operand}[..{last}]"),
+            ExtentRef::Axis(axis) => format!("{operand}[{axis}]"),
+            ExtentRef::Leading(last) => format!("{operand}[..{last}]"),
         }
         .as_str(),
     )
 }
 
 /// The operand and what of it a symbol names; nothing for a symbol of a program.
-fn place(symbol: &Symbol) -> Option<(usize, Lent)> {
+fn place(symbol: &Symbol) -> Option<(usize, ExtentRef)> {
     let (operand, part) = symbol.strip_suffix(']')?.split_once('[')?;
     let part = match part.strip_prefix("..") {
-        Some(last) => Lent::Leading(last.parse().ok()?),
-        None => Lent::Axis(part.parse().ok()?),
+        Some(last) => ExtentRef::Leading(last.parse().ok()?),
+        None => ExtentRef::Axis(part.parse().ok()?),
     };
     Some((operand.parse().ok()?, part))
 }
@@ -44,8 +44,8 @@ fn place(symbol: &Symbol) -> Option<(usize, Lent)> {
 /// The same in a number of an expression, which has no symbols of a program.
 fn named(symbol: &Symbol) -> (usize, i64) {
     match place(symbol) {
-        Some((operand, Lent::Axis(axis))) => (operand, axis),
-        Some((_, Lent::Leading(_))) | None => {
+        Some((operand, ExtentRef::Axis(axis))) => (operand, axis),
+        Some((_, ExtentRef::Leading(_))) | None => {
             unreachable!("numbers of expressions are over extents of operands")
         }
     }
@@ -54,8 +54,8 @@ fn named(symbol: &Symbol) -> (usize, i64) {
 /// The operand whose leading extents stand in a list, and how many others it has, where a dim stands for several.
 pub(super) fn leading(dim: &Dim) -> Option<(usize, usize)> {
     match place(dim.as_symbol()?)? {
-        (operand, Lent::Leading(last)) => Some((operand, last)),
-        (_, Lent::Axis(_)) => None,
+        (operand, ExtentRef::Leading(last)) => Some((operand, last)),
+        (_, ExtentRef::Axis(_)) => None,
     }
 }
 
@@ -301,7 +301,7 @@ pub(super) fn extents_in<'d>(dims: impl IntoIterator<Item = &'d Dim>, operands: 
     let mut bindings = Bindings::new();
     for dim in dims {
         dim.for_each_symbol(&mut |symbol| {
-            if let Some((operand, Lent::Axis(axis))) = place(symbol) {
+            if let Some((operand, ExtentRef::Axis(axis))) = place(symbol) {
                 let shape = &operands[operand].shape;
                 let axis = if axis < 0 { axis + position(shape.len()) } else { axis };
                 bindings.insert(

@@ -24,10 +24,10 @@ use crate::{
 
 pub use arguments::{Argument, Text, Texts};
 pub(crate) use calls::{AttributeForm, Function, GivenAttributes};
-pub(crate) use composite::{Step, one_hot};
+pub(crate) use composite::{CompositeOp, one_hot};
 pub use constant::{Constant, Misfit, NumberKind};
 pub use core::of_call;
-pub(crate) use extents::{Lent, lent};
+pub(crate) use extents::{ExtentRef, extent_symbol};
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};

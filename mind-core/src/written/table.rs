@@ -6,7 +6,7 @@ use mind_shape::{Type as RuleType, TypeResult, rules};
 
 use super::{
     Extents, Op, Own, Permutation, Subscript, Unresolved,
-    arguments::{Argument, Operand, Operands, OwnType, Said, Target, Text, Texts},
+    arguments::{Argument, Operand, Operands, OwnType, SourceText, Target, Text, Texts},
     calls::{AttributeForm, Function, GivenAttributes},
     extents::{bounds, bounds_of, known, operands, sizes, subscripts},
     resolve::{index, padded, permuted, reduced, reshaped, resolved_axes, shape_of, sliced, squeezed_axes},
@@ -321,7 +321,7 @@ statements! {
     Op::Rows(Rows::Gather) => {
         is: Row::kernel().alone(0).axes(Axes::Picked),
         rule: gather(X, Y),
-        check: "check_picked" => (X, Y, 0, Said(1)),
+        check: "check_picked" => (X, Y, 0, SourceText(1)),
         run: "gather" => (X, Y),
         core: one(ir::Op::Rows(Rows::Gather)),
     }
@@ -334,7 +334,7 @@ statements! {
     Op::Rows(Rows::TakeAlong { axis }) => {
         is: Row::kernel().alone(0).axes(Axes::Of(1)),
         rule: take_along(X, Y, axis),
-        check: "check_picked" => (X, Y, axis, Said(1)),
+        check: "check_picked" => (X, Y, axis, SourceText(1)),
         run: "take_along" => (X, Y, axis),
         core: {
             let axis = resolved_axes(&[*axis], types[0].rank())?[0];

@@ -4,7 +4,7 @@ use mind_core::{
     canon::canonicalise,
     diag::{Code, Example, Given},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Value, run},
+    interp::{Array, run},
     ir::{Module, ValueId},
     knossos,
     ops::Profile,
@@ -104,11 +104,11 @@ fn code_of_run(program: &str, given: &[Given]) -> Vec<Code> {
             given.iter().find(|given| *given.name == **name).expect("it is given");
         let count = shape.iter().product();
         values.push(match ty.dtype {
-            DType::I32 => Value::new(*shape, vec![*value as i32; count]),
-            DType::I64 => Value::new(*shape, vec![*value as i64; count]),
-            DType::F32 => Value::new(*shape, vec![*value as f32; count]),
-            DType::F64 => Value::new(*shape, vec![*value; count]),
-            DType::Bool => Value::new(*shape, vec![*value != 0.0; count]),
+            DType::I32 => Array::new(*shape, vec![*value as i32; count]),
+            DType::I64 => Array::new(*shape, vec![*value as i64; count]),
+            DType::F32 => Array::new(*shape, vec![*value as f32; count]),
+            DType::F64 => Array::new(*shape, vec![*value; count]),
+            DType::Bool => Array::new(*shape, vec![*value != 0.0; count]),
         });
     }
     run(&module, &values).err().map(|error| error.code).into_iter().collect()

@@ -7,7 +7,7 @@ use mind_core::{
     canon::canonicalise,
     dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Elements, Value, run},
+    interp::{Array, Elements, run},
     ir::{Op, ValueId},
     map::Map,
     ops::Profile,
@@ -67,14 +67,14 @@ fn worst(map: Map, position: usize, lines: &[Line]) -> Worst {
             DType::Bool => Elements::from(numbers.map(|x| x != 0.0).collect::<Vec<_>>()),
             _ => Elements::from(numbers.collect::<Vec<_>>()),
         };
-        values.push(Value::new([lines.len()], elements));
+        values.push(Array::new([lines.len()], elements));
     }
     let result = b.push(Op::Map(map), &inputs).expect("the row takes these");
     let module = canonicalise(verify(b.finish([result]), Profile::Extended).expect("it is valid"));
     let wrt = vec![Wrt { input: ValueId::new(position), zero_ok: true }];
     let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
     let gradient = differentiate(&module, &options).expect("the row has a derivative").module;
-    values.push(Value::new([lines.len()], vec![1.0; lines.len()]));
+    values.push(Array::new([lines.len()], vec![1.0; lines.len()]));
     let results = run(&gradient, &values).expect("it runs");
     let Elements::F64(found) = &results[1].elements else { panic!("{} has another type", row.mnemonic) };
     let mut worst = None;

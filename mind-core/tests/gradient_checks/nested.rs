@@ -4,7 +4,7 @@ use mind_core::{
     canon::Canonical,
     diag::Code,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::Value,
+    interp::Array,
     ir::{Module, Op, ValueId},
     ops::Profile,
     opt::{optimise, unoptimised},
@@ -59,11 +59,11 @@ fn curvature(module: &Canonical) -> Canonical {
     canonical(Module::from_parts(insts, outputs[1..].to_vec()))
 }
 
-fn arguments() -> Vec<Value> {
+fn arguments() -> Vec<Array> {
     vec![vector(DType::F64, &[0.3, -0.7]), vector(DType::F64, &[1.5, 2.5])]
 }
 
-fn near(a: &[Value], b: &[Value]) {
+fn near(a: &[Array], b: &[Array]) {
     let (a, b) = (numbers(&a[0]), numbers(&b[0]));
     assert!(a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12), "{a:?} and {b:?}");
 }
@@ -73,7 +73,7 @@ fn a_true_pullback_changes_no_derivative_of_any_order() {
     let (plain, own) = (weighted_tanh("%4 = Neg (%3) : f64[2]\n"), weighted_tanh(&told(TRUE)));
     let ones = [arguments(), vec![vector(DType::F64, &[1.0, 1.0])]].concat();
     // With the sign that stands in the place of a pullback.
-    let negative = |value: Vec<Value>| {
+    let negative = |value: Vec<Array>| {
         vec![vector(DType::F64, &numbers(&value[0]).iter().map(|x| -x).collect::<Vec<_>>())]
     };
     near(&run(&gradient(&own), &arguments()), &negative(run(&gradient(&plain), &arguments())));

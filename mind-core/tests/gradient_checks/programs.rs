@@ -3,7 +3,7 @@
 use mind_core::{
     canon::Canonical,
     grad::{AutodiffError, Gradient, differentiate},
-    interp::{self, Value},
+    interp::{self, Array},
     ir::{Inst, Module, Op, ValueId},
     map::{Domain, Map},
     ops::Profile,
@@ -58,8 +58,8 @@ fn both_profiles_agree_on_random_programs() {
 /// A program in f64 on arguments where it is smooth, with a cotangent an output.
 struct Program {
     module: Canonical,
-    arguments: Vec<Value>,
-    cotangents: Vec<Value>,
+    arguments: Vec<Array>,
+    cotangents: Vec<Array>,
 }
 
 fn check_programs(profile: Profile, make: impl Fn(u64) -> Module) -> usize {
@@ -112,7 +112,7 @@ fn check(program: &Program, gradient: &Gradient, seed: u64) {
     let mut rng = Rng::new(&format!("directions {seed}"));
     let every = (0..floats.len()).collect();
     for chosen in (0..floats.len()).map(|one| vec![one]).chain([every]) {
-        let mut directions: Vec<Value> = given.iter().map(|value| like(value, |_| 0.0)).collect();
+        let mut directions: Vec<Array> = given.iter().map(|value| like(value, |_| 0.0)).collect();
         let mut wanted = 0.0;
         let mut scale = 1.0f64;
         for one in chosen {
@@ -150,7 +150,7 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
             DType::F64 => like(value, |_| rng.between(-2.0, 2.0)),
             DType::Bool | DType::I32 | DType::I64 | DType::F32 => value.clone(),
         });
-        let arguments: Vec<Value> = shifted.collect();
+        let arguments: Vec<Array> = shifted.collect();
         let results = interp::run(&module, &arguments).ok().filter(|_| is_smooth(&module, &arguments))?;
         let cotangents = results.iter().map(|result| like(result, |_| rng.between(-1.0, 1.0))).collect();
         Some(Program { module: module.clone(), arguments, cotangents })
@@ -158,7 +158,7 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
 }
 
 /// Whether every value is moderate, and operands are away from where an operation jumps, bends or has a pole.
-fn is_smooth(module: &Canonical, arguments: &[Value]) -> bool {
+fn is_smooth(module: &Canonical, arguments: &[Array]) -> bool {
     let (mut insts, _) = Module::clone(module).into_parts();
     let count = insts.len();
     let quotients = insts.iter().filter(|inst| jumps_between_integers(&inst.op));

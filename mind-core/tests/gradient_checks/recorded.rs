@@ -3,7 +3,7 @@
 
 use mind_core::{
     canon::canonicalise,
-    interp::{Elements, Value, run},
+    interp::{Array, Elements, run},
     open,
     ops::Profile,
     ty::{DType, Type},
@@ -22,7 +22,7 @@ fn at(expression: &str, numbers: &[f64]) -> f64 {
     let of =
         |leaf: &open::Leaf| numbers[["x", "y"].iter().position(|name| *name == leaf.text).expect("x or y")];
     let inputs: Vec<_> =
-        program.leaves.iter().map(|leaf| Value::new(vec![], Elements::from(vec![of(leaf)]))).collect();
+        program.leaves.iter().map(|leaf| Array::new(vec![], Elements::from(vec![of(leaf)]))).collect();
     let module = canonicalise(verify(module, Profile::Extended).expect("a verified module"));
     match &run(&module, &inputs).expect("it runs")[0].elements {
         Elements::F64(elements) => elements[0],
@@ -150,7 +150,7 @@ fn integers_are_rounded_down_by_division() {
         let module = open::instantiate(&program, &types).expect("numbers fit");
         let of = |leaf: &open::Leaf| if leaf.text == "x" { x } else { y };
         let inputs: Vec<_> =
-            program.leaves.iter().map(|leaf| Value::new(vec![], Elements::from(vec![of(leaf)]))).collect();
+            program.leaves.iter().map(|leaf| Array::new(vec![], Elements::from(vec![of(leaf)]))).collect();
         let module = canonicalise(verify(module, Profile::Extended).expect("a verified module"));
         run(&module, &inputs).map(|results| match &results[0].elements {
             Elements::I64(elements) => elements[0],

@@ -2,7 +2,7 @@
 
 use mind_core::{
     grad::differentiate,
-    interp::Value,
+    interp::Array,
     ir::{Arrange, Op, Reduction, Rows},
     map::Map,
     ops::Profile,
@@ -208,7 +208,7 @@ fn a_single_row_is_gathered_and_its_cotangent_put_back() {
         let operands = [Type::new(DType::F32, Shape::literal(&[5])), Type::scalar(DType::I32)];
         let module = single(&Op::Rows(Rows::Gather), &operands);
         let gradient = differentiate(&module, &every_float(&module, profile)).expect("gather");
-        let arguments: [Value; 3] = [
+        let arguments: [Array; 3] = [
             vector(DType::F32, &[1.0; 5]),
             filled(DType::I32, &[], |_| 3.0),
             filled(DType::F32, &[], |_| 7.0),

@@ -6,7 +6,7 @@ use mind_core::{
     data::TensorData,
     dim::{Bindings, Dim, Symbol},
     grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
-    interp::{self, Elements, Value},
+    interp::{self, Array, Elements},
     ir::{Const, Module, Nested, Op, Rows, ValueId},
     map::Map,
     ops::{
@@ -29,21 +29,21 @@ pub const FLOATS: [DType; 2] = [DType::F32, DType::F64];
 pub fn assert_gradients(
     what: &str,
     module: &Canonical,
-    arguments: &[Value],
+    arguments: &[Array],
     profile: Profile,
     tolerance: f64,
 ) -> Result<Gradient, AutodiffError> {
     let gradient = differentiate(module, &every_float(module, profile))?;
     let mut rng = Rng::new(what);
     let results = run(module, arguments);
-    let cotangents: Vec<Value> =
+    let cotangents: Vec<Array> =
         results.iter().map(|result| like(result, |_| rng.between(-1.0, 1.0))).collect();
     let outputs = run(&gradient.module, &[arguments, &cotangents].concat());
     let (primal, analytic) = outputs.split_at(results.len());
     assert_eq!(bits(primal), bits(&results), "{what}: the primal's results changed");
 
     let reference = in_f64(module);
-    let wide: Vec<Value> = arguments.iter().map(widened).collect();
+    let wide: Vec<Array> = arguments.iter().map(widened).collect();
     let weights: Vec<Vec<f64>> = cotangents.iter().map(numbers).collect();
     let float_inputs = (0..arguments.len()).filter(|position| arguments[*position].dtype().is_float());
     for (position, analytic) in float_inputs.zip(analytic) {
@@ -78,7 +78,7 @@ pub fn scalar_options(wrt: &[usize], profile: Profile) -> GradientOptions {
 /// Differences of the weighted sum of all outputs by every element of one argument, of fourth order.
 fn central_differences(
     module: &Canonical,
-    arguments: &[Value],
+    arguments: &[Array],
     position: usize,
     weights: &[Vec<f64>],
 ) -> Vec<f64> {
@@ -109,7 +109,7 @@ fn weighted(result: f64, weight: f64) -> f64 {
 }
 
 /// The slope of the weighted sum of all outputs where the arguments move along `directions`, of fourth order.
-pub fn slope_along(module: &Canonical, arguments: &[Value], directions: &[Value], weights: &[Value]) -> f64 {
+pub fn slope_along(module: &Canonical, arguments: &[Array], directions: &[Array], weights: &[Array]) -> f64 {
     let at = |offset: f64| {
         let moved = arguments.iter().zip(directions).map(|(argument, direction)| {
             let (from, along) = (numbers(argument), numbers(direction));
@@ -127,7 +127,7 @@ pub fn slope_along(module: &Canonical, arguments: &[Value], directions: &[Value]
 }
 
 /// The module with what differentiation takes as constant as further inputs, and the values of those.
-pub fn frozen(module: &Canonical, arguments: &[Value]) -> (Canonical, Vec<Value>) {
+pub fn frozen(module: &Canonical, arguments: &[Array]) -> (Canonical, Vec<Array>) {
     let stops: Vec<ValueId> = module
         .iter()
         .filter(|(_, inst)| inst.op == Op::Map(Map::StopGradient))
@@ -237,7 +237,7 @@ pub fn bound(shape: &Shape) -> Vec<usize> {
 }
 
 /// Arguments for an operation or a module: floats from `domain`, integers as indices below `index_bound`.
-pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64) -> Vec<Value> {
+pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64) -> Vec<Array> {
     let mut apart = if domain == Domain::Apart { rng.between(0.0, 1.0) } else { 0.0 };
     types
         .iter()
@@ -265,7 +265,7 @@ pub fn rows(case: &Case) -> i64 {
     indexed.and_then(|shape| bound(shape).first().copied()).map_or(1, |rows| rows as i64)
 }
 
-pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f64) -> Value {
+pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f64) -> Array {
     let numbers: Vec<f64> = (0..shape.iter().product()).map(&mut element).collect();
     let elements = match dtype {
         DType::I32 => Elements::I32(numbers.iter().map(|number| *number as i32).collect()),
@@ -274,28 +274,28 @@ pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f
         DType::F64 => Elements::F64(numbers),
         DType::Bool => Elements::Bool(numbers.iter().map(|number| *number > 0.0).collect()),
     };
-    Value { shape: shape.to_vec(), elements }
+    Array { shape: shape.to_vec(), elements }
 }
 
-pub fn like(value: &Value, element: impl FnMut(usize) -> f64) -> Value {
+pub fn like(value: &Array, element: impl FnMut(usize) -> f64) -> Array {
     filled(value.dtype(), &value.shape, element)
 }
 
-pub fn vector(dtype: DType, elements: &[f64]) -> Value {
+pub fn vector(dtype: DType, elements: &[f64]) -> Array {
     filled(dtype, &[elements.len()], |position| elements[position])
 }
 
-pub fn scalar(dtype: DType, element: f64) -> Value {
+pub fn scalar(dtype: DType, element: f64) -> Array {
     filled(dtype, &[], |_| element)
 }
 
-pub fn numbers(value: &Value) -> Vec<f64> {
+pub fn numbers(value: &Array) -> Vec<f64> {
     value.elements.to_f64()
 }
 
 /// Elements by their bits, so that NaN and -0.0 compare as themselves.
-pub fn bits(values: &[Value]) -> Vec<Vec<u64>> {
-    let of = |value: &Value| match &value.elements {
+pub fn bits(values: &[Array]) -> Vec<Vec<u64>> {
+    let of = |value: &Array| match &value.elements {
         Elements::I32(elements) => elements.iter().map(|element| *element as u64).collect(),
         Elements::I64(elements) => elements.iter().map(|element| *element as u64).collect(),
         Elements::F32(elements) => elements.iter().map(|element| u64::from(element.to_bits())).collect(),
@@ -305,7 +305,7 @@ pub fn bits(values: &[Value]) -> Vec<Vec<u64>> {
     values.iter().map(of).collect()
 }
 
-fn widened(value: &Value) -> Value {
+fn widened(value: &Array) -> Array {
     if value.dtype().is_float() {
         filled(DType::F64, &value.shape, |element| numbers(value)[element])
     } else {
@@ -329,13 +329,13 @@ pub fn are_fractions(quotients: &[f64]) -> bool {
 }
 
 /// The results of a module, which are the same to the bit when it is optimised.
-pub fn run(module: &Canonical, arguments: &[Value]) -> Vec<Value> {
+pub fn run(module: &Canonical, arguments: &[Array]) -> Vec<Array> {
     let results = interp::run(module, arguments)
         .unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)));
     let optimised =
         verify((*optimise(module)).clone(), Profile::Extended).expect("optimised modules are valid");
     let again = interp::run(&optimised, arguments).expect("what runs runs optimised");
-    let bits = |value: &Value| {
+    let bits = |value: &Array| {
         value
             .elements
             .to_f64()

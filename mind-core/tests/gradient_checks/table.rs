@@ -4,7 +4,7 @@ use mind_core::{
     canon::Canonical,
     dim::Dim,
     grad::{AutodiffError, differentiate},
-    interp::Value,
+    interp::Array,
     ir::{Inst, Module, Op, Part, Rows, ValueId, Window},
     map::Map,
     ops::{self, Derivative, OpInfo, Profile, sample::Case},
@@ -160,7 +160,7 @@ fn check(row: &OpInfo, case: &Case, literal: &Case, profile: Profile, what: &str
     let module = single(&case.op, &case.operands);
     let mut rng = Rng::new(what);
     let mut draws = (0..64).map(|_| arguments(&mut rng, &literal.operands, row.sample.domain, rows(literal)));
-    let is_smooth = |arguments: &Vec<Value>| {
+    let is_smooth = |arguments: &Vec<Array>| {
         !jumps_between_integers(&literal.op)
             || are_fractions(&numbers(&run(&single(&Op::Map(Map::Div), &literal.operands), arguments)[0]))
     };

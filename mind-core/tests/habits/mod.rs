@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use mind_core::canon::canonicalise;
 use mind_core::diag::{Diag, Site};
-use mind_core::interp::{Elements, Value, run};
+use mind_core::interp::{Array, Elements, run};
 use mind_core::ops::Profile;
 use mind_core::surface::ast::Program;
 use mind_core::surface::{lower, parse};
@@ -172,7 +172,7 @@ fn computed(expression: &str, at: &[(&str, f64)]) -> f64 {
     let module = open::instantiate(&program, &vec![Type::scalar(DType::F64); program.leaves.len()]).unwrap();
     let number = |leaf: &open::Leaf| at.iter().find(|(name, _)| *name == leaf.text).unwrap().1;
     let inputs: Vec<_> =
-        program.leaves.iter().map(|leaf| Value::new(vec![], Elements::from(vec![number(leaf)]))).collect();
+        program.leaves.iter().map(|leaf| Array::new(vec![], Elements::from(vec![number(leaf)]))).collect();
     let results = run(&canonicalise(verify(module, Profile::Extended).unwrap()), &inputs).unwrap();
     match &results[0].elements {
         Elements::F64(elements) => elements[0],

@@ -3,7 +3,7 @@
 use mind_core::{
     data::TensorData,
     dim::Dim,
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ir::{Arrange, Const, Convolution, Op, Padding, Part, Product, Reduction, Rows, Slice, Window},
     map::Map,
     reduce::Reduce,
@@ -33,7 +33,7 @@ fn integers_wrap() {
     assert_eq!(evaluate(Op::Map(Map::Mul), &[max.clone(), i64s(&[], &[2])]), i64s(&[], &[-2]));
     assert_eq!(evaluate(Op::Map(Map::Neg), &[i64s(&[], &[i64::MIN])]), i64s(&[], &[i64::MIN]));
     let sum = Op::Reduce(Reduce::Sum, Reduction { axes: vec![], keepdims: false });
-    assert_eq!(evaluate(sum, &[Value::new([2], vec![i32::MAX, 1])]), Value::new([], vec![i32::MIN]));
+    assert_eq!(evaluate(sum, &[Array::new([2], vec![i32::MAX, 1])]), Array::new([], vec![i32::MIN]));
     assert_eq!(
         evaluate(Op::Product(Product::Dot), &[i64s(&[2], &[i64::MAX, 1]), i64s(&[2], &[1, 1])]),
         i64s(&[], &[i64::MIN])
@@ -179,7 +179,7 @@ fn convolution_gradients_are_its_transposes() {
         let x = i64s(&[2, 5, 4, 2], &numbers(80, 3));
         let f = i64s(&[3, 2, 2, 3], &numbers(36, 5));
         let y = evaluate(Op::Window(Window::Conv2d(convolution.clone())), &[x.clone(), f.clone()]);
-        let dy = Value::new(y.shape.clone(), numbers(y.elements.len(), 4));
+        let dy = Array::new(y.shape.clone(), numbers(y.elements.len(), 4));
         let shape_of_x = shape("2, 5, 4, 2");
         let dx = Op::Window(Window::Conv2dGradInput {
             shape: shape_of_x,
@@ -193,7 +193,7 @@ fn convolution_gradients_are_its_transposes() {
             }),
             &[x.clone(), dy.clone()],
         );
-        let inner = |a: &Value, b: &Value| -> f64 {
+        let inner = |a: &Array, b: &Array| -> f64 {
             a.elements.to_f64().iter().zip(b.elements.to_f64()).map(|(a, b)| a * b).sum()
         };
         assert_eq!(inner(&y, &dy), inner(&x, &dx));
@@ -206,9 +206,9 @@ fn constants_are_their_elements() {
     let run = |op: Op| mind_core::interp::run(&verified(single(&op, &[])), &[]).unwrap().remove(0);
     assert_eq!(run(Op::Const(Const::I64(-3))), i64s(&[], &[-3]));
     assert_eq!(run(Op::Const(Const::F32((0.5).into()))), f32s(&[], &[0.5]));
-    assert_eq!(run(Op::Const(Const::F64((0.5).into()))), Value::new([], vec![0.5f64]));
+    assert_eq!(run(Op::Const(Const::F64((0.5).into()))), Array::new([], vec![0.5f64]));
     let data = TensorData::from(vec![1i32, 2]);
-    assert_eq!(run(Op::Const(Const::Tensor { data, shape: shape("2") })), Value::new([2], vec![1i32, 2]));
+    assert_eq!(run(Op::Const(Const::Tensor { data, shape: shape("2") })), Array::new([2], vec![1i32, 2]));
     let splat = TensorData::from(vec![4.0f32, 4.0]);
     assert_eq!(splat.stored(), 1);
     assert_eq!(run(Op::Const(Const::Tensor { data: splat, shape: shape("2, 2") })), f32s(&[2, 2], &[4.; 4]));

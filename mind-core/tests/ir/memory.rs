@@ -3,7 +3,7 @@
 use mind_core::{
     build::Builder,
     diag::Code,
-    interp::{Options, RunError, Value, run_with},
+    interp::{Array, Options, RunError, run_with},
     ir::{Arrange, Op, Product},
     map::Map,
     ops::Profile,
@@ -15,7 +15,7 @@ fn float(extents: &[i64]) -> Type {
     Type::new(DType::F32, Shape::literal(extents))
 }
 
-fn run(module: &Verified, inputs: &[Value], most_bytes: u64) -> Result<Vec<Value>, RunError> {
+fn run(module: &Verified, inputs: &[Array], most_bytes: u64) -> Result<Vec<Array>, RunError> {
     run_with(module, inputs, &Options { most_bytes })
 }
 
@@ -29,9 +29,9 @@ fn chain(additions: usize) -> Verified {
 
 #[test]
 fn inputs_values_and_results_are_counted_together_while_they_are_needed() {
-    let x = [Value::new([100], vec![1.0f32; 100])];
+    let x = [Array::new([100], vec![1.0f32; 100])];
     // The input, the sum so far and the next one, however many there are.
-    assert_eq!(run(&chain(50), &x, 1200).unwrap(), [Value::new([100], vec![51.0f32; 100])]);
+    assert_eq!(run(&chain(50), &x, 1200).unwrap(), [Array::new([100], vec![51.0f32; 100])]);
     let error = run(&chain(50), &x, 1199).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -50,7 +50,7 @@ fn a_result_that_is_given_twice_is_there_twice() {
     let x = builder.input("x", float(&[100])).unwrap();
     let y = builder.push(Op::Map(Map::Exp), &[x]).unwrap();
     let module = verify(builder.finish([y, x, y]), Profile::Extended).unwrap();
-    let x = [Value::new([100], vec![0.0f32; 100])];
+    let x = [Array::new([100], vec![0.0f32; 100])];
     let results = run(&module, &x, 1600).unwrap();
     assert_eq!((&results[0], &results[1]), (&results[2], &x[0]));
     assert_eq!(run(&module, &x, 1599).unwrap_err().code, Code::E6004);
@@ -65,7 +65,7 @@ fn sizes_beyond_all_memory_are_errors() {
     let square = builder.push(Op::Product(Product::MatMul), &[product, product]).unwrap();
     let module = verify(builder.finish([square]), Profile::Extended).unwrap();
     let n = 60_000;
-    let inputs = [Value::new([n, 1], vec![0.0f32; n]), Value::new([1, n], vec![0.0f32; n])];
+    let inputs = [Array::new([n, 1], vec![0.0f32; n]), Array::new([1, n], vec![0.0f32; n])];
     let error = run(&module, &inputs, 4 << 30).unwrap_err();
     let expected = "`MatMul` to f32[60000, 60000]: 43200480000 bytes are needed in all, more than the limit of 4294967296";
     assert_eq!((error.code, &*error.message), (Code::E6004, expected));
@@ -76,6 +76,6 @@ fn sizes_beyond_all_memory_are_errors() {
     let op = Op::Arrange(Arrange::BroadcastTo { shape: Shape::literal(&[1 << 31, (1 << 31) - 1]) });
     let y = builder.push(op, &[x]).unwrap();
     let module = verify(builder.finish([y]), Profile::Extended).unwrap();
-    let error = run(&module, &[Value::new([1], vec![0.0f32])], u64::MAX).unwrap_err();
+    let error = run(&module, &[Array::new([1], vec![0.0f32])], u64::MAX).unwrap_err();
     assert_eq!(error.code, Code::E6004, "{error}");
 }

@@ -4,14 +4,14 @@ use mind_core::{
     build::Builder,
     diag::Code,
     dim::Dim,
-    interp::{Value, run},
+    interp::{Array, run},
     ir::{Convolution, Op, Padding, Part, Rows, Slice, Window},
     map::Map,
 };
 
 use super::support::{dim, f32s, i64s, single, ty, verified};
 
-fn stop(op: Op, operands: &[&str], inputs: &[Value]) -> Code {
+fn stop(op: Op, operands: &[&str], inputs: &[Array]) -> Code {
     let types: Vec<_> = operands.iter().map(|text| ty(text)).collect();
     run(&verified(single(&op, &types)), inputs).unwrap_err().code
 }

@@ -4,7 +4,7 @@ use mind_core::{
     build::Builder,
     diag::Code,
     dim::Dim,
-    interp::{Value, run},
+    interp::{Array, run},
     ir::{Module, Op, ValueId},
     ops::{Inferred, OpError, Profile, infer},
     ty::{DType, Shape, Type},
@@ -80,7 +80,7 @@ pub fn verified(module: Module) -> Verified {
 }
 
 /// The result of one operation on these values.
-pub fn evaluate(op: Op, operands: &[Value]) -> Value {
+pub fn evaluate(op: Op, operands: &[Array]) -> Array {
     let types: Vec<Type> = operands
         .iter()
         .map(|value| {
@@ -91,10 +91,10 @@ pub fn evaluate(op: Op, operands: &[Value]) -> Value {
     run(&verified(single(&op, &types)), operands).unwrap().remove(0)
 }
 
-pub fn f32s(shape: &[usize], elements: &[f32]) -> Value {
-    Value::new(shape, elements.to_vec())
+pub fn f32s(shape: &[usize], elements: &[f32]) -> Array {
+    Array::new(shape, elements.to_vec())
 }
 
-pub fn i64s(shape: &[usize], elements: &[i64]) -> Value {
-    Value::new(shape, elements.to_vec())
+pub fn i64s(shape: &[usize], elements: &[i64]) -> Array {
+    Array::new(shape, elements.to_vec())
 }

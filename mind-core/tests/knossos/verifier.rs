@@ -190,7 +190,7 @@ fn accumulators_that_are_values_are_found() {
     let result = TypeId::INTEGER;
     let body = body(&mut program, function).expect("it has a body");
     let accumulator = body.blocks[block].instructions[uses[0]].result;
-    body.values.push(mind_core::knossos::ir::Value { ty: result, name: None });
+    body.values.push(mind_core::knossos::ir::ValueDef { ty: result, name: None });
     let result = ValueId::new(body.values.len() - 1);
     let made = Instruction {
         result,

@@ -2,7 +2,7 @@
 
 use mind_core::{
     diag::Code,
-    interp::Value,
+    interp::Array,
     ty::{DType, Shape, Type},
 };
 
@@ -18,7 +18,7 @@ const WITHIN: [f64; 2] = [1e-13, 4e-6];
 fn check(file: &str, program: &str, at: &[&[f64]], wanted: &[f64]) {
     for dtype in [DType::F64, DType::F32] {
         let module = compiled(file, &program.replace('F', dtype.name()));
-        let inputs: Vec<Value> = module
+        let inputs: Vec<Array> = module
             .inputs()
             .zip(at)
             .map(|((_, ty), numbers)| {
@@ -185,7 +185,7 @@ fn a_class_that_is_none_is_an_error_beside_rows_that_are_ignored() {
     let program = "fn case(s: f64[2, 2], t: i64[2]) -> f64 { cross_entropy_ignoring(s, t, ignore = -1) }";
     let module = compiled("nn", program);
     let scores = floats(DType::F64, &[2, 2], &[0.0; 4]);
-    let error = mind_core::interp::run(&module, &[scores, Value::new([2], vec![-1_i64, 2])])
+    let error = mind_core::interp::run(&module, &[scores, Array::new([2], vec![-1_i64, 2])])
         .expect_err("there are two classes");
     assert_eq!(error.code, Code::E6001);
 }

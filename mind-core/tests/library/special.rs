@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-use mind_core::{canon::Canonical, interp::Value, standard::FILES, ty::DType};
+use mind_core::{canon::Canonical, interp::Array, standard::FILES, ty::DType};
 
 use super::{
     states::state_of,
@@ -112,7 +112,7 @@ impl Programs {
             let module = compiled(file, program);
             if has_gradients { gradient_of(&module) } else { module }
         });
-        let mut inputs: Vec<Value> = entry.inputs.iter().map(|input| input.value(dtype)).collect();
+        let mut inputs: Vec<Array> = entry.inputs.iter().map(|input| input.value(dtype)).collect();
         if has_gradients {
             inputs.extend(entry.cotangents(dtype));
         }

@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use mind_core::{
     diag::Code,
-    interp::{self, Value},
+    interp::{self, Array},
     ty::DType,
 };
 
@@ -42,7 +42,7 @@ fn check(case: &Case) {
         let ones = floats(dtype, case.result.0, &vec![1.0; case.result.1.len()]);
         let found = with_gradients(&module, &[floats(dtype, case.shape, case.x)], &[ones]);
         let within = WITHIN[usize::from(dtype == DType::F32)];
-        let wrong = |what: &str, found: &Value, wanted: &[f64]| {
+        let wrong = |what: &str, found: &Array, wanted: &[f64]| {
             let found = found.elements.to_f64();
             assert_eq!(found.len(), wanted.len(), "{call}: {what}");
             let same = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= within * b.abs();
@@ -203,7 +203,7 @@ fn a_class_that_is_none_is_an_error_before_anything_is_computed() {
     let module = compiled("nn", "fn case(x: f64[2, 3], i: i64[2]) -> f64 { cross_entropy(x, i) }");
     let scores = floats(DType::F64, &[2, 3], &[0.0; 6]);
     for class in [3, -1] {
-        let target = Value::new([2], vec![0_i64, class]);
+        let target = Array::new([2], vec![0_i64, class]);
         let error = interp::run(&module, &[scores.clone(), target]).expect_err("there are three classes");
         assert_eq!(error.code, Code::E6001);
     }

@@ -1,7 +1,7 @@
 //! Steps of optimisers over structs of parameters, beside those of each tensor alone, which are held against recorded ones.
 
 use mind_core::{
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     surface::ast::{Formal, Struct, Template},
     ty::DType,
 };
@@ -77,7 +77,7 @@ fn compare(step: &str, state: &Struct, dtype: DType) {
             inputs.push(floats(dtype, &dims, &numbers));
         }
     }
-    inputs.extend(counted.iter().map(|_| Value::new([], Elements::I64(vec![4]))));
+    inputs.extend(counted.iter().map(|_| Array::new([], Elements::I64(vec![4]))));
     let [found, wanted] = [whole, apart].map(|program| run(&compiled("optim", &program), &inputs));
     assert_eq!(found, wanted, "{step} in {dtype}");
     assert_ne!(found[0], inputs[0], "{step} in {dtype} changes nothing");

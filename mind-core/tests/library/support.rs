@@ -4,7 +4,7 @@ use mind_core::{
     canon::{Canonical, canonicalise},
     diag::Diags,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{self, Elements, Value},
+    interp::{self, Array, Elements},
     ir::ValueId,
     open,
     ops::Profile,
@@ -101,7 +101,7 @@ fn listed(mistakes: &Diags) -> String {
 }
 
 /// The results of a function, and what it passes back of cotangents to each of its float inputs.
-pub fn with_gradients(module: &Canonical, inputs: &[Value], cotangents: &[Value]) -> Vec<Value> {
+pub fn with_gradients(module: &Canonical, inputs: &[Array], cotangents: &[Array]) -> Vec<Array> {
     run(&gradient_of(module), &[inputs, cotangents].concat())
 }
 
@@ -113,16 +113,16 @@ pub fn gradient_of(module: &Canonical) -> Canonical {
     differentiate(module, &options).expect("the function has a gradient").module
 }
 
-pub fn run(module: &Canonical, inputs: &[Value]) -> Vec<Value> {
+pub fn run(module: &Canonical, inputs: &[Array]) -> Vec<Array> {
     interp::run(module, inputs).unwrap_or_else(|error| panic!("{}: {}", error.code, error.message))
 }
 
 /// Floats of one of the two types.
-pub fn floats(dtype: DType, shape: &[usize], numbers: &[f64]) -> Value {
+pub fn floats(dtype: DType, shape: &[usize], numbers: &[f64]) -> Array {
     let elements = match dtype {
         DType::F32 => Elements::F32(numbers.iter().map(|number| *number as f32).collect()),
         DType::F64 => Elements::F64(numbers.to_vec()),
         DType::I32 | DType::I64 | DType::Bool => panic!("{dtype} is no float"),
     };
-    Value::new(shape, elements)
+    Array::new(shape, elements)
 }

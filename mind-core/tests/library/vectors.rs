@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
 use mind_core::{
     canon::Canonical,
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     standard::FILES,
     ty::{DType, Shape, Type},
 };
@@ -76,7 +76,7 @@ fn every_function_gives_the_same_in_expressions() {
     let mut wrong = String::new();
     for (file, _) in FILES {
         for entry in crate::sample::sample("entries", entries("vectors", file)) {
-            let inputs: Vec<Value> = entry.inputs.iter().map(|input| input.value(DType::F64)).collect();
+            let inputs: Vec<Array> = entry.inputs.iter().map(|input| input.value(DType::F64)).collect();
             let expected = run(&compiled(file, &entry.program(DType::F64)), &inputs);
             let leaves: Vec<(String, Type)> = entry
                 .inputs
@@ -103,13 +103,13 @@ fn every_function_gives_the_same_in_expressions() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-fn type_of(value: &Value) -> Type {
+fn type_of(value: &Array) -> Type {
     let extents: Vec<i64> = value.shape.iter().map(|extent| *extent as i64).collect();
     Type::new(value.dtype(), Shape::literal(&extents))
 }
 
-fn bits(values: &[Value]) -> Vec<(Vec<usize>, Vec<u64>)> {
-    let numbers = |value: &Value| value.elements.to_f64().into_iter().map(f64::to_bits).collect();
+fn bits(values: &[Array]) -> Vec<(Vec<usize>, Vec<u64>)> {
+    let numbers = |value: &Array| value.elements.to_f64().into_iter().map(f64::to_bits).collect();
     values.iter().map(|value| (value.shape.clone(), numbers(value))).collect()
 }
 
@@ -149,7 +149,7 @@ impl Entry {
 
     fn check(&self, file: &str, dtype: DType, wrong: &mut String) {
         let module = compiled(file, &self.program(dtype));
-        let inputs: Vec<Value> = self.inputs.iter().map(|input| input.value(dtype)).collect();
+        let inputs: Vec<Array> = self.inputs.iter().map(|input| input.value(dtype)).collect();
         let what = format!("{file}::{} in {dtype}, `{}`", self.function, self.call);
         let results = match self.gradients[..] {
             [] => run(&module, &inputs),
@@ -173,7 +173,7 @@ impl Entry {
         }
     }
 
-    fn compare(&self, what: &str, dtype: DType, found: &Value, wanted: &[f64], wrong: &mut String) {
+    fn compare(&self, what: &str, dtype: DType, found: &Array, wanted: &[f64], wrong: &mut String) {
         let (within, least) = match dtype {
             DType::F32 => (self.within[1], f64::from(f32::MIN_POSITIVE)),
             DType::F64 | DType::I32 | DType::I64 | DType::Bool => (self.within[0], f64::MIN_POSITIVE),
@@ -196,8 +196,8 @@ impl Entry {
         &self,
         what: &str,
         module: &Canonical,
-        inputs: Vec<Value>,
-        gradients: &[Value],
+        inputs: Vec<Array>,
+        gradients: &[Array],
         wrong: &mut String,
     ) {
         let weights: Vec<f64> =
@@ -233,7 +233,7 @@ impl Entry {
     }
 
     /// As `ci/vectors` has them: of element j of result i `((7 j + 3 i) mod 11 - 4.5) / 4`.
-    pub fn cotangents(&self, dtype: DType) -> Vec<Value> {
+    pub fn cotangents(&self, dtype: DType) -> Vec<Array> {
         let of = |i: usize, result: &Tensor| {
             let numbers: Vec<f64> =
                 (0..result.numbers.len()).map(|j| (((7 * j + 3 * i) % 11) as f64 - 4.5) / 4.0).collect();
@@ -244,14 +244,14 @@ impl Entry {
 }
 
 impl Tensor {
-    pub fn value(&self, dtype: DType) -> Value {
+    pub fn value(&self, dtype: DType) -> Array {
         match self.elements.as_str() {
             "float" => floats(dtype, &self.shape, &self.numbers),
-            "i64" => Value::new(
+            "i64" => Array::new(
                 self.shape.clone(),
                 Elements::I64(self.numbers.iter().map(|number| *number as i64).collect()),
             ),
-            "bool" => Value::new(
+            "bool" => Array::new(
                 self.shape.clone(),
                 Elements::Bool(self.numbers.iter().map(|number| *number != 0.0).collect()),
             ),

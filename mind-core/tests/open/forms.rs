@@ -62,7 +62,7 @@ fn expressions_compute_what_closures_compute() {
     }
 }
 
-fn of_closure(parameters: &str, expression: &str, arguments: &Arguments) -> Vec<mind_core::interp::Value> {
+fn of_closure(parameters: &str, expression: &str, arguments: &Arguments) -> Vec<mind_core::interp::Array> {
     let (program, diags) = parse(format!("|{parameters}| {expression}").parse().unwrap());
     assert!(diags.is_empty(), "{expression}: {diags:?}");
     let (lowered, diags) = lower(&program);

@@ -1,7 +1,7 @@
 //! Gradients of expressions against central differences by the reference interpreter.
 
 use mind_core::{
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     testing::Random,
 };
 
@@ -73,7 +73,7 @@ fn gradients_are_the_slopes() {
     }
 }
 
-fn numbers(value: &Value) -> &[f64] {
+fn numbers(value: &Array) -> &[f64] {
     let Elements::F64(elements) = &value.elements else { panic!("all floats are f64") };
     elements
 }

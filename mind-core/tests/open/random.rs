@@ -3,7 +3,7 @@
 use mind_core::{
     canon::canonicalise,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ir::ValueId,
     ops::Profile,
     testing::{Random, RandomExpression, random_expression, same},
@@ -76,8 +76,8 @@ fn compare(seed: u64, expression: &RandomExpression) -> Result<bool, AutodiffErr
 }
 
 /// Whether two values are equal up to rounding.
-fn close(found: &Value, wanted: &Value) -> bool {
-    let numbers = |value: &Value| -> Vec<f64> {
+fn close(found: &Array, wanted: &Array) -> bool {
+    let numbers = |value: &Array| -> Vec<f64> {
         match &value.elements {
             Elements::F32(elements) => elements.iter().copied().map(f64::from).collect(),
             Elements::F64(elements) => elements.clone(),

@@ -2,7 +2,7 @@
 
 use mind_core::{
     canon::canonicalise,
-    interp::{Elements, Value, run},
+    interp::{Array, Elements, run},
     ir::Module,
     open::{self, Program},
     ops::Profile,
@@ -12,7 +12,7 @@ use mind_core::{
 };
 
 /// Values of leaves, by name.
-pub type Arguments = Vec<(String, Value)>;
+pub type Arguments = Vec<(String, Array)>;
 
 /// The program of an expression, which must have no mistake.
 pub fn program(source: &str) -> Program {
@@ -26,19 +26,19 @@ pub fn module(program: &Program, types: &[(String, Type)]) -> Module {
 }
 
 /// The results of a module, which must verify.
-pub fn results(module: Module, arguments: &[Value]) -> Vec<Value> {
+pub fn results(module: Module, arguments: &[Array]) -> Vec<Array> {
     let verified = verify(module, Profile::Extended).unwrap_or_else(|errors| panic!("{errors:?}"));
     run(&canonicalise(verified), arguments).unwrap()
 }
 
 /// The arguments of a program, found by name.
-pub fn arguments_of(program: &Program, arguments: &Arguments) -> Vec<Value> {
+pub fn arguments_of(program: &Program, arguments: &Arguments) -> Vec<Array> {
     let value = |name: &str| arguments.iter().find(|(known, _)| known == name).unwrap().1.clone();
     program.leaves.iter().map(|leaf| value(&leaf.text)).collect()
 }
 
 /// The results of an expression.
-pub fn evaluate(source: &str, types: &[(String, Type)], arguments: &Arguments) -> Vec<Value> {
+pub fn evaluate(source: &str, types: &[(String, Type)], arguments: &Arguments) -> Vec<Array> {
     let program = program(source);
     results(module(&program, types), &arguments_of(&program, arguments))
 }
@@ -48,7 +48,7 @@ pub fn sampled(types: &[(String, Type)], random: &mut Random) -> Arguments {
     types.iter().map(|(name, ty)| (name.clone(), value(ty, random))).collect()
 }
 
-pub fn value(ty: &Type, random: &mut Random) -> Value {
+pub fn value(ty: &Type, random: &mut Random) -> Array {
     let shape: Vec<usize> =
         ty.shape.as_literals().unwrap().into_iter().map(|extent| usize::try_from(extent).unwrap()).collect();
     let count: usize = shape.iter().product();
@@ -60,7 +60,7 @@ pub fn value(ty: &Type, random: &mut Random) -> Value {
         DType::I64 => vec![0_i64; count].into(),
         DType::Bool => (0..count).map(|_| random.below(2) == 1).collect::<Vec<_>>().into(),
     };
-    Value::new(shape, elements)
+    Array::new(shape, elements)
 }
 
 /// Reads `x: f64[2, 3], i: i64[3]`.

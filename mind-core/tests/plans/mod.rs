@@ -8,7 +8,7 @@ use mind_core::{
     ir::ValueId,
     loops,
     pipeline::{Compiled, compile, compile_gradient},
-    plan::{Listing, Place, Step, View, listing},
+    plan::{Listing, Location, Step, View, listing},
     surface::{lex, lower, lower::Function, parse},
 };
 
@@ -54,7 +54,7 @@ fn places_of_exp(program: &str) -> (Dim, Dim) {
     let [nest] = &nests[..] else { panic!("one nest: {:?}", plan.steps) };
     let place = |view: &View| {
         let buffer = &plan.buffers[view.buffer().expect("elements are in memory").0];
-        let Place::Arena { offset } = &buffer.place else { panic!("a temporary: {buffer:?}") };
+        let Location::Arena { offset } = &buffer.place else { panic!("a temporary: {buffer:?}") };
         offset.add(&view.offset).expect("small")
     };
     let mut stored = None;

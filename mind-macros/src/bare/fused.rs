@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use mind_core::map::{Gives, Rust};
-use mind_core::open::{Class, Fused, NodeId, Op, Own, Place, Plan, Program, Step};
+use mind_core::open::{Class, Fused, Location, NodeId, Op, Own, Plan, Program, Step};
 
 use super::{
     by_row,
@@ -106,7 +106,7 @@ fn sides(program: &Program, plan: &Plan, fused: &Fused) -> ([Vec<NodeId>; 2], [V
 
 /// Whether an input is one number of the program, which the loop has in itself.
 pub(super) fn is_literal(program: &Program, plan: &Plan, input: NodeId) -> bool {
-    is_uniform(program, input) && plan.places[input.index()] == Some(Place::Constant)
+    is_uniform(program, input) && plan.places[input.index()] == Some(Location::Constant)
 }
 
 /// The inputs that are handed to the loop.

@@ -8,8 +8,8 @@
 //!     let (view_0, view_1, view_2) = (read_0.view(), …);
 //!     struct Types<T0, S0, T1, S1, T2, S2>(…);             // element and shape type of each leaf
 //!     impl<…> rt::Leaves for Types<…> { … }              // what they tell of the leaves
-//!     struct Here<C>(…);                                   // C: a closure that returns `Types`
-//!     impl<…> rt::Expr for Here<…> {
+//!     struct ThisExpr<C>(…);                                   // C: a closure that returns `Types`
+//!     impl<…> rt::Expr for ThisExpr<…> {
 //!         const OK: rt::Checked<Self> = {                    // the rules, each at the user's operator
 //!             let n0 = …;
 //!             let n3 = rt::or_fail(rt::rules::at(n0, n1), …);
@@ -21,14 +21,14 @@
 //!     const fn nodes(…) -> [rt::Type; 6] { … }               // the rules again, for extents known on entry
 //!     fn tie<…>(…) -> rt::Checked<impl rt::Expr> { … }
 //!     fn run<P: rt::Expr, F: rt::Form, R0: rt::Shape, …>(…) -> (rt::Tensor<T0, R0>,) { … }
-//!     let __here = tie(view_0, view_1, view_2);
-//!     if let <_ as rt::Expr>::OK = __here {}           // what `cargo check` evaluates
+//!     let __expr = tie(view_0, view_1, view_2);
+//!     if let <_ as rt::Expr>::OK = __expr {}           // what `cargo check` evaluates
 //!     let ((form_0, shape_0, element_0, owner_0), …) = …;  // whose arrays the leaves are, and of what
 //!     let __form = rt::join(rt::join(form_0, form_1), form_2);
 //!     let axes_3 = rt::axes::at(axes_0, axes_1);
 //!     let axes_4 = rt::axes::broadcast(axes_3, axes_2);
-//!     let __shapes = (rt::axes::inferred::<0, _, _>(__here, axes_4),); // of `x + b` that of a leaf, if that is decided
-//!     let __results = run(__here, __form, __shapes, …);
+//!     let __shapes = (rt::axes::inferred::<0, _, _>(__expr, axes_4),); // of `x + b` that of a leaf, if that is decided
+//!     let __results = run(__expr, __form, __shapes, …);
 //!     rt::give(__form, axes_4, __results.0)
 //! } }
 //! ```
@@ -134,14 +134,14 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
                 #(let #views = #reads.view();)*
                 #items
                 #seen
-                let __here = tie(#(#views),*);
+                let __expr = tie(#(#views),*);
                 #check
                 #form
                 #axes
                 #shapes
                 // `mind!(())` has no results.
                 #[allow(clippy::unused_unit, clippy::let_unit_value)]
-                let __results = run(__here, __form, __shapes, #(#views),*);
+                let __results = run(__expr, __form, __shapes, #(#views),*);
                 #result
             }
         }
@@ -189,7 +189,7 @@ fn shapes(program: &Program, results: &Results, bindings: &Bindings) -> TokenStr
     let shapes = nodes.iter().enumerate().filter_map(|(position, node)| {
         let inferred = |entry: &usize| {
             let (axes, entry) = (bindings.of(program, *node), Literal::usize_unsuffixed(*entry));
-            quote! { rt::axes::inferred::<#entry, _, _>(__here, #axes) }
+            quote! { rt::axes::inferred::<#entry, _, _>(__expr, #axes) }
         };
         match results.kind(position) {
             ResultType::Inferred(entry) => Some(inferred(entry)),
@@ -244,10 +244,10 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
             const KNOWN: &'static [rt::Type] = &[#known];
         }
         #lints
-        struct Here<C>(C);
+        struct ThisExpr<C>(C);
         #rows
         #lints
-        impl<L: rt::Leaves, C: ::core::ops::Fn() -> L + 'static> rt::Expr for Here<C> {
+        impl<L: rt::Leaves, C: ::core::ops::Fn() -> L + 'static> rt::Expr for ThisExpr<C> {
             const KNOWN: &'static [rt::Type] = L::KNOWN;
             const OK: rt::Checked<Self> = {
                 let [#(#leaves),*] = rt::array::<#leaf_count>(L::KNOWN);
@@ -268,10 +268,10 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
         }
         #lints
         fn tie<#bounds>(#parameters) -> rt::Checked<#opaque> {
-            fn here<C>(_: C) -> rt::Checked<Here<C>> {
+            fn this_expr<C>(_: C) -> rt::Checked<ThisExpr<C>> {
                 ::core::marker::PhantomData
             }
-            here(#closure)
+            this_expr(#closure)
         }
         #lints
         fn run<P: rt::Expr, F: rt::Form, #(#result_shapes: rt::Shape,)* #bounds>(
@@ -307,7 +307,7 @@ fn check(program: &Program) -> TokenStream {
     let (first, last) = ends(program.site);
     let ok = Ident::new("OK", last);
     let pattern = quote_spanned! { first => <_ as rt::Expr>::#ok };
-    quote! { if let #pattern = __here {} }
+    quote! { if let #pattern = __expr {} }
 }
 
 /// The value of the expression from the tuple `__results`.

@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::ir::ValueId;
-use mind_core::open::{ByRow, NodeId, Op, Place, Plan, Program, Step};
+use mind_core::open::{ByRow, Location, NodeId, Op, Plan, Program, Step};
 use mind_core::plan::Search;
 use mind_core::written::{Texts, check_text, kernel_text};
 
-use crate::{emit::Said, watch};
+use crate::{emit::WatchedText, watch};
 
 use super::{
     by_row, fused,
@@ -75,7 +75,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
             let number = constant(program, *node, &values.element_of(*node));
             let _ =
                 writeln!(steps, "rt::filled(&__nodes[{}], {number}[0], &mut *out_{position});", node.index());
-        } else if plan.places[node.index()] != Some(Place::Result(position)) {
+        } else if plan.places[node.index()] != Some(Location::Result(position)) {
             let _ = writeln!(steps, "rt::copy({}, &mut *out_{position});", values.value(*node));
         }
     }
@@ -125,7 +125,7 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
     });
     // Views of constants are read as kernels read, also by loops and as results.
     let views = plan.places.iter().enumerate().filter_map(|(node, place)| match place {
-        Some(Place::View(_)) => Some(source(plan, NodeId::new(node))),
+        Some(Location::View(_)) => Some(source(plan, NodeId::new(node))),
         _ => None,
     });
     kernels.flat_map(read).chain(views).filter(|node| is_filled(program, *node)).collect()
@@ -133,7 +133,7 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
 
 /// The node of which a node is a view, or itself.
 fn source(plan: &Plan, mut node: NodeId) -> NodeId {
-    while let Some(Place::View(of)) = plan.places[node.index()] {
+    while let Some(Location::View(of)) = plan.places[node.index()] {
         node = of;
     }
     node
@@ -158,7 +158,7 @@ fn with_slots(program: &Program, plan: &Plan, values: &Values<'_>, steps: &str) 
     }
     let (mut lens, mut carved) = (String::new(), String::new());
     for (slot, class) in plan.slots.iter().enumerate() {
-        let held = plan.places.iter().enumerate().filter(|(_, place)| **place == Some(Place::Slot(slot)));
+        let held = plan.places.iter().enumerate().filter(|(_, place)| **place == Some(Location::Slot(slot)));
         let longest = held.fold("0".to_string(), |len, (node, _)| match len.as_str() {
             "0" => held_of(&groups, node),
             len => format!("::core::cmp::max({len}, {})", held_of(&groups, node)),
@@ -223,10 +223,10 @@ fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> + '_
 }
 
 /// What is told of a node.
-fn said(program: &Program, node: NodeId) -> Said {
+fn said(program: &Program, node: NodeId) -> WatchedText {
     if let Some(leaf) = program.node(node).op.input_name() {
         let leaf = &program.leaves[leaf.index()];
-        return Said { name: leaf.text.clone(), ..Said::default() };
+        return WatchedText { name: leaf.text.clone(), ..WatchedText::default() };
     }
     // Of a derivative of a derivative what was written.
     let mut written = node;
@@ -235,7 +235,7 @@ fn said(program: &Program, node: NodeId) -> Said {
     }
     let derivative = written != node;
     let Some(spot) = &program.node(written).spot else {
-        return Said { derivative: true, ..Said::default() };
+        return WatchedText { derivative: true, ..WatchedText::default() };
     };
     let operands: Vec<&str> = spot.operands.iter().map(|operand| operand.operand_text.as_str()).collect();
     let text = match (&operands[..], spot.is_operator) {
@@ -244,7 +244,7 @@ fn said(program: &Program, node: NodeId) -> Said {
         (_, _) => watch::told(spot.site).0,
     };
     let (_, place) = watch::told(spot.site);
-    Said { text, name: String::new(), place, derivative }
+    WatchedText { text, name: String::new(), place, derivative }
 }
 
 /// The call of a node's kernel.

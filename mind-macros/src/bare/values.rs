@@ -1,7 +1,7 @@
 //! What the values of a program are called in Rust, and of which types they are.
 
 use mind_core::{
-    open::{Check, CheckKind, Class, ClassId, LeafId, NodeId, Op, Place, Plan, Program},
+    open::{Check, CheckKind, Class, ClassId, LeafId, Location, NodeId, Op, Plan, Program},
     ty::{DType, Type},
 };
 
@@ -153,24 +153,24 @@ impl<'a> Values<'a> {
     /// The slice in which a node's elements lie, perhaps with others behind them.
     pub(super) fn slice(&self, node: NodeId) -> String {
         match self.plan.places[node.index()] {
-            Some(Place::Leaf(leaf)) => format!("elements_{}", leaf.index()),
-            Some(Place::Constant) if is_filled(self.program, node) => {
+            Some(Location::Leaf(leaf)) => format!("elements_{}", leaf.index()),
+            Some(Location::Constant) if is_filled(self.program, node) => {
                 format!("constant_{}.as_slice()", node.index())
             }
-            Some(Place::Constant) => constant(self.program, node, &self.element_of(node)),
-            Some(Place::Result(result)) => format!("&*out_{result}"),
-            Some(Place::Slot(slot)) => format!("&*slot_{slot}"),
-            Some(Place::View(of)) => self.slice(of),
-            Some(Place::Loop) | None => unreachable!("a plan reads what it has stored"),
+            Some(Location::Constant) => constant(self.program, node, &self.element_of(node)),
+            Some(Location::Result(result)) => format!("&*out_{result}"),
+            Some(Location::Slot(slot)) => format!("&*slot_{slot}"),
+            Some(Location::View(of)) => self.slice(of),
+            Some(Location::Loop) | None => unreachable!("a plan reads what it has stored"),
         }
     }
 
     /// The slice in which a node's elements are to lie.
     pub(super) fn target(&self, node: NodeId) -> String {
         match self.plan.places[node.index()] {
-            Some(Place::Result(result)) => format!("&mut *out_{result}"),
-            Some(Place::Slot(slot)) => format!("&mut *slot_{slot}"),
-            Some(Place::Leaf(_) | Place::Constant | Place::View(_) | Place::Loop) | None => {
+            Some(Location::Result(result)) => format!("&mut *out_{result}"),
+            Some(Location::Slot(slot)) => format!("&mut *slot_{slot}"),
+            Some(Location::Leaf(_) | Location::Constant | Location::View(_) | Location::Loop) | None => {
                 unreachable!("a plan stores to results and slots")
             }
         }
@@ -178,7 +178,7 @@ impl<'a> Values<'a> {
 
     /// A node as what kernels read.
     pub(super) fn value(&self, node: NodeId) -> String {
-        format!("rt::Value::new({}, &__nodes[{}])", self.slice(node), node.index())
+        format!("rt::Argument::new({}, &__nodes[{}])", self.slice(node), node.index())
     }
 }
 

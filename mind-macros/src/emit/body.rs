@@ -12,8 +12,8 @@ use mind_core::{
     ir::ValueId,
     map::{Map, Rust},
     plan::{
-        Argument, BufferId, Integers, Must, Parameter, Place, Plan, Returned, Scalar, ScalarStep, Seen,
-        Source, Step, Strips, View, Walk, Watch,
+        Argument, BufferId, Condition, Integers, Location, Parameter, Plan, Returned, Scalar, ScalarStep,
+        Seen, Source, Step, Strips, View, Walk, Watch,
     },
     ty::DType,
 };
@@ -24,7 +24,7 @@ use super::{
     names::Names,
     outline::{self, Emitted, Lengths},
     profile,
-    said::Said,
+    watched::WatchedText,
 };
 
 /// What one plan is called by.
@@ -35,7 +35,7 @@ pub(super) struct Body<'p> {
     /// The function, for run-time errors.
     pub(super) function: &'p str,
     pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
-    said: &'p dyn Fn(ValueId) -> Said,
+    said: &'p dyn Fn(ValueId) -> WatchedText,
     pub(super) names: Names,
     buffers: HashMap<BufferId, String>,
     /// The single numbers that steps have computed so far, and their element types.
@@ -56,7 +56,7 @@ pub(super) fn run(
     plan: &Plan,
     function: &str,
     wishes: &dyn Fn(ValueId) -> Option<String>,
-    said: &dyn Fn(ValueId) -> Said,
+    said: &dyn Fn(ValueId) -> WatchedText,
     lengths: Lengths,
 ) -> String {
     let mut names = Names::new();
@@ -167,7 +167,7 @@ impl Body<'_> {
             let mut taken: Vec<(&Dim, Vec<BufferId>)> = Vec::new();
             for buffer in used {
                 let known = &self.plan.buffers[buffer.0];
-                let Place::Arena { offset } = &known.place else { continue };
+                let Location::Arena { offset } = &known.place else { continue };
                 if known.ty.dtype != dtype {
                     continue;
                 }
@@ -201,7 +201,7 @@ impl Body<'_> {
         let mut taken = BTreeSet::new();
         for buffer in used {
             let known = &self.plan.buffers[buffer.0];
-            let Place::Part { of, from } = &known.place else { continue };
+            let Location::Part { of, from } = &known.place else { continue };
             if !taken.insert(*buffer) {
                 continue;
             }
@@ -289,10 +289,10 @@ impl Body<'_> {
             Step::Check { integers, must } => {
                 let (integers, function) = (self.integers(integers), self.function);
                 let call = match must {
-                    Must::BeBelow(extent) => {
+                    Condition::BeBelow(extent) => {
                         format!("rt::check_indices({integers}, {}, {function:?})", self.extent(extent))
                     }
-                    Must::Divide => format!("rt::check_divisors({integers}, {function:?})"),
+                    Condition::Divide => format!("rt::check_divisors({integers}, {function:?})"),
                 };
                 let _ = writeln!(self.text, "{call}?;");
             }
@@ -403,20 +403,20 @@ impl Body<'_> {
     /// A buffer's variable, to read from.
     pub(super) fn read(&self, buffer: BufferId) -> String {
         match &self.plan.buffers[buffer.0].place {
-            Place::Input(input) => self.inputs[*input].clone(),
-            Place::Result(result) => self.results[*result].clone(),
-            Place::Constant(data) => {
+            Location::Input(input) => self.inputs[*input].clone(),
+            Location::Result(result) => self.results[*result].clone(),
+            Location::Constant(data) => {
                 let values = literal::elements(data);
                 format!("const {{ &{values} }}")
             }
-            Place::Arena { .. } | Place::Part { .. } => self.buffers[&buffer].clone(),
+            Location::Arena { .. } | Location::Part { .. } => self.buffers[&buffer].clone(),
         }
     }
 
     /// A buffer's variable, to write to.
     pub(super) fn write(&self, buffer: BufferId) -> String {
         assert!(
-            !matches!(self.plan.buffers[buffer.0].place, Place::Constant(_)),
+            !matches!(self.plan.buffers[buffer.0].place, Location::Constant(_)),
             "constants are not written"
         );
         self.read(buffer)

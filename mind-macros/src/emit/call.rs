@@ -34,7 +34,7 @@ fn value(body: &Body<'_>, argument: &Argument) -> String {
         Argument::Tensor(buffer, _) => body.read(*buffer),
         Argument::Scalar(scalar, _) => format!("&[{}]", body.scalar_text(scalar)),
     };
-    format!("rt::bare::Value::new({elements}, {})", ty(&argument.ty()))
+    format!("rt::bare::Argument::new({elements}, {})", ty(&argument.ty()))
 }
 
 /// A reference to a type as a value, constant where every extent is known.

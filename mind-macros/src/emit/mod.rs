@@ -12,9 +12,9 @@ mod outline;
 mod product;
 mod profile;
 mod root;
-mod said;
 mod signature;
 pub mod structs;
+mod watched;
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ use quote::{format_ident, quote};
 
 pub use outline::Lengths;
 pub use root::Root;
-pub use said::Said;
+pub use watched::WatchedText;
 
 use extent::{Arithmetic, extent, symbol_variable};
 use interface::Interface;
@@ -59,7 +59,7 @@ pub struct Item<'a> {
     /// Where the user writes a value of the planned module.
     pub value_span: &'a dyn Fn(ValueId) -> Option<Span>,
     /// What is told of a value of the planned module that is watched.
-    pub value_said: &'a dyn Fn(ValueId) -> Said,
+    pub value_said: &'a dyn Fn(ValueId) -> WatchedText,
     /// The constants of the module.
     pub constants: Constants,
     /// What other blocks import the function by.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::{
     ir::ValueId,
-    plan::{Place, Returned, Scalar, Step},
+    plan::{Location, Returned, Scalar, Step},
     ty::DType,
 };
 
@@ -88,10 +88,10 @@ impl Uses {
                 let buffer = &body.plan.buffers[buffer.0];
                 uses.dtypes.insert(buffer.ty.dtype);
                 match buffer.place {
-                    Place::Input(input) => _ = uses.inputs.insert(input),
-                    Place::Result(result) => _ = uses.results.insert(result),
+                    Location::Input(input) => _ = uses.inputs.insert(input),
+                    Location::Result(result) => _ = uses.results.insert(result),
                     // Of a part the whole is told.
-                    Place::Arena { .. } | Place::Constant(_) | Place::Part { .. } => {}
+                    Location::Arena { .. } | Location::Constant(_) | Location::Part { .. } => {}
                 }
             });
             step.for_each_scalar(|scalar| match scalar {

@@ -5,9 +5,9 @@ use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 /// Where a program stands: file, line and column.
 ///
 /// Programs from one `macro_rules!` share all of these, and differ in what rustc calls the context of their spans.
-pub(crate) struct Place(String);
+pub(crate) struct CallSite(String);
 
-impl Place {
+impl CallSite {
     /// That of the first token.
     pub(crate) fn of(program: &TokenStream) -> Self {
         let first = program.clone().into_iter().next();

@@ -23,7 +23,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 
 use crate::emit::Root;
-pub(crate) use fingerprint::Place;
+pub(crate) use fingerprint::CallSite;
 pub(crate) use package::{Received, Unreadable};
 
 /// What stands in all that a block hands over. Packages are read by the version that wrote them only: what a text means may
@@ -38,7 +38,7 @@ pub(crate) struct Imports {
 }
 
 impl Imports {
-    pub(crate) fn new(imports: &[Import], place: &Place) -> Self {
+    pub(crate) fn new(imports: &[Import], place: &CallSite) -> Self {
         let place = place.fingerprint(&TokenStream::new(), &[]);
         let mut uses = TokenStream::new();
         let alias = |(position, import): (usize, &Import)| {
@@ -145,7 +145,7 @@ impl Exports {
     /// `here` the macros are elsewhere.
     pub(crate) fn new(
         program: &Program,
-        place: &Place,
+        place: &CallSite,
         written: &TokenStream,
         lowered: &Lowered,
         received: &Received,

@@ -3,7 +3,7 @@
 use mind_shape::{Type, rules::axis_of};
 
 use super::{
-    Value, count, extent,
+    Argument, count, extent,
     number::{Datum, Number},
 };
 use crate::kernels::{
@@ -15,7 +15,7 @@ use crate::kernels::{
 macro_rules! cumulations {
     ($($what:literal $name:ident $monoid:ident;)*) => {$(
         #[doc = concat!($what, " of the elements along an axis up to each place.")]
-        pub fn $name<T: Number>(x: Value<'_, T>, axis: i64, reverse: bool, exclusive: bool, out: &mut [T]) {
+        pub fn $name<T: Number>(x: Argument<'_, T>, axis: i64, reverse: bool, exclusive: bool, out: &mut [T]) {
             let along = Along { extents: around(x.ty, axis_of(axis, x.ty.rank())), reverse, exclusive };
             cumulate::cumulate(By::$monoid, along, x.elements, &mut out[..x.elements.len()]);
         }
@@ -31,8 +31,8 @@ cumulations! {
 
 /// A linear recurrence along an axis.
 pub fn recurrence<T: Number>(
-    a: Value<'_, T>,
-    b: Value<'_, T>,
+    a: Argument<'_, T>,
+    b: Argument<'_, T>,
     axis: i64,
     reverse: bool,
     exclusive: bool,
@@ -43,18 +43,18 @@ pub fn recurrence<T: Number>(
 }
 
 /// The elements along an axis from the last to the first.
-pub fn flip<T: Datum>(x: Value<'_, T>, axis: i64, out: &mut [T]) {
+pub fn flip<T: Datum>(x: Argument<'_, T>, axis: i64, out: &mut [T]) {
     T::flip(around(x.ty, axis_of(axis, x.ty.rank())), x.elements, &mut out[..x.elements.len()]);
 }
 
 /// The elements along an axis in order.
-pub fn sort<T: Number>(x: Value<'_, T>, axis: i64, descending: bool, out: &mut [T]) {
+pub fn sort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [T]) {
     let extents = around(x.ty, axis_of(axis, x.ty.rank()));
     order::sort(extents, descending, x.elements, &mut out[..x.elements.len()]);
 }
 
 /// Where the elements along an axis are that come in order.
-pub fn argsort<T: Number>(x: Value<'_, T>, axis: i64, descending: bool, out: &mut [i64]) {
+pub fn argsort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [i64]) {
     let extents = around(x.ty, axis_of(axis, x.ty.rank()));
     order::argsort(extents, descending, x.elements, &mut out[..x.elements.len()]);
 }

@@ -23,7 +23,7 @@ pub trait Form: 'static {
     /// A result.
     type Result<T: Element, S: Shape, A: AxisCount>;
     /// The element type of a leaf of this form, if rustc knows it where the expression stands: that of `[1.0, 2.0]` is open.
-    type Told<T>;
+    type KnownElement<T>;
     /// Whether results give their memory away as a `Vec`.
     const IS_VEC: bool;
 
@@ -38,7 +38,7 @@ pub struct Plain;
 pub struct Tensors;
 
 /// No element type.
-pub struct Untold;
+pub struct UnknownElement;
 
 /// Of ndarray's arrays.
 #[cfg(feature = "ndarray")]
@@ -49,7 +49,7 @@ impl Form for Plain {
     #[cfg(feature = "ndarray")]
     type WithArrays = Arrays;
     type Result<T: Element, S: Shape, A: AxisCount> = Tensor<T, S>;
-    type Told<T> = Untold;
+    type KnownElement<T> = UnknownElement;
     const IS_VEC: bool = false;
 
     #[inline(always)]
@@ -63,7 +63,7 @@ impl Form for Tensors {
     #[cfg(feature = "ndarray")]
     type WithArrays = Self;
     type Result<T: Element, S: Shape, A: AxisCount> = Tensor<T, S>;
-    type Told<T> = T;
+    type KnownElement<T> = T;
     const IS_VEC: bool = false;
 
     #[inline(always)]
@@ -77,7 +77,7 @@ impl Form for Arrays {
     type With<Other: Form> = Other::WithArrays;
     type WithArrays = Self;
     type Result<T: Element, S: Shape, A: AxisCount> = ndarray::Array<T, A::Dimension>;
-    type Told<T> = T;
+    type KnownElement<T> = T;
     const IS_VEC: bool = true;
 
     fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> ndarray::Array<T, A::Dimension> {
@@ -150,8 +150,12 @@ impl<T: Datum> OfReference for &&PhantomData<&T> {
 }
 
 /// What is known of a leaf.
-pub type FactsOf<L> =
-    Facts<<L as Leaf>::Form, <L as Leaf>::Shape, <<L as Leaf>::Form as Form>::Told<<L as Leaf>::Element>, L>;
+pub type FactsOf<L> = Facts<
+    <L as Leaf>::Form,
+    <L as Leaf>::Shape,
+    <<L as Leaf>::Form as Form>::KnownElement<<L as Leaf>::Element>,
+    L,
+>;
 
 /// Of any leaf.
 pub trait OfLeaf: Sized {
@@ -173,7 +177,7 @@ impl<L: Leaf + ?Sized> OfLeaf for &PhantomData<L> {
 pub trait OfNothing: Sized {
     /// What is known of a number.
     #[inline(always)]
-    fn __form<T, S>(self, _: &TensorView<'_, T, S>) -> Facts<Plain, (), Untold, f32> {
+    fn __form<T, S>(self, _: &TensorView<'_, T, S>) -> Facts<Plain, (), UnknownElement, f32> {
         facts!()
     }
 }

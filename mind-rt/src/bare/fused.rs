@@ -6,7 +6,7 @@
 
 use mind_shape::Type;
 
-use super::{Value, count, extent, number::Datum};
+use super::{Argument, count, extent, number::Datum};
 use crate::{
     kernels::{
         limit::limit,
@@ -52,9 +52,9 @@ pub fn fused<
 >(
     row: R,
     ty: &Type,
-    inputs: [Value<'_, T>; N],
+    inputs: [Argument<'_, T>; N],
     outputs: [&mut [T]; M],
-    truths: [Value<'_, bool>; K],
+    truths: [Argument<'_, bool>; K],
     masks: [&mut [bool]; L],
 ) {
     // All that is instantiated for the row is one loop a SIMD level.
@@ -111,7 +111,7 @@ impl<const N: usize, const K: usize> Axis<N, K> {
 #[inline(never)]
 fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>(
     ty: &Type,
-    inputs: ([Value<'_, T>; N], [Value<'_, bool>; K]),
+    inputs: ([Argument<'_, T>; N], [Argument<'_, bool>; K]),
     outputs: Written<'_, T, M, L>,
     cost: usize,
     each: Each<'_, T, N, M, K, L>,
@@ -266,7 +266,7 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
 /// The axes of a shape without those of extent 1, neighbours merged wherever every input goes over them as over one.
 fn collapse<T, const N: usize, const K: usize>(
     ty: &Type,
-    inputs: &([Value<'_, T>; N], [Value<'_, bool>; K]),
+    inputs: &([Argument<'_, T>; N], [Argument<'_, bool>; K]),
 ) -> ([Axis<N, K>; MAX_RANK], usize) {
     let (mut axes, mut rank) = ([Axis::NONE; MAX_RANK], 0);
     for axis in 0..ty.rank() {
@@ -464,9 +464,9 @@ mod tests {
         let len = out.iter().product::<usize>();
         // Slots may be larger than what they hold.
         let (mut sum, mut copy) = (vec![-1; len + 3], vec![-1; len]);
-        let inputs = [Value::new(&values[0], &types[0]), Value::new(&values[1], &types[1])];
+        let inputs = [Argument::new(&values[0], &types[0]), Argument::new(&values[1], &types[1])];
         let parity = [0, 1].map(|n| values[n].iter().map(|x| x % 2 == 1 - n as i64).collect::<Vec<_>>());
-        let truths = [Value::new(&parity[0], &types[0]), Value::new(&parity[1], &types[1])];
+        let truths = [Argument::new(&parity[0], &types[0]), Argument::new(&parity[1], &types[1])];
         let mut odd = vec![false; len];
         fused(Both, &ty(out), inputs, [&mut sum, &mut copy], truths, [&mut odd]);
         let mut index = vec![0; out.len()];

@@ -6,36 +6,36 @@ use mind_shape::{
 };
 
 use super::{
-    Value, extent,
+    Argument, extent,
     number::{Datum, Number},
     ops::{give_back, take},
 };
 use crate::{kernels::join, shape::MAX_RANK};
 
 /// Tensors one after the other along an axis.
-pub fn concat<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
+pub fn concat<T: Datum>(parts: &[Argument<'_, T>], axis: i64, out: &mut [T]) {
     behind(parts, axis_of(axis, parts[0].ty.rank()), out);
 }
 
 /// Values along a new axis.
-pub fn stack<T: Datum>(parts: &[Value<'_, T>], axis: i64, out: &mut [T]) {
+pub fn stack<T: Datum>(parts: &[Argument<'_, T>], axis: i64, out: &mut [T]) {
     behind(parts, axis_of(axis, parts[0].ty.rank() + 1), out);
 }
 
 /// A row of each part, one after the other, for each place along the first axes.
-fn behind<T: Datum>(parts: &[Value<'_, T>], axes: usize, out: &mut [T]) {
+fn behind<T: Datum>(parts: &[Argument<'_, T>], axes: usize, out: &mut [T]) {
     let elements = parts.iter().map(|part| part.elements);
     let rows = (0..axes).map(|axis| parts[0].extent(axis)).product();
     join::concat(rows, elements.clone(), &mut out[..elements.map(<[T]>::len).sum()]);
 }
 
 /// What of `whole` stands where the last of the types does, behind the others along an axis.
-pub fn joined_part<T: Datum>(whole: Value<'_, T>, types: &[&Type], axis: i64, out: &mut [T]) {
+pub fn joined_part<T: Datum>(whole: Argument<'_, T>, types: &[&Type], axis: i64, out: &mut [T]) {
     take(whole, &place(types, types[types.len() - 1], axis), out);
 }
 
 /// What [`joined_part`] passes back: zeros of the last of the types, but for `part` behind the others along an axis.
-pub fn joined_part_grad<T: Number>(part: Value<'_, T>, types: &[&Type], axis: i64, out: &mut [T]) {
+pub fn joined_part_grad<T: Number>(part: Argument<'_, T>, types: &[&Type], axis: i64, out: &mut [T]) {
     give_back(part, types[types.len() - 1], &place(types, part.ty, axis), out);
 }
 

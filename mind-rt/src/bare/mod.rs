@@ -67,14 +67,14 @@ pub use crate::{shape::Shape, tensor::storage::Tensor};
 
 /// The elements of a value, contiguous and row-major, and its type.
 #[derive(Clone, Copy, Debug)]
-pub struct Value<'a, T> {
+pub struct Argument<'a, T> {
     /// The elements.
     pub elements: &'a [T],
     /// The type; every extent is known.
     pub ty: &'a Type,
 }
 
-impl<'a, T> Value<'a, T> {
+impl<'a, T> Argument<'a, T> {
     /// Elements of a type. What follows the elements of the type, in a slot that is larger, is left out.
     #[inline(always)]
     pub fn new(elements: &'a [T], ty: &'a Type) -> Self {
@@ -98,7 +98,7 @@ fn extent(ty: &Type, axis: usize) -> usize {
 }
 
 /// Shows a value.
-pub fn shown<T: Datum>(label: &str, value: Value<'_, T>) {
+pub fn shown<T: Datum>(label: &str, value: Argument<'_, T>) {
     watch::show(label, &extents_of(value.ty), value.elements);
 }
 
@@ -106,7 +106,7 @@ pub fn shown<T: Datum>(label: &str, value: Value<'_, T>) {
 ///
 /// # Panics
 /// As [`watch::search`].
-pub fn searched<T: Datum>(value: Value<'_, T>, watched: watch::Watched) {
+pub fn searched<T: Datum>(value: Argument<'_, T>, watched: watch::Watched) {
     watch::search(&extents_of(value.ty), value.elements, watched);
 }
 

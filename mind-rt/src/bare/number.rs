@@ -1,7 +1,7 @@
 //! What generic loops ask of an element type.
 
 use super::{
-    Value,
+    Argument,
     reduce::{Over, Reduced},
 };
 use crate::{
@@ -116,7 +116,7 @@ pub trait Number: Functions + Arithmetic + Datum {
 
     /// What the elements along `reduced` axes are as one.
     #[doc(hidden)]
-    fn fold<'a, M: Over>(x: Value<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self];
+    fn fold<'a, M: Over>(x: Argument<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self];
 }
 
 #[cold]
@@ -171,7 +171,7 @@ data! {
 macro_rules! shared {
     ($of:ident) => {
         #[inline(always)]
-        fn fold<'a, M: Over>(x: Value<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self] {
+        fn fold<'a, M: Over>(x: Argument<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self] {
             M::$of(x, reduced, out)
         }
 

@@ -8,7 +8,7 @@ use mind_shape::{
 };
 
 use super::{
-    Value, axis_of, count,
+    Argument, axis_of, count,
     cumulate::around,
     extent,
     number::{Datum, Number},
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The same elements.
-pub fn copy<T: Datum>(x: Value<'_, T>, out: &mut [T]) {
+pub fn copy<T: Datum>(x: Argument<'_, T>, out: &mut [T]) {
     out[..x.elements.len()].copy_from_slice(x.elements);
 }
 
@@ -38,7 +38,7 @@ pub fn filled<T: Datum>(ty: &Type, value: T, out: &mut [T]) {
 }
 
 /// The elements in another type, as Rust's `as` has them.
-pub fn converted<T: Datum, U: Datum>(x: Value<'_, T>, out: &mut [U]) {
+pub fn converted<T: Datum, U: Datum>(x: Argument<'_, T>, out: &mut [U]) {
     fn each<T: Copy, U>(x: &[T], out: &mut [U], to: impl Fn(T) -> U) {
         out.iter_mut().zip(x).for_each(|(out, x)| *out = to(*x));
     }
@@ -65,7 +65,7 @@ pub fn number_like<T: Number>(_: &Type, number: Option<i64>, out: &mut [T]) {
 }
 
 /// The axes in another order.
-pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Permutation<'_>, out: &mut [T]) {
+pub fn transpose<T: Datum>(x: Argument<'_, T>, permutation: Permutation<'_>, out: &mut [T]) {
     let axes = rules::permuted(x.ty.rank(), permutation);
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides) = ([1; MAX_RANK], [0; MAX_RANK]);
@@ -76,23 +76,23 @@ pub fn transpose<T: Datum>(x: Value<'_, T>, permutation: Permutation<'_>, out: &
 }
 
 /// The part that an index expression takes.
-pub fn subscript<T: Datum>(x: Value<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
+pub fn subscript<T: Datum>(x: Argument<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
     take(x, &taken(rules::subscripted(*x.ty, subscripts)), out);
 }
 
 /// What an index expression passes back: zeros of the type of `x`, but for `dy` where it takes from.
-pub fn subscript_grad<T: Number>(dy: Value<'_, T>, x: &Type, subscripts: &[Subscript], out: &mut [T]) {
+pub fn subscript_grad<T: Number>(dy: Argument<'_, T>, x: &Type, subscripts: &[Subscript], out: &mut [T]) {
     give_back(dy, x, &taken(rules::subscripted(*x, subscripts)), out);
 }
 
 /// The part between bounds.
-pub fn slice<T: Datum>(x: Value<'_, T>, starts: &[i64], ends: &[i64], steps: &[i64], out: &mut [T]) {
+pub fn slice<T: Datum>(x: Argument<'_, T>, starts: &[i64], ends: &[i64], steps: &[i64], out: &mut [T]) {
     take(x, &taken(rules::sliced(*x.ty, starts, ends, Some(steps))), out);
 }
 
 /// What a slice passes back: zeros of the type of `x`, but for `dy` where it takes from.
 pub fn slice_grad<T: Number>(
-    dy: Value<'_, T>,
+    dy: Argument<'_, T>,
     x: &Type,
     starts: &[i64],
     ends: &[i64],
@@ -103,7 +103,7 @@ pub fn slice_grad<T: Number>(
 }
 
 /// A value among zeros, so many of them before it along each axis; `ty` is the type of the whole.
-pub fn pad<T: Number>(x: Value<'_, T>, low: &[i64], ty: &Type, out: &mut [T]) {
+pub fn pad<T: Number>(x: Argument<'_, T>, low: &[i64], ty: &Type, out: &mut [T]) {
     let mut taken = [Taken { start: 0, extent: 1, step: 1, dropped: false }; MAX_RANK];
     for (axis, low) in low.iter().enumerate() {
         (taken[axis].start, taken[axis].extent) = (*low, x.ty.extent(axis));
@@ -116,7 +116,7 @@ fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; M
 }
 
 /// The box that is taken.
-pub(super) fn take<T: Datum>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+pub(super) fn take<T: Datum>(x: Argument<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides, mut offset) = ([1; MAX_RANK], [0; MAX_RANK], 0);
     for axis in 0..rank {
@@ -128,7 +128,7 @@ pub(super) fn take<T: Datum>(x: Value<'_, T>, taken: &[Taken; MAX_RANK], out: &m
 }
 
 /// Zeros but for `dy` in the box that was taken.
-pub(super) fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], out: &mut [T]) {
+pub(super) fn give_back<T: Number>(dy: Argument<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let rank = x.rank();
     let [mut dims, mut starts, mut steps, mut extents] = [[1; MAX_RANK]; 4];
     for axis in 0..rank {
@@ -147,8 +147,8 @@ pub(super) fn give_back<T: Number>(dy: Value<'_, T>, x: &Type, taken: &[Taken; M
 /// With E6001 if one does not.
 #[track_caller]
 pub fn check_picked<T: Datum, I: Number>(
-    table: Value<'_, T>,
-    indices: Value<'_, I>,
+    table: Argument<'_, T>,
+    indices: Argument<'_, I>,
     axis: i64,
     what: &'static str,
 ) {
@@ -159,13 +159,18 @@ pub fn check_picked<T: Datum, I: Number>(
 }
 
 /// Rows of a table by indices, which have been checked.
-pub fn gather<T: Datum, I: Number>(table: Value<'_, T>, indices: Value<'_, I>, out: &mut [T]) {
+pub fn gather<T: Datum, I: Number>(table: Argument<'_, T>, indices: Argument<'_, I>, out: &mut [T]) {
     let (row, count) = (row_len(table.ty), indices.elements.len());
     T::gather(table.elements, Picked::Row(row), I::indices(indices.elements), &mut out[..count * row]);
 }
 
 /// Elements by indices along an axis, which have been checked.
-pub fn take_along<T: Datum, I: Number>(x: Value<'_, T>, indices: Value<'_, I>, axis: i64, out: &mut [T]) {
+pub fn take_along<T: Datum, I: Number>(
+    x: Argument<'_, T>,
+    indices: Argument<'_, I>,
+    axis: i64,
+    out: &mut [T],
+) {
     let (extents, len) = (around(x.ty, axis_of(axis, x.ty.rank())), indices.elements.len());
     T::gather(x.elements, Picked::Along(extents), I::indices(indices.elements), &mut out[..len]);
 }
@@ -173,8 +178,8 @@ pub fn take_along<T: Datum, I: Number>(x: Value<'_, T>, indices: Value<'_, I>, a
 /// What [`take_along`] passes back: zeros of the type of `x`, with each element of `dy` added at its index. The indices have been
 /// checked.
 pub fn take_along_grad<T: Number, I: Number>(
-    dy: Value<'_, T>,
-    indices: Value<'_, I>,
+    dy: Argument<'_, T>,
+    indices: Argument<'_, I>,
     x: &Type,
     axis: i64,
     out: &mut [T],
@@ -186,8 +191,8 @@ pub fn take_along_grad<T: Number, I: Number>(
 /// What [`gather`] passes back to its table: zeros, with each row of `dy` added at its index. The indices have been
 /// checked.
 pub fn gather_grad<T: Number, I: Number>(
-    dy: Value<'_, T>,
-    indices: Value<'_, I>,
+    dy: Argument<'_, T>,
+    indices: Argument<'_, I>,
     table: &Type,
     out: &mut [T],
 ) {
@@ -201,8 +206,8 @@ fn row_len(table: &Type) -> usize {
 
 /// A convolution.
 pub fn conv2d<T: Number>(
-    x: Value<'_, T>,
-    f: Value<'_, T>,
+    x: Argument<'_, T>,
+    f: Argument<'_, T>,
     strides: &[i64],
     padding: Padding<'_>,
     ty: &Type,
@@ -213,9 +218,9 @@ pub fn conv2d<T: Number>(
 
 /// What a convolution passes back to its image.
 pub fn conv2d_grad_input<T: Number>(
-    dy: Value<'_, T>,
+    dy: Argument<'_, T>,
     x: &Type,
-    f: Value<'_, T>,
+    f: Argument<'_, T>,
     strides: &[i64],
     padding: Padding<'_>,
     out: &mut [T],
@@ -226,8 +231,8 @@ pub fn conv2d_grad_input<T: Number>(
 
 /// What a convolution passes back to its filter.
 pub fn conv2d_grad_filter<T: Number>(
-    dy: Value<'_, T>,
-    x: Value<'_, T>,
+    dy: Argument<'_, T>,
+    x: Argument<'_, T>,
     f: &Type,
     strides: &[i64],
     padding: Padding<'_>,

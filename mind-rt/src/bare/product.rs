@@ -2,7 +2,7 @@
 
 use mind_shape::Type;
 
-use super::{Value, count, extent, number::Number, reduce::sum_like};
+use super::{Argument, count, extent, number::Number, reduce::sum_like};
 use crate::{
     kernels::matmul::{BatchDim, MatRef, matmul},
     shape::MAX_RANK,
@@ -91,7 +91,7 @@ fn columns<T>(data: &[T], columns: usize) -> MatRef<'_, T> {
 }
 
 /// `lhs @ rhs`, whether it is a `matmul` or a `dot`.
-pub fn product<T: Number>(lhs: Value<'_, T>, rhs: Value<'_, T>, out: &mut [T]) {
+pub fn product<T: Number>(lhs: Argument<'_, T>, rhs: Argument<'_, T>, out: &mut [T]) {
     let layout = Layout::new(lhs.ty, rhs.ty);
     let Layout { m, k, n, .. } = layout;
     let batch = layout.batch(|dim, _| dim.lhs_stride, |dim, _| dim.rhs_stride);
@@ -101,7 +101,7 @@ pub fn product<T: Number>(lhs: Value<'_, T>, rhs: Value<'_, T>, out: &mut [T]) {
 
 /// What a product passes back to its left operand: `dy @ rhs.T`, summed over the batch axes that the operand was
 /// broadcast along.
-pub fn product_grad_lhs<T: Number>(dy: Value<'_, T>, lhs: &Type, rhs: Value<'_, T>, out: &mut [T]) {
+pub fn product_grad_lhs<T: Number>(dy: Argument<'_, T>, lhs: &Type, rhs: Argument<'_, T>, out: &mut [T]) {
     let layout = Layout::new(lhs, rhs.ty);
     let Layout { m, k, n, .. } = layout;
     let batch = layout.batch(|_, stride| stride, |dim, _| dim.rhs_stride);
@@ -112,7 +112,7 @@ pub fn product_grad_lhs<T: Number>(dy: Value<'_, T>, lhs: &Type, rhs: Value<'_, 
 
 /// What a product passes back to its right operand: `lhs.T @ dy`, summed over the batch axes that the operand was
 /// broadcast along.
-pub fn product_grad_rhs<T: Number>(dy: Value<'_, T>, lhs: Value<'_, T>, rhs: &Type, out: &mut [T]) {
+pub fn product_grad_rhs<T: Number>(dy: Argument<'_, T>, lhs: Argument<'_, T>, rhs: &Type, out: &mut [T]) {
     let layout = Layout::new(lhs.ty, rhs);
     let Layout { m, k, n, .. } = layout;
     let batch = layout.batch(|dim, _| dim.lhs_stride, |_, stride| stride);
@@ -146,6 +146,6 @@ fn summed<T: Number>(
     with_workspace(slot_bytes::<T>(all), |workspace| {
         let (matrices, _) = carve(workspace.memory(), all);
         compute(matrices);
-        sum_like(Value::new(matrices, &ty), operand, out);
+        sum_like(Argument::new(matrices, &ty), operand, out);
     });
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use mind_shape::{Type, loops::CHAIN};
 
 use super::{
-    Value, axis_of, count, extent,
+    Argument, axis_of, count, extent,
     number::{Datum, Number},
 };
 use crate::{
@@ -26,7 +26,7 @@ macro_rules! folds {
     ($($what:literal $name:ident $monoid:ident;)*) => {
         $(
             #[doc = concat!($what, " over `axes`, or over every axis.")]
-            pub fn $name<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+            pub fn $name<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
                 T::fold::<$monoid>(x, reduced(x.ty, axes), out);
             }
         )*
@@ -64,7 +64,7 @@ folds! {
 }
 
 /// The arithmetic mean over `axes`, or over every axis.
-pub fn mean<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
+pub fn mean<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
     let reduced = reduced(x.ty, axes);
     let out = T::fold::<Sum>(x, reduced, out);
     let axes = (0..x.ty.rank()).filter(|axis| reduced.axes[*axis]);
@@ -73,7 +73,7 @@ pub fn mean<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [T]) {
 }
 
 /// The sum over the axes that broadcasting the type `like` to that of `x` adds or stretches.
-pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
+pub fn sum_like<T: Number>(x: Argument<'_, T>, like: &Type, out: &mut [T]) {
     let added = x.ty.rank() - like.rank();
     let stretched = |axis: usize| axis < added || (extent(like, axis - added) == 1 && x.extent(axis) != 1);
     let mut axes = [false; MAX_RANK];
@@ -82,13 +82,13 @@ pub fn sum_like<T: Number>(x: Value<'_, T>, like: &Type, out: &mut [T]) {
 }
 
 /// Where the largest elements over `axes` are, or the largest of all, counted row by row along these axes.
-pub fn argmax<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
+pub fn argmax<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
     let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
     arg::argmax(&dims[..x.ty.rank()], &reduced.axes[..x.ty.rank()], x.elements, out);
 }
 
 /// Where the smallest elements over `axes` are, or the smallest of all, counted row by row along these axes.
-pub fn argmin<T: Number>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
+pub fn argmin<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
     let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
     arg::argmin(&dims[..x.ty.rank()], &reduced.axes[..x.ty.rank()], x.elements, out);
 }
@@ -98,17 +98,17 @@ fn extents(ty: &Type) -> [usize; MAX_RANK] {
 }
 
 /// Whether any element over `axes` is true, or of all; what is not 0 is true.
-pub fn any<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
+pub fn any<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
     truths(x, axes, out, false);
 }
 
 /// Whether all elements over `axes` are true, or all there are; what is not 0 is true.
-pub fn all<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
+pub fn all<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
     truths(x, axes, out, true);
 }
 
 /// Whether all elements are true, or any, each of which is one of `out`.
-fn truths<T: Datum>(x: Value<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all: bool) {
+fn truths<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all: bool) {
     let (rank, reduced) = (x.ty.rank(), reduced(x.ty, axes).axes);
     // From one position to the next in `out`; 0 where positions are one there.
     let (mut strides, mut count) = ([0; MAX_RANK], 1);
@@ -169,16 +169,16 @@ struct Axis {
 /// A monoid on every element type. Sums are compiled with this crate, as `Compiled` is.
 pub trait Over {
     #[doc(hidden)]
-    fn of_f32<'a>(x: Value<'_, f32>, reduced: Reduced, out: &'a mut [f32]) -> &'a mut [f32];
+    fn of_f32<'a>(x: Argument<'_, f32>, reduced: Reduced, out: &'a mut [f32]) -> &'a mut [f32];
 
     #[doc(hidden)]
-    fn of_f64<'a>(x: Value<'_, f64>, reduced: Reduced, out: &'a mut [f64]) -> &'a mut [f64];
+    fn of_f64<'a>(x: Argument<'_, f64>, reduced: Reduced, out: &'a mut [f64]) -> &'a mut [f64];
 
     #[doc(hidden)]
-    fn of_i32<'a>(x: Value<'_, i32>, reduced: Reduced, out: &'a mut [i32]) -> &'a mut [i32];
+    fn of_i32<'a>(x: Argument<'_, i32>, reduced: Reduced, out: &'a mut [i32]) -> &'a mut [i32];
 
     #[doc(hidden)]
-    fn of_i64<'a>(x: Value<'_, i64>, reduced: Reduced, out: &'a mut [i64]) -> &'a mut [i64];
+    fn of_i64<'a>(x: Argument<'_, i64>, reduced: Reduced, out: &'a mut [i64]) -> &'a mut [i64];
 }
 
 macro_rules! over {
@@ -188,7 +188,7 @@ macro_rules! over {
     ($monoid:ident $inline:meta: $($ty:ident $of:ident),+) => {
         impl Over for $monoid {
             $(#[$inline]
-            fn $of<'a>(x: Value<'_, $ty>, reduced: Reduced, out: &'a mut [$ty]) -> &'a mut [$ty] {
+            fn $of<'a>(x: Argument<'_, $ty>, reduced: Reduced, out: &'a mut [$ty]) -> &'a mut [$ty] {
                 fold::<Self, $ty>(x, reduced, out)
             })+
         }
@@ -198,7 +198,7 @@ macro_rules! over {
 // Of the others most programs have none: all of them would be an eighth of what a small program takes to build.
 over!(Sum inline(never), Max inline, Min inline, Product inline);
 
-fn fold<'a, M: Folds<T>, T: Number>(x: Value<'_, T>, reduced: Reduced, out: &'a mut [T]) -> &'a mut [T] {
+fn fold<'a, M: Folds<T>, T: Number>(x: Argument<'_, T>, reduced: Reduced, out: &'a mut [T]) -> &'a mut [T] {
     let (mut axes, mut rank) = ([Axis::default(); MAX_RANK], 0);
     for axis in 0..x.ty.rank() {
         let next = Axis { extent: x.extent(axis), reduced: reduced.axes[axis], stride: 0 };
@@ -506,14 +506,14 @@ mod tests {
                     .collect();
                 let expected = by_definition(dims, &elements, &reduced);
                 let mut out = vec![-1; expected.len()];
-                sum(Value::new(&elements, &ty), Some(&axes), &mut out);
+                sum(Argument::new(&elements, &ty), Some(&axes), &mut out);
                 assert_eq!(out, expected, "{dims:?} over {axes:?}");
                 let kept: Vec<i64> = extents
                     .iter()
                     .zip(&reduced)
                     .map(|(extent, reduced)| if *reduced { 1 } else { *extent })
                     .collect();
-                sum_like(Value::new(&elements, &ty), &Type::new(DType::I64, &kept), &mut out);
+                sum_like(Argument::new(&elements, &ty), &Type::new(DType::I64, &kept), &mut out);
                 assert_eq!(out, expected, "{dims:?} like {kept:?}");
             }
         }
@@ -545,11 +545,11 @@ mod tests {
             for threads in [1, 2, 5, 128] {
                 let _held = Threads::set(threads);
                 let (mut out, mut sums) = (vec![-1; expected.len()], vec![-1.0; expected.len()]);
-                sum(Value::new(&whole, &ty), axes, &mut out);
+                sum(Argument::new(&whole, &ty), axes, &mut out);
                 assert_eq!(out, expected, "{dims:?} over {axes:?} by {threads}");
-                sum(Value::new(&broken, &of_floats), axes, &mut sums);
+                sum(Argument::new(&broken, &of_floats), axes, &mut sums);
                 assert_eq!(bits(&sums), *alone.get_or_insert(bits(&sums)), "{dims:?} by {threads}");
-                max(Value::new(&whole, &ty), axes, &mut out);
+                max(Argument::new(&whole, &ty), axes, &mut out);
                 assert!(out.iter().all(|x| *x <= 1008) && out.contains(&1008), "{dims:?} by {threads}");
             }
         }
@@ -559,9 +559,9 @@ mod tests {
     fn a_mean_divides_by_what_it_took_together() {
         let ty = Type::new(DType::F64, &[2, 3]);
         let mut out = [0.0; 2];
-        mean(Value::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &ty), Some(&[-1]), &mut out);
+        mean(Argument::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &ty), Some(&[-1]), &mut out);
         assert_eq!(out, [2.0, 6.0]);
-        mean(Value::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &ty), None, &mut out);
+        mean(Argument::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 9.0], &ty), None, &mut out);
         assert_eq!(out[0], 4.0);
         assert_eq!(count_reduced(&ty, Some(&[0])), 2);
     }

@@ -86,7 +86,7 @@ fn products_and_what_they_pass_back() {
         let (a_ty, b_ty) = (ty(a), ty(b));
         let out_ty = rules::at(a_ty, b_ty).expect("the shapes fit");
         let (a, b, dy) = (numbers(&a_ty, 1), numbers(&b_ty, 2), numbers(&out_ty, 3));
-        let (a, b, dy) = (Value::new(&a, &a_ty), Value::new(&b, &b_ty), Value::new(&dy, &out_ty));
+        let (a, b, dy) = (Argument::new(&a, &a_ty), Argument::new(&b, &b_ty), Argument::new(&dy, &out_ty));
         let y = run(&out_ty, |out| product(a, b, out));
         assert_eq!(
             y,
@@ -104,7 +104,7 @@ fn products_and_what_they_pass_back() {
 fn parts_and_what_they_pass_back() {
     let x_ty = ty(&[4, 5, 6]);
     let x = numbers(&x_ty, 1);
-    let x = Value::new(&x, &x_ty);
+    let x = Argument::new(&x, &x_ty);
     let range = |start, end, step| Subscript::Range { start, end, step };
     let all: [&[Subscript]; 4] = [
         &[Subscript::At(-1)],
@@ -116,7 +116,7 @@ fn parts_and_what_they_pass_back() {
         let out_ty = rules::subscript(x_ty, subscripts).expect("the subscripts fit");
         let y = run(&out_ty, |out| subscript(x, subscripts, out));
         let dy = numbers(&out_ty, 2);
-        let dx = run(&x_ty, |out| subscript_grad(Value::new(&dy, &out_ty), &x_ty, subscripts, out));
+        let dx = run(&x_ty, |out| subscript_grad(Argument::new(&dy, &out_ty), &x_ty, subscripts, out));
         assert_eq!(inner(&dy, &y), inner(&dx, x.elements), "{subscripts:?}");
     }
     let last =
@@ -128,7 +128,7 @@ fn parts_and_what_they_pass_back() {
     let y = run(&out_ty, |out| slice(x, &starts, &ends, &steps, out));
     assert_eq!(y[..2], [x.elements[30 + 2], x.elements[30 + 5]]);
     let dy = numbers(&out_ty, 2);
-    let dx = run(&x_ty, |out| slice_grad(Value::new(&dy, &out_ty), &x_ty, &starts, &ends, &steps, out));
+    let dx = run(&x_ty, |out| slice_grad(Argument::new(&dy, &out_ty), &x_ty, &starts, &ends, &steps, out));
     assert_eq!(inner(&dy, &y), inner(&dx, x.elements));
 }
 
@@ -136,12 +136,12 @@ fn parts_and_what_they_pass_back() {
 fn rows_by_index_and_what_they_pass_back() {
     let (table_ty, i_ty) = (ty(&[3, 2, 2]), ty(&[2, 2]));
     let (table, indices) = (numbers(&table_ty, 1), [2, 0, 2, 1]);
-    let indices = Value::new(&indices, &i_ty);
+    let indices = Argument::new(&indices, &i_ty);
     let out_ty = rules::gather(table_ty, i_ty).expect("the indices are integers");
-    let y = run(&out_ty, |out| gather(Value::new(&table, &table_ty), indices, out));
+    let y = run(&out_ty, |out| gather(Argument::new(&table, &table_ty), indices, out));
     assert_eq!((&y[..4], &y[4..8]), (&table[8..12], &table[..4]));
     let dy = numbers(&out_ty, 2);
-    let dt = run(&table_ty, |out| gather_grad(Value::new(&dy, &out_ty), indices, &table_ty, out));
+    let dt = run(&table_ty, |out| gather_grad(Argument::new(&dy, &out_ty), indices, &table_ty, out));
     assert_eq!(inner(&dy, &y), inner(&dt, &table));
 }
 
@@ -149,7 +149,7 @@ fn rows_by_index_and_what_they_pass_back() {
 fn an_index_out_of_range_is_found_by_the_check() {
     let (table_ty, i_ty) = (ty(&[3]), ty(&[2]));
     let caught = catch_unwind(AssertUnwindSafe(|| {
-        check_picked(Value::new(&[1, 2, 3], &table_ty), Value::new(&[0, 3], &i_ty), 0, "i");
+        check_picked(Argument::new(&[1, 2, 3], &table_ty), Argument::new(&[0, 3], &i_ty), 0, "i");
     }));
     let message = caught.expect_err("3 is out of range");
     let message = message.downcast_ref::<String>().expect("a message in words");
@@ -157,7 +157,7 @@ fn an_index_out_of_range_is_found_by_the_check() {
 }
 
 /// `x` broadcast to the shape of `like`, element by element.
-fn broadcast_like(x: Value<'_, i64>, like: &Type, out: &mut [i64]) {
+fn broadcast_like(x: Argument<'_, i64>, like: &Type, out: &mut [i64]) {
     let added = like.rank() - x.ty.rank();
     for (index, out) in out[..count(like)].iter_mut().enumerate() {
         let (mut rest, mut at, mut stride) = (index, 0, 1);
@@ -178,7 +178,7 @@ fn broadcast_like(x: Value<'_, i64>, like: &Type, out: &mut [i64]) {
 fn transposes_and_broadcasts() {
     let x_ty = ty(&[2, 3, 4]);
     let x = numbers(&x_ty, 1);
-    let x = Value::new(&x, &x_ty);
+    let x = Argument::new(&x, &x_ty);
     let y = run(&x_ty, |out| transpose(x, Permutation::Written(&[1, -1, 0]), out));
     assert_eq!(y[(2 * 4 + 3) * 2 + 1], x.elements[(3 + 2) * 4 + 3]);
     let y = run(&x_ty, |out| transpose(x, Permutation::Reversed, out));
@@ -188,16 +188,16 @@ fn transposes_and_broadcasts() {
     let y = run(&swapped_ty, |out| transpose(x, Permutation::Matrices, out));
     assert_eq!(y[(4 + 3) * 3 + 2], x.elements[(3 + 2) * 4 + 3]);
     assert_eq!(
-        run(&x_ty, |out| transpose(Value::new(&y, &swapped_ty), Permutation::Matrices, out)),
+        run(&x_ty, |out| transpose(Argument::new(&y, &swapped_ty), Permutation::Matrices, out)),
         x.elements
     );
 
     let small_ty = ty(&[3, 1]);
     let small = [1, 2, 3];
-    let y = run(&x_ty, |out| broadcast_like(Value::new(&small, &small_ty), &x_ty, out));
+    let y = run(&x_ty, |out| broadcast_like(Argument::new(&small, &small_ty), &x_ty, out));
     assert_eq!(y[12..20], [1, 1, 1, 1, 2, 2, 2, 2]);
     let dy = numbers(&x_ty, 2);
-    let back = run(&small_ty, |out| sum_like(Value::new(&dy, &x_ty), &small_ty, out));
+    let back = run(&small_ty, |out| sum_like(Argument::new(&dy, &x_ty), &small_ty, out));
     assert_eq!(inner(&dy, &y), inner(&back, &small));
 
     // With the reduced axes put back, what a reduction passes back is a broadcast.
@@ -208,7 +208,7 @@ fn transposes_and_broadcasts() {
     ] {
         let (kept_ty, reduced_ty) = (ty(kept), ty(dims));
         let reduced = numbers(&reduced_ty, 3);
-        let up = run(&x_ty, |out| broadcast_like(Value::new(&reduced, &kept_ty), &x_ty, out));
+        let up = run(&x_ty, |out| broadcast_like(Argument::new(&reduced, &kept_ty), &x_ty, out));
         let down = run(&reduced_ty, |out| sum(x, axes, out));
         assert_eq!(inner(&up, x.elements), inner(&reduced, &down), "{axes:?}");
         let mut things = [0];
@@ -216,21 +216,21 @@ fn transposes_and_broadcasts() {
         assert_eq!(things[0] as usize * count(&reduced_ty), count(&x_ty));
     }
     assert_eq!(run(&small_ty, |out| filled(&small_ty, 7, out)), [7; 3]);
-    assert_eq!(run(&small_ty, |out| copy(Value::new(&small, &small_ty), out)), small);
+    assert_eq!(run(&small_ty, |out| copy(Argument::new(&small, &small_ty), out)), small);
 }
 
 #[test]
 fn convolutions_and_what_they_pass_back() {
     let (x_ty, f_ty) = (ty(&[2, 5, 6, 3]), ty(&[3, 2, 3, 4]));
     let (x, f) = (numbers(&x_ty, 1), numbers(&f_ty, 2));
-    let (x, f) = (Value::new(&x, &x_ty), Value::new(&f, &f_ty));
+    let (x, f) = (Argument::new(&x, &x_ty), Argument::new(&f, &f_ty));
     for (strides, padding) in
         [([1, 1], Padding::Valid), ([2, 3], Padding::Same), ([1, 2], Padding::Pairs(&[[1, 0], [2, 1]]))]
     {
         let out_ty = rules::conv2d(x_ty, f_ty, &strides, padding).expect("the window fits");
         let y = run(&out_ty, |out| conv2d(x, f, &strides, padding, &out_ty, out));
         let dy = numbers(&out_ty, 3);
-        let dy = Value::new(&dy, &out_ty);
+        let dy = Argument::new(&dy, &out_ty);
         let dx = run(&x_ty, |out| conv2d_grad_input(dy, &x_ty, f, &strides, padding, out));
         assert_eq!(inner(dy.elements, &y), inner(&dx, x.elements), "{padding:?}");
         let df = run(&f_ty, |out| conv2d_grad_filter(dy, x, &f_ty, &strides, padding, out));

@@ -7,14 +7,14 @@
 
 use super::cumulate::{Along, By, by_factors, by_monoid};
 use super::gather::{self, Indices, Picked};
-use super::memory::Stored;
+use super::memory::Storable;
 use super::monoid::{Max, Min, Product, Sum};
 use super::number::Number;
 use super::{copy, order, reduce};
 
 /// The kernels of an element type.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Compiled: Stored {
+pub trait Compiled: Storable {
     /// Sets every element.
     fn fill(elements: &mut [Self], value: Self);
 

@@ -4,7 +4,7 @@ use mind_shape::MAX_RANK;
 
 use super::check;
 use super::compiled::{Compiled, Sums};
-use super::memory::{Stored, poison};
+use super::memory::{Storable, poison};
 use super::transpose::Transpose;
 use crate::kernels::number::Number;
 use crate::parallel::{self, LEAF, Split};
@@ -22,7 +22,7 @@ pub fn fill<T: Compiled>(out: &mut [T], value: T) {
 #[inline(always)]
 #[must_use]
 #[allow(private_bounds, reason = "sealed")]
-pub fn padded<T: Stored + Default, const N: usize>(elements: &[T]) -> [T; N] {
+pub fn padded<T: Storable + Default, const N: usize>(elements: &[T]) -> [T; N] {
     let mut block = [elements.last().copied().unwrap_or_default(); N];
     block[..elements.len()].copy_from_slice(elements);
     block
@@ -34,7 +34,13 @@ pub fn copy_strided<T: Compiled>(dims: &[usize], strides: &[usize], offset: usiz
     T::copy_strided(dims, strides, offset, src, dst);
 }
 
-pub(super) fn strided<T: Stored>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
+pub(super) fn strided<T: Storable>(
+    dims: &[usize],
+    strides: &[usize],
+    offset: usize,
+    src: &[T],
+    dst: &mut [T],
+) {
     check(dims.len() == strides.len() && dims.len() <= MAX_RANK, "copy: dims and strides differ in number");
     let len = dims.iter().try_fold(1usize, |product, extent| product.checked_mul(*extent));
     check(len == Some(dst.len()), "copy: wrong destination length");
@@ -74,7 +80,7 @@ struct Strided<'a, T> {
     dst: &'a mut [T],
 }
 
-impl<T: Stored> Kernel for Strided<'_, T> {
+impl<T: Storable> Kernel for Strided<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -83,7 +89,7 @@ impl<T: Stored> Kernel for Strided<'_, T> {
     }
 }
 
-impl<T: Stored> Split for Strided<'_, T> {
+impl<T: Storable> Split for Strided<'_, T> {
     fn split(self, at: usize) -> (Self, Self) {
         let Self { axes, rank, offset, src, dst } = self;
         let [mut before, mut after] = [axes, axes];
@@ -97,7 +103,7 @@ impl<T: Stored> Split for Strided<'_, T> {
     }
 }
 
-fn copy_axes<T: Stored>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
+fn copy_axes<T: Storable>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
     let (inner, outer) = axes.split_last_mut().expect("a copy has an axis");
     // Where the innermost axis strides, going along the axis of the smallest stride in blocks finds lines in the cache.
     let across =

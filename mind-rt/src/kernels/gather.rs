@@ -2,14 +2,14 @@
 
 use super::check;
 use super::compiled::{Compiled, Sums};
-use super::memory::{Stored, poison};
+use super::memory::{Storable, poison};
 use crate::error::Error;
 use crate::kernels::number::Number;
 use crate::simd::{Kernel, dispatch};
 
 /// An element type that can be an index.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Index: Stored + Into<i64> {
+pub trait Index: Storable + Into<i64> {
     /// Indices of this type.
     #[doc(hidden)]
     fn indices(indices: &[Self]) -> Indices<'_>;
@@ -97,7 +97,7 @@ pub fn gather<T: Compiled, I: Index>(table: &[T], picked: Picked, indices: &[I],
     T::gather(table, picked, I::indices(indices), out);
 }
 
-pub(super) fn pick<T: Stored, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
+pub(super) fn pick<T: Storable, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
     match picked {
         Picked::Row(row_len) => rows(table, row_len, indices, out),
         Picked::Along(extents) => {
@@ -134,7 +134,7 @@ fn each_place<I: Index>(
     }
 }
 
-fn rows<T: Stored, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
+fn rows<T: Storable, I: Index>(table: &[T], row_len: usize, indices: &[I], out: &mut [T]) {
     check(indices.len().checked_mul(row_len) == Some(out.len()), "gather: wrong output length");
     poison(out);
     if row_len == 1 {

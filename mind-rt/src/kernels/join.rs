@@ -1,7 +1,7 @@
 //! Tensors put together to one.
 
 use super::check;
-use super::memory::Stored;
+use super::memory::Storable;
 
 /// Writes in each of so many rows of `out` a row of each part: tensors one after the other along the axis behind `rows`
 /// positions.
@@ -9,7 +9,7 @@ use super::memory::Stored;
 /// # Panics
 /// If the parts are not `rows` rows each, together as long as `out`.
 #[allow(private_bounds, reason = "sealed")]
-pub fn concat<'a, T: Stored>(rows: usize, parts: impl Iterator<Item = &'a [T]> + Clone, out: &mut [T]) {
+pub fn concat<'a, T: Storable>(rows: usize, parts: impl Iterator<Item = &'a [T]> + Clone, out: &mut [T]) {
     let len: usize = parts.clone().map(<[T]>::len).sum();
     check(len == out.len(), "concat: wrong output length");
     check(rows > 0 && parts.clone().all(|part| part.len() % rows == 0), "concat: wrong operand length");

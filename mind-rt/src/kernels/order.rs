@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::check;
 use super::compiled::Sums;
-use super::memory::{Stored, poison};
+use super::memory::{Storable, poison};
 use super::number::Number;
 
 /// The elements along an axis from the last to the first: `extents` are the places before the axis, along it, and behind it.
@@ -12,7 +12,7 @@ use super::number::Number;
 /// # Panics
 /// If there are not as many elements as places.
 #[allow(private_bounds, reason = "sealed")]
-pub fn flip<T: Stored>(extents: [usize; 3], x: &[T], out: &mut [T]) {
+pub fn flip<T: Storable>(extents: [usize; 3], x: &[T], out: &mut [T]) {
     let [outer, extent, inner] = extents;
     let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
     check(places == Some(x.len()) && places == Some(out.len()), "flip: wrong length");
@@ -87,7 +87,7 @@ pub(super) fn order<T: Number>(extents: [usize; 3], descending: bool, x: &[T], o
 
 /// Calls `visit` for each line along the axis with the elements from its first one on, the stride, the number of elements and the
 /// destination.
-fn each_line<T, U: Stored>(
+fn each_line<T, U: Storable>(
     extents: [usize; 3],
     x: &[T],
     out: &mut [U],

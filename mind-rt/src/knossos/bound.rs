@@ -89,7 +89,7 @@ members! {
 }
 
 /// A view that a Rust function takes: a tensor.
-pub trait Lent<'a> {
+pub trait AsTensor<'a> {
     /// It.
     type Tensor;
 
@@ -99,7 +99,7 @@ pub trait Lent<'a> {
 
 /// A tensor as an argument of a Rust function.
 #[inline(always)]
-pub fn lent<'a, V: Lent<'a>>(view: V) -> V::Tensor {
+pub fn lent<'a, V: AsTensor<'a>>(view: V) -> V::Tensor {
     view.lent()
 }
 
@@ -112,7 +112,7 @@ macro_rules! tensor_of_rank {
             }
         }
 
-        impl<'a, T: Element> Lent<'a> for View<'a, T, [usize; $rank]> {
+        impl<'a, T: Element> AsTensor<'a> for View<'a, T, [usize; $rank]> {
             type Tensor = TensorView<'a, T, ($($dim,)*)>;
 
             #[inline]

@@ -4,14 +4,14 @@
 
 use super::axes::{Axis, RemoveAxis, without};
 use super::numeric::Numeric;
-use crate::bare::{self, Value, known};
+use crate::bare::{self, Argument, known};
 use crate::element::Element;
 use crate::error::describe;
 use crate::shape::Shape;
 use crate::tensor::storage::{Tensor, TensorRef};
 
 /// A kernel: over these axes, or over all.
-type Kernel<T, U> = fn(Value<'_, T>, Option<&[i64]>, &mut [U]);
+type Kernel<T, U> = fn(Argument<'_, T>, Option<&[i64]>, &mut [U]);
 
 /// The functions of everything, and along an axis.
 macro_rules! reductions {
@@ -262,7 +262,7 @@ fn over_all<T: Numeric, U: Numeric, S: Shape>(
     }
     let mut out = [U::ZERO];
     let ty = known(&x.view());
-    kernel(Value::new(x.as_slice(), &ty), None, &mut out);
+    kernel(Argument::new(x.as_slice(), &ty), None, &mut out);
     out[0]
 }
 
@@ -285,7 +285,7 @@ fn along<T: Numeric, U: Element, S: RemoveAxis>(
         return out;
     }
     let ty = known(&x.view());
-    kernel(Value::new(x.as_slice(), &ty), Some(&[axis as i64]), out.as_mut_slice());
+    kernel(Argument::new(x.as_slice(), &ty), Some(&[axis as i64]), out.as_mut_slice());
     out
 }
 

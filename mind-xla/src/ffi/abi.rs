@@ -27,7 +27,7 @@ pub type Function = unsafe extern "C" fn(Opaque) -> Opaque;
 /// The functions in use, by their places behind the head of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Place {
+pub enum FunctionIndex {
     ErrorDestroy = 0,
     ErrorMessage = 1,
     ErrorGetCode = 2,
@@ -62,7 +62,7 @@ pub enum Place {
 /// One more than the last place.
 pub const PLACES: usize = 71;
 
-impl Place {
+impl FunctionIndex {
     /// All of them.
     pub const ALL: [Self; 29] = [
         Self::ErrorDestroy,
@@ -333,6 +333,6 @@ mod tests {
 
     #[test]
     fn every_place_is_in_the_table() {
-        assert!(Place::ALL.iter().all(|place| (*place as usize) < PLACES));
+        assert!(FunctionIndex::ALL.iter().all(|place| (*place as usize) < PLACES));
     }
 }

@@ -22,7 +22,7 @@ use libloading::Library;
 
 use crate::client::{ClientOption, Memory, MemoryStats};
 use crate::error::{Error, Failure};
-use abi::{Function, MAJOR, Opaque, PLACES, Place, Start, Text};
+use abi::{Function, FunctionIndex, MAJOR, Opaque, PLACES, Start, Text};
 
 /// Bytes behind the arguments that are known here, for those of younger plugins: they take a zero for what is not given.
 const TAIL: usize = 16;
@@ -85,14 +85,15 @@ impl Table {
         let table =
             unsafe { std::slice::from_raw_parts(head.add(1).cast::<Option<Function>>(), held.min(PLACES)) };
         functions[..table.len()].copy_from_slice(table);
-        if let Some(place) = Place::ALL.into_iter().find(|place| functions[*place as usize].is_none()) {
+        if let Some(place) = FunctionIndex::ALL.into_iter().find(|place| functions[*place as usize].is_none())
+        {
             return Err(Error::Lacks { path: named(), version, function: format!("{place:?}") });
         }
         let table = Arc::new(Self { functions, version });
         let mut initialised = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
         if !initialised.contains(&head.addr()) {
             // SAFETY: the function takes these arguments.
-            unsafe { table.call(Place::PluginInitialize, start::<Start>()) }
+            unsafe { table.call(FunctionIndex::PluginInitialize, start::<Start>()) }
                 .map_err(Failure::during("initialise itself"))?;
             initialised.push(head.addr());
         }
@@ -104,7 +105,7 @@ impl Table {
         self.version
     }
 
-    fn function(&self, place: Place) -> Function {
+    fn function(&self, place: FunctionIndex) -> Function {
         self.functions[place as usize].expect("loading a table checks that it has every function in use")
     }
 
@@ -116,7 +117,7 @@ impl Table {
     /// # Safety
     /// The function has to take such arguments, which begin with [`Start`] and have no padding, and their pointers have to be
     /// good for what it does.
-    unsafe fn call<A>(&self, place: Place, arguments: A) -> Result<A, Failure> {
+    unsafe fn call<A>(&self, place: FunctionIndex, arguments: A) -> Result<A, Failure> {
         let mut padded = Padded::new(arguments);
         // SAFETY: the caller promises that the function takes these.
         let error = unsafe { self.function(place)((&raw mut padded).cast()) };
@@ -127,7 +128,7 @@ impl Table {
     ///
     /// # Safety
     /// The function has to take an object and nothing else, and the object has to be one that it takes.
-    unsafe fn tell(&self, place: Place, object: Opaque) -> Result<(), Failure> {
+    unsafe fn tell(&self, place: FunctionIndex, object: Opaque) -> Result<(), Failure> {
         // SAFETY: the caller promises it.
         unsafe { self.make(place, object) }.map(|_| ())
     }
@@ -136,7 +137,7 @@ impl Table {
     ///
     /// # Safety
     /// The function has to take an object and give one, and the object has to be one that it takes.
-    unsafe fn make(&self, place: Place, object: Opaque) -> Result<Opaque, Failure> {
+    unsafe fn make(&self, place: FunctionIndex, object: Opaque) -> Result<Opaque, Failure> {
         let arguments = abi::Object { start: start::<abi::Object>(), object, made: ptr::null_mut() };
         // SAFETY: the caller promises it.
         unsafe { self.call(place, arguments) }.map(|arguments| arguments.made)
@@ -146,7 +147,7 @@ impl Table {
     ///
     /// # Safety
     /// The function has to give the text of an object, and the object has to be one that it takes.
-    unsafe fn named(&self, place: Place, object: Opaque) -> Result<String, Failure> {
+    unsafe fn named(&self, place: FunctionIndex, object: Opaque) -> Result<String, Failure> {
         let text = Text { bytes: ptr::null(), len: 0 };
         // SAFETY: the caller promises that the function takes these; the text that it gives is the plugin's, and is copied.
         unsafe {
@@ -159,7 +160,7 @@ impl Table {
     ///
     /// # Safety
     /// The function has to give a number of an object, and the object has to be one that it takes.
-    unsafe fn number(&self, place: Place, object: Opaque) -> Result<[u8; 8], Failure> {
+    unsafe fn number(&self, place: FunctionIndex, object: Opaque) -> Result<[u8; 8], Failure> {
         let arguments = abi::Numbered { start: start::<abi::Numbered>(), object, number: [0; 8] };
         // SAFETY: the caller promises that the function takes these.
         unsafe { self.call(place, arguments) }.map(|arguments| arguments.number)
@@ -169,7 +170,7 @@ impl Table {
     ///
     /// # Safety
     /// The function has to list objects of an object, and the object has to be one that it takes.
-    unsafe fn parts(&self, place: Place, object: Opaque) -> Result<Vec<Opaque>, Failure> {
+    unsafe fn parts(&self, place: FunctionIndex, object: Opaque) -> Result<Vec<Opaque>, Failure> {
         let parts = abi::List { items: ptr::null(), len: 0 };
         // SAFETY: the caller promises that the function takes these; the list that it gives is the plugin's, and is copied.
         unsafe {
@@ -185,14 +186,14 @@ impl Table {
         let mut message = Padded::new(abi::Named { start: start::<abi::Named>(), object: error, text });
         // SAFETY: the error is one of the plugin's that is not destroyed yet; these two functions of the table give nothing.
         unsafe {
-            let [tell, destroy] = [Place::ErrorMessage, Place::ErrorDestroy].map(|place| {
+            let [tell, destroy] = [FunctionIndex::ErrorMessage, FunctionIndex::ErrorDestroy].map(|place| {
                 std::mem::transmute::<Function, unsafe extern "C" fn(Opaque)>(self.function(place))
             });
             tell((&raw mut message).cast());
             let text = copied(message.arguments.text);
             let mut code =
                 Padded::new(abi::Numbered { start: start::<abi::Numbered>(), object: error, number: [0; 8] });
-            let second = self.function(Place::ErrorGetCode)((&raw mut code).cast());
+            let second = self.function(FunctionIndex::ErrorGetCode)((&raw mut code).cast());
             for error in [error, second].into_iter().filter(|error| !error.is_null()) {
                 let made = ptr::null_mut();
                 let mut gone =
@@ -213,8 +214,8 @@ impl Table {
         }
         // SAFETY: the caller promises that the event is there; after both calls nobody has it.
         unsafe {
-            let waited = self.tell(Place::EventAwait, event);
-            self.tell(Place::EventDestroy, event).and(waited)
+            let waited = self.tell(FunctionIndex::EventAwait, event);
+            self.tell(FunctionIndex::EventDestroy, event).and(waited)
         }
     }
 }
@@ -238,10 +239,11 @@ impl Client {
             key_value_try: [ptr::null_mut(); 2],
         };
         // SAFETY: the function takes these arguments; names and values of options are alive until it returns.
-        let client = unsafe { table.call(Place::ClientCreate, arguments) }?.client;
+        let client = unsafe { table.call(FunctionIndex::ClientCreate, arguments) }?.client;
         let mut client = Self { table: table.clone(), client, devices: Vec::new() };
         // SAFETY: the function lists the devices of a client, and this is one.
-        client.devices = unsafe { client.table.parts(Place::ClientAddressableDevices, client.client) }?;
+        client.devices =
+            unsafe { client.table.parts(FunctionIndex::ClientAddressableDevices, client.client) }?;
         Ok(client)
     }
 
@@ -249,8 +251,8 @@ impl Client {
         // SAFETY: the functions give texts of a client, and this is one.
         unsafe {
             Ok([
-                self.table.named(Place::ClientPlatformName, self.client)?,
-                self.table.named(Place::ClientPlatformVersion, self.client)?,
+                self.table.named(FunctionIndex::ClientPlatformName, self.client)?,
+                self.table.named(FunctionIndex::ClientPlatformVersion, self.client)?,
             ])
         }
     }
@@ -264,10 +266,10 @@ impl Client {
         let table = &self.table;
         // SAFETY: the device is the client's, which is alive, and so is its description; the functions take these.
         unsafe {
-            let description = table.make(Place::DeviceGetDescription, self.devices[device])?;
-            let id = int(table.number(Place::DeviceDescriptionId, description)?);
-            let kind = table.named(Place::DeviceDescriptionKind, description)?;
-            Ok((id, [kind, table.named(Place::DeviceDescriptionToString, description)?]))
+            let description = table.make(FunctionIndex::DeviceGetDescription, self.devices[device])?;
+            let id = int(table.number(FunctionIndex::DeviceDescriptionId, description)?);
+            let kind = table.named(FunctionIndex::DeviceDescriptionKind, description)?;
+            Ok((id, [kind, table.named(FunctionIndex::DeviceDescriptionToString, description)?]))
         }
     }
 
@@ -275,10 +277,10 @@ impl Client {
         let table = &self.table;
         // SAFETY: the device is the client's, which is alive, and so are its memories; the functions take these.
         unsafe {
-            let memories = table.parts(Place::DeviceAddressableMemories, self.devices[device])?;
+            let memories = table.parts(FunctionIndex::DeviceAddressableMemories, self.devices[device])?;
             let memories = memories.into_iter().map(|memory| {
-                let kind = table.named(Place::MemoryKind, memory)?;
-                Ok(Memory { kind, description: table.named(Place::MemoryToString, memory)? })
+                let kind = table.named(FunctionIndex::MemoryKind, memory)?;
+                Ok(Memory { kind, description: table.named(FunctionIndex::MemoryToString, memory)? })
             });
             memories.collect()
         }
@@ -290,7 +292,7 @@ impl Client {
         let arguments =
             abi::MemoryStats { start: start::<abi::MemoryStats>(), device, in_use: 0, more: [none; 10] };
         // SAFETY: the function takes these arguments, and the device is the client's, which is alive.
-        let stats = unsafe { self.table.call(Place::DeviceMemoryStats, arguments) }?;
+        let stats = unsafe { self.table.call(FunctionIndex::DeviceMemoryStats, arguments) }?;
         let [peak, .., limit] = &stats.more[..=abi::LIMIT] else { unreachable!("four were taken of ten") };
         let known = |optional: &abi::Optional| (optional.is_set[0] != 0).then_some(optional.number);
         Ok(MemoryStats { in_use: stats.in_use, peak: known(peak), limit: known(limit) })
@@ -312,11 +314,12 @@ impl Client {
         // SAFETY: the function takes these arguments; the text, which it only reads, and the options are alive until it returns.
         // The executable of the second call is one that its last destroys.
         unsafe {
-            let executable = self.table.call(Place::ClientCompile, arguments)?.executable;
+            let executable = self.table.call(FunctionIndex::ClientCompile, arguments)?.executable;
             let mut executable = Executable { client: self.clone(), executable, results: 0 };
-            let inner = self.table.make(Place::LoadedExecutableGetExecutable, executable.executable)?;
-            let results = self.table.number(Place::ExecutableNumOutputs, inner);
-            self.table.tell(Place::ExecutableDestroy, inner)?;
+            let inner =
+                self.table.make(FunctionIndex::LoadedExecutableGetExecutable, executable.executable)?;
+            let results = self.table.number(FunctionIndex::ExecutableNumOutputs, inner);
+            self.table.tell(FunctionIndex::ExecutableDestroy, inner)?;
             executable.results = usize::from_ne_bytes(results?);
             Ok(executable)
         }
@@ -351,7 +354,7 @@ impl Client {
         // SAFETY: the function takes these arguments; it reads the bytes until it returns, and they are as many as it asks for;
         // the device is the client's. What it gives is nobody else's.
         unsafe {
-            let arguments = self.table.call(Place::ClientBufferFromHostBuffer, arguments)?;
+            let arguments = self.table.call(FunctionIndex::ClientBufferFromHostBuffer, arguments)?;
             let buffer = Buffer { client: self.clone(), buffer: arguments.buffer };
             self.table.wait(arguments.done)?;
             Ok(buffer)
@@ -362,7 +365,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         // SAFETY: the client is destroyed once, after all that was made of it, which keeps it alive. Nobody can be told of an error.
-        let _ = unsafe { self.table.tell(Place::ClientDestroy, self.client) };
+        let _ = unsafe { self.table.tell(FunctionIndex::ClientDestroy, self.client) };
     }
 }
 
@@ -416,7 +419,7 @@ impl Executable {
         };
         // SAFETY: the function takes these arguments. It reads a list of buffers for each device, which are alive, and writes as
         // many results as the executable has for each and an event for each; all of them are there until it returns.
-        let ran = unsafe { table.call(Place::LoadedExecutableExecute, execute) };
+        let ran = unsafe { table.call(FunctionIndex::LoadedExecutableExecute, execute) };
         // What is there has an owner before anything else is asked.
         let own = |buffer: &Opaque| Buffer { client: self.client.clone(), buffer: *buffer };
         let results =
@@ -437,7 +440,7 @@ impl Executable {
 impl Drop for Executable {
     fn drop(&mut self) {
         // SAFETY: the executable is destroyed once, before its client. Nobody can be told of an error.
-        let _ = unsafe { self.client.table.tell(Place::LoadedExecutableDestroy, self.executable) };
+        let _ = unsafe { self.client.table.tell(FunctionIndex::LoadedExecutableDestroy, self.executable) };
     }
 }
 
@@ -451,7 +454,7 @@ impl Buffer {
     /// Whether a run took its memory.
     pub fn is_gone(&self) -> Result<bool, Failure> {
         // SAFETY: the function tells of a buffer, and this is one.
-        let number = unsafe { self.client.table.number(Place::BufferIsDeleted, self.buffer) }?;
+        let number = unsafe { self.client.table.number(FunctionIndex::BufferIsDeleted, self.buffer) }?;
         Ok(number[0] != 0)
     }
 
@@ -479,21 +482,21 @@ impl Buffer {
         let table = &self.client.table;
         // SAFETY: the function takes these arguments; the layout is there until it returns. Without a place for the elements it only
         // says how many bytes they are.
-        let size = unsafe { table.call(Place::BufferToHostBuffer, arguments) }?.size;
+        let size = unsafe { table.call(FunctionIndex::BufferToHostBuffer, arguments) }?.size;
         if size != bytes.len() {
             let text = format!("it has {size} bytes on a device, needed {}", bytes.len());
             return Err(Failure { code: 0, text });
         }
         (arguments.data, arguments.size) = (bytes.as_mut_ptr().cast(), bytes.len());
         // SAFETY: as above; it writes no more than as many bytes, until the event comes, for which is waited.
-        unsafe { table.wait(table.call(Place::BufferToHostBuffer, arguments)?.event) }
+        unsafe { table.wait(table.call(FunctionIndex::BufferToHostBuffer, arguments)?.event) }
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: the buffer is destroyed once, before its client. Nobody can be told of an error.
-        let _ = unsafe { self.client.table.tell(Place::BufferDestroy, self.buffer) };
+        let _ = unsafe { self.client.table.tell(FunctionIndex::BufferDestroy, self.buffer) };
     }
 }
 

@@ -4,7 +4,7 @@ use mind_core::{
     build::Builder,
     canon::{Canonical, canonicalise},
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    interp::{Elements, Value},
+    interp::{Array, Elements},
     ir::{Op, ValueId},
     map::Map,
     ops::Profile,
@@ -26,7 +26,7 @@ pub fn client() -> Option<Client> {
 }
 
 /// The results of a module on the plugin.
-pub fn run(client: &Client, name: &str, module: &Canonical, inputs: &[Value]) -> Vec<Elements> {
+pub fn run(client: &Client, name: &str, module: &Canonical, inputs: &[Array]) -> Vec<Elements> {
     let program = Program::new(module.clone(), Options::default());
     let executable = client.compile(&program).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut call = executable.call();
@@ -38,7 +38,7 @@ pub fn run(client: &Client, name: &str, module: &Canonical, inputs: &[Value]) ->
 }
 
 /// A function of elements of some operands.
-pub fn of_elements(map: Map, operands: &[Value]) -> Canonical {
+pub fn of_elements(map: Map, operands: &[Array]) -> Canonical {
     let mut b = Builder::new();
     let inputs: Vec<_> = operands
         .iter()

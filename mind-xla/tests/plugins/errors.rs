@@ -10,7 +10,7 @@ use std::{env, fmt::Write as _, fs, path::Path};
 
 use mind_core::{
     canon::Canonical,
-    interp::{self, Elements, Value},
+    interp::{self, Array, Elements},
     map::{Exactness, Map, Row},
     ty::DType,
 };
@@ -113,7 +113,7 @@ fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Wo
     }
     let Some(slopes) = gradient(&module) else { return [value, None] };
     let mut inputs = inputs;
-    inputs.push(Value::new([operands.len()], elements(dtype, vec![1.0; operands.len()])));
+    inputs.push(Array::new([operands.len()], elements(dtype, vec![1.0; operands.len()])));
     let found = engine::run(client, &format!("{name}, gradient"), &slopes, &inputs);
     let by =
         module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float()).map(|(position, _)| position);
@@ -179,9 +179,9 @@ fn orders(row: &Row) -> f64 {
 }
 
 /// An operand of a function, a truth value where that is what it takes.
-fn input(row: &Row, position: usize, dtype: DType, operands: &[Vec<f64>]) -> Value {
+fn input(row: &Row, position: usize, dtype: DType, operands: &[Vec<f64>]) -> Array {
     let numbers: Vec<_> = operands.iter().map(|operands| operands[position]).collect();
-    Value::new([operands.len()], elements(row.operand(position, dtype), numbers))
+    Array::new([operands.len()], elements(row.operand(position, dtype), numbers))
 }
 
 fn elements(dtype: DType, numbers: Vec<f64>) -> Elements {
@@ -225,7 +225,7 @@ fn derivatives(
     let mut inputs: Vec<_> = (0..row.arity()).map(|at| input(row, at, DType::F64, operands)).collect();
     let module: Canonical = of_elements(map, &inputs);
     let slopes = gradient(&module).expect("it has one in the other element type");
-    inputs.push(Value::new([operands.len()], elements(DType::F64, vec![1.0; operands.len()])));
+    inputs.push(Array::new([operands.len()], elements(DType::F64, vec![1.0; operands.len()])));
     let results = interp::run(&slopes, &inputs).expect("it runs");
     let floats = module.inputs().take(position).filter(|(_, ty)| ty.dtype.is_float()).count();
     results[1 + floats].elements.to_f64().into_iter().map(|x| (x, 0.0)).collect()

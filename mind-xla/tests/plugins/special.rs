@@ -9,7 +9,7 @@ use mind_core::{
     build::Builder,
     canon::Canonical,
     cumulate::Cumulate,
-    interp::{self, Elements, Value},
+    interp::{self, Array, Elements},
     ir::{Cumulation, Op, Reduction},
     map::Map,
     reduce::{ArgReduce, Reduce},
@@ -140,7 +140,7 @@ fn agree(found: f64, expected: f64, near: Near) -> bool {
 }
 
 /// Where the plugin's results are not the interpreter's.
-fn differences(client: &Client, name: &str, module: &Canonical, inputs: &[Value], wrong: &mut Vec<String>) {
+fn differences(client: &Client, name: &str, module: &Canonical, inputs: &[Array], wrong: &mut Vec<String>) {
     let expected = interp::run(module, inputs).expect("it runs");
     let results = engine::run(client, name, module, inputs);
     assert_eq!(results.len(), expected.len(), "{name}");
@@ -171,10 +171,10 @@ fn differences(client: &Client, name: &str, module: &Canonical, inputs: &[Value]
 }
 
 /// The combinations of operands at which the interpreter does not stop, and what it says at one of the others.
-fn without_stops(map: Map, inputs: &[Value]) -> (Vec<Value>, Option<String>) {
+fn without_stops(map: Map, inputs: &[Array]) -> (Vec<Array>, Option<String>) {
     let count = inputs[0].shape[0];
-    let at = |position: usize| -> Vec<Value> {
-        inputs.iter().map(|input| Value::new([1], only(&input.elements, &[position]))).collect()
+    let at = |position: usize| -> Vec<Array> {
+        inputs.iter().map(|input| Array::new([1], only(&input.elements, &[position]))).collect()
     };
     let (mut kept, mut stop) = (Vec::new(), None);
     for position in 0..count {
@@ -184,7 +184,7 @@ fn without_stops(map: Map, inputs: &[Value]) -> (Vec<Value>, Option<String>) {
             Err(error) => stop = Some(format!("{:?}", error.code)),
         }
     }
-    (inputs.iter().map(|input| Value::new([kept.len()], only(&input.elements, &kept))).collect(), stop)
+    (inputs.iter().map(|input| Array::new([kept.len()], only(&input.elements, &kept))).collect(), stop)
 }
 
 /// The elements at some positions.
@@ -208,7 +208,7 @@ fn functions_of_elements_keep_special_numbers() {
             let operands = operands(*map, dtype);
             let count = operands[0].len();
             let mut inputs: Vec<_> =
-                operands.into_iter().map(|elements| Value::new([count], elements)).collect();
+                operands.into_iter().map(|elements| Array::new([count], elements)).collect();
             if interp::run(&of_elements(*map, &inputs), &inputs).is_err() {
                 let (kept, stop) = without_stops(*map, &inputs);
                 stops.push((name.clone(), stop.expect("it stops at one, as it does at all")));
@@ -219,7 +219,7 @@ fn functions_of_elements_keep_special_numbers() {
             differences(&client, &name, &module, &inputs, &mut wrong);
             tried += 1;
             if let Some(gradient) = gradient(&module) {
-                inputs.push(Value::new(
+                inputs.push(Array::new(
                     [count],
                     elements(module.ty(module.outputs()[0]).dtype, &vec![1.0; count]),
                 ));
@@ -240,9 +240,9 @@ fn reported_cases_are_right() {
         for dtype in [DType::F32, DType::F64] {
             let name = format!("{} of {dtype} at {numbers:?}", map.row().mnemonic);
             let mut inputs: Vec<_> =
-                numbers.iter().map(|number| Value::new([1], elements(dtype, &[*number]))).collect();
+                numbers.iter().map(|number| Array::new([1], elements(dtype, &[*number]))).collect();
             let module = of_elements(*map, &inputs);
-            inputs.push(Value::new([1], elements(dtype, &[1.0])));
+            inputs.push(Array::new([1], elements(dtype, &[1.0])));
             let gradient = gradient(&module).expect("floats have gradients");
             let results = engine::run(&client, &name, &gradient, &inputs);
             let expected = [value].into_iter().chain(*gradients);
@@ -298,14 +298,14 @@ fn reductions_keep_special_numbers() {
             let x = b.input("x", ty).expect("it is an input");
             let result = b.push(op, &[x]).expect("it takes it");
             let module = canonical(b, result);
-            let inputs = vec![Value::new([count, 3], elements_of_rows)];
+            let inputs = vec![Array::new([count, 3], elements_of_rows)];
             differences(&client, &name, &module, &inputs, &mut wrong);
             if let Some(gradient) = gradient(&module) {
                 let like = gradient.inputs().last().expect("the cotangent is the last input").1;
                 let shape: Vec<usize> =
                     like.shape.iter().map(|dim| dim.as_literal().expect("it is a number") as usize).collect();
                 let ones = vec![1.0; shape.iter().product()];
-                let inputs = [inputs, vec![Value::new(shape, elements(dtype, &ones))]].concat();
+                let inputs = [inputs, vec![Array::new(shape, elements(dtype, &ones))]].concat();
                 differences(&client, &format!("{name}, gradient"), &gradient, &inputs, &mut wrong);
             }
         }

@@ -5,8 +5,8 @@ use mind_core::{
     dim::Dim,
     interp::Elements,
     loops::{
-        Capture, Captured, Epilogue, Finished, Head, Lanes, Loops, OfBlock, Part, Place, Run as How, Size,
-        Statement, Value, Var,
+        Capture, Captured, ElementRef, Epilogue, Expr, Finished, Head, Lanes, Loops, OfBlock, Part,
+        Run as How, Size, Statement, Var,
     },
     plan::{BufferId, Finish},
     reduce::{Monoid, Neutral},
@@ -405,23 +405,23 @@ impl<'m, 'p> Machine<'m, 'p> {
         self.held[var.0] = held;
     }
 
-    fn value(&self, value: &Value) -> Elements {
+    fn value(&self, value: &Expr) -> Elements {
         match value {
-            Value::Number(var) => match &self.held[var.0] {
+            Expr::Number(var) => match &self.held[var.0] {
                 Held::Number(number) => number.clone(),
                 _ => panic!("{var:?} is no number here"),
             },
-            Value::Constant(data) => constant(data),
-            Value::Element(place) => self.read(&self.one(place)),
-            Value::Apply { op, operands, dtype } => {
+            Expr::Constant(data) => constant(data),
+            Expr::Element(place) => self.read(&self.one(place)),
+            Expr::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
                 scalar_op(*op, *dtype, &operands)
             }
-            Value::Mean { sum, count, .. } => {
+            Expr::Mean { sum, count, .. } => {
                 let count = self.size(count);
                 each_number!(self.value(sum), sum => Element::wrap(vec![sum[0].divided_by(count)]))
             }
-            Value::Lanes { monoid, lanes, .. } => {
+            Expr::Lanes { monoid, lanes, .. } => {
                 each_number!(self.lanes(lanes, monoid), lanes => {
                     Element::wrap(vec![Number::total(monoid, &lanes)])
                 })
@@ -481,7 +481,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         Held::Slice(base, at + index * width, width)
     }
 
-    fn one(&self, place: &Place) -> Part {
+    fn one(&self, place: &ElementRef) -> Part {
         Part { of: place.of, at: Some(place.index.clone()), len: Some(Size::Dim(Dim::ONE)) }
     }
 

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use mind::__private as rt;
 use mind_core::{
     dim::{Bindings, Dim, Symbol},
-    interp::{Elements, Value, apply},
+    interp::{Array, Elements, apply},
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Argument, Buffer, BufferId, Conv2d, ConvKind, Integers, MatMul, Must, Place, Plan, Returned, Scalar,
-        Source, Step, Strips, View,
+        Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, MatMul, Plan, Returned,
+        Scalar, Source, Step, Strips, View,
     },
     ty::{DType, Shape},
 };
@@ -27,9 +27,9 @@ use number::{Element, Number, constant, each_number, each_type, is_unwritten, le
 /// What a run leaves behind.
 pub struct Outcome {
     /// The returned results, in order.
-    pub results: Vec<Value>,
+    pub results: Vec<Array>,
     /// Every input after the run.
-    pub inputs: Vec<Value>,
+    pub inputs: Vec<Array>,
 }
 
 /// A run that failed.
@@ -37,7 +37,7 @@ pub struct Failure {
     /// Why.
     pub error: rt::Error,
     /// Every input after the run.
-    pub inputs: Vec<Value>,
+    pub inputs: Vec<Array>,
     /// Whether a result in memory has been written.
     pub has_written: bool,
 }
@@ -54,7 +54,7 @@ pub enum Nests {
 /// Runs a plan on inputs whose extents `bindings` gives the symbols.
 pub fn execute<'p>(
     plan: &'p Plan,
-    inputs: &'p [Value],
+    inputs: &'p [Array],
     bindings: &'p Bindings,
     nests: Nests,
 ) -> Result<Outcome, Failure> {
@@ -81,7 +81,7 @@ pub fn execute<'p>(
             Returned::Scalar(scalar) => run.scalar(scalar),
             Returned::Buffer(buffer) => run.load_buffer(*buffer),
         };
-        Value { shape, elements }
+        Array { shape, elements }
     });
     let results = results.collect();
     Ok(Outcome { results, inputs: run.inputs })
@@ -94,9 +94,9 @@ struct Run<'p> {
     /// Everything but inputs.
     memory: BTreeMap<Region, Elements>,
     locals: BTreeMap<ValueId, Elements>,
-    inputs: Vec<Value>,
+    inputs: Vec<Array>,
     /// The inputs before the run.
-    entry: &'p [Value],
+    entry: &'p [Array],
 }
 
 /// A piece of memory.
@@ -115,13 +115,13 @@ impl Run<'_> {
         }
         for (id, buffer) in self.plan.buffers.iter().enumerate() {
             match &buffer.place {
-                Place::Constant(data) => {
+                Location::Constant(data) => {
                     _ = self.memory.insert(Region::Constant(BufferId(id)), constant(data))
                 }
-                Place::Result(result) => {
+                Location::Result(result) => {
                     _ = self.memory.insert(Region::Result(*result), self.empty(BufferId(id)))
                 }
-                Place::Input(_) | Place::Arena { .. } | Place::Part { .. } => {}
+                Location::Input(_) | Location::Arena { .. } | Location::Part { .. } => {}
             }
         }
     }
@@ -129,24 +129,24 @@ impl Run<'_> {
     /// The memory that a buffer lies in, which may be longer.
     fn region(&self, id: BufferId) -> &Elements {
         match &self.buffer(id).place {
-            Place::Input(input) => &self.inputs[*input].elements,
-            Place::Constant(_) => &self.memory[&Region::Constant(id)],
-            Place::Result(result) => &self.memory[&Region::Result(*result)],
-            Place::Arena { .. } => &self.memory[&Region::Arena(self.buffer(id).ty.dtype)],
-            Place::Part { of, .. } => self.region(*of),
+            Location::Input(input) => &self.inputs[*input].elements,
+            Location::Constant(_) => &self.memory[&Region::Constant(id)],
+            Location::Result(result) => &self.memory[&Region::Result(*result)],
+            Location::Arena { .. } => &self.memory[&Region::Arena(self.buffer(id).ty.dtype)],
+            Location::Part { of, .. } => self.region(*of),
         }
     }
 
     fn region_mut(&mut self, id: BufferId) -> &mut Elements {
         let region = match &self.plan.buffers[id.0].place {
-            Place::Input(input) => {
+            Location::Input(input) => {
                 assert!(self.plan.inputs[*input].updated, "an input that is not updated is written");
                 return &mut self.inputs[*input].elements;
             }
-            Place::Constant(_) => panic!("a constant is written"),
-            Place::Result(result) => Region::Result(*result),
-            Place::Arena { .. } => Region::Arena(self.plan.buffers[id.0].ty.dtype),
-            Place::Part { of, .. } => return self.region_mut(*of),
+            Location::Constant(_) => panic!("a constant is written"),
+            Location::Result(result) => Region::Result(*result),
+            Location::Arena { .. } => Region::Arena(self.plan.buffers[id.0].ty.dtype),
+            Location::Part { of, .. } => return self.region_mut(*of),
         };
         self.memory.get_mut(&region).expect("allocated on entry")
     }
@@ -160,9 +160,9 @@ impl Run<'_> {
     /// Where a buffer lies in its region.
     fn range(&self, id: BufferId) -> std::ops::Range<usize> {
         let start = match &self.buffer(id).place {
-            Place::Arena { offset } => self.size(offset),
-            Place::Part { from, .. } => self.size(from),
-            Place::Input(_) | Place::Constant(_) | Place::Result(_) => 0,
+            Location::Arena { offset } => self.size(offset),
+            Location::Part { from, .. } => self.size(from),
+            Location::Input(_) | Location::Constant(_) | Location::Result(_) => 0,
         };
         start..start + self.len(id)
     }
@@ -307,7 +307,8 @@ impl Run<'_> {
             }
             Step::Strips(strips) => self.strips(strips)?,
             Step::Check { integers, must } => {
-                let extent = if let Must::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
+                let extent =
+                    if let Condition::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
                 match (self.integers(integers), extent) {
                     (Elements::I32(indices), Some(extent)) => rt::check_indices(&indices, extent, "test")?,
                     (Elements::I64(indices), Some(extent)) => rt::check_indices(&indices, extent, "test")?,
@@ -319,7 +320,7 @@ impl Run<'_> {
                 }
             }
             Step::Call(call) => {
-                let operands: Vec<Value> = call.operands.iter().map(|operand| self.value(operand)).collect();
+                let operands: Vec<Array> = call.operands.iter().map(|operand| self.value(operand)).collect();
                 let shape = self.sizes(&call.ty.shape);
                 let value = apply(&call.op, &operands, call.ty.dtype, &shape, &self.bindings);
                 let value = value.expect("programs of tests call nothing that is elsewhere");
@@ -338,14 +339,14 @@ impl Run<'_> {
     }
 
     /// What a call or a watch is given, all of it.
-    fn value(&self, argument: &Argument) -> Value {
+    fn value(&self, argument: &Argument) -> Array {
         let elements = match argument {
             Argument::Tensor(buffer, _) => self.load_buffer(*buffer),
             Argument::Scalar(scalar, _) => self.scalar(scalar),
         };
         let shape = self.sizes(&argument.ty().shape);
         assert_eq!(len(&elements), shape.iter().product::<usize>(), "all of a value is given");
-        Value::new(shape, elements)
+        Array::new(shape, elements)
     }
 
     /// Something to be overwritten.

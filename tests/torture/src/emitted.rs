@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use mind::{Tensor, mind};
-use mind_core::interp::{Elements, Value};
+use mind_core::interp::{Array, Elements};
 use mind_core::ops::Profile;
 use mind_core::testing::{Random, run_bounded};
 use mind_core::text::{Limits, core_ir};
@@ -155,7 +155,7 @@ mind! {
 }
 
 /// What computes a program's outputs from its inputs, updated ones in their places.
-type Run = fn(&[Value]) -> Vec<Value>;
+type Run = fn(&[Array]) -> Vec<Array>;
 
 /// A program: its name, its Core IR, and what runs it.
 struct Program {
@@ -384,17 +384,17 @@ macro_rules! item {
 
 item!(f32: F32, f64: F64, i32: I32, i64: I64);
 
-fn tensor<T: Item, S: rt::Shape>(value: &Value) -> Tensor<T, S> {
+fn tensor<T: Item, S: rt::Shape>(value: &Array) -> Tensor<T, S> {
     let dims = S::from_extents(&value.shape).expect("inputs have their ranks");
     Tensor::from_vec(dims, T::unwrap(&value.elements).to_vec()).expect("as many as the shape holds")
 }
 
-fn one<T: Item>(value: &Value) -> T {
+fn one<T: Item>(value: &Array) -> T {
     T::unwrap(&value.elements)[0]
 }
 
-fn value<T: Item, S: rt::Rank<R>, const R: usize>(tensor: &Tensor<T, S>) -> Value {
-    Value::new(rt::extents(tensor).to_vec(), T::wrap(tensor.as_slice().to_vec()))
+fn value<T: Item, S: rt::Rank<R>, const R: usize>(tensor: &Tensor<T, S>) -> Array {
+    Array::new(rt::extents(tensor).to_vec(), T::wrap(tensor.as_slice().to_vec()))
 }
 
 /// The matrix that a bare expression's result is, whose own type has no name.
@@ -402,8 +402,8 @@ fn matrix(result: Tensor<f32, (usize, usize)>) -> Tensor<f32, (usize, usize)> {
     result
 }
 
-fn number<T: Item>(number: T) -> Value {
-    Value::new(Vec::new(), T::wrap(vec![number]))
+fn number<T: Item>(number: T) -> Array {
+    Array::new(Vec::new(), T::wrap(vec![number]))
 }
 
 /// The programs, with their modules.
@@ -450,7 +450,7 @@ impl Call {
         }
     }
 
-    fn inputs(&self) -> Vec<Value> {
+    fn inputs(&self) -> Vec<Array> {
         let mut random = Random::new(self.seed);
         let table = self.symbols.values().next().copied().unwrap_or(1);
         let rows = self.symbols.get("N").copied().unwrap_or(table);
@@ -469,7 +469,7 @@ impl Call {
                 DType::I64 => Elements::I64((0..count).map(|_| random.bits() as i64).collect()),
                 DType::Bool => panic!("no program takes truth values"),
             };
-            Value::new(shape, elements)
+            Array::new(shape, elements)
         };
         corpus()[self.program].1.inputs().map(input).collect()
     }

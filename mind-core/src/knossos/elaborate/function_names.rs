@@ -6,7 +6,7 @@ use super::{Elaborator, Found};
 use crate::{
     diag::{Code, Diag},
     knossos::{
-        ir::{Derivative, Function, FunctionId, Place},
+        ir::{Derivative, Function, FunctionId, Position},
         prelude,
         primitives::{self, PRIMITIVES, is_primitive},
         read::{Form, FormId},
@@ -224,7 +224,7 @@ impl<'a> Elaborator<'_, 'a> {
     }
 
     /// E2002 for the head of a call.
-    pub(super) fn undefined_function(&mut self, name: &str, place: Place) {
+    pub(super) fn undefined_function(&mut self, name: &str, place: Position) {
         if let Some(later) = self.defined_later(name) {
             let diag = Diag::new(Code::E2002, place.into(), format!("undefined function `{name}` so far"));
             let diag = diag.note_at(later.into(), "it is defined further on");
@@ -241,7 +241,7 @@ impl<'a> Elaborator<'_, 'a> {
     }
 
     /// Where a name is defined, anywhere in the file.
-    fn defined_later(&self, name: &str) -> Option<Place> {
+    fn defined_later(&self, name: &str) -> Option<Position> {
         let defines = |form: &&FormId| match self.forms.list(**form) {
             Some([head, own, ..]) => {
                 self.forms.name(*head) == Some("def") && self.forms.name(*own) == Some(name)

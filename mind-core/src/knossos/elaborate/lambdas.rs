@@ -4,7 +4,7 @@ use super::{Elaborator, Found};
 use crate::{
     diag::{Code, Diag},
     knossos::{
-        ir::{Loop, Operation, Step, ValueId},
+        ir::{Loop, Operation, Projection, ValueId},
         prelude::Scalar,
         primitives::{common_size, is_summable},
         read::{Form, FormId},
@@ -298,7 +298,7 @@ impl<'a> Elaborator<'_, 'a> {
         for (part, (accumulator, _)) in parts.iter().zip(&sums) {
             let (at, value) =
                 (self.b.get(&self.program.types, *part, 0), self.b.get(&self.program.types, *part, 1));
-            let step = Operation::AddTo([Step::Element].into());
+            let step = Operation::AddTo([Projection::Element].into());
             self.b.emit(step, [*accumulator, at, value], TypeId::UNIT);
         }
         let nothing = self.b.unit();

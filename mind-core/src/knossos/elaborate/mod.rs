@@ -11,7 +11,7 @@ mod types;
 
 use super::{
     build::Builder,
-    ir::{Definition, FunctionId, Place, Program, ValueId},
+    ir::{Definition, FunctionId, Position, Program, ValueId},
     read::{FormId, Forms, read},
 };
 use crate::diag::{Code, Diag, Diags};
@@ -52,7 +52,7 @@ pub(super) fn elaborate_expression(program: &mut Program, text: &str) -> Result<
     let made = match forms.top[..] {
         [form] => elaborator.function_of(form, "expression", &[], form),
         [] => {
-            elaborator.report_at(Code::E1007, Place { line: 1, column: 1 }, "expected an expression");
+            elaborator.report_at(Code::E1007, Position { line: 1, column: 1 }, "expected an expression");
             None
         }
         [_, second, ..] => {
@@ -85,7 +85,7 @@ impl Elaborator<'_, '_> {
         self.report_at(code, self.forms.place(at), message);
     }
 
-    fn report_at(&mut self, code: Code, place: Place, message: impl Into<String>) {
+    fn report_at(&mut self, code: Code, place: Position, message: impl Into<String>) {
         self.diags.push(Diag::new(code, place.into(), message));
     }
 

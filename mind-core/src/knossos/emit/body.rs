@@ -10,7 +10,7 @@ use super::{
     hoist::{Element, Row, Slice, Turns},
     kinds::{Kind, Kinds, Tree, tuple},
     names::plain_name,
-    repr::{Borrowed, Leaf, OwnerId, Place, Repr},
+    repr::{AccumulatorPart, Borrowed, Leaf, OwnerId, Repr},
 };
 use crate::knossos::{
     ir::{self, BlockId, Body, Definition, FunctionId, ValueId},
@@ -60,7 +60,7 @@ pub(super) struct Writer<'a> {
     /// The instruction at hand.
     pub at: (BlockId, usize),
     /// Where the program asks for it.
-    pub place: ir::Place,
+    pub place: ir::Position,
     values: Vec<Option<Repr>>,
     owners: Vec<Owner>,
     /// For each block the last instruction that uses a value; its result is used at the end.
@@ -84,7 +84,7 @@ pub(super) struct Writer<'a> {
     /// The accumulators whose elements are all written before they are added to.
     pub(super) written: HashSet<String>,
     /// The variables that what some loops build is added to, for each leaf one, and where the sum stands.
-    pub(super) summands: HashMap<ValueId, (Vec<String>, ir::Place)>,
+    pub(super) summands: HashMap<ValueId, (Vec<String>, ir::Position)>,
     /// Whether what is written is a turn of a kernel.
     pub(super) in_kernel: bool,
     /// For each accumulator its name, and how it is made: with zeros, or with elements of any value.
@@ -151,7 +151,7 @@ impl<'a> Writer<'a> {
             match (adds, kind) {
                 (true, kind) => {
                     let base = if matches!(kind, Kind::Tensor(..)) { name } else { format!("*{name}") };
-                    Leaf::Place(Place {
+                    Leaf::AccumulatorPart(AccumulatorPart {
                         base,
                         base_kind: kind.clone(),
                         kind: kind.clone(),
@@ -351,7 +351,7 @@ impl<'a> Writer<'a> {
                     self.line(format!("let {name} = {copy};"));
                     name
                 }
-                Leaf::Place(place) => unreachable!("accumulator {} is not read", place.base),
+                Leaf::AccumulatorPart(place) => unreachable!("accumulator {} is not read", place.base),
             };
             texts.push(text);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::knossos::ir::{Body, Definition, FunctionId, LayoutId, Operation, Program, Step};
+use crate::knossos::ir::{Body, Definition, FunctionId, LayoutId, Operation, Program, Projection};
 
 /// The functions that a program needs.
 pub(super) struct Reached {
@@ -133,8 +133,8 @@ fn used_layouts(body: &Body) -> Vec<LayoutId> {
         Operation::Pack(layout) | Operation::Unpack(layout, _) => vec![*layout],
         Operation::AddTo(steps) | Operation::Part(steps) => {
             let taped = steps.iter().filter_map(|step| match step {
-                Step::Taped(layout, _) => Some(*layout),
-                Step::Member(_) | Step::Element => None,
+                Projection::Taped(layout, _) => Some(*layout),
+                Projection::Member(_) | Projection::Element => None,
             });
             taped.collect()
         }

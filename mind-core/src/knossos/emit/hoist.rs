@@ -12,10 +12,10 @@ use super::{
     body::Writer,
     instructions::integer,
     kinds::Kind,
-    repr::{Leaf, Place, PlaceStep, Repr},
+    repr::{AccumulatorPart, Leaf, PartStep, Repr},
 };
 use crate::knossos::{
-    ir::{BlockId, Instruction, Operation, Step, ValueId},
+    ir::{BlockId, Instruction, Operation, Projection, ValueId},
     prelude::Scalar,
 };
 
@@ -97,7 +97,7 @@ impl RowIndex {
 struct Use {
     base: String,
     /// What is added to, where that is an element of the row at hand.
-    place: Option<(Place, RowIndex)>,
+    place: Option<(AccumulatorPart, RowIndex)>,
     /// Whether every turn adds.
     always: bool,
 }
@@ -236,7 +236,7 @@ impl Writer<'_> {
     }
 
     /// Whether the loops under way write every element of an accumulator that nothing was added to before.
-    fn covers(&self, place: &Place, index: &[String], like: Option<&str>, uses: usize) -> bool {
+    fn covers(&self, place: &AccumulatorPart, index: &[String], like: Option<&str>, uses: usize) -> bool {
         let (Some(owner), Some(like)) = (place.owner, like) else { return false };
         let (_, depth) = self.owner_of(owner);
         let loops: Vec<&Turns> = self.loops.iter().filter(|turns| turns.depth > depth).collect();
@@ -266,7 +266,7 @@ impl Writer<'_> {
         for instruction in &body.block(block).instructions {
             for (position, operand) in instruction.operands.iter().enumerate() {
                 let Some(repr) = self.known(*operand) else { continue };
-                let places: Vec<&Place> = places(repr);
+                let places: Vec<&AccumulatorPart> = places(repr);
                 if places.is_empty() {
                     continue;
                 }
@@ -300,21 +300,21 @@ impl Writer<'_> {
     fn added(
         &self,
         repr: &Repr,
-        steps: &[Step],
+        steps: &[Projection],
         index: ValueId,
         counter: ValueId,
         texts: &[String],
-    ) -> Option<(Vec<Place>, RowIndex)> {
+    ) -> Option<(Vec<AccumulatorPart>, RowIndex)> {
         let mut repr = repr;
         let mut elements = 0;
         for step in steps {
             match step {
-                Step::Member(member) => repr = repr.member(*member),
-                Step::Element => elements += 1,
-                Step::Taped(..) => return None,
+                Projection::Member(member) => repr = repr.member(*member),
+                Projection::Element => elements += 1,
+                Projection::Taped(..) => return None,
             }
         }
-        let places: Vec<Place> = places(repr).into_iter().cloned().collect();
+        let places: Vec<AccumulatorPart> = places(repr).into_iter().cloned().collect();
         let floats = places.iter().all(|place| {
             place.steps.is_empty()
                 && matches!(&place.kind, Kind::Tensor(_, element) if **element == Kind::Float)
@@ -439,15 +439,15 @@ impl Writer<'_> {
     }
 
     /// The variable that stands for a part of an accumulator in this turn.
-    pub(super) fn element_variable(&self, place: &Place) -> Option<String> {
+    pub(super) fn element_variable(&self, place: &AccumulatorPart) -> Option<String> {
         self.element_of(place).map(|(_, element)| element.variable.clone())
     }
 
     /// The innermost element that is a part of an accumulator, with its position.
-    pub(super) fn element_of(&self, place: &Place) -> Option<(usize, &Element)> {
+    pub(super) fn element_of(&self, place: &AccumulatorPart) -> Option<(usize, &Element)> {
         let index: &[String] = match place.steps.as_slice() {
             [] => &[],
-            [PlaceStep::Element(index)] => index,
+            [PartStep::Element(index)] => index,
             _ => return None,
         };
         let here = |(_, element): &(usize, &Element)| {
@@ -474,9 +474,9 @@ impl Writer<'_> {
     }
 }
 
-fn places(repr: &Repr) -> Vec<&Place> {
+fn places(repr: &Repr) -> Vec<&AccumulatorPart> {
     let places = repr.leaves().into_iter().filter_map(|leaf| match leaf {
-        Leaf::Place(place) => Some(place),
+        Leaf::AccumulatorPart(place) => Some(place),
         Leaf::Scalar(_) | Leaf::Borrowed(_) => None,
     });
     places.collect()

@@ -222,7 +222,7 @@ impl Writer<'_> {
             let leaves = this.get(value).leaves().into_iter();
             let count = |leaf: &Leaf| match leaf {
                 Leaf::Scalar(scalar) => scalar.count.clone(),
-                Leaf::Borrowed(_) | Leaf::Place(_) => None,
+                Leaf::Borrowed(_) | Leaf::AccumulatorPart(_) => None,
             };
             leaves.map(count).collect()
         };
@@ -469,7 +469,7 @@ impl Writer<'_> {
         self.line(format!("let {} = match {} {{ {arms}{fault} }};", tuple(&names), leaf.text()));
         let (roots, depth) = match &leaf {
             Leaf::Borrowed(Borrowed { roots, depth, .. }) => (roots.clone(), *depth),
-            Leaf::Scalar(_) | Leaf::Place(_) => (Vec::new(), 0),
+            Leaf::Scalar(_) | Leaf::AccumulatorPart(_) => (Vec::new(), 0),
         };
         let mut made = Vec::new();
         for (kind, name) in kinds.iter().zip(names) {

@@ -11,7 +11,7 @@ use super::{
     names::rust_name,
 };
 use crate::knossos::{
-    ir::{Definition, Derivative, FunctionId, Place},
+    ir::{Definition, Derivative, FunctionId, Position},
     types::{Type, TypeId},
 };
 
@@ -23,7 +23,7 @@ pub(super) fn functions(kinds: &Kinds, reached: &Reached, export: &Export) -> St
     let tree = kinds.tree(function.result);
     let result = owned_type(kinds, &tree);
     let at = kinds.at(&function.name, function.place);
-    let Place { line, .. } = kinds.options.start.of(function.place);
+    let Position { line, .. } = kinds.options.start.of(function.place);
     let (mut signature, mut names, mut views, mut checks) =
         (String::new(), Vec::new(), Vec::new(), String::new());
     for (name, ty) in &parameters {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Options;
 use crate::knossos::{
     interp::Precision,
-    ir::{Place, Program},
+    ir::{Position, Program},
     types::{Type, TypeId},
 };
 
@@ -106,10 +106,10 @@ impl<'p> Kinds<'p> {
     }
 
     /// A place of the program in its file, as an expression.
-    pub fn at(&self, function: &str, place: Place) -> String {
+    pub fn at(&self, function: &str, place: Position) -> String {
         // Functions of the prelude stand nowhere.
         let known = place.line > 0;
-        let Place { line, column } = if known { self.options.start.of(place) } else { place };
+        let Position { line, column } = if known { self.options.start.of(place) } else { place };
         format!("k::At(&({function:?}, {line}, {column}))")
     }
 

@@ -8,7 +8,7 @@ use super::{
     turns::Target,
 };
 use crate::knossos::{
-    ir::{BlockId, Body, Instruction, Loop, Operation, Place, ValueId},
+    ir::{BlockId, Body, Instruction, Loop, Operation, Position, ValueId},
     opt::Pointwise,
 };
 
@@ -159,7 +159,7 @@ impl Writer<'_> {
     }
 
     /// The memory of a sum of tensors, which a loop adds to.
-    fn summand(&mut self, kind: &Kind, extents: &[String], sum: String, place: Place) -> Buffer {
+    fn summand(&mut self, kind: &Kind, extents: &[String], sum: String, place: Position) -> Buffer {
         let slice = self.fresh("w");
         let size = format!("[{}]", extents.join(", "));
         let (at, at_sum) = (self.at(), self.kinds.at(&self.kinds.program.function(self.id).name, place));
@@ -189,7 +189,7 @@ impl Writer<'_> {
         &mut self,
         value: ValueId,
         block: BlockId,
-        place: Place,
+        place: Position,
         kinds: &[Kind],
         sums: &[String],
         in_place: &mut [bool],

@@ -31,7 +31,7 @@ pub use exports::{Export, Request, compile, exports};
 
 use super::{
     interp::Precision,
-    ir::{Place, Program},
+    ir::{Position, Program},
 };
 use calls::Reached;
 use kinds::Kinds;
@@ -44,7 +44,7 @@ pub struct Options {
     /// The program's file, for messages.
     pub file: String,
     /// Where the program begins in the file.
-    pub start: Place,
+    pub start: Position,
     /// The path of what generated code may name, as `::mind::__private`.
     pub root: String,
     /// The name of the module that holds the functions, which no other in the same place may have.
@@ -58,7 +58,7 @@ impl Default for Options {
         Self {
             precision: Precision::F64,
             file: "program.ks".into(),
-            start: Place { line: 1, column: 1 },
+            start: Position { line: 1, column: 1 },
             root: "::mind::__private".into(),
             module: "__mind_ks".into(),
             bound: Vec::new(),

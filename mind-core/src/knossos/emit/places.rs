@@ -3,9 +3,9 @@
 use super::{
     body::{Writer, fill_of},
     kinds::{Kind, Tree},
-    repr::{Borrowed, Leaf, Place, PlaceStep, Repr},
+    repr::{AccumulatorPart, Borrowed, Leaf, PartStep, Repr},
 };
-use crate::knossos::ir::{Step, ValueId};
+use crate::knossos::ir::{Projection, ValueId};
 
 /// What can be added to.
 struct Target {
@@ -52,7 +52,7 @@ impl Writer<'_> {
                     name
                 };
                 let (base_kind, kind) = (kind.clone(), kind.clone());
-                Repr::Leaf(Leaf::Place(Place {
+                Repr::Leaf(Leaf::AccumulatorPart(AccumulatorPart {
                     base,
                     base_kind,
                     kind,
@@ -64,18 +64,18 @@ impl Writer<'_> {
     }
 
     /// The part of an accumulator that steps lead to.
-    pub(super) fn part(&mut self, whole: ValueId, steps: &[Step], indices: &[ValueId]) -> Repr {
+    pub(super) fn part(&mut self, whole: ValueId, steps: &[Projection], indices: &[ValueId]) -> Repr {
         let mut repr = self.get(whole).clone();
         let mut indices = indices.iter();
         for step in steps {
             repr = match step {
-                Step::Member(member) => repr.member(*member).clone(),
-                Step::Element => {
+                Projection::Member(member) => repr.member(*member).clone(),
+                Projection::Element => {
                     let index = indices.next().expect("each such step has an index");
                     element(&repr, &self.members(*index))
                 }
-                Step::Taped(layout, member) => {
-                    let Leaf::Place(place) = repr.first().clone() else {
+                Projection::Taped(layout, member) => {
+                    let Leaf::AccumulatorPart(place) = repr.first().clone() else {
                         unreachable!("a tape is added to in an accumulator")
                     };
                     let types = &self.kinds.program.types;
@@ -88,10 +88,10 @@ impl Writer<'_> {
                             .iter()
                             .map(|(variant, fields)| (*variant, fields.start + position))
                             .collect();
-                        place.steps.push(PlaceStep::Taped(here));
+                        place.steps.push(PartStep::Taped(here));
                         place.kind = kind.clone();
                         position += 1;
-                        Leaf::Place(place)
+                        Leaf::AccumulatorPart(place)
                     })
                 }
             };
@@ -113,7 +113,7 @@ impl Writer<'_> {
                     self.add_leaves(part, value, tree);
                 }
             }
-            (Repr::Leaf(Leaf::Place(place)), Repr::Leaf(leaf), Tree::Leaf(kind)) => {
+            (Repr::Leaf(Leaf::AccumulatorPart(place)), Repr::Leaf(leaf), Tree::Leaf(kind)) => {
                 let leaf = self.nominal(leaf, kind);
                 let (value, at) = (leaf.text().to_owned(), self.at());
                 if let Some(variable) = self.element_variable(place) {
@@ -135,7 +135,7 @@ impl Writer<'_> {
 
     /// An argument through which a callee adds to a part.
     pub(super) fn lend(&mut self, leaf: &Leaf) -> String {
-        let Leaf::Place(place) = leaf else { unreachable!("an accumulator is lent") };
+        let Leaf::AccumulatorPart(place) = leaf else { unreachable!("an accumulator is lent") };
         let Target { text, is_view } = self.navigate(place);
         match &place.kind {
             Kind::Tensor(..) if is_view => format!("{text}.reborrow()"),
@@ -145,18 +145,18 @@ impl Writer<'_> {
     }
 
     /// A number of an accumulator, as what can be assigned to.
-    pub(super) fn place_text(&mut self, place: &Place) -> String {
+    pub(super) fn place_text(&mut self, place: &AccumulatorPart) -> String {
         self.navigate(place).text
     }
 
-    fn navigate(&mut self, place: &Place) -> Target {
+    fn navigate(&mut self, place: &AccumulatorPart) -> Target {
         self.touched.insert(place.base.clone());
         let mut kind = place.base_kind.clone();
         let mut target = Target { text: place.base.clone(), is_view: matches!(kind, Kind::Tensor(..)) };
         for step in &place.steps {
             let name = self.fresh("e");
             match step {
-                PlaceStep::Element(index) => {
+                PartStep::Element(index) => {
                     if !target.is_view {
                         let view = self.fresh("w");
                         self.line(format!("let mut {view} = {}.view_mut();", target.text));
@@ -169,7 +169,7 @@ impl Writer<'_> {
                         kind = *element;
                     }
                 }
-                PlaceStep::Taped(fields) => {
+                PartStep::Taped(fields) => {
                     let mut arms = String::new();
                     for (variant, field) in fields {
                         let kinds = self.kinds.variant(*variant);
@@ -203,7 +203,7 @@ impl Writer<'_> {
             Repr::Tuple(members) => {
                 Repr::Tuple(members.iter().map(|member| self.read_places(member)).collect())
             }
-            Repr::Leaf(Leaf::Place(Place { kind, owner: Some(owner), .. })) => {
+            Repr::Leaf(Leaf::AccumulatorPart(AccumulatorPart { kind, owner: Some(owner), .. })) => {
                 let (name, depth) = self.owner_of(*owner);
                 let name = name.to_owned();
                 if kind.is_scalar() {
@@ -223,15 +223,15 @@ impl Writer<'_> {
 fn element(repr: &Repr, index: &[String]) -> Repr {
     match repr {
         Repr::Tuple(members) => Repr::Tuple(members.iter().map(|member| element(member, index)).collect()),
-        Repr::Leaf(Leaf::Place(place)) => {
+        Repr::Leaf(Leaf::AccumulatorPart(place)) => {
             let mut place = place.clone();
-            place.steps.push(PlaceStep::Element(index.to_vec()));
+            place.steps.push(PartStep::Element(index.to_vec()));
             match place.kind {
                 Kind::Tensor(_, element) if *element == Kind::Unit => return Repr::unit(),
                 Kind::Tensor(_, element) => place.kind = *element,
                 kind => unreachable!("{kind:?} has no elements"),
             }
-            Repr::Leaf(Leaf::Place(place))
+            Repr::Leaf(Leaf::AccumulatorPart(place))
         }
         Repr::Leaf(leaf) => unreachable!("{leaf:?} is no accumulator"),
     }

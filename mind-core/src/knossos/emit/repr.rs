@@ -18,7 +18,7 @@ pub(super) enum Leaf {
     /// A view, a `&str` or a `&Tape`.
     Borrowed(Borrowed),
     /// What an accumulator adds up.
-    Place(Place),
+    AccumulatorPart(AccumulatorPart),
 }
 
 #[derive(Clone, Debug)]
@@ -49,21 +49,21 @@ pub(super) struct OwnerId(pub usize);
 
 /// A part of an accumulator, which is looked up where it is used.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct AccumulatorPart {
     /// The accumulator: a `ViewMut`, or what can be assigned to.
     pub base: String,
     /// What the accumulator adds up.
     pub base_kind: Kind,
     /// What is there behind the steps.
     pub kind: Kind,
-    pub steps: Vec<PlaceStep>,
+    pub steps: Vec<PartStep>,
     /// The variable that is read in the end.
     pub owner: Option<OwnerId>,
 }
 
 /// A step into what an accumulator adds up.
 #[derive(Clone, Debug)]
-pub(super) enum PlaceStep {
+pub(super) enum PartStep {
     /// The element at an index.
     Element(Vec<String>),
     /// A field of the variants of a tape that have it.
@@ -134,14 +134,14 @@ impl Leaf {
         match self {
             Self::Scalar(scalar) => &scalar.text,
             Self::Borrowed(borrowed) => &borrowed.text,
-            Self::Place(place) => &place.base,
+            Self::AccumulatorPart(place) => &place.base,
         }
     }
 
     pub fn roots(&self) -> &[OwnerId] {
         match self {
             Self::Borrowed(borrowed) => &borrowed.roots,
-            Self::Scalar(_) | Self::Place(_) => &[],
+            Self::Scalar(_) | Self::AccumulatorPart(_) => &[],
         }
     }
 }

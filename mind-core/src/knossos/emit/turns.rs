@@ -8,7 +8,7 @@ use super::{
     body::Writer,
     hoist::{Around, Element},
     kinds::Kind,
-    repr::{Borrowed, Leaf, Place, PlaceStep, Repr},
+    repr::{AccumulatorPart, Borrowed, Leaf, PartStep, Repr},
 };
 use crate::knossos::{
     ir::{BlockId, Instruction, Operation, ValueId},
@@ -37,7 +37,7 @@ enum StillPlace {
     /// A variable of a loop around.
     Variable(String),
     /// In an accumulator.
-    Place(Place),
+    AccumulatorPart(AccumulatorPart),
 }
 
 /// The parameters of a turn, and what is given for them.
@@ -201,7 +201,7 @@ impl Writer<'_> {
         let indices = &instruction.operands[1..instruction.operands.len() - 1];
         let part = self.part(instruction.operands[0], steps, indices);
         for leaf in part.leaves() {
-            let Leaf::Place(place) = leaf else { return None };
+            let Leaf::AccumulatorPart(place) = leaf else { return None };
             if place.kind != Kind::Float {
                 return None;
             }
@@ -209,11 +209,11 @@ impl Writer<'_> {
             let to = match known {
                 Some((position, _)) if position >= first_element => continue,
                 Some((_, variable)) => StillPlace::Variable(variable),
-                None => StillPlace::Place(place.clone()),
+                None => StillPlace::AccumulatorPart(place.clone()),
             };
             let index = match place.steps.as_slice() {
                 [] => Vec::new(),
-                [PlaceStep::Element(index)] if !self.has_counter(index) => index.clone(),
+                [PartStep::Element(index)] if !self.has_counter(index) => index.clone(),
                 _ => return None,
             };
             let sum = self.fresh("s");
@@ -363,7 +363,7 @@ impl Writer<'_> {
                     text += &format!("{variable} += {sum};\n");
                     continue;
                 }
-                StillPlace::Place(place) => place,
+                StillPlace::AccumulatorPart(place) => place,
             };
             let (statements, ()) = self.nested(|this| {
                 let target = this.place_text(place);

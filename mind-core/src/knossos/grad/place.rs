@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use super::reverse::{Key, Reverse};
 use crate::knossos::{
-    ir::{Instruction, LayoutId, Operation, Place, Step, ValueId},
+    ir::{Instruction, LayoutId, Operation, Position, Projection, ValueId},
     prelude::Scalar,
     types::{Type, TypeId},
 };
@@ -39,7 +39,7 @@ pub(super) type LeafId = (ValueId, Vec<usize>);
 /// Where the cotangent of a value goes.
 enum Root<'p> {
     /// To a part of a root. Where the program takes an element, the place is where it does.
-    Part(ValueId, Vec<At>, Option<Place>),
+    Part(ValueId, Vec<At>, Option<Position>),
     /// To the operands of what makes a tuple or a tape, each its own.
     Members(&'p Instruction),
     /// Nowhere: nothing depends on it.
@@ -111,7 +111,7 @@ impl<'p> Reverse<'p> {
     /// An instruction that fails where the program would.
     fn emit_where(
         &mut self,
-        place: Option<Place>,
+        place: Option<Position>,
         operation: Operation,
         operands: Vec<ValueId>,
         ty: TypeId,
@@ -205,18 +205,18 @@ impl<'p> Reverse<'p> {
     }
 
     /// Steps of the IR, and the operands of an instruction that takes them.
-    fn steps(&mut self, whole: ValueId, path: &[At]) -> (Box<[Step]>, Vec<ValueId>) {
+    fn steps(&mut self, whole: ValueId, path: &[At]) -> (Box<[Projection]>, Vec<ValueId>) {
         let mut operands = vec![whole];
         let steps = path.iter().map(|at| match at {
-            At::Member(member) => Step::Member(*member),
-            At::Taped(layout, member) => Step::Taped(*layout, *member),
+            At::Member(member) => Projection::Member(*member),
+            At::Taped(layout, member) => Projection::Taped(*layout, *member),
             At::Element(index) => {
                 operands.push(self.need(Key::Value(*index)));
-                Step::Element
+                Projection::Element
             }
             At::Here(index) => {
                 operands.push(*index);
-                Step::Element
+                Projection::Element
             }
         });
         (steps.collect(), operands)

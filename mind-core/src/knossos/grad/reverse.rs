@@ -19,7 +19,9 @@ use super::{
 };
 use crate::knossos::{
     build::Builder,
-    ir::{BlockId, Body, Derivative, FunctionId, Instruction, LayoutId, Operation, Program, Step, ValueId},
+    ir::{
+        BlockId, Body, Derivative, FunctionId, Instruction, LayoutId, Operation, Program, Projection, ValueId,
+    },
     prelude::Scalar,
     types::{Type, TypeId},
 };
@@ -424,16 +426,16 @@ impl<'p> Reverse<'p> {
     }
 
     /// The part of a value that steps lead to.
-    fn project(&mut self, value: ValueId, steps: &[Step], indices: &[ValueId]) -> ValueId {
+    fn project(&mut self, value: ValueId, steps: &[Projection], indices: &[ValueId]) -> ValueId {
         let mut indices = indices.iter();
         steps.iter().fold(value, |value, step| match step {
-            Step::Member(member) => self.b.get(&self.program.types, value, *member),
-            Step::Element => {
+            Projection::Member(member) => self.b.get(&self.program.types, value, *member),
+            Projection::Element => {
                 let index = *indices.next().expect("each such step has an index");
                 let index = self.need(Key::Value(index));
                 self.b.index(&self.program.types, index, value)
             }
-            Step::Taped(layout, member) => {
+            Projection::Taped(layout, member) => {
                 let ty = self.program.types.tangent(self.program.layouts[layout.index()][*member]);
                 self.b.emit(Operation::Unpack(*layout, *member), [value], ty)
             }

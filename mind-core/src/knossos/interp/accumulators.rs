@@ -8,7 +8,7 @@ use super::{
     structure::{accumulator, add, position},
     value::Accumulator,
 };
-use crate::{diag::Code, knossos::ir::Step};
+use crate::{diag::Code, knossos::ir::Projection};
 
 /// What accumulators hold.
 #[derive(Debug, Default)]
@@ -47,18 +47,23 @@ impl Accumulators {
     }
 
     /// The part of an accumulator that steps lead to.
-    pub fn part(&self, whole: &Value, steps: &[Step], indices: &[&Value]) -> Result<Accumulator, Fault> {
+    pub fn part(
+        &self,
+        whole: &Value,
+        steps: &[Projection],
+        indices: &[&Value],
+    ) -> Result<Accumulator, Fault> {
         let whole = accumulator(whole);
         let mut path = whole.path.to_vec();
         let mut indices = indices.iter();
         let mut at = self.at(whole);
         for step in steps {
             let next = match (step, at) {
-                (Step::Member(member), Value::Tuple(_)) => *member,
-                (Step::Element, Value::Tensor(tensor)) => {
+                (Projection::Member(member), Value::Tuple(_)) => *member,
+                (Projection::Element, Value::Tensor(tensor)) => {
                     position(indices.next().expect("each such step has an index"), &tensor.size)?
                 }
-                (Step::Taped(layout, member), Value::Tape(tape)) if tape.layout == *layout => *member,
+                (Projection::Taped(layout, member), Value::Tape(tape)) if tape.layout == *layout => *member,
                 _ => return fault(Code::E6010, "the tape is another function's"),
             };
             path.push(next);

@@ -15,7 +15,7 @@ use std::thread;
 pub use precision::Precision;
 pub use value::{Tensor, Value};
 
-use super::ir::{FunctionId, Place, Program};
+use super::ir::{FunctionId, Position, Program};
 use crate::{
     diag::{Code, Diag},
     memory,
@@ -101,7 +101,7 @@ pub struct Failure {
     /// What happened.
     pub message: String,
     /// Where the program asks for it.
-    pub place: Place,
+    pub place: Position,
     /// The function that was running.
     pub function: String,
     /// What was printed before.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::failures::Facts;
 use crate::knossos::{
-    ir::{Block, BlockId, Body, Instruction, Loop, Operation, Value, ValueId},
+    ir::{Block, BlockId, Body, Instruction, Loop, Operation, ValueDef, ValueId},
     prelude::Scalar,
     types::TypeId,
 };
@@ -205,7 +205,7 @@ impl Fuser {
 
     fn value(&mut self, body: &mut Body, ty: TypeId) -> ValueId {
         let value = ValueId::new(body.values.len());
-        body.values.push(Value { ty, name: None });
+        body.values.push(ValueDef { ty, name: None });
         self.same.push(value);
         self.built.push(None);
         self.uses.push(0);

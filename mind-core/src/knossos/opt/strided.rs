@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::knossos::{
-    ir::{BlockId, Body, Instruction, Loop, Operation, Place, ValueId},
+    ir::{BlockId, Body, Instruction, Loop, Operation, Position, ValueId},
     prelude::Scalar,
     types::{TypeId, Types},
 };
@@ -45,7 +45,7 @@ pub(in crate::knossos) struct Access {
     pub tensor: ValueId,
     /// The members of the index.
     pub axes: Vec<Axis>,
-    pub place: Place,
+    pub place: Position,
 }
 
 /// A member of an index: the counter of a loop, what stays the same, or the sum of both.

@@ -4,7 +4,7 @@ use crate::{
     dim::Dim,
     ir::ValueId,
     loops::{Capture, Captured, Cut, Holds, OfBlock, Var},
-    plan::{Buffer, BufferId, Finish, Nest, Place, Plan, Scalar, View},
+    plan::{Buffer, BufferId, Finish, Location, Nest, Plan, Scalar, View},
     ty::DType,
 };
 
@@ -188,12 +188,12 @@ fn stride(view: &View, cut: Option<&Cut>) -> Dim {
 /// Whether what is read lies where something is written.
 fn is_written(plan: &Plan, written: BufferId, read: BufferId) -> bool {
     let [written, read] = [written, read].map(|buffer| &plan.buffers[buffer.0]);
-    let is_constant = matches!(written.place, Place::Constant(_));
+    let is_constant = matches!(written.place, Location::Constant(_));
     !is_constant && written.place == read.place && written.ty.dtype == read.ty.dtype
 }
 
 /// Whether two buffers that are read are the same.
 fn is_same(plan: &Plan, a: BufferId, b: BufferId) -> bool {
     let place = |buffer: BufferId| &plan.buffers[buffer.0].place;
-    a == b || (!matches!(place(a), Place::Arena { .. }) && place(a) == place(b))
+    a == b || (!matches!(place(a), Location::Arena { .. }) && place(a) == place(b))
 }

@@ -52,12 +52,12 @@ pub(super) struct MemoryFold<'n> {
     pub(super) depth: usize,
     pub(super) chain: Option<Chain>,
     /// Where it is gathered.
-    pub(super) place: Place,
+    pub(super) place: PartialSums,
 }
 
 /// Where chains are added up, and what sums lost to rounding is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PartialSums {
     /// Where the sum goes: there is one chain.
     Target,
     /// In arrays of so many.
@@ -75,9 +75,9 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemoryFold<'_>> 
         let chain = Chain::of(CHAIN, added.map(|axis| (axis, turns(nest, cut, axis))));
         let chain = chain.filter(|_| fold.monoid.settles);
         let place = match (few(nest, cut, view, depth), chain) {
-            (Some(len), _) => Place::Arrays(len),
-            (None, None) => Place::Target,
-            (None, Some(_)) => Place::Scratch,
+            (Some(len), _) => PartialSums::Arrays(len),
+            (None, None) => PartialSums::Target,
+            (None, Some(_)) => PartialSums::Scratch,
         };
         Some(MemoryFold { fold, view, depth, chain, place })
     });
@@ -98,7 +98,7 @@ pub(super) fn is_sum_of_rows(nest: &Nest, fold: &Fold, view: &View) -> bool {
 
 /// Those that are gathered in scratch memory.
 pub(super) fn in_scratch(nest: &Nest, cut: Option<usize>) -> impl Iterator<Item = MemoryFold<'_>> {
-    in_memory(nest, cut).into_iter().filter(|sum| sum.place == Place::Scratch)
+    in_memory(nest, cut).into_iter().filter(|sum| sum.place == PartialSums::Scratch)
 }
 
 /// The turns of the loop over an axis, if they are known.

@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    loops::{Head, Holds, Part, Place, Size, Statement, Value, Var},
+    loops::{ElementRef, Expr, Head, Holds, Part, Size, Statement, Var},
     plan::{Node, Operand, Pass, Target, View},
     reduce::Neutral,
     ty::DType,
@@ -107,7 +107,7 @@ impl Lowering<'_> {
     fn load_number(&mut self, variables: &mut Variables, load: usize, index: Size) {
         let of = self.captures.loads[load];
         let var = self.out.derived(of, "row", Holds::Number(self.out.dtype(of)));
-        self.out.push(Statement::Number(var, Value::Element(Place { of, index })));
+        self.out.push(Statement::Number(var, Expr::Element(ElementRef { of, index })));
         variables.loads[load] = Some(var);
     }
 
@@ -156,7 +156,7 @@ impl Lowering<'_> {
             let view = &variables.targets[target].0;
             let (of, is_array) = match self.gathered_in(view) {
                 Some((sum, Gathered { chain, .. })) => {
-                    (*chain, matches!(sum.place, chains::Place::Arrays(_)))
+                    (*chain, matches!(sum.place, chains::PartialSums::Arrays(_)))
                 }
                 None => (self.captures.target(view), false),
             };
@@ -441,7 +441,7 @@ impl Lowering<'_> {
             let of = self.out.dtype(place.of);
             let var = self.out.variable(None, "element", Holds::Number(of));
             self.out.push(Statement::Number(var, value));
-            values.push(Value::Number(var));
+            values.push(Expr::Number(var));
         }
         let mut values = values.into_iter();
         for (store, value) in pass.stores.iter().zip(values.by_ref()) {
@@ -449,12 +449,12 @@ impl Lowering<'_> {
             self.out.push(Statement::Store(place, value));
         }
         for (of, value) in variables.values.iter().zip(values.by_ref()) {
-            self.out.push(Statement::Store(Place { of: *of, index: at.clone() }, value));
+            self.out.push(Statement::Store(ElementRef { of: *of, index: at.clone() }, value));
         }
         for ((fold, sum), value) in pass.folds.iter().zip(sums).zip(values.by_ref()) {
             let place = match (&fold.target, sum) {
                 (Target::Memory(view), _) => self.target_element(view, variables, &at),
-                (_, Some(sum)) => Place { of: sum.chain(), index: at.clone() },
+                (_, Some(sum)) => ElementRef { of: sum.chain(), index: at.clone() },
                 (_, None) => unreachable!("sums along a row have lanes"),
             };
             self.out.push(Statement::Combine { place, monoid: fold.monoid, value, mask });
@@ -462,7 +462,7 @@ impl Lowering<'_> {
         assert!(values.next().is_none(), "each value is stored, kept in a row or added to a sum");
     }
 
-    fn target_element(&self, view: &View, variables: &Variables, at: &Size) -> Place {
+    fn target_element(&self, view: &View, variables: &Variables, at: &Size) -> ElementRef {
         let row = variables.targets.iter().find(|(known, _)| known.buffer() == view.buffer());
         let row = row.and_then(|(_, row)| *row).expect("a pass names what it writes");
         self.place(row, view, variables, Some(at))
@@ -475,21 +475,21 @@ impl Lowering<'_> {
         nodes: &[Var],
         variables: &Variables,
         at: Option<&Size>,
-    ) -> Value {
+    ) -> Expr {
         match operand {
-            Operand::Node(node) => Value::Number(nodes[*node]),
-            Operand::Number(value) => Value::Number(self.number(*value)),
+            Operand::Node(node) => Expr::Number(nodes[*node]),
+            Operand::Number(value) => Expr::Number(self.number(*value)),
             Operand::Scalar(scalar) => self.scalar(scalar),
             Operand::Load(load) => {
                 let row = self.row(*load, variables);
                 match matches!(self.out.holds(row), Holds::Number(_)) {
-                    true => Value::Number(row),
-                    false => Value::Element(self.place(row, &self.nest.loads[*load], variables, at)),
+                    true => Expr::Number(row),
+                    false => Expr::Element(self.place(row, &self.nest.loads[*load], variables, at)),
                 }
             }
             Operand::Product => {
                 let of = variables.sums.expect("a product has a row of sums");
-                Value::Element(Place { of, index: at.expect("sums are of elements").clone() })
+                Expr::Element(ElementRef { of, index: at.expect("sums are of elements").clone() })
             }
         }
     }
@@ -503,7 +503,7 @@ impl Lowering<'_> {
     }
 
     /// The element of a row; a row that stands still has one.
-    fn place(&self, of: Var, view: &View, variables: &Variables, at: Option<&Size>) -> Place {
+    fn place(&self, of: Var, view: &View, variables: &Variables, at: Option<&Size>) -> ElementRef {
         let inner = self.rank() - 1;
         let at = || at.expect("what moves along the elements is read at one").clone();
         let index = match Along::of(view, inner) {
@@ -514,7 +514,7 @@ impl Lowering<'_> {
                 Size::sum(start.into_iter().chain([at()]).collect()).times((&view.strides[inner]).into())
             }
         };
-        Place { of, index }
+        ElementRef { of, index }
     }
 }
 

@@ -7,13 +7,13 @@ use mind_shape::loops::{self, CHAIN, chain_in};
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{Head, Holds, Lanes, Part, Size, Statement, Value, Var},
+    loops::{Expr, Head, Holds, Lanes, Part, Size, Statement, Var},
     plan::{Operand, Pass, Target, View},
     ty::DType,
 };
 
 use super::{
-    chains::{Chain, MemoryFold, Place, in_memory, is_sum_of_rows, turns},
+    chains::{Chain, MemoryFold, PartialSums, in_memory, is_sum_of_rows, turns},
     rows::{Element, Gathered, Lowering},
 };
 
@@ -39,9 +39,9 @@ pub(super) struct Chains {
 
 impl<'a> Lowering<'a> {
     pub(super) fn is_sum_of_rows(&self) -> bool {
-        self.memory
-            .iter()
-            .any(|(sum, _)| sum.place == Place::Scratch && is_sum_of_rows(self.nest, sum.fold, sum.view))
+        self.memory.iter().any(|(sum, _)| {
+            sum.place == PartialSums::Scratch && is_sum_of_rows(self.nest, sum.fold, sum.view)
+        })
     }
 
     /// The rows of a matrix, summed by the run time, several at a time.
@@ -129,11 +129,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// The lanes that a row was summed in as one.
-    pub(super) fn value_of_row(&self, sum: &LaneFold) -> Value {
+    pub(super) fn value_of_row(&self, sum: &LaneFold) -> Expr {
         match (self.inner_known(), sum.value()) {
             // Nothing is to be kept apart from a loop over blocks: there is one block.
-            (Some(len), Value::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
-                Value::Lanes { monoid, lanes: Lanes::Array(sum.sums), looped: false }
+            (Some(len), Expr::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
+                Expr::Lanes { monoid, lanes: Lanes::Array(sum.sums), looped: false }
             }
             (_, value) => value,
         }
@@ -148,14 +148,14 @@ impl<'a> Lowering<'a> {
         for sum in in_memory(self.nest, self.captures.cut.map(|(axis, _)| axis)) {
             let target = self.captures.target(sum.view);
             let gathered = match sum.place {
-                Place::Target => Gathered { chain: target, lost: None },
-                Place::Arrays(len) => {
+                PartialSums::Target => Gathered { chain: target, lost: None },
+                PartialSums::Arrays(len) => {
                     let holds = Holds::Array(sum.fold.dtype, len);
                     let chain = self.out.derived(target, "chain", holds);
                     let lost = sum.chain.map(|_| self.out.derived(target, "lost", holds));
                     Gathered { chain, lost }
                 }
-                Place::Scratch => {
+                PartialSums::Scratch => {
                     let [chain, lost] = self.captures.scratch_of(sum.view);
                     Gathered { chain, lost: Some(lost) }
                 }
@@ -172,18 +172,20 @@ impl<'a> Lowering<'a> {
             let (of, sums) = (Element::of(fold), self.sums(view, depth));
             let neutral = of.monoid.neutral;
             match (place, chain, lost) {
-                (Place::Arrays(_), None, _) => self.array(array, of),
-                (Place::Arrays(_), Some(_), Some(lost)) => {
+                (PartialSums::Arrays(_), None, _) => self.array(array, of),
+                (PartialSums::Arrays(_), Some(_), Some(lost)) => {
                     self.out.push(Statement::Fill(sums, neutral));
                     self.array(lost, of);
                 }
-                (Place::Scratch, _, Some(lost)) => {
+                (PartialSums::Scratch, _, Some(lost)) => {
                     let lost = self.part(lost, view, depth);
                     self.out.push(Statement::Fill(sums, neutral));
                     self.out.push(Statement::Fill(lost, neutral));
                 }
-                (Place::Target, ..) => self.out.push(Statement::Fill(sums, neutral)),
-                (Place::Arrays(_) | Place::Scratch, _, None) => unreachable!("chains lose something"),
+                (PartialSums::Target, ..) => self.out.push(Statement::Fill(sums, neutral)),
+                (PartialSums::Arrays(_) | PartialSums::Scratch, _, None) => {
+                    unreachable!("chains lose something")
+                }
             }
         }
     }
@@ -193,7 +195,7 @@ impl<'a> Lowering<'a> {
             self.sums_from(depth)
         {
             let sums = self.sums(view, depth);
-            if matches!((place, chain), (Place::Arrays(_), None)) {
+            if matches!((place, chain), (PartialSums::Arrays(_), None)) {
                 self.out.push(Statement::CopyInto { to: sums.clone(), from: Part::whole(array) });
             }
             self.divide(fold, sums);
@@ -214,8 +216,8 @@ impl<'a> Lowering<'a> {
         self.out.open(Head::Chains { first, end, turns, most });
         for (MemoryFold { fold, view, place, .. }, Gathered { chain, .. }) in self.chained(axis) {
             match place {
-                Place::Arrays(_) => self.array(chain, Element::of(fold)),
-                Place::Scratch | Place::Target => {
+                PartialSums::Arrays(_) => self.array(chain, Element::of(fold)),
+                PartialSums::Scratch | PartialSums::Target => {
                     let chain = self.part(chain, view, axis);
                     self.out.push(Statement::Fill(chain, fold.monoid.neutral));
                 }
@@ -245,11 +247,11 @@ impl<'a> Lowering<'a> {
             let sums = self.part(self.captures.target(view), view, axis);
             let monoid = fold.monoid;
             let statement = match place {
-                Place::Arrays(_) => {
+                PartialSums::Arrays(_) => {
                     let [lost, chain] = [lost, chain].map(Part::whole);
                     Statement::Settle { monoid, sums, lost, chain, lanes: true }
                 }
-                Place::Scratch | Place::Target => {
+                PartialSums::Scratch | PartialSums::Target => {
                     let [lost, chain] = [lost, chain].map(|of| self.part(of, view, axis));
                     Statement::Settle { monoid, sums, lost, chain, lanes: false }
                 }
@@ -313,8 +315,8 @@ impl<'a> Lowering<'a> {
 
 impl LaneFold {
     /// All lanes as one.
-    pub(super) fn value(&self) -> Value {
-        Value::Lanes { monoid: self.of.monoid, lanes: self.in_lanes(), looped: true }
+    pub(super) fn value(&self) -> Expr {
+        Expr::Lanes { monoid: self.of.monoid, lanes: self.in_lanes(), looped: true }
     }
 
     /// The lanes when all is added.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{Head, Holds, Place, Size, Statement, Value, Var},
+    loops::{ElementRef, Expr, Head, Holds, Size, Statement, Var},
     plan::{Node, Pass, Target},
 };
 
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         self.block_row = Some(row);
         for number in 0..known {
             if let Some(block) = self.numbers[number].block {
-                let element = Value::Element(Place { of: block, index: row.into() });
+                let element = Expr::Element(ElementRef { of: block, index: row.into() });
                 self.name_number(number, element);
             }
         }
@@ -106,14 +106,14 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn define_number(&mut self, number: usize, value: Value) {
+    pub(super) fn define_number(&mut self, number: usize, value: Expr) {
         let var = self.name_number(number, value);
         if let (Some(of), Some(row)) = (self.numbers[number].block, self.block_row) {
-            self.out.push(Statement::Store(Place { of, index: row.into() }, Value::Number(var)));
+            self.out.push(Statement::Store(ElementRef { of, index: row.into() }, Expr::Number(var)));
         }
     }
 
-    fn name_number(&mut self, number: usize, value: Value) -> Var {
+    fn name_number(&mut self, number: usize, value: Expr) -> Var {
         let var = self.out.variable(Some(self.numbers[number].value), "", self.numbers[number].holds);
         self.out.push(Statement::Number(var, value));
         self.numbers[number].var = Some(var);

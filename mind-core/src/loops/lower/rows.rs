@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::{
     dim::Dim,
     ir::ValueId,
-    loops::{Head, Holds, Part, Place, Size, Statement, Total, Value, Var},
+    loops::{ElementRef, Expr, Head, Holds, Part, Size, Statement, Total, Var},
     plan::{Fold, Nest, Node, Pass, Plan, Scalar, Store, Target, View},
     reduce::Monoid,
     ty::DType,
@@ -227,7 +227,7 @@ impl<'a> Lowering<'a> {
         for Store { operand, target } in &pass.row_stores {
             let value = self.operand(operand, &nodes, variables, None);
             let place =
-                Place { of: self.captures.target(target), index: self.position(target, 0..self.rank()) };
+                ElementRef { of: self.captures.target(target), index: self.position(target, 0..self.rank()) };
             self.out.push(Statement::Store(place, value));
         }
         for fold in &pass.row_folds {
@@ -235,11 +235,11 @@ impl<'a> Lowering<'a> {
             let place = match &fold.target {
                 Target::Total(_) => {
                     let total = totals.next().expect("every total was declared");
-                    Place { of: total.chain(), index: Size::known(0) }
+                    ElementRef { of: total.chain(), index: Size::known(0) }
                 }
                 Target::Memory(view) => {
                     let (_, Gathered { chain, .. }) = self.gathered_in(view).expect("every sum was named");
-                    Place { of: *chain, index: self.position(view, 0..self.rank()) }
+                    ElementRef { of: *chain, index: self.position(view, 0..self.rank()) }
                 }
                 Target::Number(_) => unreachable!("sums over rows are no numbers of a row"),
             };
@@ -257,9 +257,9 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn mean(&self, fold: &Fold, sum: Value) -> Value {
+    fn mean(&self, fold: &Fold, sum: Expr) -> Expr {
         match &fold.count {
-            Some(count) => Value::Mean { sum: Box::new(sum), count: count.into(), dtype: fold.dtype },
+            Some(count) => Expr::Mean { sum: Box::new(sum), count: count.into(), dtype: fold.dtype },
             None => sum,
         }
     }
@@ -359,16 +359,16 @@ impl<'a> Lowering<'a> {
         Size::sum(parts)
     }
 
-    pub(super) fn node(&self, node: &Node, nodes: &[Var], variables: &Variables, at: Option<&Size>) -> Value {
+    pub(super) fn node(&self, node: &Node, nodes: &[Var], variables: &Variables, at: Option<&Size>) -> Expr {
         let operands = node.operands.iter().map(|operand| self.operand(operand, nodes, variables, at));
-        Value::Apply { op: node.op, operands: operands.collect(), dtype: node.dtype }
+        Expr::Apply { op: node.op, operands: operands.collect(), dtype: node.dtype }
     }
 
-    pub(super) fn scalar(&self, scalar: &Scalar) -> Value {
+    pub(super) fn scalar(&self, scalar: &Scalar) -> Expr {
         match scalar {
-            Scalar::Constant(data) => Value::Constant(data.clone()),
+            Scalar::Constant(data) => Expr::Constant(data.clone()),
             Scalar::Input(_) | Scalar::Local(_) | Scalar::Count { .. } => {
-                Value::Number(self.captures.scalar(scalar).expect("every single number is captured"))
+                Expr::Number(self.captures.scalar(scalar).expect("every single number is captured"))
             }
         }
     }

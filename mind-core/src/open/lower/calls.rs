@@ -19,7 +19,7 @@ use crate::surface::lower::expressions::{Expressions, transposed};
 use crate::surface::lower::foreign::Foreign;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{Lent, Step, expanded, spread};
+use crate::written::{CompositeOp, ExtentRef, expanded, spread};
 
 impl Lowering<'_> {
     /// A sign before an operand.
@@ -151,14 +151,14 @@ impl Lowering<'_> {
                 let site = named.map_or(self.site(expr), |(_, argument)| self.site(argument));
                 let text = self.text(x);
                 self.checks.push(Check { kind: CheckKind::Axis(axis), node, text, site });
-                let extent = self.lent("extent", node, Lent::Axis(axis), x);
+                let extent = self.extent_symbol("extent", node, ExtentRef::Axis(axis), x);
                 Ok(Value::Literal(self.literals.dim(extent, expr)))
             }
             Call::Composite(steps, operands) => {
                 let spot = self.spot_of_call(given, &operands[..1]);
                 let mut values =
                     operands.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
-                for Step { op, operands } in steps {
+                for CompositeOp { op, operands } in steps {
                     let operands: Vec<NodeId> = operands.iter().map(|at| values[*at]).collect();
                     values.push(self.emit(op, &operands, spot.clone()));
                 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Ident;
 
-use super::roles::{Place, Role};
+use super::roles::{PlaceExpr, Role};
 use crate::diag::{Diag, Diags, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::open::graph::Graph;
@@ -19,7 +19,7 @@ use crate::surface::lower::structure::StructType;
 use crate::surface::lower::table::Table;
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Lowered, Names, Record, Stop, Value, Word};
-use crate::written::{self, Lent};
+use crate::written::{self, ExtentRef};
 
 /// An expression on its way to an open program.
 pub(super) struct Lowering<'a> {
@@ -30,9 +30,9 @@ pub(super) struct Lowering<'a> {
     /// What each node of the body stands for.
     pub(super) values: Vec<Value<NodeId>>,
     /// The places of which only a field is read, until that is seen.
-    pub(super) places: BTreeMap<ExprId, Place>,
+    pub(super) places: BTreeMap<ExprId, PlaceExpr>,
     /// The places that names of templates and patterns stand for.
-    pub(super) passed: Vec<Place>,
+    pub(super) passed: Vec<PlaceExpr>,
     pub(super) literals: Literals,
     /// What `let` has bound.
     pub(super) names: Names<NodeId>,
@@ -52,7 +52,7 @@ pub(super) struct Lowering<'a> {
     /// The constants and structs that the expression imports.
     pub(super) imported: DimNames,
     /// The extents that dims are made of: each what of a node, and the argument that it is.
-    pub(super) extents: BTreeMap<Symbol, (NodeId, Lent, ExprId)>,
+    pub(super) extents: BTreeMap<Symbol, (NodeId, ExtentRef, ExprId)>,
     pub(super) graph: Graph,
     pub(super) checks: Vec<Check>,
     pub(super) diags: Diags,
@@ -217,7 +217,13 @@ impl Lowering<'_> {
     }
 
     /// The extent of an axis, or several, as a dim: a symbol that no other has.
-    pub(super) fn lent(&mut self, name: &str, node: NodeId, what: Lent, argument: ExprId) -> Dim {
+    pub(super) fn extent_symbol(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        what: ExtentRef,
+        argument: ExprId,
+    ) -> Dim {
         let symbol: Symbol = format!("{name}#{}", self.extents.len()).as_str().into();
         self.extents.insert(symbol.clone(), (node, what, argument));
         Dim::symbol(symbol)
@@ -242,7 +248,7 @@ impl Lowering<'_> {
                 operands.push((node, argument));
                 operands.len() - 1
             });
-            bindings.insert(symbol.clone(), written::lent(first + place, what));
+            bindings.insert(symbol.clone(), written::extent_symbol(first + place, what));
         });
         dim.substitute(&bindings).unwrap_or_else(|_| {
             // Terms of one extent have come together and leave 64 bits: each symbol is an operand of its own.
@@ -251,7 +257,7 @@ impl Lowering<'_> {
             dim.for_each_symbol(&mut |symbol| {
                 if !bindings.contains_key(symbol) {
                     let (node, what, argument) = self.extents[symbol];
-                    bindings.insert(symbol.clone(), written::lent(first + operands.len(), what));
+                    bindings.insert(symbol.clone(), written::extent_symbol(first + operands.len(), what));
                     operands.push((node, argument));
                 }
             });

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 
 use super::lowering::Lowering;
-use super::roles::{Place, Role, key};
+use super::roles::{PlaceExpr, Role, key};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
 use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr, TypeKind};
@@ -44,7 +44,7 @@ impl Lowering<'_> {
             let diag = Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`"));
             return Err(diag.into());
         }
-        let place = Place { tokens: TokenTree::Ident(name.clone()).into(), text, key };
+        let place = PlaceExpr { tokens: TokenTree::Ident(name.clone()).into(), text, key };
         self.place(place, expr)
     }
 
@@ -93,7 +93,7 @@ impl Lowering<'_> {
     }
 
     /// Adds a field, where the place stands if a template names it: rustc is to say there that it is missing.
-    fn push_field(&self, place: &mut Place, name: &Ident) {
+    fn push_field(&self, place: &mut PlaceExpr, name: &Ident) {
         let (mut name, last) = (name.clone(), place.tokens.clone().into_iter().last());
         if let (false, Some(last)) = (self.frames.is_empty(), last) {
             name.set_span(last.span());
@@ -103,7 +103,7 @@ impl Lowering<'_> {
     }
 
     /// Binds a place to a name, or its fields to those of a pattern.
-    pub(super) fn bind_place(&mut self, pattern: &Pattern, place: Place, mistakes: &mut Diags) {
+    pub(super) fn bind_place(&mut self, pattern: &Pattern, place: PlaceExpr, mistakes: &mut Diags) {
         let mut rest = vec![(pattern, place)];
         while let Some((pattern, place)) = rest.pop() {
             match pattern {
@@ -151,13 +151,13 @@ impl Lowering<'_> {
     }
 
     /// The leaf that a place is, or the place where only a field of it is read.
-    fn place(&mut self, place: Place, expr: ExprId) -> Lowered<Value<NodeId>> {
+    fn place(&mut self, place: PlaceExpr, expr: ExprId) -> Lowered<Value<NodeId>> {
         if let Role::Base | Role::Passed = self.roles[expr.index()] {
             self.places.insert(expr, place);
             // Nothing but what is around it looks at it, and that looks at the place.
             return Ok(Value::Poison);
         }
-        let Place { tokens, text, key } = place;
+        let PlaceExpr { tokens, text, key } = place;
         if let Some(record) = self.records.get(&key) {
             return Ok(Value::Struct(record.clone()));
         }

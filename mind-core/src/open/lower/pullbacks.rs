@@ -6,7 +6,7 @@ use super::constants::Meeting;
 use super::lowering::{Lowering, OpenPullback};
 use super::roles::key;
 use crate::diag::{Code, Diag};
-use crate::open::pullbacks::Told;
+use crate::open::pullbacks::CustomPullback;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::expressions::{Bound, Expressions};
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         let nodes = body.clone().map(NodeId::new);
         let effects: Vec<_> = nodes.filter(|node| self.graph.node(*node).op.has_effect()).collect();
         self.graph.silent.extend(effects);
-        self.graph.told.add(Told { results, stand_ins, flows, body });
+        self.graph.pullbacks.add(CustomPullback { results, stand_ins, flows, body });
         Ok(value)
     }
 

@@ -11,7 +11,7 @@ use mind_shape::rules::{Elements, Takes};
 
 use super::lowering::Lowering;
 use super::places::without_symbols;
-use super::roles::Place;
+use super::roles::PlaceExpr;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Bindings;
 use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, Op, PartOf};
@@ -24,7 +24,7 @@ use crate::surface::lower::structure::{Field, StructType};
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::surface::lower::{Seen, Structure};
 use crate::ty::Type;
-use crate::written::Lent;
+use crate::written::ExtentRef;
 
 impl Lowering<'_> {
     /// `(net: Net)`, or `let p: Net = net;`: a value of which the struct is told.
@@ -102,7 +102,7 @@ impl Lowering<'_> {
     }
 
     /// The struct that stands at a place of Rust, from now on wherever that is named.
-    fn record_at(&mut self, place: &Place, ty: StructType, expr: ExprId) -> Lowered<Value<NodeId>> {
+    fn record_at(&mut self, place: &PlaceExpr, ty: StructType, expr: ExprId) -> Lowered<Value<NodeId>> {
         if let Some(known) = self.records.get(&place.key).cloned() {
             return self.as_struct(&Value::Struct(known), &ty, &place.text, expr);
         }
@@ -247,7 +247,7 @@ impl Lowering<'_> {
                 match dim.as_symbol() {
                     Some(symbol) if !told.contains_key(symbol) => {
                         let axis = -i64::try_from(from_end).expect("a rank is small");
-                        let own = self.lent(symbol, *node, Lent::Axis(axis), expr);
+                        let own = self.extent_symbol(symbol, *node, ExtentRef::Axis(axis), expr);
                         told.insert(symbol.clone(), own);
                     }
                     _ if dim.as_literal().is_some() => {}

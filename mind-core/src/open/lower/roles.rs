@@ -7,7 +7,7 @@ use crate::surface::lower::builtins;
 
 /// A Rust place on its way to being a leaf.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct PlaceExpr {
     pub(super) tokens: TokenStream,
     /// As it is written.
     pub(super) text: String,
@@ -15,7 +15,7 @@ pub(super) struct Place {
     pub(super) key: String,
 }
 
-impl Place {
+impl PlaceExpr {
     pub(super) fn push(&mut self, field: TokenTree, span: Span) {
         let mut dot = Punct::new('.', Spacing::Alone);
         dot.set_span(span);

@@ -24,11 +24,11 @@ use crate::surface::lower::templates::{symbol, unread};
 use crate::surface::lower::types::DimNames;
 use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value, Word};
 use crate::ty::{DType, Type};
-use crate::written::Lent;
+use crate::written::ExtentRef;
 
 /// An argument and how many axes its pattern writes.
 #[derive(Clone, Copy)]
-struct Giver {
+struct DeducedFrom {
     node: NodeId,
     argument: ExprId,
     last: usize,
@@ -36,12 +36,12 @@ struct Giver {
 
 /// What the names of a template stand for in a call.
 #[derive(Default)]
-struct Told {
+struct Deduced {
     dims: BTreeMap<String, Dim>,
-    packs: BTreeMap<String, Giver>,
+    packs: BTreeMap<String, DeducedFrom>,
     /// The packs that only numbers were given for, which have no dimensions.
     empty: BTreeSet<String>,
-    elements: BTreeMap<String, Giver>,
+    elements: BTreeMap<String, DeducedFrom>,
     /// What literals are of by themselves, where no tensor tells.
     literals: BTreeMap<String, DType>,
     params: BTreeMap<String, Given>,
@@ -60,7 +60,7 @@ struct Computed {
     parameter: usize,
     position: usize,
     axis: usize,
-    giver: Giver,
+    giver: DeducedFrom,
 }
 
 impl Lowering<'_> {
@@ -188,7 +188,7 @@ impl Lowering<'_> {
         frame: &mut Frame,
         mut sound: bool,
     ) -> Names<NodeId> {
-        let mut told = Told::default();
+        let mut deduced = Deduced::default();
         let mut values = vec![Value::Poison; template.parameters.len()];
         let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
         let is_literal = |argument: ExprId| matches!(self.value(argument), Value::Literal(_));
@@ -202,14 +202,14 @@ impl Lowering<'_> {
             let field = frame.fields.as_ref().and_then(|fields| fields.tensor(position));
             let value = field.map_or_else(|| self.value(argument).clone(), Value::Tensor);
             let parameter = &template.parameters[position];
-            let value = self.passed(template, (position, parameter), (value, argument), &mut told);
+            let value = self.passed(template, (position, parameter), (value, argument), &mut deduced);
             sound &= value.is_ok();
             values[position] = self.value_or_poison(value);
         }
         let mut dims = self.home(template);
-        Arc::make_mut(&mut dims.constants).extend(told.dims);
+        Arc::make_mut(&mut dims.constants).extend(deduced.dims);
         if sound {
-            for computed in &told.computed {
+            for computed in &deduced.computed {
                 let demanded = self.computed(template, computed, &dims);
                 sound &= demanded.map_err(|stop| self.report(stop)).is_ok();
             }
@@ -225,12 +225,14 @@ impl Lowering<'_> {
             parameters.push((parameter.name.clone(), value, parameter.takes.may_be_floats(template)));
         }
         let elements =
-            told.elements.into_iter().map(|(name, giver)| (name, Word::ElementsOf(giver.argument)));
-        let literals = told.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
+            deduced.elements.into_iter().map(|(name, giver)| (name, Word::ElementsOf(giver.argument)));
+        let literals = deduced.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
         frame.elements = literals.chain(elements).collect();
-        let mut packs: BTreeMap<_, _> = told.empty.into_iter().map(|name| (name, Some(Vec::new()))).collect();
-        for (name, giver) in told.packs {
-            let leading = self.lent(&name, giver.node, Lent::Leading(giver.last), giver.argument);
+        let mut packs: BTreeMap<_, _> =
+            deduced.empty.into_iter().map(|name| (name, Some(Vec::new()))).collect();
+        for (name, giver) in deduced.packs {
+            let leading =
+                self.extent_symbol(&name, giver.node, ExtentRef::Leading(giver.last), giver.argument);
             packs.insert(name, Some(vec![leading]));
         }
         dims.packs = Arc::new(packs);
@@ -255,7 +257,7 @@ impl Lowering<'_> {
         template: &Template,
         (position, parameter): (usize, &TemplateParameter),
         (value, argument): (Value<NodeId>, ExprId),
-        told: &mut Told,
+        deduced: &mut Deduced,
     ) -> Lowered<Value<NodeId>> {
         match (&parameter.takes, &value) {
             (_, Value::Poison) => Err(Stop::Poisoned),
@@ -282,10 +284,10 @@ impl Lowering<'_> {
                         .is_some_and(|class| self.literals.fits(*id, class.default_dtype())) =>
             {
                 if let ElementPattern::Variable(name) = &pattern.elements {
-                    told.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
+                    deduced.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
                 }
                 if let Some(Pack::Named(name)) = &pattern.pack {
-                    told.empty.insert(name.to_string());
+                    deduced.empty.insert(name.to_string());
                 }
                 Ok(value)
             }
@@ -295,7 +297,7 @@ impl Lowering<'_> {
                         self.constant_of(*id, *dtype)?
                     }
                     (Value::Literal(id), ElementPattern::Variable(name)) => {
-                        match told.elements.get(&name.to_string()) {
+                        match deduced.elements.get(&name.to_string()) {
                             Some(first) => {
                                 let (other, other_expr) = (first.node, first.argument);
                                 let (label, site) = ("argument", self.site(argument));
@@ -311,17 +313,17 @@ impl Lowering<'_> {
                         ElementPattern::Fixed(_) | ElementPattern::Class(_) | ElementPattern::Variable(_),
                     ) => self.tensor(argument)?,
                 };
-                let giver = Giver { node, argument, last: pattern.dims.len() };
-                self.demand(template, (position, parameter), pattern, giver, told);
+                let giver = DeducedFrom { node, argument, last: pattern.dims.len() };
+                self.demand(template, (position, parameter), pattern, giver, deduced);
                 Ok(Value::Tensor(node))
             }
             (Formal::Params(class), _) => {
                 let takes = TakesParams { template, parameter, class, state: None };
-                self.given_params(takes, (value, argument), told)
+                self.given_params(takes, (value, argument), deduced)
             }
             (Formal::State { name, over }, _) => {
                 let takes = TakesParams { template, parameter, class: over, state: Some(name) };
-                self.given_params(takes, (value, argument), told)
+                self.given_params(takes, (value, argument), deduced)
             }
             (Formal::Tensor(pattern), Value::Tuple(_) | Value::Struct(_) | Value::Word(_)) => {
                 let message = format!(
@@ -340,10 +342,10 @@ impl Lowering<'_> {
         &mut self,
         takes: TakesParams<'_>,
         (value, argument): (Value<NodeId>, ExprId),
-        told: &mut Told,
+        deduced: &mut Deduced,
     ) -> Lowered<Value<NodeId>> {
         let class = takes.class.to_string();
-        let known = told.params.get(&class).map(|first| (&*first.record.ty, first.argument));
+        let known = deduced.params.get(&class).map(|first| (&*first.record.ty, first.argument));
         let names = self.home(takes.template);
         let found = self.params(takes, (&value, argument), known, &names).map_err(|stop| match (stop, &value) {
             (Stop::Mistake(diag), Value::Tensor(_)) => {
@@ -360,11 +362,11 @@ impl Lowering<'_> {
         for Params { field, record } in found {
             let text = self.short_text(argument);
             let text = field.map_or_else(|| text.clone(), |field| format!("{text}.{field}"));
-            match told.params.get(&class) {
+            match deduced.params.get(&class) {
                 Some(first) => {
                     self.check_same(&label, (&first.record, &first.text), (&record, &text), argument);
                 }
-                None => _ = told.params.insert(class.clone(), Given { record, text, argument }),
+                None => _ = deduced.params.insert(class.clone(), Given { record, text, argument }),
             }
         }
         Ok(value)
@@ -376,8 +378,8 @@ impl Lowering<'_> {
         template: &Template,
         (position, parameter): (usize, &TemplateParameter),
         pattern: &TensorPattern,
-        giver: Giver,
-        told: &mut Told,
+        giver: DeducedFrom,
+        deduced: &mut Deduced,
     ) {
         let elements = match (&pattern.elements, pattern.class(template)) {
             (ElementPattern::Fixed(dtype), _) => Elements::Is(dtype.of_rules()),
@@ -388,32 +390,32 @@ impl Lowering<'_> {
         self.check(template, parameter, giver, fits, Vec::new());
         if let ElementPattern::Variable(name) = &pattern.elements {
             let name = name.to_string();
-            match told.elements.get(&name).copied() {
+            match deduced.elements.get(&name).copied() {
                 Some(first) => {
                     self.check(template, parameter, giver, Demand::Elements { name }, vec![first]);
                 }
-                None => _ = told.elements.insert(name, giver),
+                None => _ = deduced.elements.insert(name, giver),
             }
         }
         if let Some(Pack::Named(name)) = &pattern.pack {
             let name = name.to_string();
-            match told.packs.get(&name).copied() {
+            match deduced.packs.get(&name).copied() {
                 Some(first) => {
                     let last = [giver.last, first.last];
                     self.check(template, parameter, giver, Demand::Leading { name, last }, vec![first]);
                 }
-                None => _ = told.packs.insert(name, giver),
+                None => _ = deduced.packs.insert(name, giver),
             }
         }
         for (place, written) in pattern.dims.iter().enumerate() {
             let axis = pattern.dims.len() - place;
-            match symbol(template, written).filter(|name| !told.dims.contains_key(name)) {
+            match symbol(template, written).filter(|name| !deduced.dims.contains_key(name)) {
                 Some(name) => {
                     let axis = -i64::try_from(axis).expect("a rank is small");
-                    let own = self.lent(&name, giver.node, Lent::Axis(axis), giver.argument);
-                    told.dims.insert(name, own);
+                    let own = self.extent_symbol(&name, giver.node, ExtentRef::Axis(axis), giver.argument);
+                    deduced.dims.insert(name, own);
                 }
-                None => told.computed.push(Computed { parameter: position, position: place, axis, giver }),
+                None => deduced.computed.push(Computed { parameter: position, position: place, axis, giver }),
             }
         }
     }
@@ -426,14 +428,15 @@ impl Lowering<'_> {
         let needed = dims.dim(written).map_err(Stop::from)?;
         let mut others = Vec::new();
         let extent = self.over_operands(&needed, 1, &mut others);
-        let others = others.into_iter().map(|(node, argument)| Giver { node, argument, last: 0 }).collect();
+        let others =
+            others.into_iter().map(|(node, argument)| DeducedFrom { node, argument, last: 0 }).collect();
         let demand = Demand::Extent { axis: computed.axis, name: written.to_string(), extent };
         self.check(template, parameter, computed.giver, demand, others);
         Ok(())
     }
 
     /// An argument as messages name it, or the field of it that is given.
-    fn giver_text(&self, giver: Giver) -> String {
+    fn giver_text(&self, giver: DeducedFrom) -> String {
         match self.field_text(giver) {
             Some(field) => format!("{}.{field}", self.short_text(giver.argument)),
             None => self.text(giver.argument),
@@ -441,7 +444,7 @@ impl Lowering<'_> {
     }
 
     /// The field that is given, if the argument is a struct.
-    fn field_text(&self, giver: Giver) -> Option<String> {
+    fn field_text(&self, giver: DeducedFrom) -> Option<String> {
         let value @ Value::Struct(record) = self.value(giver.argument) else { return None };
         let position = value.leaves().iter().position(|leaf| *leaf == giver.node)?;
         Some(Structure::Struct((*record.ty).clone()).named_leaves()[position].text())
@@ -451,9 +454,9 @@ impl Lowering<'_> {
         &mut self,
         template: &Template,
         parameter: &TemplateParameter,
-        giver: Giver,
+        giver: DeducedFrom,
         demand: Demand,
-        others: Vec<Giver>,
+        others: Vec<DeducedFrom>,
     ) {
         let pattern = parameter.takes.pattern().map(ToString::to_string).unwrap_or_default();
         let others = others.iter().map(|other| (other.node, self.giver_text(*other))).collect();

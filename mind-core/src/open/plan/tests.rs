@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::super::needed::read_by;
-use super::{Fused, Place, Plan, Step, plan};
+use super::{Fused, Location, Plan, Step, plan};
 use crate::open::{Arrange, ByRow, NodeId, Op, Program, lower};
 use crate::surface::{golden, parse_expression};
 
@@ -65,23 +65,23 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
         let mut node = node;
         loop {
             match plan.places[node.index()].expect("what is read has a place") {
-                Place::View(of) => node = of,
-                Place::Slot(slot) => return assert_eq!(slots[slot], Some(node)),
-                Place::Result(result) => return assert_eq!(written[result], Some(node)),
-                Place::Leaf(leaf) => return assert_eq!(leaf.index(), node.index()),
-                Place::Constant => return,
-                Place::Loop => panic!("{node} lies nowhere"),
+                Location::View(of) => node = of,
+                Location::Slot(slot) => return assert_eq!(slots[slot], Some(node)),
+                Location::Result(result) => return assert_eq!(written[result], Some(node)),
+                Location::Leaf(leaf) => return assert_eq!(leaf.index(), node.index()),
+                Location::Constant => return,
+                Location::Loop => panic!("{node} lies nowhere"),
             }
         }
     };
     let write = |node: NodeId, slots: &mut [Option<NodeId>], written: &mut [Option<NodeId>]| match plan.places
         [node.index()]
     {
-        Some(Place::Slot(slot)) => {
+        Some(Location::Slot(slot)) => {
             assert_eq!(plan.slots[slot], program.node(node).class);
             slots[slot] = Some(node);
         }
-        Some(Place::Result(result)) => written[result] = Some(node),
+        Some(Location::Result(result)) => written[result] = Some(node),
         place => panic!("{node} is stored at {place:?}"),
     };
     let run =

@@ -11,7 +11,7 @@ use crate::{
     ir::{Const, Convolution, Inst, Made, Module, Op, Own, Product, Reduction, ValueId, Window},
     map::{self, Map},
     ops::{Motion, position},
-    plan::{BufferId, ConvKind, Must, Scalar, Source, Update, View, Watch, Watching},
+    plan::{BufferId, Condition, ConvKind, Scalar, Source, Update, View, Watch, Watching},
     reduce::Row,
     ty::{DType, Shape, Type},
 };
@@ -49,7 +49,7 @@ struct Arranger<'m> {
     is_read_transposed: Vec<bool>,
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
-    checks: HashMap<(ValueId, Must), ItemId>,
+    checks: HashMap<(ValueId, Condition), ItemId>,
     /// The last item so far that watches a value.
     watched: Option<ItemId>,
 }
@@ -326,7 +326,7 @@ impl<'m> Arranger<'m> {
     /// The check that indices are within an extent.
     fn check_of_indices(&mut self, value: ValueId, operand: ValueId, extent: Dim) -> ItemId {
         let indices = self.argument(operand);
-        self.check(value, operand, &indices, Must::BeBelow(extent))
+        self.check(value, operand, &indices, Condition::BeBelow(extent))
     }
 
     /// A value as kernels take it: a number, or contiguous elements.
@@ -335,7 +335,7 @@ impl<'m> Arranger<'m> {
     }
 
     /// The check of the integers of an operand.
-    fn check(&mut self, value: ValueId, operand: ValueId, integers: &Read, must: Must) -> ItemId {
+    fn check(&mut self, value: ValueId, operand: ValueId, integers: &Read, must: Condition) -> ItemId {
         let key = (operand, must.clone());
         if let Some(known) = self.checks.get(&key) {
             return *known;
@@ -358,7 +358,7 @@ impl<'m> Arranger<'m> {
             return None;
         }
         let divisors = self.argument(divisor);
-        Some(self.check(value, divisor, &divisors, Must::Divide))
+        Some(self.check(value, divisor, &divisors, Condition::Divide))
     }
 
     fn needs(&mut self, view: &View, before: ItemId) {

@@ -7,7 +7,7 @@ use crate::{
     dim::Dim,
     ir::{Convolution, Op, Own, ValueId},
     map::Map,
-    plan::{Must, Scalar, Update, View, Watch, Watching},
+    plan::{Condition, Scalar, Update, View, Watch, Watching},
     reduce::Monoid,
     ty::{DType, Shape, Type},
 };
@@ -87,7 +87,7 @@ pub(super) enum Work {
     /// A convolution or one of its derivatives.
     Conv2d(Box<Conv>),
     /// A check of integers of this type; it makes nothing.
-    Check { must: Must, dtype: DType },
+    Check { must: Condition, dtype: DType },
     /// A kernel called on operands of these types, and the type of what it gives.
     Call { op: Op, operands: Vec<Type>, ty: Type },
     /// A value of this type that is watched; it makes nothing.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     dim::Dim,
     plan::{
-        Buffer, BufferId, Finish, MatMul, Nest, Node, Operand, Pass, Place, Step, Store, View, arena, view,
+        Buffer, BufferId, Finish, Location, MatMul, Nest, Node, Operand, Pass, Step, Store, View, arena, view,
     },
     reduce::Reduce,
     ty::{Shape, Type},
@@ -14,7 +14,7 @@ use crate::{
 use super::{
     Limits, Names, Part, Seen, Strips, Walk,
     group::Group,
-    rows::{Along, Covered, Laid, Rows},
+    rows::{Along, Covered, RowView, Rows},
     seen::{self, Columns},
 };
 
@@ -124,7 +124,7 @@ pub(super) fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
 }
 
 /// What a step writes.
-fn written(laid: &[Laid<'_>]) -> Vec<BufferId> {
+fn written(laid: &[RowView<'_>]) -> Vec<BufferId> {
     laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect()
 }
 
@@ -159,7 +159,7 @@ impl Cutter<'_> {
         }
     }
 
-    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[Laid<'_>]) -> Option<Nest> {
+    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[RowView<'_>]) -> Option<Nest> {
         let mut cut = nest.clone();
         for (extent, covered) in cut.extents.iter_mut().zip(covered) {
             if !covered.axes.is_empty() {
@@ -198,7 +198,7 @@ impl Cutter<'_> {
     }
 
     /// A product of some rows of each matrix, or of some matrices.
-    fn product(&mut self, product: &MatMul, laid: &[Laid<'_>]) -> Option<MatMul> {
+    fn product(&mut self, product: &MatMul, laid: &[RowView<'_>]) -> Option<MatMul> {
         let rows = self.is_of_rows();
         let mut cut = product.clone();
         let written = written(laid);
@@ -233,7 +233,7 @@ impl Cutter<'_> {
     }
 
     /// A product that adds up rows: its sums go on from strip to strip, or are of some matrices.
-    fn sums(&mut self, product: &MatMul, laid: &[Laid<'_>]) -> Option<MatMul> {
+    fn sums(&mut self, product: &MatMul, laid: &[RowView<'_>]) -> Option<MatMul> {
         let rows = self.is_of_rows();
         let [lhs, rhs, ..] = laid else { return None };
         let mut cut = product.clone();
@@ -313,7 +313,7 @@ impl Cutter<'_> {
         Some(sums)
     }
 
-    fn is_shortened(&self, laid: &Laid<'_>) -> bool {
+    fn is_shortened(&self, laid: &RowView<'_>) -> bool {
         laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
     }
 
@@ -355,7 +355,7 @@ impl Cutter<'_> {
     }
 
     /// An operand of a product: from the strip's first row on, where it has a row for each.
-    fn operand(&self, laid: &Laid<'_>, rows: Option<usize>) -> Option<View> {
+    fn operand(&self, laid: &RowView<'_>, rows: Option<usize>) -> Option<View> {
         let view = laid.view;
         let batch = self.rows.axes.len() - 1;
         let outer = self.axis.min(batch);
@@ -373,7 +373,7 @@ impl Cutter<'_> {
     }
 
     /// A view of the strip at hand; what the step writes is a part of its own, from its first element on.
-    fn view(&mut self, laid: &Laid<'_>, written: &[BufferId]) -> Option<View> {
+    fn view(&mut self, laid: &RowView<'_>, written: &[BufferId]) -> Option<View> {
         let Some(buffer) = laid.view.buffer().filter(|buffer| written.contains(buffer)) else {
             return self.moved(laid);
         };
@@ -390,7 +390,7 @@ impl Cutter<'_> {
         Some(laid.view.of(part))
     }
 
-    fn moved(&self, laid: &Laid<'_>) -> Option<View> {
+    fn moved(&self, laid: &RowView<'_>) -> Option<View> {
         if laid.view.buffer().is_some_and(|buffer| self.group.local.contains(&buffer)) {
             return Some(laid.view.clone());
         }
@@ -401,7 +401,7 @@ impl Cutter<'_> {
     fn part(&mut self, of: BufferId, from: Dim, ty: Type) -> BufferId {
         let part = BufferId(self.buffers.len());
         let value = self.buffers[of.0].value;
-        self.buffers.push(Buffer { place: Place::Part { of, from }, ty, value });
+        self.buffers.push(Buffer { place: Location::Part { of, from }, ty, value });
         self.parts.push(Part { buffer: part, of });
         self.known.insert(of, part);
         part

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::{
     dim::Dim,
     plan::{
-        Buffer, BufferId, MatMul, Nest, Place, Step, View, arena,
+        Buffer, BufferId, Location, MatMul, Nest, Step, View, arena,
         order::{self, Edges},
     },
 };
@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Limits,
     cut::place_of_cut,
-    rows::{Along, Laid, Rows},
+    rows::{Along, RowView, Rows},
 };
 
 /// So many steps a search may look at: planning stays near-linear in long programs.
@@ -66,7 +66,7 @@ pub(super) fn find(
 fn is_large(buffers: &[Buffer], step: &Step, limits: &Limits) -> bool {
     let Step::MatMul(MatMul { extents, finish, .. }) = step else { return false };
     let is_temporary = finish.stores.iter().any(|store| {
-        store.target.buffer().is_some_and(|buffer| matches!(buffers[buffer.0].place, Place::Arena { .. }))
+        store.target.buffer().is_some_and(|buffer| matches!(buffers[buffer.0].place, Location::Arena { .. }))
     });
     // Small matrices are better left to threads, so those are not cut of which only run time knows how large they are.
     let [Some(m), Some(k), Some(n)] = extents.each_ref().map(Dim::as_literal) else { return false };
@@ -192,7 +192,7 @@ impl<'s> Search<'s> {
         let step = &self.steps[step];
         rows.along(step).into_iter().find(|along| {
             let Some(laid) = rows.laid(step, along) else { return false };
-            let fits = |laid: &Laid<'_>| {
+            let fits = |laid: &RowView<'_>| {
                 let Some(buffer) = laid.view.buffer() else { return true };
                 let buffer = &self.buffers[buffer.0];
                 let is_large = rows.are_of(buffer);
@@ -354,7 +354,7 @@ impl Group {
         self.steps.retain(|(step, along)| {
             let mut is_read = *along == Along::Sums;
             steps[*step].for_each_write(|buffer| {
-                let is_temporary = matches!(buffers[buffer.0].place, Place::Arena { .. });
+                let is_temporary = matches!(buffers[buffer.0].place, Location::Arena { .. });
                 let is_its_own = users.readers[buffer.0].iter().all(|reader| reader == step);
                 is_read |= !(is_temporary && is_its_own) || delivered.contains(&buffer);
             });
@@ -372,7 +372,7 @@ impl Group {
                 continue;
             }
             steps[*step].for_each_write(|buffer| {
-                let is_temporary = matches!(buffers[buffer.0].place, Place::Arena { .. });
+                let is_temporary = matches!(buffers[buffer.0].place, Location::Arena { .. });
                 if is_temporary && users.readers[buffer.0].iter().all(|reader| members.contains(reader)) {
                     self.local.insert(buffer);
                 }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     dim::{Bindings, Dim, DimResult, Symbol},
-    plan::{Buffer, BufferId, Place, Step},
+    plan::{Buffer, BufferId, Location, Step},
 };
 
 use super::order;
@@ -98,7 +98,7 @@ impl Seen {
     }
 }
 
-/// A buffer that is a part of another, [`Place::Part`].
+/// A buffer that is a part of another, [`Location::Part`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The part.
@@ -207,10 +207,10 @@ impl Names {
 /// Where parts are, once all else has its place.
 pub(super) fn place_parts(buffers: &mut [Buffer]) {
     for position in 0..buffers.len() {
-        let Place::Part { of, from } = &buffers[position].place else { continue };
-        if let Place::Arena { offset } = &buffers[of.0].place {
+        let Location::Part { of, from } = &buffers[position].place else { continue };
+        if let Location::Arena { offset } = &buffers[of.0].place {
             let offset = offset.add(from).expect("what is inside an arena has its place there");
-            buffers[position].place = Place::Arena { offset };
+            buffers[position].place = Location::Arena { offset };
         }
     }
 }

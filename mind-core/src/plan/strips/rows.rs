@@ -2,7 +2,7 @@
 
 use crate::{
     dim::Dim,
-    plan::{Buffer, Finish, MatMul, Nest, Place, Step, Target, View},
+    plan::{Buffer, Finish, Location, MatMul, Nest, Step, Target, View},
 };
 
 /// What counts rows, and how long they are.
@@ -32,7 +32,7 @@ pub(super) struct Covered {
 }
 
 /// A view that a step reads or writes by.
-pub(super) struct Laid<'s> {
+pub(super) struct RowView<'s> {
     pub(super) view: &'s View,
     /// How far it moves along each axis of rows.
     pub(super) along: Vec<Dim>,
@@ -110,7 +110,7 @@ impl Rows {
     }
 
     /// The views of a step that goes along the rows.
-    pub(super) fn laid<'s>(&self, step: &'s Step, along: &Along) -> Option<Vec<Laid<'s>>> {
+    pub(super) fn laid<'s>(&self, step: &'s Step, along: &Along) -> Option<Vec<RowView<'s>>> {
         match (step, along) {
             (Step::Nest(nest), Along::Rows(covered)) => {
                 let loads = nest.loads.iter().map(|view| (view, false));
@@ -126,8 +126,9 @@ impl Rows {
         }
     }
 
-    fn in_nest<'s>(&self, view: &'s View, covered: &[Covered], is_written: bool) -> Option<Laid<'s>> {
-        let mut laid = Laid { view, along: vec![Dim::ZERO; self.axes.len()], within: Vec::new(), is_written };
+    fn in_nest<'s>(&self, view: &'s View, covered: &[Covered], is_written: bool) -> Option<RowView<'s>> {
+        let mut laid =
+            RowView { view, along: vec![Dim::ZERO; self.axes.len()], within: Vec::new(), is_written };
         for ((stride, extent), covered) in view.strides.iter().zip(view.shape.iter()).zip(covered) {
             let mut step = stride.mul(&covered.within).ok()?;
             for axis in covered.axes.clone().rev() {
@@ -140,11 +141,15 @@ impl Rows {
         Some(laid)
     }
 
-    fn in_product<'s>(&self, product: &'s MatMul, along: &Along) -> Option<Vec<Laid<'s>>> {
+    fn in_product<'s>(&self, product: &'s MatMul, along: &Along) -> Option<Vec<RowView<'s>>> {
         let batch = product.batch.len();
         let operand = |view: &'s View, [row, column]: [bool; 2]| {
-            let mut laid =
-                Laid { view, along: view.strides[..batch].to_vec(), within: Vec::new(), is_written: false };
+            let mut laid = RowView {
+                view,
+                along: view.strides[..batch].to_vec(),
+                within: Vec::new(),
+                is_written: false,
+            };
             let mut of_rows = Dim::ZERO;
             for (axis, counts) in [(batch, row), (batch + 1, column)] {
                 if counts {
@@ -165,7 +170,7 @@ impl Rows {
         let loads = loads.iter().map(|view| (view, false));
         for (view, is_written) in loads.chain(stores.iter().map(|store| (&store.target, true))) {
             let [row, column] = [&view.strides[0], &view.strides[1]];
-            let mut laid = Laid { view, along: Vec::new(), within: Vec::new(), is_written };
+            let mut laid = RowView { view, along: Vec::new(), within: Vec::new(), is_written };
             laid.within.push((view.shape[1].clone(), column.clone()));
             let mut step = match along {
                 Along::Rows(_) => row.clone(),
@@ -188,12 +193,12 @@ impl Rows {
 
     /// Whether a buffer is a temporary that has rows as long as those of what is large.
     pub(super) fn are_of(&self, buffer: &Buffer) -> bool {
-        let is_temporary = matches!(buffer.place, Place::Arena { .. });
+        let is_temporary = matches!(buffer.place, Location::Arena { .. });
         is_temporary && self.len_of_row(buffer).as_ref() == Some(&self.columns)
     }
 
     /// Whether a view shows at each row that row of a buffer alone.
-    pub(super) fn is_row_of(&self, laid: &Laid<'_>, buffer: &Buffer) -> bool {
+    pub(super) fn is_row_of(&self, laid: &RowView<'_>, buffer: &Buffer) -> bool {
         let Some(len) = self.len_of_row(buffer) else { return false };
         let in_order = (0..self.axes.len()).all(|axis| {
             let step = self.behind(axis).and_then(|behind| behind.mul(&len).ok());

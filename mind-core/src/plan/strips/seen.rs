@@ -14,13 +14,13 @@ use crate::{
     dim::Dim,
     ir::{Made, Op, ValueId},
     map::Map,
-    plan::{Buffer, BufferId, Call, Fold, MatMul, Nest, Node, Operand, Pass, Place, Source, Step, Store},
+    plan::{Buffer, BufferId, Call, Fold, Location, MatMul, Nest, Node, Operand, Pass, Source, Step, Store},
 };
 
 use super::{
     fact::{Fact, Masks},
     group::Group,
-    rows::{Along, Covered, Laid, Rows},
+    rows::{Along, Covered, RowView, Rows},
 };
 
 /// What strips may leave out.
@@ -75,10 +75,11 @@ pub(super) fn columns_of(
     rows: &Rows,
     nest: &Nest,
     covered: &[Covered],
-    laid: &[Laid<'_>],
+    laid: &[RowView<'_>],
     shortened: &BTreeSet<BufferId>,
 ) -> Option<Columns> {
-    let is_shortened = |laid: &Laid<'_>| laid.view.buffer().is_some_and(|buffer| shortened.contains(&buffer));
+    let is_shortened =
+        |laid: &RowView<'_>| laid.view.buffer().is_some_and(|buffer| shortened.contains(&buffer));
     if !laid.iter().any(is_shortened) {
         return Some(Columns::None);
     }
@@ -156,7 +157,7 @@ impl<'s> Behind<'s> {
         }
     }
 
-    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[Laid<'_>]) -> bool {
+    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[RowView<'_>]) -> bool {
         let columns = match columns_of(self.rows, nest, covered, laid, self.shortened) {
             Some(Columns::None) => return true,
             Some(columns) => columns,
@@ -184,7 +185,7 @@ impl<'s> Behind<'s> {
         holds
     }
 
-    fn product(&mut self, product: &MatMul, along: &Along, laid: &[Laid<'_>]) -> bool {
+    fn product(&mut self, product: &MatMul, along: &Along, laid: &[RowView<'_>]) -> bool {
         let [lhs, rhs, others @ ..] = laid else { return false };
         if self.is_shortened(rhs) {
             return false;
@@ -215,7 +216,7 @@ impl<'s> Behind<'s> {
         stored.into_iter().all(|(buffer, fact)| self.stored(buffer, fact))
     }
 
-    fn is_shortened(&self, laid: &Laid<'_>) -> bool {
+    fn is_shortened(&self, laid: &RowView<'_>) -> bool {
         laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
     }
 
@@ -228,20 +229,20 @@ impl<'s> Behind<'s> {
 
     /// An element of what is shortened, by the axis of the view along the columns if it has one of its own. What stands still along
     /// it is of another column, which may be seen.
-    fn element(&self, laid: &Laid<'_>, column: Option<usize>) -> Fact {
+    fn element(&self, laid: &RowView<'_>, column: Option<usize>) -> Fact {
         let goes_along = column.is_none_or(|axis| laid.view.strides[axis].is_one());
         let fact = laid.view.buffer().and_then(|buffer| self.facts.get(&buffer)).filter(|_| goes_along);
         fact.copied().unwrap_or(Fact::Any)
     }
 
     /// Whether it can be asked before the strips whether all that a factor is made of is finite.
-    fn asks_for_finite(&mut self, laid: &Laid<'_>) -> bool {
+    fn asks_for_finite(&mut self, laid: &RowView<'_>) -> bool {
         let Some(buffer) = laid.view.buffer() else { return false };
         let Buffer { ty, place, .. } = &self.buffers[buffer.0];
         if !ty.dtype.is_float() {
             return true;
         }
-        let is_there = !self.written.contains(&buffer) && !matches!(place, Place::Constant(_));
+        let is_there = !self.written.contains(&buffer) && !matches!(place, Location::Constant(_));
         if is_there {
             self.finite.insert(buffer);
         }
@@ -249,7 +250,7 @@ impl<'s> Behind<'s> {
     }
 
     /// An element that is loaded, by the axis of its view along the columns.
-    fn loaded(&self, laid: &Laid<'_>, column: Option<usize>) -> Fact {
+    fn loaded(&self, laid: &RowView<'_>, column: Option<usize>) -> Fact {
         match &laid.view.source {
             Source::Scalar(scalar) => Fact::of(scalar),
             Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(laid, column),

@@ -24,7 +24,7 @@ pub(crate) enum Call {
     /// A function of elements, which is a literal of literals
     Map(Map, Vec<ExprId>),
     /// Operations of values and of each other
-    Composite(Vec<written::Step>, Vec<ExprId>),
+    Composite(Vec<written::CompositeOp>, Vec<ExprId>),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
     /// `full(shape, c)`

@@ -29,7 +29,7 @@ pub(super) struct Callable<'a> {
     /// What the module is of, where that is known.
     pub(super) source: Option<&'a Source>,
     /// The transforms that make the function of the module, innermost first.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<GradientStep>,
 }
 
 /// What a call must give.
@@ -43,7 +43,7 @@ pub(super) struct Formal {
 }
 
 /// A differentiation that makes one function of another.
-pub(super) struct Step {
+pub(super) struct GradientStep {
     pub(super) options: GradientOptions,
     /// How many outputs of the gradient module are the function's own and not asked for.
     pub(super) dropped: usize,
@@ -153,7 +153,7 @@ fn canonical(module: Module) -> Result<(Canonical, Vec<Option<ValueId>>), Autodi
     Ok(canonicalise_mapped(verified))
 }
 
-impl Step {
+impl GradientStep {
     fn diag(&self, error: &AutodiffError) -> Diag {
         GradientTarget::diag(
             &self.targets,

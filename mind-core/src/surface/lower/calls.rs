@@ -10,7 +10,7 @@ use super::expressions::Expressions;
 use super::foreign::Foreign;
 use super::foreign_arguments::ForeignArguments;
 use super::lowering::BodyLowering;
-use super::records::Place;
+use super::records::ParameterPart;
 use super::report::Spot;
 use super::scalars::Scalar;
 use super::signature::Signature;
@@ -407,8 +407,8 @@ impl BodyLowering<'_> {
         &mut self,
         formal: &Formal,
         argument: ExprId,
-        before: &[(Range<usize>, Place)],
-    ) -> Lowered<Place> {
+        before: &[(Range<usize>, ParameterPart)],
+    ) -> Lowered<ParameterPart> {
         let site = self.body[argument].site;
         let Some(path) = self.body.path(argument) else {
             let message = format!("`{}` is updated in place, found an expression", formal.name);
@@ -418,7 +418,7 @@ impl BodyLowering<'_> {
                 .into());
         };
         let place = self.writable(&path)?;
-        let overlaps = |earlier: &Place| {
+        let overlaps = |earlier: &ParameterPart| {
             earlier.inputs.start < place.inputs.end && place.inputs.start < earlier.inputs.end
         };
         if before.iter().any(|(_, earlier)| overlaps(earlier)) {
@@ -448,5 +448,5 @@ struct Bound {
     values: Vec<ValueId>,
     bindings: Bindings,
     /// The inputs of each formal that is updated, with what it is of the caller's.
-    written: Vec<(Range<usize>, Place)>,
+    written: Vec<(Range<usize>, ParameterPart)>,
 }

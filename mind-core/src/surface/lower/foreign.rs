@@ -10,7 +10,7 @@ use super::values::{Stop, Value};
 use crate::diag::{Code, Diag, Site};
 use crate::standard;
 use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, NumberValue};
-use crate::surface::habits::{self, Way};
+use crate::surface::habits::{self, Replacement};
 use crate::ty::MAX_RANK;
 
 /// What a name or a call means in other libraries.
@@ -107,7 +107,7 @@ pub(crate) trait Foreign: ForeignReductions {
                 "functions stand alone: write `{}`",
                 self.written_call(builtin, arguments, false)
             )),
-            (None, Some(Way::Library { file: "num", name: name @ ("var" | "std") })) => {
+            (None, Some(Replacement::Library { file: "num", name: name @ ("var" | "std") })) => {
                 let is_unbiased = self.body().text(library).starts_with("torch");
                 diag.help(self.moment(name, arguments, Some(is_unbiased)))
             }
@@ -219,22 +219,22 @@ pub(crate) trait Foreign: ForeignReductions {
     }
 
     /// What to write for a call of another library's function.
-    fn way(&self, way: Way, arguments: &[Argument], method: bool, expr: ExprId) -> String {
+    fn way(&self, way: Replacement, arguments: &[Argument], method: bool, expr: ExprId) -> String {
         match way {
-            Way::Words(words) => words.to_owned(),
-            Way::Named(name) => match builtins::find(name) {
+            Replacement::Words(words) => words.to_owned(),
+            Replacement::Named(name) => match builtins::find(name) {
                 Some(builtin) => format!("write `{}`", self.written_call(builtin, arguments, method)),
                 None => format!("write `{name}`"),
             },
-            Way::Library { file: "num", name: name @ ("var" | "std") } => {
+            Replacement::Library { file: "num", name: name @ ("var" | "std") } => {
                 self.moment(name, arguments, (!method).then_some(false))
             }
-            Way::Library { file: "num", name: "norm" } => self.norm(arguments),
-            Way::Library { file, name } => {
+            Replacement::Library { file: "num", name: "norm" } => self.norm(arguments),
+            Replacement::Library { file, name } => {
                 format!("write {}", self.library_call(&format!("{file}::{name}"), arguments))
             }
-            Way::Formula { text, .. } if text == CLIP => self.clipped(arguments, expr),
-            Way::Formula { text, when } => self.formula(text, when, arguments, expr),
+            Replacement::Formula { text, .. } if text == CLIP => self.clipped(arguments, expr),
+            Replacement::Formula { text, when } => self.formula(text, when, arguments, expr),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::ir::{self, Const};
 use crate::map::Map;
 use crate::surface::ast::{Argument, ExprId, NodeKind};
 use crate::ty::{Shape, Type};
-use crate::written::{Op, Own, Step, Unresolved, each, resolve, spread};
+use crate::written::{CompositeOp, Op, Own, Unresolved, each, resolve, spread};
 
 impl BodyLowering<'_> {
     pub(super) fn call_builtin(
@@ -149,11 +149,11 @@ impl BodyLowering<'_> {
     }
 
     /// Operations of a value and of each other; the result of the last one.
-    fn composite(&mut self, given: &Given, steps: &[Step], of: &[ExprId]) -> Lowered<Value> {
+    fn composite(&mut self, given: &Given, steps: &[CompositeOp], of: &[ExprId]) -> Lowered<Value> {
         let spot = self.spot_of_call(given);
         let operand = |operand: &ExprId| Ok((self.tensor(*operand, None)?, *operand));
         let mut values: Vec<Operand> = of.iter().map(operand).collect::<Lowered<_>>()?;
-        for Step { op, operands } in steps {
+        for CompositeOp { op, operands } in steps {
             let operands: Vec<Operand> = operands.iter().map(|at| values[*at]).collect();
             let value = if let Op::Const(constant) = op {
                 let data = constant.values_in(constant.dtype).clone();

@@ -18,7 +18,7 @@ use crate::surface::habits;
 
 /// A part of a parameter that may be written.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ParameterPart {
     /// The parameter's position.
     pub(super) parameter: usize,
     /// The fields that lead to the part.
@@ -211,7 +211,7 @@ impl BodyLowering<'_> {
     }
 
     /// The part of a parameter that a path names, if it may be written.
-    pub(super) fn writable(&mut self, path: &Path) -> Lowered<Place> {
+    pub(super) fn writable(&mut self, path: &Path) -> Lowered<ParameterPart> {
         let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
         let diag = match self.names.get(&text) {
             Some(Binding::Parameter(position)) => {
@@ -241,7 +241,7 @@ impl BodyLowering<'_> {
     }
 
     /// The part of a parameter that a path names.
-    pub(super) fn place(&self, parameter: usize, path: &Path) -> Result<Place, Diag> {
+    pub(super) fn place(&self, parameter: usize, path: &Path) -> Result<ParameterPart, Diag> {
         let signature = self.signature;
         let structure = &signature.parameters[parameter].structure;
         let (part, inputs) = structure.part(&path.name, &path.fields)?;
@@ -256,11 +256,11 @@ impl BodyLowering<'_> {
         let before = signature.parameters[..parameter].iter().map(|before| before.structure.leaves().len());
         let start: usize = before.sum();
         let inputs = start + inputs.start..start + inputs.end;
-        Ok(Place { parameter, fields, inputs, structure: part.clone() })
+        Ok(ParameterPart { parameter, fields, inputs, structure: part.clone() })
     }
 
     /// The current version of a part of a parameter.
-    pub(super) fn version(&self, place: &Place) -> Value {
+    pub(super) fn version(&self, place: &ParameterPart) -> Value {
         let mut value = &self.versions[place.parameter];
         for field in &place.fields {
             let Value::Struct(record) = value else { return Value::Poison };
@@ -270,7 +270,7 @@ impl BodyLowering<'_> {
     }
 
     /// Writes a new version of a part of a parameter.
-    pub(super) fn write(&mut self, place: &Place, value: Value) {
+    pub(super) fn write(&mut self, place: &ParameterPart, value: Value) {
         fn replaced(old: &Value, fields: &[usize], value: Value) -> Value {
             let (Some((first, rest)), Value::Struct(record)) = (fields.split_first(), old) else {
                 return value;

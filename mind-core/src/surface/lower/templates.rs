@@ -1,4 +1,4 @@
-//! Inlined templates: what the call gives is held against what the template takes, and mistakes inside are told at it.
+//! Inlined templates: what the call gives is held against what the template takes, and mistakes inside are reported at the call.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -85,9 +85,9 @@ pub(crate) fn unread(dims: &mut DimNames, template: &Template) {
     dims.packs = Arc::new(packs(template).map(|name| (name, None)).collect());
 }
 
-/// What the names of a template stand for in a call, and the argument that told it.
+/// What the names of a template stand for in a call, and the argument that it is deduced from.
 #[derive(Default)]
-struct Told {
+struct Deduced {
     dims: BTreeMap<String, (Dim, ExprId)>,
     packs: BTreeMap<String, (Vec<Dim>, ExprId)>,
     elements: BTreeMap<String, (DType, ExprId)>,
@@ -133,7 +133,7 @@ impl<'a> BodyLowering<'a> {
     pub(super) fn leave_template(&mut self, tail: Option<ExprId>, leave: ExprId) -> Lowered<Option<Value>> {
         let value = tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone());
         let mut frame = self.frames.pop().expect("a body of a template is left once it was entered");
-        // What is wrong with an argument is told outside of the body.
+        // Mistakes in an argument are reported outside of the body.
         let inside = std::mem::replace(&mut self.table, frame.table);
         if let Some(fields) = &mut frame.fields {
             let is_poison = matches!(value, Value::Poison);
@@ -166,7 +166,7 @@ impl<'a> BodyLowering<'a> {
         arguments: &[Option<ExprId>],
         fields: Option<&Fields>,
     ) -> Option<(Names, DimNames)> {
-        let (mut told, mut sound) = (Told::default(), true);
+        let (mut deduced, mut sound) = (Deduced::default(), true);
         let mut values = vec![Value::Poison; template.parameters.len()];
         let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
         let is_literal = |argument: ExprId| matches!(self.values[argument.index()], Value::Literal(_));
@@ -177,7 +177,7 @@ impl<'a> BodyLowering<'a> {
             let field = fields.and_then(|fields| fields.tensor(position));
             let value = field.map_or_else(|| self.values[argument.index()].clone(), Value::Tensor);
             let parameter = &template.parameters[position];
-            let passed = self.passed(template, parameter, (value, argument), &mut told);
+            let passed = self.passed(template, parameter, (value, argument), &mut deduced);
             let passed = passed.map_err(|stop| self.of_field(stop, (position, argument), fields));
             sound &= passed.is_ok();
             values[position] = self.value_or_poison(passed);
@@ -187,11 +187,12 @@ impl<'a> BodyLowering<'a> {
         }
         let (_, known) = self.home(template.home);
         let mut dims = DimNames { symbols: Vec::new(), ..known };
-        let bound = told.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone()));
+        let bound = deduced.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone()));
         Arc::make_mut(&mut dims.constants).extend(bound);
-        let elements = told.elements.into_iter().map(|(name, (dtype, _))| (name, dtype));
-        dims.elements = Arc::new(told.literals.into_iter().chain(elements).collect());
-        dims.packs = Arc::new(told.packs.into_iter().map(|(name, (dims, _))| (name, Some(dims))).collect());
+        let elements = deduced.elements.into_iter().map(|(name, (dtype, _))| (name, dtype));
+        dims.elements = Arc::new(deduced.literals.into_iter().chain(elements).collect());
+        dims.packs =
+            Arc::new(deduced.packs.into_iter().map(|(name, (dims, _))| (name, Some(dims))).collect());
         let checked = self.computed_dims(template, arguments, (&values, fields), &dims);
         checked.map_err(|stop| self.report(stop)).ok()?;
         let mut names = Names::default();
@@ -242,7 +243,7 @@ impl<'a> BodyLowering<'a> {
         self.frames.first().and_then(|frame| frame.site)
     }
 
-    /// A mistake inside of templates, told at the call that led there.
+    /// A mistake inside of templates, reported at the outermost call.
     pub(super) fn at_call(&self, diag: Diag) -> Diag {
         self.frames.iter().rev().fold(diag, |diag, frame| {
             let Some(site) = frame.site else { return diag };
@@ -264,7 +265,7 @@ impl<'a> BodyLowering<'a> {
         template: &Template,
         parameter: &TemplateParameter,
         (value, argument): (Value, ExprId),
-        told: &mut Told,
+        deduced: &mut Deduced,
     ) -> Lowered<Value> {
         if matches!(value, Value::Poison) {
             return Err(Stop::Poisoned);
@@ -273,11 +274,11 @@ impl<'a> BodyLowering<'a> {
             Formal::Any => Ok(value),
             Formal::Params(class) => {
                 let takes = TakesParams { template, parameter, class, state: None };
-                self.given_params(takes, (value, argument), told)
+                self.given_params(takes, (value, argument), deduced)
             }
             Formal::State { name, over } => {
                 let takes = TakesParams { template, parameter, class: over, state: Some(name) };
-                self.given_params(takes, (value, argument), told)
+                self.given_params(takes, (value, argument), deduced)
             }
             Formal::Constant { kind, .. } => {
                 let read = self.constant_attribute(*kind, argument);
@@ -302,17 +303,17 @@ impl<'a> BodyLowering<'a> {
                     && pattern.dims.is_empty()
                 {
                     if let ElementPattern::Variable(name) = &pattern.elements {
-                        told.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
+                        deduced.literals.entry(name.to_string()).or_insert(self.literals.default_dtype(*id));
                     }
                     if let Some(Pack::Named(name)) = &pattern.pack {
-                        told.packs.entry(name.to_string()).or_insert((Vec::new(), argument));
+                        deduced.packs.entry(name.to_string()).or_insert((Vec::new(), argument));
                     }
                     return Ok(value);
                 }
                 let fixed = match &pattern.elements {
                     ElementPattern::Fixed(dtype) => Some(*dtype),
                     ElementPattern::Variable(name) => {
-                        told.elements.get(&name.to_string()).map(|(dtype, _)| *dtype)
+                        deduced.elements.get(&name.to_string()).map(|(dtype, _)| *dtype)
                     }
                     ElementPattern::Class(_) => None,
                 };
@@ -324,7 +325,7 @@ impl<'a> BodyLowering<'a> {
                     _ => self.tensor(argument, fixed)?,
                 };
                 let ty = self.builder.ty(tensor).clone();
-                match self.matches(template, pattern, &ty, argument, told) {
+                match self.matches(template, pattern, &ty, argument, deduced) {
                     Ok(()) => Ok(Value::Tensor(tensor)),
                     Err(notes) => {
                         let value = Value::Tensor(tensor);
@@ -344,26 +345,26 @@ impl<'a> BodyLowering<'a> {
         &self,
         takes: TakesParams<'_>,
         (value, argument): (Value, ExprId),
-        told: &mut Told,
+        deduced: &mut Deduced,
     ) -> Lowered<Value> {
         let class = takes.class.to_string();
-        let known = told.params.get(&class).map(|(ty, giver)| (&**ty, *giver));
+        let known = deduced.params.get(&class).map(|(ty, giver)| (&**ty, *giver));
         let (_, names) = self.home(takes.template.home);
         let found = self.params(takes, (&value, argument), known, &names)?;
         if let Some(first) = found.first() {
-            told.params.entry(class).or_insert_with(|| (first.record.ty.clone(), argument));
+            deduced.params.entry(class).or_insert_with(|| (first.record.ty.clone(), argument));
         }
         Ok(value)
     }
 
-    /// Whether a type is one of a pattern; if not, what is to be said of the names that other arguments told.
+    /// Whether a type is one of a pattern; if not, the names that other arguments decided, for the message.
     fn matches(
         &self,
         template: &Template,
         pattern: &TensorPattern,
         ty: &Type,
         argument: ExprId,
-        told: &mut Told,
+        deduced: &mut Deduced,
     ) -> Result<(), Vec<(Site, String)>> {
         let because = |name: &str, is: String, giver: ExprId| {
             let note = format!(
@@ -386,7 +387,7 @@ impl<'a> BodyLowering<'a> {
             return Err(Vec::new());
         }
         if let ElementPattern::Variable(name) = &pattern.elements {
-            let (dtype, giver) = *told.elements.entry(name.to_string()).or_insert((ty.dtype, argument));
+            let (dtype, giver) = *deduced.elements.entry(name.to_string()).or_insert((ty.dtype, argument));
             if dtype != ty.dtype {
                 return Err(because(&name.to_string(), dtype.to_string(), giver));
             }
@@ -394,7 +395,7 @@ impl<'a> BodyLowering<'a> {
         let (first, last) = ty.shape.split_at(leading);
         if let Some(Pack::Named(name)) = &pattern.pack {
             let (dims, giver) =
-                told.packs.entry(name.to_string()).or_insert_with(|| (first.to_vec(), argument));
+                deduced.packs.entry(name.to_string()).or_insert_with(|| (first.to_vec(), argument));
             if dims[..] != *first {
                 let dims = crate::ty::Shape::new(dims.clone());
                 return Err(because(&name.to_string(), dims.to_string(), *giver));
@@ -402,7 +403,7 @@ impl<'a> BodyLowering<'a> {
         }
         for (written, dim) in pattern.dims.iter().zip(last) {
             let Some(name) = symbol(template, written) else { continue };
-            let (known, giver) = told.dims.entry(name.clone()).or_insert_with(|| (dim.clone(), argument));
+            let (known, giver) = deduced.dims.entry(name.clone()).or_insert_with(|| (dim.clone(), argument));
             if known != dim {
                 return Err(because(&name, known.to_string(), *giver));
             }

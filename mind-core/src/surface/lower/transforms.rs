@@ -1,6 +1,6 @@
 //! `grad`, `value_and_grad` and `vjp`: the callee is differentiated and the gradient is called.
 
-use super::callable::{Callable, Formal, Step};
+use super::callable::{Callable, Formal, GradientStep};
 use super::lowered::GradientTarget;
 use super::lowering::BodyLowering;
 use super::signature::{gradient_targets, not_pure};
@@ -88,7 +88,14 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         TransformKind::ValueAndGrad => (Structure::Tuple(vec![result, gradient]), 0),
         TransformKind::Grad | TransformKind::Vjp => (gradient, values),
     };
-    steps.push(Step { options, dropped, label, function: name.clone(), site: transform.site, targets });
+    steps.push(GradientStep {
+        options,
+        dropped,
+        label,
+        function: name.clone(),
+        site: transform.site,
+        targets,
+    });
     Ok(Callable {
         name: format!("{label}({name})"),
         symbols,

@@ -10,7 +10,7 @@ use super::rustisms;
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed};
-use crate::surface::habits::{self, Way};
+use crate::surface::habits::{self, Replacement};
 
 const AFTER_DOT: &str = "`T`, `mT`, a method call, a field or the number of a tuple element";
 
@@ -183,8 +183,9 @@ impl<'a> Parser<'a> {
             | LevelKind::Struct(_) => None,
         };
         match callee {
-            Some(Way::Words(words)) => Some(words),
-            Some(Way::Named(_) | Way::Library { .. } | Way::Formula { .. }) | None => None,
+            Some(Replacement::Words(words)) => Some(words),
+            Some(Replacement::Named(_) | Replacement::Library { .. } | Replacement::Formula { .. })
+            | None => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    loops::{Asked, Head, Holds, Lanes, Loops, Part, Place, Ranges, Size, Statement, Value, Var},
+    loops::{CheckedLoop, ElementRef, Expr, Head, Holds, Lanes, Loops, Part, Ranges, Size, Statement, Var},
     reduce::{Monoid, Neutral},
     ty::DType,
 };
@@ -80,8 +80,8 @@ impl<'a> Printer<'a> {
 
     /// Turns of which each asks whether its elements are in range: a loop over those that follow each other and are, and one
     /// turn that is not. In one loop LLVM would read the constants of both sorts anew each turn.
-    fn runs(&self, (index, from, to): (Var, &Size, &Size), asked: Asked<'_>, text: &mut String) {
-        let Asked { before, head, elements, ranges, after } = asked;
+    fn runs(&self, (index, from, to): (Var, &Size, &Size), asked: CheckedLoop<'_>, text: &mut String) {
+        let CheckedLoop { before, head, elements, ranges, after } = asked;
         let (index, from, to) = (self.name(index), self.size(from), self.size(to));
         let turn = |by: &Self, text: &mut String| {
             by.block(head, elements, text);
@@ -274,19 +274,19 @@ impl<'a> Printer<'a> {
         }
     }
 
-    pub(super) fn value(&self, value: &Value) -> String {
+    pub(super) fn value(&self, value: &Expr) -> String {
         match value {
-            Value::Number(var) => self.name(*var).to_owned(),
-            Value::Constant(data) => literal::scalar(data),
-            Value::Element(place) => self.place(place),
-            Value::Apply { op, operands, dtype } => {
+            Expr::Number(var) => self.name(*var).to_owned(),
+            Expr::Constant(data) => literal::scalar(data),
+            Expr::Element(place) => self.place(place),
+            Expr::Apply { op, operands, dtype } => {
                 let operands: Vec<_> = operands.iter().map(|operand| self.value(operand)).collect();
                 expression(*op, &operands, *dtype, self.by)
             }
-            Value::Mean { sum, count, dtype } => {
+            Expr::Mean { sum, count, dtype } => {
                 format!("{} / ({} as {dtype})", self.value(sum), self.grouped(count))
             }
-            Value::Lanes { monoid, lanes, looped } => {
+            Expr::Lanes { monoid, lanes, looped } => {
                 let function = if *looped { "reduce_lanes" } else { "combine_lanes" };
                 format!("rt::{function}::<rt::{}, _, _>({})", monoid.rust, self.lanes(lanes, monoid))
             }
@@ -321,7 +321,7 @@ impl<'a> Printer<'a> {
         matches!(self.loops.variable(*of).holds, Holds::Array(..)) && at.is_none() && len.is_none()
     }
 
-    fn place(&self, place: &Place) -> String {
+    fn place(&self, place: &ElementRef) -> String {
         format!("{}[{}]", self.name(place.of), self.size(&place.index))
     }
 

@@ -1,6 +1,6 @@
 //! Truth values, bits and conversions: functions of elements that give another type than they take, or take no floats.
 
-use crate::kernels::memory::Stored;
+use crate::kernels::memory::Storable;
 use crate::kernels::number::Number;
 use crate::kernels::refused;
 
@@ -163,7 +163,7 @@ of_bits! {
 
 /// An element as one of another type, as Rust's `as` has it; a truth value is 1 or 0, and 0 is false.
 #[allow(private_bounds, reason = "sealed")]
-pub trait Convert: Stored {
+pub trait Convert: Storable {
     /// As an `f32`.
     #[must_use]
     fn to_f32(self) -> f32;

@@ -120,19 +120,19 @@ mod tests {
     use crate::kernels::tile::{avx2, avx512};
 
     /// What is asked of a product of `f32` whose right operand lies in order, or transposed.
-    struct Asked {
+    struct Choice {
         combined: bool,
         right: Right,
     }
 
-    fn ask(micro: &Micro<f32>, second: usize, dims: [usize; 3], transposed: bool) -> Asked {
+    fn ask(micro: &Micro<f32>, second: usize, dims: [usize; 3], transposed: bool) -> Choice {
         let [m, k, n] = dims;
         let lhs = &MatRef { data: &[], offset: 0, row_stride: k, col_stride: 1 };
         let [row_stride, col_stride] = if transposed { [1, k] } else { [n, 1] };
         let rhs = &MatRef { data: &[], offset: 0, row_stride, col_stride };
         let product = Product { dims: &dims, all_rows: m, lhs, rhs };
         let caches = Caches::new(second);
-        Asked { combined: combines(micro, caches, &product), right: right(micro, caches, &product) }
+        Choice { combined: combines(micro, caches, &product), right: right(micro, caches, &product) }
     }
 
     /// The most rows that read a right operand where it lies, of up to 1000.

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use super::{self as memory, ALIGN, BlockSize, Memory};
 
-/// Whether memory that holds what its last user left is filled with [`Stored::POISON`] before it is handed out: in builds with
+/// Whether memory that holds what its last user left is filled with [`Storable::POISON`] before it is handed out: in builds with
 /// assertions, so in tests, and with the feature `__poison`.
 pub(crate) const POISONS: bool = cfg!(any(debug_assertions, feature = "__poison"));
 
@@ -15,7 +15,7 @@ pub(crate) const POISONS: bool = cfg!(any(debug_assertions, feature = "__poison"
 /// # Safety
 /// A value whose bits are all zero is one of the type, which has no padding. Where [`ANY_BITS`](Self::ANY_BITS) is set, every bit
 /// pattern of its size is one.
-pub(crate) unsafe trait Stored: Copy + Send + Sync + 'static {
+pub(crate) unsafe trait Storable: Copy + Send + Sync + 'static {
     /// What nobody computes by chance: who reads what nobody wrote shall find no plausible number.
     const POISON: Self;
     /// Whether any bits are a value, so that memory can be handed out as its last user left it.
@@ -29,13 +29,13 @@ pub(crate) unsafe trait Stored: Copy + Send + Sync + 'static {
 /// What any bits are a value of.
 ///
 /// # Safety
-/// [`Stored::ANY_BITS`] is set.
-pub(crate) unsafe trait Plain: Stored {}
+/// [`Storable::ANY_BITS`] is set.
+pub(crate) unsafe trait Plain: Storable {}
 
 macro_rules! stored {
     ($ty:ident, $any_bits:literal, $poison:expr) => {
         // SAFETY: any bits are an integer, or a float, if perhaps a NaN; a truth value is a byte, of which 0 is one.
-        unsafe impl Stored for $ty {
+        unsafe impl Storable for $ty {
             const POISON: Self = $poison;
             const ANY_BITS: bool = $any_bits;
 
@@ -60,7 +60,7 @@ stored!(bool, false, true);
 
 /// Makes what is about to be overwritten nothing plausible, where memory is poisoned at all.
 #[inline(always)]
-pub(crate) fn poison<T: Stored>(elements: &mut [T]) {
+pub(crate) fn poison<T: Storable>(elements: &mut [T]) {
     if POISONS {
         T::poison(elements);
     }
@@ -110,7 +110,7 @@ fn aligned_layout<T>(len: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, 16).ok()
 }
 
-impl<T: Stored> Buffer<T> {
+impl<T: Storable> Buffer<T> {
     /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
     #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
@@ -272,7 +272,7 @@ unsafe fn release_others<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
 /// Bytes as elements, which are poisoned, or false. The bytes must be aligned for them and a whole number of elements, or this
 /// panics.
 #[inline(always)]
-pub(crate) fn cast_bytes<T: Stored>(bytes: &mut [u8]) -> &mut [T] {
+pub(crate) fn cast_bytes<T: Storable>(bytes: &mut [u8]) -> &mut [T] {
     assert!(bytes.as_ptr().cast::<T>().is_aligned() && bytes.len().is_multiple_of(size_of::<T>()));
     if !T::ANY_BITS {
         bytes.fill(0);

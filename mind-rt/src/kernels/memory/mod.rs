@@ -17,7 +17,7 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use blocks::BlockSize;
-pub(crate) use buffer::{Buffer, POISONS, Plain, Stored, cast_bytes, poison};
+pub(crate) use buffer::{Buffer, POISONS, Plain, Storable, cast_bytes, poison};
 
 /// Alignment of every allocation made here, in bytes: a cache line, and an AVX-512 register.
 pub const ALIGN: usize = 64;

@@ -38,7 +38,7 @@ impl Loop {
 
 /// Where the factors of a step are.
 #[derive(Clone, Copy)]
-pub struct Place<T> {
+pub struct Factors<T> {
     /// On the left, how far they are from those of the first step.
     pub lhs: usize,
     /// On the right, the first one.
@@ -62,7 +62,7 @@ pub trait Walk<T> {
         &self,
         rhs: *const T,
         fetches: bool,
-        stretch: impl FnMut(Place<T>, usize) -> Place<T>,
+        stretch: impl FnMut(Factors<T>, usize) -> Factors<T>,
     );
 }
 
@@ -130,13 +130,13 @@ impl<T: Copy> Walk<T> for Straight<T> {
         &self,
         rhs: *const T,
         fetches: bool,
-        mut stretch: impl FnMut(Place<T>, usize) -> Place<T>,
+        mut stretch: impl FnMut(Factors<T>, usize) -> Factors<T>,
     ) {
         let steps = self.steps;
         if fetches && self.ahead.at_once {
             each!(row in R { self.fetch_sums::<V, W>(self.ahead.to, row); });
         }
-        let (mut place, mut left) = (Place { lhs: 0, rhs }, steps.count);
+        let (mut place, mut left) = (Factors { lhs: 0, rhs }, steps.count);
         while left > 0 {
             let mut count = left;
             if fetches && steps.count >= WORTH_FETCHING_AHEAD {
@@ -219,7 +219,7 @@ impl<T> Walk<T> for Scattered<T> {
         &self,
         first: *const T,
         _: bool,
-        mut stretch: impl FnMut(Place<T>, usize) -> Place<T>,
+        mut stretch: impl FnMut(Factors<T>, usize) -> Factors<T>,
     ) {
         let [outer, middle, inner] = self.loops;
         // After the last step of a loop these may be anywhere.
@@ -227,7 +227,7 @@ impl<T> Walk<T> for Scattered<T> {
         for _ in 0..outer.count {
             let (mut lhs, mut rhs) = (outer_lhs, outer_rhs);
             for _ in 0..middle.count {
-                stretch(Place { lhs, rhs: first.wrapping_add(rhs) }, inner.count);
+                stretch(Factors { lhs, rhs: first.wrapping_add(rhs) }, inner.count);
                 lhs = lhs.wrapping_add(middle.lhs);
                 rhs = rhs.wrapping_add(middle.rhs);
             }

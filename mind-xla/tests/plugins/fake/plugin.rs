@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
-use abi::{Function, Head, Opaque, PLACES, Place, Start, Text};
+use abi::{Function, Head, Opaque, PLACES, FunctionIndex, Start, Text};
 
 #[unsafe(no_mangle)]
 #[used]
@@ -44,42 +44,42 @@ pub extern "C" fn GetPjrtApi() -> *const Table {
     }
     TABLE.get_or_init(|| {
         let mut functions: [Option<Function>; PLACES] = [None; PLACES];
-        let all: [(Place, Function); 29] = [
-            (Place::ErrorDestroy, error_destroy),
-            (Place::ErrorMessage, error_message),
-            (Place::ErrorGetCode, error_code),
-            (Place::PluginInitialize, initialize),
-            (Place::EventDestroy, event_destroy),
-            (Place::EventAwait, event_await),
-            (Place::ClientCreate, client_create),
-            (Place::ClientDestroy, client_destroy),
-            (Place::ClientPlatformName, platform_name),
-            (Place::ClientPlatformVersion, platform_version),
-            (Place::ClientAddressableDevices, devices),
-            (Place::ClientCompile, compile),
-            (Place::ClientBufferFromHostBuffer, buffer_from_host),
-            (Place::DeviceDescriptionId, device_id),
-            (Place::DeviceDescriptionKind, device_kind),
-            (Place::DeviceDescriptionToString, device_kind),
-            (Place::DeviceGetDescription, device_description),
-            (Place::DeviceAddressableMemories, no_memories),
-            (Place::DeviceMemoryStats, no_stats),
-            (Place::MemoryKind, device_kind),
-            (Place::MemoryToString, device_kind),
-            (Place::ExecutableDestroy, executable_destroy),
-            (Place::ExecutableNumOutputs, executable_outputs),
-            (Place::LoadedExecutableDestroy, executable_destroy),
-            (Place::LoadedExecutableGetExecutable, executable_inner),
-            (Place::LoadedExecutableExecute, execute),
-            (Place::BufferDestroy, buffer_destroy),
-            (Place::BufferIsDeleted, buffer_is_deleted),
-            (Place::BufferToHostBuffer, buffer_to_host),
+        let all: [(FunctionIndex, Function); 29] = [
+            (FunctionIndex::ErrorDestroy, error_destroy),
+            (FunctionIndex::ErrorMessage, error_message),
+            (FunctionIndex::ErrorGetCode, error_code),
+            (FunctionIndex::PluginInitialize, initialize),
+            (FunctionIndex::EventDestroy, event_destroy),
+            (FunctionIndex::EventAwait, event_await),
+            (FunctionIndex::ClientCreate, client_create),
+            (FunctionIndex::ClientDestroy, client_destroy),
+            (FunctionIndex::ClientPlatformName, platform_name),
+            (FunctionIndex::ClientPlatformVersion, platform_version),
+            (FunctionIndex::ClientAddressableDevices, devices),
+            (FunctionIndex::ClientCompile, compile),
+            (FunctionIndex::ClientBufferFromHostBuffer, buffer_from_host),
+            (FunctionIndex::DeviceDescriptionId, device_id),
+            (FunctionIndex::DeviceDescriptionKind, device_kind),
+            (FunctionIndex::DeviceDescriptionToString, device_kind),
+            (FunctionIndex::DeviceGetDescription, device_description),
+            (FunctionIndex::DeviceAddressableMemories, no_memories),
+            (FunctionIndex::DeviceMemoryStats, no_stats),
+            (FunctionIndex::MemoryKind, device_kind),
+            (FunctionIndex::MemoryToString, device_kind),
+            (FunctionIndex::ExecutableDestroy, executable_destroy),
+            (FunctionIndex::ExecutableNumOutputs, executable_outputs),
+            (FunctionIndex::LoadedExecutableDestroy, executable_destroy),
+            (FunctionIndex::LoadedExecutableGetExecutable, executable_inner),
+            (FunctionIndex::LoadedExecutableExecute, execute),
+            (FunctionIndex::BufferDestroy, buffer_destroy),
+            (FunctionIndex::BufferIsDeleted, buffer_is_deleted),
+            (FunctionIndex::BufferToHostBuffer, buffer_to_host),
         ];
         for (place, function) in all {
             functions[place as usize] = Some(function);
         }
         if variant() == b"missing" {
-            functions[Place::LoadedExecutableExecute as usize] = None;
+            functions[FunctionIndex::LoadedExecutableExecute as usize] = None;
         }
         let places = if variant() == b"small" { 20 } else { PLACES };
         let head = Head {

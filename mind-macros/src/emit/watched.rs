@@ -6,7 +6,7 @@ use mind_core::plan::Search;
 
 /// What is told of a value.
 #[derive(Default)]
-pub struct Said {
+pub struct WatchedText {
     /// As the program has it.
     pub text: String,
     /// What the program calls it, if anything.
@@ -17,7 +17,7 @@ pub struct Said {
     pub derivative: bool,
 }
 
-impl Said {
+impl WatchedText {
     /// `rt::watch::Watched { … }` of a search for NaN.
     pub fn watched(&self, search: &Search, is_given: bool) -> String {
         let Self { text, name, place, derivative } = self;
