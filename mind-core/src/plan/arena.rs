@@ -6,21 +6,9 @@
 
 use crate::{
     dim::{Dim, DimResult},
-    plan::{Buffer, BufferId, Location, Step, Strips, order::may_overwrite},
+    plan::{ALIGNMENT, Arena, Buffer, BufferId, Location, Step, Strips, order::may_overwrite},
     ty::DType,
 };
-
-/// The memory that temporaries of one element type need.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Arena {
-    /// The element type.
-    pub dtype: DType,
-    /// The number of elements, a multiple of those in [`ALIGNMENT`] bytes.
-    pub len: Dim,
-}
-
-/// Buffers in an arena begin at multiples of so many bytes.
-pub const ALIGNMENT: usize = 64;
 
 /// More known sizes than this in one arena are treated as if they were unknown, which takes less time.
 const MOST: usize = 1500;
