@@ -12,8 +12,10 @@
 
 mod activity;
 mod core_v1;
+mod error;
 mod legal;
 pub(crate) mod magnitude;
+mod options;
 mod primal;
 mod pullback;
 pub(crate) mod rules;
@@ -24,69 +26,20 @@ use std::collections::BTreeMap;
 use crate::{
     build::Builder,
     canon::{Canonical, canonicalise_mapped},
-    diag::Code,
     ir::{Inst, Module, Op, ValueId},
     map::{Calculus, Map, formula},
-    ops::{OpError, Profile},
+    ops::Profile,
     verify::{VerifyError, verify},
 };
+
+pub use error::AutodiffError;
+pub(crate) use error::push;
+pub use options::{Cotangent, GradientOptions, Wrt};
 
 use activity::Activity;
 use magnitude::Magnitudes;
 use primal::Copy;
 use pullback::Pullback;
-
-/// What to differentiate, by what, and in which operations.
-///
-/// What the specification calls options besides is not one here: every gradient is canonical and verified.
-///
-/// ```
-/// use mind_core::{
-///     grad::{Cotangent, GradientOptions, Wrt},
-///     ir::ValueId,
-///     ops::Profile,
-/// };
-/// let by_the_first = vec![Wrt { input: ValueId::new(0), zero_ok: false }];
-/// let options = GradientOptions { wrt: by_the_first, ..GradientOptions::default() };
-/// assert_eq!((options.cotangent, options.profile), (Cotangent::One, Profile::Extended));
-/// ```
-#[derive(Clone, Debug)]
-pub struct GradientOptions {
-    /// The inputs to differentiate with respect to, in the order of the gradients.
-    pub wrt: Vec<Wrt>,
-    /// Where the derivative starts.
-    pub cotangent: Cotangent,
-    /// Which operations the gradient may use.
-    pub profile: Profile,
-}
-
-/// By no input yet, from 1, in the operations that the macro and `mind grad` use.
-impl Default for GradientOptions {
-    fn default() -> Self {
-        Self { wrt: Vec::new(), cotangent: Cotangent::One, profile: Profile::Extended }
-    }
-}
-
-/// An input to differentiate with respect to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrt {
-    /// The input.
-    pub input: ValueId,
-    /// Whether an input that does not reach the output gets zeros rather than E5005.
-    pub zero_ok: bool,
-}
-
-/// Where the derivative starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cotangent {
-    /// At 1: the module has one output, a single float.
-    One,
-    /// At 1 of the first output, a single float. The others are passed on.
-    First,
-    /// At one more input an output, in order, each of its output's type. Their names are the first that no input has of
-    /// `cotangent`, `cotangent1`, `cotangent2`, ….
-    Input,
-}
 
 /// A module that computes what the primal computes and the gradients.
 #[derive(Clone, Debug)]
@@ -107,58 +60,6 @@ pub enum Made {
     Copy(ValueId),
     /// By the rule of this value of the primal.
     Back(ValueId),
-}
-
-/// Why a module has no gradient.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum AutodiffError {
-    /// E5001: an operation on the way has no derivative rule in this profile.
-    #[error("`{op}` has no derivative in this profile; it stands on the path {path}")]
-    UnsupportedOp {
-        /// The operation.
-        op: &'static str,
-        /// Its value in the primal.
-        value: ValueId,
-        /// From the output to the parameter, `%7 Mul <- %4 Conv2d <- %0 x`.
-        path: String,
-    },
-    /// E5002: the gradient breaks a rule of the IR; a fault of the compiler.
-    #[error("the gradient does not verify: {0}")]
-    Verification(String),
-    /// E5003: an axis is out of range.
-    #[error("`{op}`: axis {axis} is out of range for shape {shape}")]
-    InvalidAxis {
-        /// The operation.
-        op: &'static str,
-        /// The axis.
-        axis: i64,
-        /// The shape.
-        shape: String,
-    },
-    /// E5004: a shape that the rule cannot handle, or an output that is not a single float.
-    #[error("{0}")]
-    UnsupportedShape(String),
-    /// E5005: the parameter is an integer, or does not reach the output.
-    #[error("{problem}")]
-    NotDifferentiable {
-        /// The parameter.
-        input: ValueId,
-        /// Why it has no gradient.
-        problem: String,
-    },
-}
-
-impl AutodiffError {
-    /// The stable number.
-    pub const fn code(&self) -> Code {
-        match self {
-            Self::UnsupportedOp { .. } => Code::E5001,
-            Self::Verification(_) => Code::E5002,
-            Self::InvalidAxis { .. } => Code::E5003,
-            Self::UnsupportedShape(_) => Code::E5004,
-            Self::NotDifferentiable { .. } => Code::E5005,
-        }
-    }
 }
 
 /// The module that computes the gradient of `module`.
@@ -311,20 +212,6 @@ impl Calculus for Builder {
             return Ok(value);
         }
         push(self, Op::Map(Map::to(dtype)), &[value])
-    }
-}
-
-/// Emits an operation; a broken rule is a fault of the compiler, except that a result may leave the limits on shapes.
-pub(crate) fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
-    builder.push(op, operands).map_err(|error| refused(builder, &error, operands))
-}
-
-fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> AutodiffError {
-    let message = error.message(|operand| builder.ty(operands[operand]).to_string());
-    if error.code == Code::E1008 {
-        AutodiffError::UnsupportedShape(message)
-    } else {
-        AutodiffError::Verification(format!("[{}] {message}", error.code))
     }
 }
 

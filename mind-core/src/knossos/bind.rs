@@ -5,9 +5,8 @@
 //! Rust programmer would write: the parameters one by one, and tangents only of what has one.
 
 use super::{
-    build::Builder,
+    build::{Builder, gather, spread},
     emit::names::{rust_name, type_name},
-    grad::{gather, spread},
     ir::{Definition, Derivative, Function, FunctionId, Operation, Program, ValueId},
     types::{Type, TypeId},
 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    ir::{Block, BlockId, Body, Check, Instruction, Loop, Operation, Position, ValueDef, ValueId},
-    prelude::Scalar,
+    ir::{Block, BlockId, Body, Check, Instruction, Loop, Operation, Position, Program, ValueDef, ValueId},
+    scalars::Scalar,
     types::{Type, TypeId, Types},
 };
 
@@ -295,4 +295,22 @@ impl Builder {
         let otherwise = self.end(result);
         self.emit(Operation::If(then, otherwise), [condition], ty)
     }
+}
+
+/// The operands of a function with so many parameters, of its one argument.
+pub(super) fn spread(b: &mut Builder, program: &Program, argument: ValueId, count: usize) -> Vec<ValueId> {
+    if count == 1 { vec![argument] } else { b.members(&program.types, argument) }
+}
+
+/// The one argument that operands are.
+pub(super) fn gather(b: &mut Builder, program: &mut Program, operands: &[ValueId]) -> ValueId {
+    match operands {
+        [one] => *one,
+        several => b.tuple(&mut program.types, several),
+    }
+}
+
+/// Whether a value of this type can change the result.
+pub(super) fn is_accumulator(program: &Program, ty: TypeId) -> bool {
+    matches!(program.types.get(ty), Type::Accumulator(_))
 }

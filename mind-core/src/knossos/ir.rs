@@ -11,10 +11,13 @@
 //! Nothing is written to, with one exception that only derivatives have: an accumulator is made, added to, and read
 //! once. Adding commutes, so the order in which the turns of a loop add is free.
 
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use super::{
-    prelude::Scalar,
+    scalars::Scalar,
     types::{TypeId, Types},
 };
 use crate::diag::Site;
@@ -86,11 +89,25 @@ pub struct Program {
     /// What tapes hold.
     pub layouts: Vec<Layout>,
     /// What is known by name and argument, and which derivative belongs to which function.
-    pub(super) names: super::names::Names,
+    pub(super) names: Names,
     /// How many of the functions, from the first, have been looked through for derivatives to make.
     pub(super) completed: usize,
     /// How many instructions the derivatives that were made have.
     pub(super) derived: usize,
+}
+
+/// The functions of a program by their names, and the derivatives of each.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    /// The overloads of each name that the program defines or declares.
+    pub(super) overloads: HashMap<Arc<str>, Vec<FunctionId>>,
+    /// Functions of the prelude and primitives as functions, made where a derivative of one is asked for.
+    pub(super) builtins: HashMap<(Arc<str>, TypeId), FunctionId>,
+    pub(super) derivatives: HashMap<(Derivative, FunctionId), FunctionId>,
+    /// The derivatives that the program wrote.
+    pub(super) written: HashSet<FunctionId>,
+    /// Functions that the program declares, or writes a derivative of, and leaves to the prelude.
+    pub(super) left: HashSet<FunctionId>,
 }
 
 /// The types of the values of a tape, in order.

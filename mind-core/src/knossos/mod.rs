@@ -29,6 +29,7 @@ mod print;
 mod read;
 pub mod rules;
 pub mod sample;
+pub mod scalars;
 pub mod types;
 mod verify;
 

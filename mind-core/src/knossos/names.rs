@@ -1,30 +1,13 @@
 //! Which function a name and an argument stand for, and which derivative belongs to which function.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use super::{
-    build::Builder,
-    grad::{gather, spread},
+    build::{Builder, gather, spread},
     ir::{Definition, Derivative, Function, FunctionId, Operation, Position, Program},
     primitives,
     types::{Type, TypeId, Types},
 };
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Names {
-    /// The overloads of each name that the program defines or declares.
-    overloads: HashMap<Arc<str>, Vec<FunctionId>>,
-    /// Functions of the prelude and primitives as functions, made where a derivative of one is asked for.
-    builtins: HashMap<(Arc<str>, TypeId), FunctionId>,
-    derivatives: HashMap<(Derivative, FunctionId), FunctionId>,
-    /// The derivatives that the program wrote.
-    written: HashSet<FunctionId>,
-    /// Functions that the program declares, or writes a derivative of, and leaves to the prelude.
-    left: HashSet<FunctionId>,
-}
 
 impl Derivative {
     /// As programs write it.

@@ -1,122 +1,16 @@
-//! The functions that every program has: the table of scalar operations, and the overloads of the prelude.
+//! The functions that every program has: the overloads of the prelude.
 
 use super::{
     build::Builder,
     ir::{Check, Operation, ValueId},
+    scalars::Scalar,
     types::{TypeId, Types},
 };
 
 const I: TypeId = TypeId::INTEGER;
 const F: TypeId = TypeId::FLOAT;
-const B: TypeId = TypeId::BOOL;
 const VECTOR: TypeId = TypeId::VECTOR;
 const MATRIX: TypeId = TypeId::MATRIX;
-
-macro_rules! scalars {
-    ($($(#[$doc:meta])* $scalar:ident $name:literal [$($parameter:ident),*] $result:ident;)+) => {
-        /// An operation on numbers and truth values.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Scalar { $($(#[$doc])* $scalar,)+ }
-
-        impl Scalar {
-            /// Every operation.
-            pub const ALL: &'static [Self] = &[$(Self::$scalar),+];
-
-            /// What programs call it, the types of its operands and of its result. Names that begin with `#` are of
-            /// derivatives; programs cannot write them.
-            pub const fn signature(self) -> (&'static str, &'static [TypeId], TypeId) {
-                match self {
-                    $(Self::$scalar => ($name, &[$($parameter),*], $result),)+
-                }
-            }
-        }
-    };
-}
-
-scalars! {
-    /// The sum.
-    AddF "add" [F, F] F;
-    /// The wrapping sum.
-    AddI "add" [I, I] I;
-    /// The difference.
-    SubF "sub" [F, F] F;
-    /// The wrapping difference.
-    SubI "sub" [I, I] I;
-    /// The product.
-    MulF "mul" [F, F] F;
-    /// The wrapping product.
-    MulI "mul" [I, I] I;
-    /// The quotient.
-    DivF "div" [F, F] F;
-    /// The quotient, towards zero; an error where the divisor is zero.
-    DivI "div" [I, I] I;
-    /// The negative.
-    NegF "neg" [F] F;
-    /// The wrapping negative.
-    NegI "neg" [I] I;
-    /// Greater.
-    GtF "gt" [F, F] B;
-    /// Greater.
-    GtI "gt" [I, I] B;
-    /// Less.
-    LtF "lt" [F, F] B;
-    /// Less.
-    LtI "lt" [I, I] B;
-    /// Greater or equal.
-    GteF "gte" [F, F] B;
-    /// Greater or equal.
-    GteI "gte" [I, I] B;
-    /// Less or equal.
-    LteF "lte" [F, F] B;
-    /// Less or equal.
-    LteI "lte" [I, I] B;
-    /// A whole power; the zeroth is 1, with derivative 0 everywhere.
-    Pow "pow" [F, I] F;
-    /// The natural logarithm.
-    Log "log" [F] F;
-    /// The exponential.
-    Exp "exp" [F] F;
-    /// The sine.
-    Sin "sin" [F] F;
-    /// The cosine.
-    Cos "cos" [F] F;
-    /// The hyperbolic tangent.
-    Tanh "tanh" [F] F;
-    /// The hyperbolic cosine.
-    Cosh "cosh" [F] F;
-    /// The hyperbolic sine, the derivative of `cosh`.
-    Sinh "#sinh" [F] F;
-    /// The absolute value; its derivative at 0 is -1.
-    Abs "abs" [F] F;
-    /// The square root.
-    Sqrt "sqrt" [F] F;
-    /// The error function.
-    Erf "erf" [F] F;
-    /// The logarithm of the absolute value of the gamma function.
-    Lgamma "lgamma" [F] F;
-    /// The n-th derivative of digamma, itself the derivative of `lgamma`.
-    Polygamma "#polygamma" [I, F] F;
-    /// The angle of the point (x, y) from y and x.
-    Atan2 "atan2" [F, F] F;
-    /// The greater; the first where they are equal.
-    Max "max" [F, F] F;
-    /// The smaller; the first where they are equal.
-    Min "min" [F, F] F;
-    /// Either or both; both are computed.
-    Or "or" [B, B] B;
-    /// Both; both are computed.
-    And "and" [B, B] B;
-    /// The contrary.
-    Not "not" [B] B;
-    /// The nearest float.
-    ToFloat "to_float" [I] F;
-    /// 1 or 0.
-    BoolToFloat "bool_to_float" [B] F;
-    /// The ratio of a circle's circumference to its diameter.
-    Pi "pi" [] F;
-    /// A fixed hash of an integer, in [0, 1).
-    RandomHash "$ranhashdoub" [I] F;
-}
 
 /// A function of the prelude that is written in others.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,8 @@
 use super::{
     build::Builder,
     ir::{Operation, ValueId},
-    prelude::{self, Scalar, same_size},
+    prelude::{self, same_size},
+    scalars::Scalar,
     types::{Type, TypeId, Types},
 };
 

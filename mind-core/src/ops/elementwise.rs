@@ -128,7 +128,11 @@ fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
 }
 
 fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
-    if known(op).is_identity() { super::no_flops(op, operands, result) } else { result.shape.element_count() }
+    if known(op).is_identity() {
+        super::row::no_flops(op, operands, result)
+    } else {
+        result.shape.element_count()
+    }
 }
 
 /// Every broadcast pattern: none, a scalar on either side, a missing axis, a stretched one, both stretched.

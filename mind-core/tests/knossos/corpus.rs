@@ -13,7 +13,7 @@ use mind_core::{
         check,
         interp::{Options, Precision, run},
         ir::{Check, Definition, Loop, Operation, Projection},
-        prelude::Scalar,
+        scalars::Scalar,
         verify,
     },
     snippet,

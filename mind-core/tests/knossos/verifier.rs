@@ -140,7 +140,7 @@ fn values_of_blocks_that_have_ended_are_found() {
         }
         let (result, operands) = (ValueId::new(body.values.len()), vec![value]);
         body.values.push(body.values[value.index()].clone());
-        let operation = Operation::Scalar(mind_core::knossos::prelude::Scalar::NegF);
+        let operation = Operation::Scalar(mind_core::knossos::scalars::Scalar::NegF);
         let place = Default::default();
         let entry = body.entry.index();
         body.blocks[entry].instructions.push(Instruction { result, operation, operands, place });

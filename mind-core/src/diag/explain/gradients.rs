@@ -1,6 +1,7 @@
 //! E5xxx: gradients.
 
-use super::{Example, Explanation, Profile};
+use super::explanation::{Example, Explanation};
+use crate::profile::Profile;
 
 const CONVOLUTION: &str =
     "fn loss(x: f32[1, 4, 4, 1], w: f32[3, 3, 1, 1]) -> f32 {\n    sum(conv2d(x, w))\n}";

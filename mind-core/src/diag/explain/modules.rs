@@ -1,6 +1,7 @@
 //! E4xxx: modules and the rules of single operations.
 
-use super::{Example, Explanation, Profile};
+use super::explanation::{Example, Explanation};
+use crate::profile::Profile;
 
 pub(super) const E4001: Explanation = Explanation {
     text: "An instruction reads a value that does not stand above it, or a symbol or type that its table does not have. \

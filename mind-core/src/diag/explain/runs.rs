@@ -1,6 +1,6 @@
 //! E6xxx: what happens as programs run.
 
-use super::{Example, Explanation, Given, RESERVED};
+use super::explanation::{Example, Explanation, Given, RESERVED};
 
 pub(super) const E6001: Explanation = Explanation {
     text: "An index of `gather`, of `take_along` or of a method of `Tensor` as `row` is negative, or not below the extent that it is along. It is checked before anything is written.",

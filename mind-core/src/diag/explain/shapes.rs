@@ -1,6 +1,6 @@
 //! E3xxx: shapes.
 
-use super::{Example, Explanation};
+use super::explanation::{Example, Explanation};
 
 pub(super) const E3001: Explanation = Explanation {
     text: "Two shapes do not broadcast. They are aligned at their last dimensions; there, extents must be equal or one of \

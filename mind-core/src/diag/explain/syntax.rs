@@ -1,6 +1,7 @@
 //! E1xxx: texts that cannot be read.
 
-use super::{Example, Explanation, Profile};
+use super::explanation::{Example, Explanation};
+use crate::profile::Profile;
 
 pub(super) const E1001: Explanation = Explanation {
     text: "A file or standard input holds bytes that are no UTF-8 text. Often it is not a text at all, or was saved in \

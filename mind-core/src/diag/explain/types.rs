@@ -1,6 +1,6 @@
 //! E2xxx: names and types.
 
-use super::{Example, Explanation};
+use super::explanation::{Example, Explanation};
 
 pub(super) const E2001: Explanation = Explanation {
     text: "A value has another type than the one that is declared for it: the result of a function, an argument of a \

@@ -5,9 +5,9 @@ use crate::{
     diag::{Code, Diag},
     knossos::{
         ir::{Loop, Operation, Projection, ValueId},
-        prelude::Scalar,
         primitives::{common_size, is_summable},
         read::{Form, FormId},
+        scalars::Scalar,
         types::{Type, TypeId},
     },
 };

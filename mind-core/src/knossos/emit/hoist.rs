@@ -16,7 +16,7 @@ use super::{
 };
 use crate::knossos::{
     ir::{BlockId, Instruction, Operation, Projection, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
 };
 
 /// A row of a tensor, under way.

@@ -8,7 +8,7 @@ use super::{
 use crate::knossos::{
     interp::Precision,
     ir::{BlockId, Check, Definition, FunctionId, Instruction, LayoutId, Operation, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::Type,
 };
 

@@ -1,13 +1,10 @@
 //! Forward mode: beside each value its tangent, or nothing where that is zero.
 
-use super::{
-    gather, is_accumulator,
-    partials::{needs, partials},
-};
+use super::partials::{needs, partials};
 use crate::knossos::{
-    build::Builder,
+    build::{Builder, gather, is_accumulator},
     ir::{BlockId, Body, Derivative, FunctionId, Instruction, Loop, Operation, Program, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::TypeId,
 };
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::knossos::{
     ir::{BlockId, Instruction, Loop, Operation, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::TypeId,
 };
 

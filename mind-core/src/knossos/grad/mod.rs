@@ -16,9 +16,8 @@ pub(super) use simplify::forward;
 use simplify::simplify;
 
 use super::{
-    build::Builder,
-    ir::{Body, Definition, Derivative, FunctionId, Operation, Program, ValueId},
-    types::TypeId,
+    build::{Builder, spread},
+    ir::{Body, Definition, Derivative, FunctionId, Operation, Program},
 };
 use crate::diag::{Code, Diag, Diags};
 
@@ -148,22 +147,4 @@ impl Program {
         }
         Ok(())
     }
-}
-
-/// The operands of a function with so many parameters, of its one argument.
-pub(super) fn spread(b: &mut Builder, program: &Program, argument: ValueId, count: usize) -> Vec<ValueId> {
-    if count == 1 { vec![argument] } else { b.members(&program.types, argument) }
-}
-
-/// The one argument that operands are.
-pub(super) fn gather(b: &mut Builder, program: &mut Program, operands: &[ValueId]) -> ValueId {
-    match operands {
-        [one] => *one,
-        several => b.tuple(&mut program.types, several),
-    }
-}
-
-/// Whether a value of this type can change the result.
-fn is_accumulator(program: &Program, ty: TypeId) -> bool {
-    matches!(program.types.get(ty), super::types::Type::Accumulator(_))
 }

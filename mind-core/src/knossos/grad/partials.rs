@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::knossos::{build::Builder, ir::ValueId, prelude::Scalar};
+use crate::knossos::{build::Builder, ir::ValueId, scalars::Scalar};
 
 /// What a change of an operand is multiplied with.
 #[derive(Clone, Copy, Debug)]

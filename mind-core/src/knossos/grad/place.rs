@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use super::reverse::{Key, Reverse};
 use crate::knossos::{
     ir::{Instruction, LayoutId, Operation, Position, Projection, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::{Type, TypeId},
 };
 

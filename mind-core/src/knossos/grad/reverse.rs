@@ -12,17 +12,15 @@
 use std::collections::HashMap;
 
 use super::{
-    gather, is_accumulator,
     partials::{needs, partials},
     place::{Leaf, LeafId},
-    spread,
 };
 use crate::knossos::{
-    build::Builder,
+    build::{Builder, gather, is_accumulator, spread},
     ir::{
         BlockId, Body, Derivative, FunctionId, Instruction, LayoutId, Operation, Program, Projection, ValueId,
     },
-    prelude::Scalar,
+    scalars::Scalar,
     types::{Type, TypeId},
 };
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Precision, Value,
-    machine::{Fault, fault},
+    outcome::{Fault, fault},
     structure::{accumulator, add, position},
     value::Accumulator,
 };

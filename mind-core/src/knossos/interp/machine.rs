@@ -5,6 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use super::{
     Failure, Options, Outcome, Style, Value,
     accumulators::Accumulators,
+    outcome::{Fault, fault},
     scalar,
     structure::{
         float, greatest, integers, members, nothing, position, size_value, structure, sum, tensor, zero,
@@ -47,13 +48,6 @@ pub(super) fn run(
         let printed = std::mem::take(&mut machine.printed);
         Failure { code, message, place, function: name.to_string(), printed }
     })
-}
-
-/// What went wrong, before the machine says where.
-pub(super) type Fault = (Code, String);
-
-pub(super) fn fault<T>(code: Code, message: impl Into<String>) -> Result<T, Fault> {
-    Err((code, message.into()))
 }
 
 struct Machine<'p> {

@@ -5,6 +5,8 @@
 
 mod accumulators;
 mod machine;
+mod options;
+mod outcome;
 mod precision;
 mod scalar;
 mod structure;
@@ -12,108 +14,14 @@ mod value;
 
 use std::thread;
 
+use options::Style;
+pub use options::{Bools, Floats, Options};
+pub use outcome::{Failure, Outcome};
 pub use precision::Precision;
 pub use value::{Tensor, Value};
 
-use super::ir::{FunctionId, Position, Program};
-use crate::{
-    diag::{Code, Diag},
-    memory,
-};
-
-/// How a program is run.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// What a Float is.
-    pub precision: Precision,
-    /// How `print` writes a Bool.
-    pub bools: Bools,
-    /// How `print` writes a Float.
-    pub floats: Floats,
-    /// How many calls may be under way at once.
-    pub most_calls: usize,
-    /// How many elements a tensor may have, and how many turns a loop.
-    pub most_elements: usize,
-    /// The most bytes that values may take at once. What they take is measured now and then, so a run may stop where it
-    /// holds fifteen sixteenths of it.
-    pub most_bytes: u64,
-    /// How many instructions may run; where there is a limit, what goes through a tensor counts as often as it has elements.
-    pub most_steps: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            precision: Precision::F64,
-            bools: Bools::Digits,
-            floats: Floats::Six,
-            most_calls: 10_000,
-            most_elements: 1 << 28,
-            most_bytes: memory::DEFAULT,
-            most_steps: u64::MAX,
-        }
-    }
-}
-
-/// How `print` writes a Bool. A value that a run gives is shown as programs write it, whatever is chosen here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bools {
-    /// `1` and `0`, as programs that ksc compiles print them.
-    Digits,
-    /// `true` and `false`.
-    Words,
-}
-
-/// How `print` writes a Float. A value that a run gives is shown in all its digits, whatever is chosen here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Floats {
-    /// In six significant digits, as programs that ksc compiles print them: `10`, `0.333333`.
-    Six,
-    /// In the digits that tell it from others, as programs write it: `10.0`, `0.3333333333333333`.
-    Exact,
-}
-
-/// How values are written.
-#[derive(Clone, Copy, Debug)]
-struct Style {
-    precision: Precision,
-    bools: Bools,
-    floats: Floats,
-}
-
-/// What a run left.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The result; tapes in it are empty.
-    pub value: Value,
-    /// What was printed.
-    pub printed: String,
-    /// How many instructions ran.
-    pub steps: u64,
-}
-
-/// Why a run did not end well.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{message}")]
-pub struct Failure {
-    /// The stable number, E6xxx.
-    pub code: Code,
-    /// What happened.
-    pub message: String,
-    /// Where the program asks for it.
-    pub place: Position,
-    /// The function that was running.
-    pub function: String,
-    /// What was printed before.
-    pub printed: String,
-}
-
-impl Failure {
-    /// As a mistake of the program's text.
-    pub fn diag(&self) -> Diag {
-        Diag::new(self.code, self.place.into(), self.message.clone()).note(format!("in `{}`", self.function))
-    }
-}
+use super::ir::{FunctionId, Program};
+use crate::diag::Code;
 
 /// For recursion over values, which nest as deep as calls: each leaves a tape in that of its caller.
 const STACK: usize = 256 << 20;

@@ -5,7 +5,7 @@ use mind_special::{erf, lgamma, polygamma, power, random_hash};
 use std::f64::consts::PI;
 
 use super::Value;
-use crate::knossos::prelude::Scalar;
+use crate::knossos::scalars::Scalar;
 
 /// What an operation makes of its operands; nothing for an integer divided by zero.
 pub(super) fn evaluate(scalar: Scalar, operands: &[&Value]) -> Option<Value> {

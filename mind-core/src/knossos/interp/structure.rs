@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Precision, Tensor, Value,
-    machine::{Fault, fault},
+    outcome::{Fault, fault},
     value::{Accumulator, Tape},
 };
 use crate::{

@@ -5,7 +5,7 @@
 
 use crate::knossos::{
     ir::{BlockId, Body, Instruction, Loop, Operation, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::{TypeId, Types},
 };
 

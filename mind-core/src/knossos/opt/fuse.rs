@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use super::failures::Facts;
 use crate::knossos::{
     ir::{Block, BlockId, Body, Instruction, Loop, Operation, ValueDef, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::TypeId,
 };
 

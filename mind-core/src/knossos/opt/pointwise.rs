@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use crate::knossos::{
     ir::{BlockId, Body, Instruction, Loop, Operation, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::{Type, TypeId, Types},
 };
 

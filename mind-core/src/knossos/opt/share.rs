@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::knossos::{
     ir::{BlockId, Body, Instruction, Operation, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
 };
 
 /// Makes cheap values once where they are made again in sight, such as the size of a tensor: so loops over the same size are

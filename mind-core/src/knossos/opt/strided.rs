@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::knossos::{
     ir::{BlockId, Body, Instruction, Loop, Operation, Position, ValueId},
-    prelude::Scalar,
+    scalars::Scalar,
     types::{TypeId, Types},
 };
 

@@ -7,6 +7,7 @@ mod cut;
 mod elements;
 mod epilogue;
 mod folds;
+mod nest;
 mod numbers;
 mod rows;
 mod short_rows;
@@ -16,18 +17,16 @@ use crate::{
     dim::Dim,
     loops::{Cut, Loops, Run},
     map::{Map, Rust},
-    plan::{BufferId, Nest, Operand, Plan, Step, Target, View},
+    plan::{BufferId, Nest, Operand, Plan, Step, View},
     ty::DType,
 };
 
 pub use epilogue::{Epilogue, Finished, Product, Whole, epilogue, is_tiny, product};
 
 use captures::Captures;
+use nest::{Along, WORTH_DISPATCHING, buffer, dtype, known, operands, targets};
 use rows::{Frame, Lowering};
 use writer::Writer;
-
-/// Below this many elements, known ahead, a nest runs where it stands: choosing a SIMD level would cost more.
-const WORTH_DISPATCHING: i64 = 64;
 
 /// What a nest does.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,63 +142,4 @@ fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
 fn has_functions(nest: &Nest) -> bool {
     let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
     nodes.any(|node| matches!(node.op.row().rust, Rust::By(_)))
-}
-
-/// How a view moves along an axis.
-enum Along {
-    Still,
-    Consecutive,
-    Strided,
-}
-
-impl Along {
-    fn of(view: &View, axis: usize) -> Self {
-        match &view.strides[axis] {
-            stride if *stride == Dim::ZERO => Self::Still,
-            stride if stride.is_one() => Self::Consecutive,
-            _ => Self::Strided,
-        }
-    }
-}
-
-/// The operands of everything that a nest computes, stores or sums, and their element types.
-fn operands<'n>(plan: &Plan, nest: &'n Nest) -> Vec<(&'n Operand, DType)> {
-    let mut operands = Vec::new();
-    for pass in &nest.passes {
-        for node in pass.elements.iter().chain(&pass.numbers) {
-            let given = node.operands.iter().enumerate();
-            operands
-                .extend(given.map(|(position, operand)| (operand, node.op.row().operand(position, node.of))));
-        }
-        for store in pass.stores.iter().chain(&pass.row_stores) {
-            operands.push((&store.operand, dtype(plan, &store.target)));
-        }
-        operands.extend(pass.folds.iter().chain(&pass.row_folds).map(|fold| (&fold.operand, fold.dtype)));
-    }
-    operands
-}
-
-/// What is written: views of stores and of sums in memory.
-fn targets(nest: &Nest) -> impl Iterator<Item = &View> {
-    nest.passes.iter().flat_map(|pass| {
-        let stores = pass.stores.iter().chain(&pass.row_stores).map(|store| &store.target);
-        let folds = pass.folds.iter().chain(&pass.row_folds).filter_map(|fold| match &fold.target {
-            Target::Memory(view) => Some(view),
-            Target::Number(_) | Target::Total(_) => None,
-        });
-        stores.chain(folds)
-    })
-}
-
-fn buffer(view: &View) -> BufferId {
-    view.buffer().expect("nests read and write memory")
-}
-
-fn dtype(plan: &Plan, view: &View) -> DType {
-    plan.buffers[buffer(view).0].ty.dtype
-}
-
-/// The number of elements, if it is known.
-fn known(extents: &[Dim]) -> Option<i64> {
-    extents.iter().try_fold(1i64, |product, extent| product.checked_mul(extent.as_literal()?))
 }

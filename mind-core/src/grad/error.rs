@@ -1,0 +1,74 @@
+//! Why a module has no gradient.
+
+use crate::{
+    build::Builder,
+    diag::Code,
+    ir::{Op, ValueId},
+    ops::OpError,
+};
+
+/// Why a module has no gradient.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AutodiffError {
+    /// E5001: an operation on the way has no derivative rule in this profile.
+    #[error("`{op}` has no derivative in this profile; it stands on the path {path}")]
+    UnsupportedOp {
+        /// The operation.
+        op: &'static str,
+        /// Its value in the primal.
+        value: ValueId,
+        /// From the output to the parameter, `%7 Mul <- %4 Conv2d <- %0 x`.
+        path: String,
+    },
+    /// E5002: the gradient breaks a rule of the IR; a fault of the compiler.
+    #[error("the gradient does not verify: {0}")]
+    Verification(String),
+    /// E5003: an axis is out of range.
+    #[error("`{op}`: axis {axis} is out of range for shape {shape}")]
+    InvalidAxis {
+        /// The operation.
+        op: &'static str,
+        /// The axis.
+        axis: i64,
+        /// The shape.
+        shape: String,
+    },
+    /// E5004: a shape that the rule cannot handle, or an output that is not a single float.
+    #[error("{0}")]
+    UnsupportedShape(String),
+    /// E5005: the parameter is an integer, or does not reach the output.
+    #[error("{problem}")]
+    NotDifferentiable {
+        /// The parameter.
+        input: ValueId,
+        /// Why it has no gradient.
+        problem: String,
+    },
+}
+
+impl AutodiffError {
+    /// The stable number.
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::UnsupportedOp { .. } => Code::E5001,
+            Self::Verification(_) => Code::E5002,
+            Self::InvalidAxis { .. } => Code::E5003,
+            Self::UnsupportedShape(_) => Code::E5004,
+            Self::NotDifferentiable { .. } => Code::E5005,
+        }
+    }
+}
+
+/// Emits an operation; a broken rule is a fault of the compiler, except that a result may leave the limits on shapes.
+pub(crate) fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
+    builder.push(op, operands).map_err(|error| refused(builder, &error, operands))
+}
+
+fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> AutodiffError {
+    let message = error.message(|operand| builder.ty(operands[operand]).to_string());
+    if error.code == Code::E1008 {
+        AutodiffError::UnsupportedShape(message)
+    } else {
+        AutodiffError::Verification(format!("[{}] {message}", error.code))
+    }
+}
