@@ -5,6 +5,7 @@
 
 extern crate proc_macro;
 
+mod circles;
 mod determinism;
 mod differential;
 mod emitted;

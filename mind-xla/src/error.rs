@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use mind_core::{diag::Code, stablehlo};
 
-use crate::plugin::VARIABLE;
+/// The variable of the environment that names a plugin.
+pub const VARIABLE: &str = "MIND_PJRT_PLUGIN";
 
 /// Why something is not done. What is said of a plugin's names it, and nothing is half done.
 #[derive(Debug, thiserror::Error)]

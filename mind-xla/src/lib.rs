@@ -27,6 +27,7 @@
 #![deny(unsafe_code)]
 
 mod client;
+mod device;
 mod error;
 mod executable;
 mod ffi;
@@ -37,11 +38,12 @@ mod plugin;
 mod program;
 mod tensor;
 
-pub use client::{Client, ClientOption, Device, Memory, MemoryStats};
-pub use error::Error;
+pub use client::Client;
+pub use device::{ClientOption, Device, Memory, MemoryStats};
+pub use error::{Error, VARIABLE};
 pub use executable::{Call, Executable};
 pub use parameters::OnDevices;
-pub use plugin::{Plugin, VARIABLE};
+pub use plugin::Plugin;
 pub use program::Program;
 pub use tensor::{DeviceTensor, Values};
 

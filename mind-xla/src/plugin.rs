@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::client::{Client, ClientOption};
-use crate::error::Error;
+use crate::client::Client;
+use crate::device::ClientOption;
+use crate::error::{Error, VARIABLE};
 use crate::ffi::Table;
-
-/// The variable of the environment that names a plugin.
-pub const VARIABLE: &str = "MIND_PJRT_PLUGIN";
 
 /// A PJRT plugin: a library by which programs run on devices of a kind.
 ///

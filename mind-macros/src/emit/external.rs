@@ -8,10 +8,14 @@ use mind_core::{
     ty::DType,
 };
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{Item, body::Body, parse};
+use super::{
+    body::Body,
+    item::Item,
+    tokens::{at, parse},
+};
 
 /// The module that holds a function for each such step. What rustc says of it is said at the call in the block.
 pub(super) fn functions(item: &Item<'_>) -> TokenStream {
@@ -35,19 +39,6 @@ pub(super) fn functions(item: &Item<'_>) -> TokenStream {
             #(#functions)*
         }
     }
-}
-
-/// The same tokens at one place, meaning what they mean.
-pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
-    let moved = tokens.into_iter().map(|mut tree| {
-        let place = span.resolved_at(tree.span());
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), at(group.stream(), span)).into();
-        }
-        tree.set_span(place);
-        tree
-    });
-    moved.collect()
 }
 
 /// Whether there is such a step.

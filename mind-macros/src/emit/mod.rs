@@ -5,6 +5,7 @@ mod call;
 mod extent;
 mod external;
 mod interface;
+mod item;
 pub(crate) mod literal;
 pub(crate) mod names;
 mod nest;
@@ -13,103 +14,32 @@ mod product;
 mod profile;
 mod root;
 mod signature;
+mod steps;
 pub mod structs;
+mod tokens;
 mod watched;
 
 use std::collections::BTreeSet;
 
 use mind_core::{
     dim::{Bindings, Dim},
-    ir::ValueId,
     ops::Requirement,
     plan::{Listing, Plan, Returned, Scalar, Step, listing},
-    surface::lower::Structure,
 };
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+pub use item::{Arguments, Constants, Item, Parameter};
 pub use outline::Lengths;
 pub use root::Root;
+pub(crate) use tokens::parse;
+pub use tokens::{braces_at, keyword_at, visibility_at};
 pub use watched::WatchedText;
 
 use extent::{Arithmetic, extent, symbol_variable};
 use interface::Interface;
 use signature::{Input, Signature};
-
-/// A function that is ready to be written as Rust.
-pub struct Item<'a> {
-    /// Where the facade is.
-    pub root: &'a Root,
-    /// Doc comments and attributes, as written.
-    pub attributes: TokenStream,
-    /// `pub`, `pub(crate)`, … or nothing.
-    pub visibility: TokenStream,
-    /// The function's name.
-    pub name: Ident,
-    /// The declared symbols.
-    pub symbols: Vec<Ident>,
-    /// The parameters, in order.
-    pub parameters: Vec<Parameter>,
-    /// The result; its leaves are the plan's results, in order.
-    pub result: Structure,
-    /// What runs.
-    pub plan: &'a Plan,
-    /// What the user calls a value of the planned module.
-    pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
-    /// Where the user writes a value of the planned module.
-    pub value_span: &'a dyn Fn(ValueId) -> Option<Span>,
-    /// What is told of a value of the planned module that is watched.
-    pub value_said: &'a dyn Fn(ValueId) -> WatchedText,
-    /// The constants of the module.
-    pub constants: Constants,
-    /// What other blocks import the function by.
-    pub import: TokenStream,
-    /// What the user calls it with.
-    pub arguments: Arguments,
-    /// How long functions of what runs may be.
-    pub lengths: Lengths,
-}
-
-/// What the user calls a function with where it takes tensors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arguments {
-    /// Tensors and views of them, by `&TensorRef`.
-    Tensors,
-    /// Whatever the run time reads as one. The function is generic then, which the value of a closure cannot be.
-    Any,
-}
-
-impl Arguments {
-    /// Those of functions that are items.
-    pub const OF_ITEMS: Self = if cfg!(feature = "ndarray") { Self::Any } else { Self::Tensors };
-}
-
-/// A parameter.
-#[derive(Clone)]
-pub struct Parameter {
-    /// Its name.
-    pub name: Ident,
-    /// Its type: a tensor, a number or a struct; its leaves are inputs of the plan, in order.
-    pub structure: Structure,
-    /// Whether it is `&mut`.
-    pub update: bool,
-    /// Where its declaration ends.
-    pub end: Span,
-}
-
-/// What the module of a function tells.
-pub struct Constants {
-    /// The Core IR of the function as text.
-    pub core_ir: String,
-    /// The same as MIC.
-    pub mic: String,
-    /// Which inputs of the module its last outputs update.
-    pub updates: Vec<usize>,
-    /// The number of elements in the parameters.
-    pub params: Dim,
-    /// The arithmetic operations of a call.
-    pub flops: Dim,
-}
+use tokens::{bounds, stand_at};
 
 /// The Rust items of a function.
 pub fn item(item: &Item<'_>) -> TokenStream {
@@ -263,52 +193,6 @@ fn sizes(item: &Item<'_>) -> TokenStream {
     quote! { #peak #lens #geometries }
 }
 
-/// A keyword where the user's name is: an item is where its first and last tokens are, and so is what rustc says of two of one name.
-pub fn keyword_at(keyword: &str, name: &Ident) -> Ident {
-    Ident::new(keyword, name.span().resolved_at(Span::call_site()))
-}
-
-/// Braces where the user's name is.
-pub fn braces_at(name: &Ident, inside: TokenStream) -> Group {
-    let mut braces = Group::new(Delimiter::Brace, inside);
-    braces.set_span(name.span().resolved_at(Span::call_site()));
-    braces
-}
-
-/// A visibility where it is written, and of the same origin as [`keyword_at`]: else rustc shows an item as all of the block.
-pub fn visibility_at(visibility: &TokenStream) -> TokenStream {
-    let moved = visibility.clone().into_iter().map(|mut tree| {
-        tree.set_span(tree.span().resolved_at(Span::call_site()));
-        tree
-    });
-    moved.collect()
-}
-
-/// `N: Dim` of each, or of another trait, at the symbol: there rustc says that the bound is not met.
-fn bounds(root: &Root, symbols: &[Ident], bound: &str) -> TokenStream {
-    let bound = Ident::new(bound, Span::call_site());
-    let bounds = symbols.iter().map(|symbol| {
-        let bound = external::at(quote! { #root::#bound }, symbol.span());
-        quote! { #symbol: #bound }
-    });
-    quote! { #(#bounds),* }
-}
-
-/// The same tokens, of which those that the user did not write stand where a token of the user's does.
-fn stand_at(place: Span, tokens: TokenStream) -> TokenStream {
-    let (start, end) = (Span::call_site().start(), Span::call_site().end());
-    let moved = tokens.into_iter().map(|mut tree| {
-        let span = tree.span();
-        if let TokenTree::Group(group) = &tree {
-            tree = Group::new(group.delimiter(), stand_at(place, group.stream())).into();
-        }
-        let is_own = span.start() == start && span.end() == end;
-        tree.set_span(if is_own { place.resolved_at(span) } else { span });
-        tree
-    });
-    moved.collect()
-}
-
 /// What users' lints should not say of the forms.
 fn lints() -> TokenStream {
     quote! {
@@ -353,20 +237,6 @@ pub fn is_fallible_anyhow(item: &Item<'_>) -> bool {
     !item.plan.symbols.is_empty() || Signature::new(item).has_open_extents()
 }
 
-/// The tokens of emitted text.
-pub(crate) fn parse(text: &str) -> TokenStream {
-    let failed = |error: String| {
-        let message = format!("mind: internal error: the emitted code does not parse: {error}");
-        quote! { ::core::compile_error!(#message); }
-    };
-    if proc_macro::is_available() {
-        // rustc's lexer alone: proc-macro2 would first run its own, unoptimised in most builds, over the same text.
-        let tokens = text.parse::<proc_macro::TokenStream>();
-        return tokens.map_or_else(|error| failed(error.to_string()), TokenStream::from);
-    }
-    text.parse().unwrap_or_else(|error: proc_macro2::LexError| failed(error.to_string()))
-}
-
 /// The modules beside the function: what it calls, and what it is made of.
 pub fn module(item: &Item<'_>) -> TokenStream {
     let signature = &Signature::new(item);
@@ -375,7 +245,7 @@ pub fn module(item: &Item<'_>) -> TokenStream {
     let (preamble, sizes) = (preamble(item.root), sizes(item));
     let externs = external::functions(item);
     let run =
-        parse(&body::run(item.plan, &item.name.to_string(), item.value_name, item.value_said, item.lengths));
+        parse(&steps::run(item.plan, &item.name.to_string(), item.value_name, item.value_said, item.lengths));
     let check = check(item, signature);
     let call = call(item, signature);
     let into = into(item, signature);

@@ -15,6 +15,7 @@ pub mod epilogue;
 #[cfg(all(test, unix, not(miri)))]
 mod fork;
 pub mod gather;
+mod instances;
 pub mod iota;
 pub mod join;
 pub(crate) mod limit;

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
 
-use crate::client::{ClientOption, Memory, MemoryStats};
+use crate::device::{ClientOption, Memory, MemoryStats};
 use crate::error::{Error, Failure};
 use abi::{Function, FunctionIndex, MAJOR, Opaque, PLACES, Start, Text};
 

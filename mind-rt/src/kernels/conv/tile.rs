@@ -205,7 +205,7 @@ macro_rules! micro {
             $(#[target_feature(enable = $features)])?
             unsafe fn sum_dots<const R: usize, const C: usize>(at: &Tile<$element, Scattered<$element>>) {
                 // SAFETY: the contract is the same.
-                unsafe { super::dots::<$vector, R, C>(at) }
+                unsafe { crate::kernels::conv::tile::dots::<$vector, R, C>(at) }
             }
 
             /// # Safety
@@ -213,7 +213,7 @@ macro_rules! micro {
             $(#[target_feature(enable = $features)])?
             unsafe fn sum_line<const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, $element>) {
                 // SAFETY: the contract is the same.
-                unsafe { super::line::<$vector, P, W, DOTS>(line) }
+                unsafe { crate::kernels::conv::tile::line::<$vector, P, W, DOTS>(line) }
             }
 
             Micro {
