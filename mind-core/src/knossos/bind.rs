@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     diag::{Code, Diag, Diags, Site},
-    surface::lower::names::undefined,
+    surface::lower::declarations::names::undefined,
 };
 
 /// A Rust function for a function of a program, or for a derivative of one. `x …` are the parameters.

@@ -27,7 +27,7 @@ use crate::{
     ir::{Inst, Module, Op, Operands, Padding, Slice, ValueId},
     map::Map,
     ops::{Attribute, Attributes, FieldKind, OpInfo, TABLE},
-    surface::lower::names::nearest,
+    surface::lower::declarations::names::nearest,
     ty::{Shape, Type},
 };
 

@@ -13,7 +13,7 @@ use crate::{
         read::{Form, FormId},
         types::{Type, TypeId},
     },
-    surface::lower::names::undefined,
+    surface::lower::declarations::names::undefined,
 };
 
 /// A parameter as it is written: its name and its type.

@@ -12,7 +12,7 @@ use crate::{
         read::{Form, FormId},
         types::{MAX_PARTS, TypeId},
     },
-    surface::lower::names::undefined,
+    surface::lower::declarations::names::undefined,
 };
 
 impl<'a> Elaborator<'_, 'a> {

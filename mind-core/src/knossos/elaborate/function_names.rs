@@ -12,7 +12,7 @@ use crate::{
         read::{Form, FormId},
         types::TypeId,
     },
-    surface::lower::names::undefined,
+    surface::lower::declarations::names::undefined,
 };
 
 /// A name of a function.

@@ -7,7 +7,7 @@ use crate::{
         read::{Form, FormId},
         types::{MAX_RANK, Type, TypeId},
     },
-    surface::lower::names::undefined,
+    surface::lower::declarations::names::undefined,
 };
 
 const NAMES: [&str; 10] =

@@ -13,7 +13,7 @@ use crate::{
         elaborate::elaborate,
         ir::{Definition, Derivative, Function, FunctionId, Program},
     },
-    surface::lower::names::undefined,
+    surface::lower::declarations::names::undefined,
 };
 
 /// What is asked for, by names of functions as programs or as Rust have them, and where that is asked.

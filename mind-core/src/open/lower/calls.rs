@@ -11,12 +11,12 @@ use crate::surface::ast::{
     self, Argument, BinaryOp, Callee, ExprId, NodeKind, SubscriptKind, Transposed, new_axes,
 };
 use crate::surface::habits;
-use crate::surface::lower::arithmetic::ReadLiterals;
-use crate::surface::lower::attributes::Attributes;
-use crate::surface::lower::builtin_calls::{Call, Given, ReadCalls};
 use crate::surface::lower::builtins;
-use crate::surface::lower::expressions::{Expressions, transposed};
-use crate::surface::lower::foreign::Foreign;
+use crate::surface::lower::builtins::calls::{Call, Given, ReadCalls};
+use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::values::arithmetic::ReadLiterals;
+use crate::surface::lower::values::attributes::Attributes;
+use crate::surface::lower::values::expressions::{Expressions, transposed};
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
 use crate::written::{CompositeOp, ExtentRef, expanded, spread};

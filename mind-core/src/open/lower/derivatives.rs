@@ -7,8 +7,8 @@ use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::Structure;
-use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::names::nearest;
+use crate::surface::lower::declarations::names::nearest;
+use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::{Lowered, Value};
 
 impl Lowering<'_> {

@@ -11,14 +11,14 @@ use super::{Annotation, Check, CheckKind, Field, NodeId, Program, Structure, fin
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::Structure as TypeStructure;
-use crate::surface::lower::arithmetic::ReadLiterals;
-use crate::surface::lower::builtin_calls::ReadCalls;
-use crate::surface::lower::expressions::{Bound, Expressions};
-use crate::surface::lower::library::{Library, add_library};
-use crate::surface::lower::literals::Literals;
-use crate::surface::lower::privacy::fields_in;
-use crate::surface::lower::table::Table;
-use crate::surface::lower::types::DimNames;
+use crate::surface::lower::body::privacy::fields_in;
+use crate::surface::lower::builtins::calls::ReadCalls;
+use crate::surface::lower::callees::table::Table;
+use crate::surface::lower::declarations::types::DimNames;
+use crate::surface::lower::program::library::{Library, add_library};
+use crate::surface::lower::values::arithmetic::ReadLiterals;
+use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::literals::Literals;
 use crate::surface::lower::values::{
     Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word,
 };

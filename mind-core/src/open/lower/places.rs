@@ -8,7 +8,7 @@ use crate::diag::{Code, Diag, Diags, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
 use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr, TypeKind};
 use crate::surface::habits;
-use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 
 impl Lowering<'_> {

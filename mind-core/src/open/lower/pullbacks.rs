@@ -9,8 +9,8 @@ use crate::diag::{Code, Diag};
 use crate::open::pullbacks::CustomPullback;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ExprId, Pattern};
-use crate::surface::lower::expressions::{Bound, Expressions};
-use crate::surface::lower::pullbacks::miscounted;
+use crate::surface::lower::body::pullbacks::miscounted;
+use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value};
 use crate::ty::DType;
 

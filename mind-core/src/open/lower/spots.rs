@@ -6,7 +6,7 @@ use super::lowering::Lowering;
 use crate::diag::Site;
 use crate::open::{NodeId, Op, Operand, Spot};
 use crate::surface::ast::ExprId;
-use crate::surface::lower::expressions::Expressions;
+use crate::surface::lower::values::expressions::Expressions;
 
 impl Lowering<'_> {
     /// The spot of an operation written as `label` whose operands are these.

@@ -16,12 +16,12 @@ use crate::surface::ast::{
     TensorPattern,
 };
 use crate::surface::lower::Structure;
-use crate::surface::lower::attributes::Attributes;
-use crate::surface::lower::by_field::{Fields, ReadFields};
-use crate::surface::lower::expressions::Expressions;
-use crate::surface::lower::params::{Params, ReadParams, TakesParams, declared};
-use crate::surface::lower::templates::{symbol, unread};
-use crate::surface::lower::types::DimNames;
+use crate::surface::lower::body::templates::{symbol, unread};
+use crate::surface::lower::declarations::types::DimNames;
+use crate::surface::lower::values::attributes::Attributes;
+use crate::surface::lower::values::by_field::{Fields, ReadFields};
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::params::{Params, ReadParams, TakesParams, declared};
 use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value, Word};
 use crate::ty::{DType, Type};
 use crate::written::ExtentRef;

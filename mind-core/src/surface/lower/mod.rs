@@ -7,63 +7,25 @@
 use super::ast::Program;
 use crate::diag::Diags;
 
-mod advice;
-mod arguments;
-pub(crate) mod arithmetic;
-pub(crate) mod attributes;
-mod block;
-mod body;
-pub(crate) mod builtin_calls;
+pub(crate) mod body;
 pub(crate) mod builtins;
-pub(crate) mod by_field;
-mod callable;
-mod calls;
-mod constants;
-pub(crate) mod expressions;
-mod externs;
-mod fields;
-pub(crate) mod foreign;
-mod foreign_arguments;
-mod foreign_reductions;
-mod functions;
-pub(crate) mod inline;
-pub(crate) mod library;
-pub(crate) mod literals;
-mod lowered;
-mod lowering;
-mod materialise;
-pub(crate) mod names;
-mod operators;
-mod order;
-pub(crate) mod params;
-pub(crate) mod privacy;
-pub(crate) mod pullbacks;
-pub(crate) mod records;
-mod report;
-mod scalars;
-mod signature;
-pub(crate) mod states;
-mod structs;
-pub(crate) mod structure;
-mod subscripts;
-pub(crate) mod table;
-pub(crate) mod templates;
-mod transforms;
-pub(crate) mod types;
+pub(crate) mod callees;
+pub(crate) mod declarations;
+pub(crate) mod program;
 pub(crate) mod values;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use callable::{moved, of_gradient};
-pub use library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
-pub use lowered::{
+pub(crate) use callees::callable::{moved, of_gradient};
+pub use declarations::lowered::{
     Constant, ConstantValue, Function, GradientRequest, GradientTarget, Local, Lowered, Origin, Parameter,
     Seen, Source, Template,
 };
-pub use names::nearest;
-pub use structs::{Struct, StructField};
-pub use structure::{Axis, Leaf, StructType, Structure};
+pub use declarations::names::nearest;
+pub use declarations::structs::{Struct, StructField};
+pub use declarations::structure::{Axis, Leaf, StructType, Structure};
+pub use program::library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
 
 /// The names of the language's functions, in the order of their table.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
@@ -90,8 +52,8 @@ pub fn parameter_names(function: &str) -> Option<&'static [&'static str]> {
 /// The second part holds every mistake; the first is then what made sense.
 pub fn lower(program: &Program) -> (Lowered, Diags) {
     match program {
-        Program::Block(block) => block::lower_block(block, None),
-        Program::Closure(closure) => block::lower_closure(closure, None),
+        Program::Block(block) => program::lower_block(block, None),
+        Program::Closure(closure) => program::lower_closure(closure, None),
         Program::Expression(_) => (Lowered::default(), Diags::new()),
     }
 }
@@ -102,8 +64,8 @@ pub fn lower(program: &Program) -> (Lowered, Diags) {
 /// As for [`lower()`].
 pub fn lower_with(program: &Program, library: &Library) -> (Lowered, Diags) {
     match program {
-        Program::Block(block) => block::lower_block(block, Some(library)),
-        Program::Closure(closure) => block::lower_closure(closure, Some(library)),
+        Program::Block(block) => program::lower_block(block, Some(library)),
+        Program::Closure(closure) => program::lower_closure(closure, Some(library)),
         Program::Expression(_) => (Lowered::default(), Diags::new()),
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     diag::{Code, Diag},
     ir::{Op, Operands, Slice},
     ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, Make, OpInfo, TABLE},
-    surface::lower::names::nearest,
+    surface::lower::declarations::names::nearest,
     text::{
         Limits,
         cursor::{self, Cursor, Read, Spaces},

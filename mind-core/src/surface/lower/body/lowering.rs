@@ -1,0 +1,223 @@
+//! A body on its way to a module: what is known of it so far.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::build::Builder;
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::ir::ValueId;
+use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
+use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::callees::table::Scope;
+use crate::surface::lower::declarations::lowered::{Local, Origin, Seen};
+use crate::surface::lower::declarations::signature::Signature;
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::declarations::types::DimNames;
+use crate::surface::lower::values::by_field::Fields;
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::literals::{LiteralId, Literals};
+use crate::surface::lower::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
+use crate::ty::DType;
+
+/// A body on its way to a module.
+pub(crate) struct BodyLowering<'a> {
+    pub(crate) table: Scope<'a>,
+    pub(crate) signature: &'a Signature,
+    pub(crate) body: &'a Body,
+    pub(crate) builder: Builder,
+    /// The expression that each instruction was emitted for; nothing for an input.
+    pub(crate) made: Vec<Option<ExprId>>,
+    /// What each node of the body stands for.
+    pub(crate) values: Vec<Value>,
+    pub(crate) literals: Literals,
+    pub(crate) names: Names,
+    /// The templates whose bodies are being lowered, innermost last.
+    pub(crate) frames: Vec<Frame<'a>>,
+    /// The pullbacks whose bodies are being lowered, innermost last.
+    pub(crate) pullbacks: Vec<OpenPullback>,
+    /// Where the nodes in them are called.
+    pub(crate) call_sites: BTreeMap<ExprId, Site>,
+    /// The current version of each parameter.
+    pub(crate) versions: Vec<Value>,
+    /// Whether each input has been assigned to.
+    pub(crate) updated: Vec<bool>,
+    pub(crate) diags: Diags,
+    /// The mistakes that have been told and are not told again: undefined names.
+    pub(crate) reported: BTreeSet<String>,
+    /// What the program calls a value.
+    pub(crate) value_names: BTreeMap<ValueId, String>,
+    /// Where values of derivatives come from that are called.
+    pub(crate) derived: BTreeMap<ValueId, Origin>,
+    /// Whether it calls a function that has a mistake, which is told there.
+    pub(crate) incomplete: bool,
+    /// The fields of imported structs that it names.
+    pub(crate) seen: Vec<Seen>,
+    /// The names that have been bound so far.
+    pub(crate) locals: Vec<Local>,
+}
+
+/// A pullback whose body is being lowered, and what stands still meanwhile.
+pub(crate) struct OpenPullback {
+    /// What the function's body has come to.
+    pub(crate) outside: Outside,
+    /// The result of the function; poison where something is wrong with it or with a parameter.
+    pub(crate) result: Value,
+    /// The tensors of the result, then those of the parameters.
+    pub(crate) operands: Vec<ValueId>,
+    /// The parameters that something flows back to, in order, with its type; without one of a number that is known here, of
+    /// which what flows back is dropped.
+    pub(crate) wanted: Vec<(String, Option<Structure>)>,
+}
+
+/// What a body has come to.
+pub(crate) struct Outside {
+    pub(crate) builder: Builder,
+    pub(crate) made: Vec<Option<ExprId>>,
+    pub(crate) literals_made: BTreeMap<(LiteralId, DType), ValueId>,
+    pub(crate) value_names: BTreeMap<ValueId, String>,
+    pub(crate) derived: BTreeMap<ValueId, Origin>,
+    pub(crate) names: Names,
+}
+
+/// The body of a template that is being lowered.
+pub(crate) struct Frame<'a> {
+    pub(crate) name: String,
+    pub(crate) home: Home,
+    /// The parameters, with the arguments.
+    pub(crate) parameters: Vec<(String, Value)>,
+    /// The call; nothing while the template is checked by itself.
+    pub(crate) site: Option<Site>,
+    /// What the names around the call stand for.
+    pub(crate) outside: Names,
+    /// The functions around the call.
+    pub(crate) table: Scope<'a>,
+    /// The names in dimensions inside.
+    pub(crate) dims: DimNames,
+    /// What is done field by field.
+    pub(crate) fields: Option<Fields>,
+}
+
+/// An operand with the expression it is.
+pub(crate) type Operand = (ValueId, ExprId);
+
+impl Expressions for BodyLowering<'_> {
+    type Tensor = ValueId;
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn value(&self, expr: ExprId) -> &Value {
+        &self.values[expr.index()]
+    }
+
+    fn literals(&self) -> &Literals {
+        &self.literals
+    }
+
+    fn literals_mut(&mut self) -> &mut Literals {
+        &mut self.literals
+    }
+
+    fn dims(&self) -> &DimNames {
+        self.frames.last().map_or(&self.signature.dims, |frame| &frame.dims)
+    }
+
+    fn is_in_template(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    fn tensor_type(&self, tensor: ValueId) -> Option<String> {
+        Some(self.builder.ty(tensor).to_string())
+    }
+}
+
+impl Foreign for BodyLowering<'_> {
+    fn is_unbound(&self, name: &str) -> bool {
+        self.names.get(name).is_none() && self.dims().get(name).is_none()
+    }
+
+    fn is_own_function(&self, name: &str) -> bool {
+        self.table.position(name).is_some() || self.table.is_unread(name)
+    }
+
+    fn is_call_of_library(&self, _: &Callee, arguments: &[Argument]) -> bool {
+        arguments.first().is_some_and(|receiver| self.is_library(receiver.value))
+    }
+}
+
+impl<'a> BodyLowering<'a> {
+    pub(crate) fn new(table: Scope<'a>, signature: &'a Signature, body: &'a Body) -> Self {
+        Self {
+            table,
+            signature,
+            body,
+            builder: Builder::new(),
+            made: Vec::new(),
+            values: Vec::with_capacity(body.nodes.len()),
+            literals: Literals::default(),
+            names: Names::default(),
+            frames: Vec::new(),
+            pullbacks: Vec::new(),
+            call_sites: BTreeMap::new(),
+            versions: Vec::new(),
+            updated: vec![false; signature.inputs.len()],
+            diags: Diags::new(),
+            reported: BTreeSet::new(),
+            value_names: BTreeMap::new(),
+            derived: BTreeMap::new(),
+            incomplete: false,
+            seen: Vec::new(),
+            locals: Vec::new(),
+        }
+    }
+}
+
+impl BodyLowering<'_> {
+    pub(crate) fn value_or_poison(&mut self, value: Lowered<Value>) -> Value {
+        match value {
+            Ok(value) => value,
+            Err(Stop::Poisoned) => Value::Poison,
+            Err(Stop::Mistake(diag)) => {
+                let diag = self.at_call(*diag);
+                self.diags.push(diag);
+                Value::Poison
+            }
+        }
+    }
+
+    /// Reports a mistake and goes on.
+    pub(crate) fn report(&mut self, stop: Stop) {
+        self.value_or_poison(Err(stop));
+    }
+
+    /// A mistake that is told once, however often it is made: an undefined name.
+    pub(crate) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
+    }
+
+    pub(crate) fn tuple(&mut self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
+        if let Some(tuple) = Value::tuple(elements) {
+            return Ok(tuple);
+        }
+        let site = self.body[expr].site;
+        // Once: what is beyond the limits is often built on what was.
+        Err(self.once("(…)".to_owned(), || {
+            let message = format!(
+                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
+            );
+            Diag::new(Code::E1008, site, message)
+        }))
+    }
+
+    /// The type of a value without literals.
+    pub(crate) fn structure_of(&self, value: &Value) -> Structure {
+        match value {
+            Value::Tensor(value) => Structure::Value(self.builder.ty(*value).clone()),
+            Value::Tuple(tuple) => {
+                Structure::Tuple(tuple.elements.iter().map(|element| self.structure_of(element)).collect())
+            }
+            Value::Struct(record) => Structure::Struct((*record.ty).clone()),
+            Value::Poison | Value::Literal(_) | Value::Word(_) => Structure::UNIT,
+        }
+    }
+}

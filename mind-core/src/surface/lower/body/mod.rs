@@ -1,0 +1,602 @@
+//! One body, lowered in one loop over its nodes. What is known of a body so far is in `lowering.rs`; each other file is a concern.
+
+pub(crate) mod advice;
+pub(crate) mod calls;
+pub(crate) mod fields;
+pub(crate) mod functions;
+pub(crate) mod lowering;
+pub(crate) mod materialise;
+pub(crate) mod operators;
+pub(crate) mod privacy;
+pub(crate) mod pullbacks;
+pub(crate) mod records;
+pub(crate) mod report;
+pub(crate) mod subscripts;
+pub(crate) mod templates;
+pub(crate) mod transforms;
+
+use std::rc::Rc;
+
+use proc_macro2::Ident;
+
+use self::lowering::BodyLowering;
+use self::pullbacks::useless_pullback;
+use self::templates::declared_dims;
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::ir::ValueId;
+use crate::surface::ast::{
+    BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Pattern, Template, TypeExpr,
+};
+use crate::surface::habits;
+use crate::surface::lower::builtins::calls::ReadCalls;
+use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::callees::table::{Compiled, Scope};
+use crate::surface::lower::declarations::lowered::{Local, Source};
+use crate::surface::lower::declarations::names::undefined;
+use crate::surface::lower::declarations::signature::Signature;
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::declarations::types::DimNames;
+use crate::surface::lower::values::arithmetic::ReadLiterals;
+use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
+
+/// Lowers a body; nothing where it has a mistake.
+pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> LoweredBody {
+    let mut lowering = BodyLowering::new(table, signature, body);
+    if let Some(diag) = lowering.calls_too_much() {
+        let mut diags = Diags::new();
+        diags.push(diag);
+        return LoweredBody { compiled: None, locals: Vec::new(), diags };
+    }
+    lowering.run();
+    let result = lowering.result();
+    let result = match result {
+        Ok(result) => Some(result),
+        Err(Stop::Poisoned) => None,
+        Err(Stop::Mistake(diag)) => {
+            lowering.diags.push(*diag);
+            None
+        }
+    };
+    let BodyLowering {
+        builder,
+        made,
+        updated,
+        diags,
+        mut value_names,
+        derived,
+        incomplete,
+        call_sites,
+        seen,
+        locals,
+        ..
+    } = lowering;
+    if !diags.is_empty() || incomplete {
+        return LoweredBody { compiled: None, locals, diags };
+    }
+    let compiled = result.map(|(result, outputs)| {
+        let input = |position: usize| signature.inputs[position].site;
+        let site = |(position, expr): (usize, &Option<ExprId>)| match expr {
+            Some(expr) => call_sites.get(expr).copied().unwrap_or(body[*expr].site),
+            None => input(position),
+        };
+        let sites = made.iter().enumerate().map(site).collect();
+        let names = (0..made.len()).map(|value| value_names.remove(&ValueId::new(value))).collect();
+        let updates = updated.iter().enumerate().filter(|(_, updated)| **updated).map(|(i, _)| i).collect();
+        Compiled {
+            source: Source { module: builder.finish(outputs), sites, names, derived },
+            result,
+            updates,
+            seen,
+        }
+    });
+    LoweredBody { compiled, locals, diags }
+}
+
+/// What has become of a body.
+pub(crate) struct LoweredBody {
+    /// Nothing where it has a mistake.
+    pub(crate) compiled: Option<Compiled>,
+    /// What it binds, as far as that makes sense.
+    pub(crate) locals: Vec<Local>,
+    /// Its mistakes.
+    pub(crate) diags: Diags,
+}
+
+/// Every mistake in a template that shows without a call.
+pub(crate) fn check_template(table: Scope<'_>, dims: &DimNames, template: &Template) -> Diags {
+    let site = template.site;
+    let mut diags = Diags::new();
+    let mut known = dims.clone();
+    known.symbols = declared_dims(template).map(|name| name.as_str().into()).collect();
+    for pattern in template.parameters.iter().filter_map(|parameter| parameter.takes.pattern()) {
+        diags.extend(pattern.dims.iter().filter_map(|dim| known.dim(dim).err().flatten()));
+    }
+    diags.extend(useless_pullback(template));
+    if !diags.is_empty() {
+        return diags;
+    }
+    let inner = template.body.clone().unwrap_or_default();
+    let mut body = Body::default();
+    let template = Rc::new(template.clone());
+    body.nodes
+        .push(Node { kind: NodeKind::Enter { template: template.clone(), arguments: Vec::new() }, site });
+    body.nodes.extend(inner.nodes.into_iter().map(|mut node| {
+        node.kind.operands_mut().into_iter().for_each(|operand| operand.0 += 1);
+        node
+    }));
+    let signature = Signature {
+        name: template.name.to_string(),
+        is_closure: false,
+        dims: dims.clone(),
+        parameters: Vec::new(),
+        inputs: Vec::new(),
+        result: None,
+        gradient: None,
+        site,
+    };
+    let mut lowering = BodyLowering::new(table, &signature, &body);
+    lowering.run();
+    lowering.diags
+}
+
+impl BodyLowering<'_> {
+    /// Lowers every node.
+    pub(crate) fn run(&mut self) {
+        self.declare_parameters();
+        let mut index = 0;
+        while let Some(node) = self.body.nodes.get(index) {
+            let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+            if let Some(site) = self.call_site() {
+                self.call_sites.insert(expr, site);
+            }
+            let value = match &node.kind {
+                NodeKind::Leave { tail, .. } => match self.leave_template(*tail, expr) {
+                    Ok(Some(value)) => Ok(value),
+                    // The next field of a struct.
+                    Ok(None) => {
+                        index = self.entered();
+                        self.values.truncate(index);
+                        continue;
+                    }
+                    Err(stop) => Err(stop),
+                },
+                _ => self.node(index),
+            };
+            let value = self.value_or_poison(value);
+            self.values.push(value);
+            index += 1;
+        }
+    }
+
+    fn declare_parameters(&mut self) {
+        let signature = self.signature;
+        let mut values = Vec::new();
+        for input in &signature.inputs {
+            let value = self.builder.input(input.name.as_str(), input.ty.clone());
+            values.push(value.expect("the signature has distinct names and types that values may have"));
+            self.made.push(None);
+        }
+        let mut values = values.into_iter();
+        for (position, parameter) in signature.parameters.iter().enumerate() {
+            let value = Value::rebuilt(&parameter.structure, &mut values);
+            self.versions.push(value);
+            self.names.bind(parameter.name.clone(), Binding::Parameter(position));
+        }
+    }
+
+    fn node(&mut self, index: usize) -> Lowered<Value> {
+        let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+        let body = self.body;
+        match &body.nodes[index].kind {
+            NodeKind::Unread => Err(Stop::Poisoned),
+            NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
+            NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
+            NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
+            NodeKind::Name(name) => self.name(name, expr),
+            NodeKind::Path(path) => self.constant_by_path(path, expr),
+            NodeKind::Pack(name) => self.pack(name, expr),
+            NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
+            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
+            NodeKind::Call { callee, arguments, method: _ } => self.call(callee, arguments, expr),
+            NodeKind::Transformed { transforms, function, arguments } => {
+                self.transformed(transforms, function, arguments, expr)
+            }
+            NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
+            NodeKind::Rust { .. } | NodeKind::Typed { .. } | NodeKind::Derivative(_) => {
+                let message = format!("found {}, which stands among Rust variables only", self.text(expr));
+                Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
+            }
+            NodeKind::Field { base, index, field } => self.tuple_element(*base, *index, *field),
+            NodeKind::Member { base, name } => self.member(*base, name, expr),
+            NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
+            NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),
+            NodeKind::Array(elements) => {
+                let array = self.array(elements, expr);
+                array.or_else(|stop| self.array_of_others(expr, stop))
+            }
+            NodeKind::Tuple(elements) => {
+                let elements = elements.iter().map(|element| self.values[element.index()].clone()).collect();
+                self.tuple(elements, expr)
+            }
+            NodeKind::Open => {
+                self.names.enter();
+                Ok(Value::unit())
+            }
+            NodeKind::Close { tail } => {
+                self.names.leave();
+                Ok(tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone()))
+            }
+            NodeKind::Let { pattern, ty, value } => {
+                self.let_statement(pattern, ty.as_ref(), *value);
+                Ok(Value::unit())
+            }
+            NodeKind::Assign { target, op, operator, value } => {
+                self.assign(target, *op, *operator, *value, expr)?;
+                Ok(Value::unit())
+            }
+            NodeKind::Discard(value) => self.discard(*value),
+            NodeKind::Pullback { value, cotangent, of } => {
+                self.enter_pullback([value, cotangent], *of, expr);
+                Ok(Value::unit())
+            }
+            NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
+            NodeKind::Enter { template, arguments } => {
+                self.enter_template(template, arguments, expr)?;
+                Ok(Value::unit())
+            }
+            NodeKind::Leave { .. } => unreachable!("the walk over nodes leaves templates"),
+        }
+    }
+
+    fn name(&mut self, name: &Ident, expr: ExprId) -> Lowered<Value> {
+        let text = name.to_string();
+        match self.names.get(&text) {
+            Some(Binding::Parameter(position)) => return Ok(self.versions[*position].clone()),
+            Some(Binding::Local(value)) => return Ok(value.clone()),
+            None => {}
+        }
+        if let Some(constant) = self.constant(&text, expr) {
+            return constant;
+        }
+        if let Some(dtype) = self.dims().elements.get(&text) {
+            return Ok(Value::Word(Word::DType(*dtype)));
+        }
+        if let Some(word) = self.padding_word(&text).or_else(|| self.word(&text, expr)) {
+            return Ok(word);
+        }
+        if self.is_told_by_its_call(expr) {
+            return Err(Stop::Poisoned);
+        }
+        let diag = {
+            let known =
+                self.names.all().chain(self.dims().all()).chain(self.dims().plain.keys().map(String::as_str));
+            undefined("name", &text, Site::token(name.span()), known)
+        };
+        let diag = match habits::name(&text) {
+            Some(help) => diag.help(help),
+            None => diag,
+        };
+        let is_function =
+            self.table.position(&text).is_some() || crate::surface::lower::builtins::is_builtin(&text);
+        let help = format!("`{text}` is a function: call it, as `{text}(…)`");
+        let diag = if is_function { diag.help(help) } else { diag };
+        let diag = match diag.help {
+            None if is_constant_of_rust(&text) => diag.help(format!(
+                "a constant is declared in the block: `const {text}: float = 0.1;`, or `dim` for an extent"
+            )),
+            None if !self.pullbacks.is_empty() => {
+                diag.help("a pullback knows the parameters, the result and the cotangent")
+            }
+            None if self.signature.is_closure => diag.help(format!(
+                "a closure in `mind!` reads nothing but its parameters: make it one, as `{text}: f32`"
+            )),
+            None => diag.help(self.names_here()),
+            Some(_) => diag,
+        };
+        let is_struct = self.dims().structs.contains_key(&text);
+        let diag =
+            if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
+        Err(self.once(text, || diag))
+    }
+
+    /// The names that an expression may have here.
+    fn names_here(&self) -> String {
+        const SHOWN: usize = 12;
+        let plain = self.dims().plain.keys().map(String::as_str);
+        let names: Vec<_> =
+            self.names.all().chain(self.dims().all()).chain(plain).map(|name| format!("`{name}`")).collect();
+        match &names[..] {
+            [] => "there are no names here: the function has no parameters".to_owned(),
+            [name] => format!("the only name here is {name}"),
+            [names @ .., last] if names.len() < SHOWN => {
+                format!("the names here are {} and {last}", names.join(", "))
+            }
+            names => format!("the names here are {}, …", names[..SHOWN].join(", ")),
+        }
+    }
+
+    /// What a symbol or constant is; nothing where no such has the name.
+    fn constant(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value>> {
+        if let Some(dim) = self.dims().get(name) {
+            return Some(Ok(Value::Literal(self.literals.dim(dim, expr))));
+        }
+        if self.dims().is_unread(name) {
+            return Some(Err(Stop::Poisoned));
+        }
+        let plain = self.dims().plain.get(name).cloned()?;
+        Some(Ok(Value::Literal(self.literals.plain(plain, expr))))
+    }
+
+    /// `layers::EPS`
+    fn constant_by_path(&mut self, path: &Callee, expr: ExprId) -> Lowered<Value> {
+        let text = path.to_string();
+        if let Some(constant) = self.constant(&text, expr) {
+            return constant;
+        }
+        let diag = match self.dims().structs.contains_key(&text) {
+            true => Diag::new(Code::E2002, path.site(), format!("`{text}` is a struct, expected a value"))
+                .help(format!("write its fields, as `{text} {{ … }}`")),
+            false => Diag::new(Code::E2002, path.site(), format!("undefined name `{text}`")),
+        };
+        Err(self.once(text, || diag))
+    }
+
+    fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
+        let mut value = self.values[expr.index()].clone();
+        if let Some(ty) = ty {
+            let coerced = self.dims().structure(ty).map_err(Stop::from).and_then(|expected| {
+                let what = match pattern {
+                    Pattern::Name(name) => format!("`{name}`"),
+                    Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => {
+                        "`let`".to_owned()
+                    }
+                };
+                self.coerce(&value, &expected, expr, &what)
+            });
+            value = self.value_or_poison(coerced.map_err(|stop| match stop {
+                Stop::Mistake(diag) if diag.help.is_none() && matches!(value, Value::Tensor(_)) => {
+                    let help = format!("leave the type out, or write `{}`", self.type_text(&value));
+                    Stop::from(diag.help(help))
+                }
+                Stop::Mistake(_) | Stop::Poisoned => stop,
+            }));
+        }
+        self.sees_in(pattern, &value);
+        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
+        for (name, value) in names {
+            self.keep_local(name, &value);
+            self.name_value(&value, &name.to_string());
+            self.names.bind(name.to_string(), Binding::Local(value));
+        }
+    }
+
+    /// Keeps what a name of the body itself is bound to.
+    pub(crate) fn keep_local(&mut self, name: &Ident, value: &Value) {
+        if self.is_in_template() {
+            return;
+        }
+        let item = match value {
+            Value::Struct(record) => Some(record.ty.rust_name().clone()),
+            Value::Poison | Value::Literal(_) | Value::Tensor(_) | Value::Tuple(_) | Value::Word(_) => None,
+        };
+        self.locals.push(Local { name: name.clone(), ty: self.type_text(value), item });
+    }
+
+    /// Keeps what the program calls a value, and the tensors of a struct by their fields.
+    fn name_value(&mut self, value: &Value, name: &str) {
+        match value {
+            Value::Tensor(value) => _ = self.value_names.entry(*value).or_insert_with(|| name.to_owned()),
+            Value::Struct(record) => {
+                for (field, value) in record.ty.field_names().zip(record.fields.iter()) {
+                    self.name_value(value, &format!("{name}.{field}"));
+                }
+            }
+            Value::Poison | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {}
+        }
+    }
+
+    fn assign(
+        &mut self,
+        target: &Path,
+        op: Option<BinaryOp>,
+        operator: Site,
+        value: ExprId,
+        expr: ExprId,
+    ) -> Lowered<()> {
+        let place = self.writable(target)?;
+        let new = self.values[value.index()].clone();
+        let assigned = match op {
+            None => new,
+            Some(op) => {
+                let old = self.version(&place);
+                self.fieldwise(op, operator, (old, expr), (new, value), expr)?
+            }
+        };
+        let what = format!("`{target}`");
+        let site_of = if op.is_some() { expr } else { value };
+        let assigned = self.coerce(&assigned, &place.structure, site_of, &what)?;
+        self.write(&place, assigned);
+        self.updated[place.inputs].fill(true);
+        Ok(())
+    }
+
+    /// A statement whose value is not used must do something.
+    fn discard(&self, value: ExprId) -> Lowered<Value> {
+        let discarded = &self.values[value.index()];
+        if matches!(discarded, Value::Poison) || self.has_effect(value) {
+            return Ok(Value::unit());
+        }
+        let message = format!("the value of {} is not used", self.text(value));
+        let last = value.index() + 2 == self.body.nodes.len();
+        let help = match last && self.signature.result.as_ref() != Some(&Structure::UNIT) {
+            true => "to make it the result leave out the `;`",
+            false => "bind it with `let`, or leave it out",
+        };
+        Err(Diag::new(Code::E1007, self.body[value].site, message).help(help).into())
+    }
+
+    /// Whether evaluating an expression does more than give a value: it updates a parameter, or shows something.
+    fn has_effect(&self, value: ExprId) -> bool {
+        match &self.body[value].kind {
+            NodeKind::Call { callee, .. } => {
+                let name = callee.to_string();
+                self.table.updates(&name) || name == "inspect" && !self.is_own_function(&name)
+            }
+            // What is in a block has been looked at by itself.
+            NodeKind::Close { tail } => match tail {
+                None => true,
+                Some(tail) => self.values[tail.index()].is_unit() || self.has_effect_of_call(*tail),
+            },
+            NodeKind::Unread
+            | NodeKind::Number(_)
+            | NodeKind::Bool(_)
+            | NodeKind::Text(_)
+            | NodeKind::Name(_)
+            | NodeKind::Path(_)
+            | NodeKind::Pack(_)
+            | NodeKind::Prefix { .. }
+            | NodeKind::Binary { .. }
+            | NodeKind::Transformed { .. }
+            | NodeKind::Transpose { .. }
+            | NodeKind::Rust { .. }
+            | NodeKind::Typed { .. }
+            | NodeKind::Derivative(_)
+            | NodeKind::Field { .. }
+            | NodeKind::Member { .. }
+            | NodeKind::Struct { .. }
+            | NodeKind::Subscript { .. }
+            | NodeKind::Array(_)
+            | NodeKind::Tuple(_)
+            | NodeKind::Open
+            | NodeKind::Let { .. }
+            | NodeKind::Assign { .. }
+            | NodeKind::Pullback { .. }
+            | NodeKind::PulledBack { .. }
+            | NodeKind::Enter { .. }
+            | NodeKind::Leave { .. }
+            | NodeKind::Discard(_) => false,
+        }
+    }
+
+    fn has_effect_of_call(&self, value: ExprId) -> bool {
+        matches!(&self.body[value].kind, NodeKind::Call { .. }) && self.has_effect(value)
+    }
+
+    /// The type of the result, and every output of the module.
+    fn result(&mut self) -> Lowered<(Structure, Vec<ValueId>)> {
+        let (structure, value) = self.declared(self.body.tail, self.body.nodes.len())?;
+        let mut outputs = value.leaves();
+        let versions = self.versions.iter().flat_map(|version| version.leaves());
+        let updated = versions.zip(&self.updated).filter(|(_, updated)| **updated);
+        outputs.extend(updated.map(|(version, _)| version));
+        if outputs.is_empty() && self.diags.is_empty() {
+            let name = &self.signature.name;
+            let message = format!("`{name}` has no result and updates no parameter");
+            return Err(Diag::new(Code::E4014, self.signature.site, message)
+                .help("declare a result with `->`, or assign to a `&mut` parameter")
+                .into());
+        }
+        Ok((structure, outputs))
+    }
+
+    /// The value of a body of so many nodes, as the result is declared, and its type.
+    pub(crate) fn declared(&mut self, tail: Option<ExprId>, nodes: usize) -> Lowered<(Structure, Value)> {
+        let value = tail.map(|tail| (self.values[tail.index()].clone(), tail));
+        let name = self.signature.name.clone();
+        Ok(match (&self.signature.result, value) {
+            (Some(result), None) if *result == Structure::UNIT => (Structure::UNIT, Value::unit()),
+            (Some(result), None) => {
+                // The value that a `;` took away has been reported, and so has an update that is none.
+                if self.ends_with_unused_value(nodes) || self.ends_with_refused_update(nodes) {
+                    return Err(Stop::Poisoned);
+                }
+                let message = format!("`{name}` declares the result {result}, its body ends without a value");
+                let help = match self.updated_last(nodes) {
+                    Some(target) => format!("an update has no value: end the body with `{target}` behind it"),
+                    None => "end the body with an expression without `;`".to_owned(),
+                };
+                return Err(Diag::new(Code::E2001, self.signature.site, message).help(help).into());
+            }
+            (Some(result), Some((value, tail))) => {
+                if *result == Structure::UNIT && !value.is_unit() && !matches!(value, Value::Poison) {
+                    let found = self.type_text(&value);
+                    let message = format!("`{name}` declares no result, found {found}");
+                    let diag = Diag::new(Code::E2001, self.body[tail].site, message);
+                    let help = match value {
+                        Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_) => {
+                            format!("declare it: `-> {found}`")
+                        }
+                        Value::Literal(_) | Value::Word(_) | Value::Poison => {
+                            "declare it, or leave the value out".to_owned()
+                        }
+                    };
+                    return Err(diag.help(help).into());
+                }
+                let result = result.clone();
+                let coerced = self.coerce(&value, &result, tail, &format!("result of `{name}`"));
+                (result, coerced.map_err(|stop| self.or_declared(stop, &value))?)
+            }
+            (None, value) => {
+                let value =
+                    value.map_or_else(|| Ok(Value::unit()), |(value, tail)| self.infer(value, tail))?;
+                (self.structure_of(&value), value)
+            }
+        })
+    }
+
+    /// The mistake of a result that does not fit; without another way out, its type is to be declared.
+    fn or_declared(&self, stop: Stop, value: &Value) -> Stop {
+        let Stop::Mistake(mut diag) = stop else { return stop };
+        if diag.help.is_none() && matches!(value, Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_)) {
+            diag.help = Some(format!("declare `-> {}` if that is meant", self.type_text(value)));
+        }
+        Stop::Mistake(diag)
+    }
+
+    /// The target of the last of the first `nodes` nodes, if that is an update.
+    fn updated_last(&self, nodes: usize) -> Option<&Path> {
+        match &self.body.nodes[..nodes].last()?.kind {
+            NodeKind::Assign { target, .. } => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Whether the last of the first `nodes` nodes is an update that was reported as a mistake.
+    fn ends_with_refused_update(&self, nodes: usize) -> bool {
+        let poisoned = |node: usize| matches!(self.values[node], Value::Poison);
+        self.updated_last(nodes).is_some() && poisoned(nodes - 1)
+    }
+
+    fn ends_with_unused_value(&self, nodes: usize) -> bool {
+        let last = self.body.nodes[..nodes].last();
+        matches!(last, Some(node) if matches!(node.kind, NodeKind::Discard(_) | NodeKind::Unread))
+    }
+
+    /// Gives literals their own dtypes.
+    pub(crate) fn infer(&mut self, value: Value, expr: ExprId) -> Lowered<Value> {
+        match value {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Tensor(_) => Ok(value),
+            Value::Struct(record) => record.sound(),
+            Value::Literal(id) => {
+                let dtype = self.literals.default_dtype(id);
+                self.materialise(id, dtype).map(Value::Tensor)
+            }
+            Value::Tuple(tuple) => {
+                let elements = tuple.elements.iter();
+                let elements =
+                    elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
+                self.tuple(elements, expr)
+            }
+            Value::Word(_) => Err(self.for_arguments_only(expr).into()),
+        }
+    }
+}
+
+/// Whether a name is written as constants of Rust are.
+fn is_constant_of_rust(name: &str) -> bool {
+    let is_upper = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    name.len() > 1 && name.chars().all(is_upper) && name.chars().any(|letter| letter.is_ascii_uppercase())
+}

@@ -1,0 +1,324 @@
+//! Values of structs: fields, struct expressions, arithmetic field by field, and the parts of parameters that are
+//! written.
+
+use std::ops::Range;
+
+use proc_macro2::Ident;
+
+use super::lowering::BodyLowering;
+use crate::diag::{Code, Diag, Site};
+use crate::dim::{Bindings, Dim, Symbol};
+use crate::surface::ast::{BinaryOp, Callee, ExprId, FieldValue, Path};
+use crate::surface::habits;
+use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::declarations::names::undefined;
+use crate::surface::lower::declarations::structure::{Definition, StructType, Structure};
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::{Binding, Lowered, Record, Stop, Value};
+
+/// A part of a parameter that may be written.
+#[derive(Clone, Debug)]
+pub(crate) struct ParameterPart {
+    /// The parameter's position.
+    pub(crate) parameter: usize,
+    /// The fields that lead to the part.
+    fields: Vec<usize>,
+    /// Which inputs it is.
+    pub(crate) inputs: Range<usize>,
+    pub(crate) structure: Structure,
+}
+
+impl BodyLowering<'_> {
+    /// `p.w`
+    pub(crate) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value> {
+        let site = Site::token(name.span());
+        match &self.values[base.index()] {
+            Value::Poison if self.is_library(base) && !self.is_told_by_its_call(expr) => {
+                Err(self.library_read(name, expr).into())
+            }
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) => match record.ty.position(name) {
+                Ok(position) => {
+                    let record = record.clone();
+                    self.sees(&record.ty, name);
+                    match &record.fields[position] {
+                        Value::Poison => Err(Stop::Poisoned),
+                        field => Ok(field.clone()),
+                    }
+                }
+                Err(diag) => {
+                    let key = format!("{}.{name}", record.ty.name);
+                    Err(self.once(key, || diag))
+                }
+            },
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!(
+                    "found `.{name}` behind {}, expected `T`, `mT`, a method call or the number of a tuple element",
+                    self.describe(base)
+                );
+                let extent = match (name == "shape", self.values[base.index()].clone()) {
+                    (true, Value::Tensor(value)) => self.extent_read(value, expr),
+                    _ => None,
+                };
+                let help = match habits::field(&name.to_string()) {
+                    Some(_) if extent.is_some() => extent.unwrap_or_default(),
+                    Some(help) => help.to_owned(),
+                    None => {
+                        format!(
+                            "a method is called with parentheses, as `.{name}()`; only structs have fields"
+                        )
+                    }
+                };
+                Err(Diag::new(Code::E1007, site, message).help(help).into())
+            }
+        }
+    }
+
+    /// `Mlp { w1: a, b1, ..p }`
+    pub(crate) fn struct_expression(
+        &mut self,
+        name: &Callee,
+        written: &[FieldValue],
+        base: Option<ExprId>,
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        let defined = match self.dims().state(name) {
+            Some(state) => self.given_state(name, &state, written, base)?,
+            None => self.dims().definition(name)?,
+        };
+        let definition = defined.definition.clone();
+        let given = given_fields(&definition, name, (written, base.is_some()), self.body[expr].site)?;
+        let rest = base.map(|base| self.struct_behind_dots(name, &definition, base)).transpose()?;
+        let (dims, inferred) = self.inferred(&definition, &given, rest.as_ref())?;
+        let site = self.body[expr].site;
+        let overflow = |overflow| Diag::new(Code::E1008, site, format!("`{name}`: {overflow}"));
+        let ty = StructType::new(name.name.clone(), dims, defined).map_err(overflow)?;
+        let mut fields = Vec::new();
+        for (position, (field, structure)) in definition.fields.iter().zip(&ty.fields).enumerate() {
+            let Some(value) = given[position].map(|given| given.value) else {
+                fields.extend(rest.as_ref().map(|rest| rest.fields[position].clone()));
+                continue;
+            };
+            let what = format!("field `{}` of `{name}`", field.name);
+            let found = self.values[value.index()].clone();
+            fields.push(match self.coerce(&found, structure, value, &what) {
+                Ok(value) => value,
+                Err(Stop::Poisoned) => Value::Poison,
+                Err(Stop::Mistake(mut diag)) => {
+                    *diag = diag
+                        .note_at(field.site, format!("`{}: {}` is declared", field.name, field.structure));
+                    self.report(Stop::Mistake(diag));
+                    Value::Poison
+                }
+            });
+        }
+        written.iter().for_each(|field| self.sees(&ty, &field.name));
+        if inferred { Ok(Record::value(ty, fields)) } else { Err(Stop::Poisoned) }
+    }
+
+    /// The dimensions of a struct, from what its fields are given, and whether these say all of them: what is missing
+    /// belongs to a field that has another structure, and is told by the symbol's own name.
+    fn inferred(
+        &mut self,
+        definition: &Definition,
+        given: &[Option<&FieldValue>],
+        rest: Option<&Record>,
+    ) -> Lowered<(Vec<Dim>, bool)> {
+        if let Some(rest) = rest {
+            return Ok((rest.ty.dims.clone(), true));
+        }
+        let mut bindings = Bindings::new();
+        for (field, given) in definition.fields.iter().zip(given) {
+            let Some(given) = given else { continue };
+            self.literal_as(&field.structure, given.value)?;
+            self.bind_symbols(&field.structure, given.value, &definition.symbols, &mut |symbol, dim| {
+                bindings.entry(symbol.clone()).or_insert_with(|| dim.clone());
+            });
+        }
+        let symbols = definition.symbols.iter();
+        let dim =
+            |symbol: &Symbol| bindings.get(symbol).cloned().unwrap_or_else(|| Dim::symbol(symbol.clone()));
+        let dims: Vec<_> = symbols.map(dim).collect();
+        Ok((dims, bindings.len() == definition.symbols.len()))
+    }
+
+    /// A unary operation, field by field.
+    pub(crate) fn each_field(
+        &mut self,
+        record: &Record,
+        apply: &mut dyn FnMut(&mut Self, Value) -> Lowered<Value>,
+    ) -> Lowered<Value> {
+        let mut fields = Vec::new();
+        for (field, name) in record.fields.iter().zip(record.ty.field_names()) {
+            let value = match field {
+                Value::Poison => Err(Stop::Poisoned),
+                Value::Struct(inner) => self.each_field(inner, apply),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                    apply(self, field.clone())
+                }
+            };
+            fields.push(value.map_err(|stop| in_field(stop, name))?);
+        }
+        Ok(Value::Struct(Record { ty: record.ty.clone(), fields: fields.into() }))
+    }
+
+    /// `p + g`, `p * s` and so on, field by field.
+    pub(crate) fn fieldwise(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (a, lhs): (Value, ExprId),
+        (b, rhs): (Value, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        match (&a, &b) {
+            (Value::Poison, _) | (_, Value::Poison) => Err(Stop::Poisoned),
+            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::At && x.ty == y.ty => {
+                let mut fields = Vec::new();
+                for ((x_field, y_field), name) in x.fields.iter().zip(y.fields.iter()).zip(x.ty.field_names())
+                {
+                    let (x_field, y_field) = ((x_field.clone(), lhs), (y_field.clone(), rhs));
+                    let value = self.fieldwise(op, operator, x_field, y_field, expr);
+                    fields.push(value.map_err(|stop| in_field(stop, name))?);
+                }
+                Ok(Value::Struct(Record { ty: x.ty.clone(), fields: fields.into() }))
+            }
+            (Value::Struct(record), _) if op != BinaryOp::At && self.is_number(&b) => self
+                .each_field(record, &mut |lowering, field| {
+                    lowering.fieldwise(op, operator, (field, lhs), (b.clone(), rhs), expr)
+                }),
+            (_, Value::Struct(record)) if op != BinaryOp::At && self.is_number(&a) => self
+                .each_field(record, &mut |lowering, field| {
+                    lowering.fieldwise(op, operator, (a.clone(), lhs), (field, rhs), expr)
+                }),
+            (Value::Struct(_), _) | (_, Value::Struct(_)) => {
+                Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into())
+            }
+            (
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
+                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
+            ) => self.binary_values(op, operator, (a, lhs), (b, rhs), expr),
+        }
+    }
+
+    /// Whether a value is one number.
+    fn is_number(&self, value: &Value) -> bool {
+        match value {
+            Value::Tensor(value) => self.builder.ty(*value).rank() == 0,
+            Value::Literal(id) => self.literals.elements(*id).is_none(),
+            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Word(_) => false,
+        }
+    }
+
+    /// The part of a parameter that a path names, if it may be written.
+    pub(crate) fn writable(&mut self, path: &Path) -> Lowered<ParameterPart> {
+        let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
+        let diag = match self.names.get(&text) {
+            Some(Binding::Parameter(position)) => {
+                let parameter = &self.signature.parameters[*position];
+                if parameter.update {
+                    return Ok(self.place(*position, path)?);
+                }
+                Diag::new(Code::E2010, site, format!("`{text}` is not `&mut` and cannot be assigned to"))
+                    .note_at(parameter.site, format!("`{text}` is declared `{}`", parameter.written))
+                    .help(format!(
+                        "declare `{text}: &mut {}`, or name the new value with `let`",
+                        parameter.written
+                    ))
+            }
+            Some(Binding::Local(_)) => {
+                Diag::new(Code::E2010, site, format!("`{text}` is bound by `let` and cannot be assigned to"))
+                    .help(format!("bind the new value with another `let {text} = …`"))
+            }
+            None => {
+                let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
+                let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
+                diag.help.get_or_insert_with(|| format!("to name a value write `let {text} = …`"));
+                return Err(self.once(text, || diag));
+            }
+        };
+        Err(diag.into())
+    }
+
+    /// The part of a parameter that a path names.
+    pub(crate) fn place(&self, parameter: usize, path: &Path) -> Result<ParameterPart, Diag> {
+        let signature = self.signature;
+        let structure = &signature.parameters[parameter].structure;
+        let (part, inputs) = structure.part(&path.name, &path.fields)?;
+        let (mut fields, mut at) = (Vec::new(), structure);
+        for field in &path.fields {
+            if let Structure::Struct(ty) = at {
+                let position = ty.position(field)?;
+                fields.push(position);
+                at = &ty.fields[position];
+            }
+        }
+        let before = signature.parameters[..parameter].iter().map(|before| before.structure.leaves().len());
+        let start: usize = before.sum();
+        let inputs = start + inputs.start..start + inputs.end;
+        Ok(ParameterPart { parameter, fields, inputs, structure: part.clone() })
+    }
+
+    /// The current version of a part of a parameter.
+    pub(crate) fn version(&self, place: &ParameterPart) -> Value {
+        let mut value = &self.versions[place.parameter];
+        for field in &place.fields {
+            let Value::Struct(record) = value else { return Value::Poison };
+            value = &record.fields[*field];
+        }
+        value.clone()
+    }
+
+    /// Writes a new version of a part of a parameter.
+    pub(crate) fn write(&mut self, place: &ParameterPart, value: Value) {
+        fn replaced(old: &Value, fields: &[usize], value: Value) -> Value {
+            let (Some((first, rest)), Value::Struct(record)) = (fields.split_first(), old) else {
+                return value;
+            };
+            let mut fields = record.fields.to_vec();
+            fields[*first] = replaced(&fields[*first], rest, value);
+            Value::Struct(Record { ty: record.ty.clone(), fields: fields.into() })
+        }
+        let new = replaced(&self.versions[place.parameter], &place.fields, value);
+        self.versions[place.parameter] = new;
+    }
+}
+
+/// What a struct expression gives for each field of the struct.
+pub(crate) fn given_fields<'w>(
+    definition: &Definition,
+    name: &Callee,
+    (written, has_base): (&'w [FieldValue], bool),
+    site: Site,
+) -> Result<Vec<Option<&'w FieldValue>>, Diag> {
+    let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
+    for field in written {
+        let position = definition.position(&field.name)?;
+        if let Some(first) = given[position] {
+            let message = format!("`{}` of `{name}` is given twice", field.name);
+            return Err(Diag::new(Code::E2007, Site::token(field.name.span()), message)
+                .note_at(Site::token(first.name.span()), "it is given first"));
+        }
+        given[position] = Some(field);
+    }
+    let missing = definition.fields.iter().zip(&given).filter(|(_, given)| given.is_none());
+    let missing: Vec<_> = missing.map(|(field, _)| format!("`{}`", field.name)).collect();
+    if has_base || missing.is_empty() {
+        return Ok(given);
+    }
+    let (count, s) = (definition.fields.len(), if definition.fields.len() == 1 { "" } else { "s" });
+    let message =
+        format!("`{name}` has {count} field{s}, found {}: {} missing", written.len(), missing.join(", "));
+    let diag = Diag::new(Code::E2007, site, message);
+    Err(match definition.library {
+        Some(_) => diag,
+        None => diag.note_at(Site::token(definition.name.span()), format!("`{name}` is defined")),
+    })
+}
+
+pub(crate) fn in_field(stop: Stop, name: &Ident) -> Stop {
+    match stop {
+        Stop::Poisoned => Stop::Poisoned,
+        Stop::Mistake(diag) => (*diag).note(format!("in field `{name}`")).into(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Calls of the functions of the language: what one says, in functions and in expressions.
+
+use super::arguments::match_arguments;
+use super::foreign::Foreign;
+use super::{Builtin, Function, find};
+use crate::diag::{Code, Diag};
+use crate::dim::Dim;
+use crate::ir::{Operands, Reduction};
+use crate::map::Map;
+use crate::ops::Attribute;
+use crate::reduce::Reduce;
+use crate::surface::ast::{Argument, ExprId, NodeKind};
+use crate::surface::lower::values::attributes::Attributes;
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::{Lowered, Stop, Value, Word};
+use crate::ty::DType;
+use crate::written::{self, AttributeForm, Op, Own};
+
+/// A call of a function of the language.
+#[derive(Clone, Debug)]
+pub(crate) enum Call {
+    /// An operation on tensors.
+    Operation(Op, Vec<ExprId>),
+    /// A function of elements, which is a literal of literals
+    Map(Map, Vec<ExprId>),
+    /// Operations of values and of each other
+    Composite(Vec<written::CompositeOp>, Vec<ExprId>),
+    /// `zeros(shape)` or `ones(shape)`
+    Filled { one: bool, shape: Vec<Dim> },
+    /// `full(shape, c)`
+    Full { shape: Vec<Dim>, value: ExprId },
+    /// `extent(x, axis)`
+    Extent { x: ExprId, axis: i64 },
+}
+
+impl Call {
+    /// The operands of which structs are taken field by field, and what brings the results together where that is no struct.
+    pub(crate) fn by_field(&self) -> Option<(&[ExprId], Option<Map>)> {
+        match self {
+            Self::Map(map, _) if *map == Map::SIGN => None,
+            Self::Map(_, operands) | Self::Operation(Op::Own(Own::FilledLike { .. }), operands) => {
+                Some((operands, None))
+            }
+            Self::Operation(Op::Reduce(reduce, over), operands)
+                if over.axes.is_none() && !over.keepdims && !reduce.row().divides =>
+            {
+                Some((operands, Some(reduce.row().monoid.combine)))
+            }
+            Self::Operation(..)
+            | Self::Composite(..)
+            | Self::Filled { .. }
+            | Self::Full { .. }
+            | Self::Extent { .. } => None,
+        }
+    }
+}
+
+/// The arguments of a call, one place a formal.
+pub(crate) struct Given {
+    pub(crate) name: &'static str,
+    formals: &'static [&'static str],
+    arguments: Vec<Option<ExprId>>,
+    pub(crate) expr: ExprId,
+}
+
+impl Given {
+    /// The argument of a required formal.
+    fn required(&self, position: usize) -> ExprId {
+        self.arguments[position].expect("arguments were matched with what is required")
+    }
+
+    /// Whether the operands stand in a list.
+    pub(crate) fn is_of_list(&self) -> bool {
+        let builtin = find(self.name).map(|builtin| builtin.function);
+        matches!(builtin, Some(Function::Operation(function)) if function.list)
+    }
+
+    /// The arguments that are given, by the names that rules have for attributes: those of their formals, but for an extent.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
+        self.named().map(|(name, argument)| (if name == "n" { "shape" } else { name }, argument))
+    }
+
+    /// The arguments that are given, by the names of their formals.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
+        let named = self.formals.iter().zip(&self.arguments);
+        named.filter_map(|(formal, argument)| Some((*formal, (*argument)?)))
+    }
+}
+
+/// What calls of functions of the language say.
+pub(crate) trait ReadCalls: Attributes + Foreign {
+    /// Matches the arguments of a call and reads its attributes.
+    fn read_call(
+        &self,
+        builtin: &'static Builtin,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Lowered<(Call, Given)> {
+        let Builtin { name, formals, required, function } = builtin;
+        let read = || {
+            let matched = match_arguments(name, formals, *required, arguments, self.site(expr))?;
+            let arguments = matched.given.iter().map(|given| given.map(|argument| argument.value)).collect();
+            let given = Given { name, formals, arguments, expr };
+            let call = self.call_of(*function, &given)?;
+            Ok((call, given))
+        };
+        read().map_err(|stop| self.as_written_here(stop, builtin, arguments, expr))
+    }
+
+    fn call_of(&self, function: Function, given: &Given) -> Lowered<Call> {
+        let x = given.required(0);
+        let (op, operands) = match function {
+            Function::Operation(function) => {
+                // To the element type of a tensor of which it is not known.
+                if let [AttributeForm::DType] = function.attributes
+                    && let Value::Word(Word::ElementsOf(like)) = self.value(given.required(1))
+                {
+                    return Ok(Call::Operation(Op::Own(Own::ConvertedLike), vec![x, *like]));
+                }
+                let operands = match function.list {
+                    true => self.listed(given)?,
+                    false => (0..function.operands()).map(|position| given.required(position)).collect(),
+                };
+                let attributes = given.arguments[function.operands()..].iter().zip(function.attributes);
+                let attributes = attributes.map(|(argument, takes)| {
+                    argument.map(|argument| self.attribute(*takes, argument)).transpose()
+                });
+                let attributes = attributes.collect::<Lowered<_>>()?;
+                ((function.make)(written::GivenAttributes(attributes)), operands)
+            }
+            Function::Reduce(reduce) => {
+                let axes = self.reduced_axes(reduce, given)?;
+                (Op::Reduce(reduce, Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
+            }
+            Function::Over(op) => {
+                let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose()?;
+                (op(Reduction { axes, keepdims: self.keepdims(given)? }), vec![x])
+            }
+            Function::Map(map) => {
+                let operands = (0..map.row().arity()).map(|position| given.required(position)).collect();
+                return Ok(Call::Map(map, operands));
+            }
+            Function::Zeros => return Ok(Call::Filled { one: false, shape: self.dims_attribute(x)? }),
+            Function::Ones => return Ok(Call::Filled { one: true, shape: self.dims_attribute(x)? }),
+            Function::Full => {
+                return Ok(Call::Full { shape: self.dims_attribute(x)?, value: given.required(1) });
+            }
+            Function::Extent => {
+                return Ok(Call::Extent { x, axis: self.integer_attribute(given.required(1))? });
+            }
+            Function::OneHot => {
+                let count = self.dim_attribute(given.required(1))?;
+                let (dtype, like) = match given.arguments[2] {
+                    None => (Some(DType::F32), None),
+                    Some(dtype) => match self.value(dtype) {
+                        // That of a tensor of which it is not known.
+                        Value::Word(Word::ElementsOf(like)) => (None, Some(*like)),
+                        _ => (Some(self.dtype_attribute(dtype)?), None),
+                    },
+                };
+                let operands = [x].into_iter().chain(like).collect();
+                return Ok(Call::Composite(written::one_hot(count, dtype), operands));
+            }
+            Function::ZerosLike => (Op::Own(Own::FilledLike { one: false }), vec![x]),
+            Function::OnesLike => (Op::Own(Own::FilledLike { one: true }), vec![x]),
+        };
+        Ok(Call::Operation(op, operands))
+    }
+
+    /// The tensors in the list that is the first argument of a call.
+    fn listed(&self, given: &Given) -> Lowered<Vec<ExprId>> {
+        let (list, name) = (given.required(0), given.name);
+        let (NodeKind::Array(elements) | NodeKind::Tuple(elements)) = &self.body()[list].kind else {
+            let given: Vec<_> = given.arguments.iter().flatten().map(|each| self.short_text(*each)).collect();
+            let help = format!("write `{name}([{}])`", given.join(", "));
+            return self.expected("a list of tensors as `[a, b]`", list).map_err(|stop| match stop {
+                Stop::Mistake(diag) => diag.help(help).into(),
+                Stop::Poisoned => Stop::Poisoned,
+            });
+        };
+        let (count, most) = (elements.len(), Operands::MAX);
+        let fault = |problem: String| Diag::new(Code::E2007, self.site(list), format!("`{name}`: {problem}"));
+        match count {
+            0 => Err(fault("an empty list, needed at least one tensor".to_owned()).into()),
+            _ if count > most => Err(fault(format!("{count} tensors given, at most {most} needed")).into()),
+            _ => Ok(elements.clone()),
+        }
+    }
+
+    /// What an array is where no literal is made of its elements: a list of tensors that a call takes, or a mistake.
+    fn array_of_others(&self, expr: ExprId, stop: Stop) -> Lowered<Value<Self::Tensor>> {
+        let body = self.body();
+        let user = body.user(expr).map(|user| &body[user].kind);
+        if let Some(NodeKind::Call { callee, arguments, .. }) = user
+            && !self.is_own_function(&callee.to_string())
+            && let Some(Builtin { function: Function::Operation(function), .. }) = find(&callee.to_string())
+            && function.list
+            && arguments
+                .iter()
+                .position(|argument| match &argument.name {
+                    Some(name) => *name == function.formals[0],
+                    None => true,
+                })
+                .is_some_and(|list| arguments[list].value == expr)
+        {
+            return Ok(Value::unit());
+        }
+        Err(if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
+    }
+
+    /// An attribute as an operation takes it.
+    fn attribute(&self, takes: AttributeForm, argument: ExprId) -> Lowered<Attribute> {
+        Ok(match takes {
+            AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
+            AttributeForm::Bounds => Attribute::Dims(self.bounds_attribute(argument)?),
+            AttributeForm::Shape => Attribute::Dims(self.shape_attribute(argument)?),
+            AttributeForm::Integer => Attribute::I64(self.integer_attribute(argument)?),
+            AttributeForm::Flag => Attribute::Flag(self.flag_attribute(argument)?),
+            AttributeForm::Integers => Attribute::Integers(self.integers_attribute(argument)?),
+            AttributeForm::Axes => Attribute::Integers(self.axes_attribute(argument)?),
+            AttributeForm::Text => Attribute::Text(self.text_attribute(argument)?),
+            AttributeForm::DType => Attribute::DType(self.dtype_attribute(argument)?),
+            AttributeForm::Padding => Attribute::Padding(self.padding_attribute(argument)?),
+        })
+    }
+
+    /// Whether a reduction keeps its axes.
+    fn keepdims(&self, given: &Given) -> Lowered<bool> {
+        let keepdims = given.arguments[2].map(|keepdims| self.flag_attribute(keepdims)).transpose()?;
+        Ok(keepdims.unwrap_or_default())
+    }
+
+    /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.
+    fn reduced_axes(&self, reduce: Reduce, given: &Given) -> Lowered<Option<Vec<i64>>> {
+        let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose();
+        axes.map_err(|stop| match stop {
+            Stop::Mistake(mut diag) => {
+                diag.help = self.of_two(reduce, given).or(diag.help);
+                Stop::Mistake(diag)
+            }
+            Stop::Poisoned => Stop::Poisoned,
+        })
+    }
+
+    /// What is the same of two tensors, if that is a function.
+    fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
+        let function = reduce.row().monoid.combine.row().function()?;
+        let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.short_text(operand));
+        Some(format!("of two tensors write `{function}({a}, {b})`"))
+    }
+}
+
+impl<E: Expressions + Foreign> ReadCalls for E {}

@@ -1,0 +1,139 @@
+//! The functions of the language: their table, their arguments, and messages for calls that are written as in other libraries.
+
+pub(crate) mod arguments;
+pub(crate) mod calls;
+pub(crate) mod foreign;
+pub(crate) mod foreign_arguments;
+pub(crate) mod foreign_reductions;
+
+use crate::map::Map;
+use crate::reduce::{ArgReduce, Reduce};
+use crate::written::{self, FUNCTIONS, Op, Own};
+
+/// A function of the language.
+pub(crate) struct Builtin {
+    pub(crate) name: &'static str,
+    /// The names of the arguments, those required first.
+    pub(crate) formals: &'static [&'static str],
+    pub(crate) required: usize,
+    pub(crate) function: Function,
+}
+
+impl Builtin {
+    /// Whether the first argument is a list of tensors.
+    pub(crate) fn takes_list(&self) -> bool {
+        matches!(self.function, Function::Operation(function) if function.list)
+    }
+}
+
+/// What a function is.
+#[derive(Clone, Copy)]
+pub(crate) enum Function {
+    /// An operation.
+    Operation(&'static written::Function),
+    Reduce(Reduce),
+    /// What else goes over axes.
+    Over(fn(written::Reduction) -> Op),
+    Map(Map),
+    Zeros,
+    Ones,
+    Full,
+    ZerosLike,
+    OnesLike,
+    Extent,
+    OneHot,
+}
+
+const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
+
+/// Those that make literals.
+const LITERALS: &[Builtin] = &[
+    builtin("zeros", &["shape"], 1, Function::Zeros),
+    builtin("ones", &["shape"], 1, Function::Ones),
+    builtin("full", &["shape", "c"], 2, Function::Full),
+    builtin("zeros_like", &["x"], 1, Function::ZerosLike),
+    builtin("ones_like", &["x"], 1, Function::OnesLike),
+    builtin("extent", &["x", "axis"], 2, Function::Extent),
+];
+
+/// Those that are several operations.
+const COMPOSITES: &[Builtin] = &[builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot)];
+
+/// Those over axes that are no reductions of their element type.
+const OVER: &[Builtin] = &[
+    builtin("argmax", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Max, over))),
+    builtin("argmin", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Min, over))),
+    builtin("any", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: false, reduction }))),
+    builtin("all", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: true, reduction }))),
+];
+
+/// Those that are one operation.
+static OPERATIONS: [Builtin; FUNCTIONS.len()] = {
+    let mut builtins = [const { builtin("", REDUCTION, 1, Function::Zeros) }; FUNCTIONS.len()];
+    let mut next = 0;
+    while next < builtins.len() {
+        let function = &FUNCTIONS[next];
+        let kind = Function::Operation(function);
+        builtins[next] = builtin(function.name, function.formals, function.required, kind);
+        next += 1;
+    }
+    builtins
+};
+
+/// The functions of elements that are called by a name.
+static MAPS: [Option<Builtin>; Map::ALL.len()] = {
+    let mut builtins = [const { None }; Map::ALL.len()];
+    let mut next = 0;
+    while next < builtins.len() {
+        let row = Map::ALL[next].row();
+        if let Some(name) = row.function() {
+            builtins[next] = Some(builtin(name, row.formals, row.arity(), Function::Map(Map::ALL[next])));
+        }
+        next += 1;
+    }
+    builtins
+};
+
+/// The reductions.
+static REDUCTIONS: [Builtin; Reduce::ALL.len()] = {
+    let mut builtins =
+        [const { builtin("", REDUCTION, 1, Function::Reduce(Reduce::ALL[0])) }; Reduce::ALL.len()];
+    let mut next = 0;
+    while next < builtins.len() {
+        let reduce = Reduce::ALL[next];
+        builtins[next] = builtin(reduce.row().function, REDUCTION, 1, Function::Reduce(reduce));
+        next += 1;
+    }
+    builtins
+};
+
+const fn builtin(
+    name: &'static str,
+    formals: &'static [&'static str],
+    required: usize,
+    function: Function,
+) -> Builtin {
+    Builtin { name, formals, required, function }
+}
+
+pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
+    all().find(|builtin| builtin.name == name)
+}
+
+pub(crate) fn is_builtin(name: &str) -> bool {
+    find(name).is_some()
+}
+
+pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
+    all().map(|builtin| builtin.name)
+}
+
+fn all() -> impl Iterator<Item = &'static Builtin> {
+    OPERATIONS
+        .iter()
+        .chain(LITERALS)
+        .chain(COMPOSITES)
+        .chain(OVER)
+        .chain(&REDUCTIONS)
+        .chain(MAPS.iter().flatten())
+}

@@ -1,0 +1,74 @@
+//! The order in which things that refer to each other are worked out.
+
+/// An order in which each node follows those it needs, and every cycle that forbids one.
+pub(crate) struct Order {
+    /// Every node, those it needs first wherever that is possible.
+    pub(crate) nodes: Vec<usize>,
+    /// Each node of a cycle once, in the order of the references; a cycle is found once.
+    pub(crate) cycles: Vec<Vec<usize>>,
+}
+
+/// Orders nodes by what each needs, first nodes first where there is a choice.
+pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let mut states = vec![State::New; needs.len()];
+    let mut found = Order { nodes: Vec::new(), cycles: Vec::new() };
+    for root in 0..needs.len() {
+        if states[root] != State::New {
+            continue;
+        }
+        states[root] = State::Open;
+        // The path from the root, each node with the number of its needs already followed.
+        let mut path = vec![(root, 0)];
+        while let Some((node, followed)) = path.last_mut() {
+            let node = *node;
+            match needs[node].get(*followed) {
+                None => {
+                    states[node] = State::Done;
+                    found.nodes.push(node);
+                    path.pop();
+                }
+                Some(&next) => {
+                    *followed += 1;
+                    match states[next] {
+                        State::New => {
+                            states[next] = State::Open;
+                            path.push((next, 0));
+                        }
+                        State::Open => {
+                            let start = path.iter().position(|(open, _)| *open == next).unwrap_or_default();
+                            let cycle: Vec<_> = path[start..].iter().map(|(node, _)| *node).collect();
+                            if !found.cycles.iter().flatten().any(|node| cycle.contains(node)) {
+                                found.cycles.push(cycle);
+                            }
+                        }
+                        State::Done => {}
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::order;
+
+    #[test]
+    fn needs_come_first_and_cycles_are_found_once() {
+        let order_of = |needs: &[&[usize]]| {
+            let found = order(&needs.iter().map(|needs| needs.to_vec()).collect::<Vec<_>>());
+            (found.nodes, found.cycles)
+        };
+        assert_eq!(order_of(&[&[1, 2], &[2], &[]]), (vec![2, 1, 0], vec![]));
+        assert_eq!(order_of(&[&[0]]), (vec![0], vec![vec![0]]));
+        assert_eq!(order_of(&[&[1, 1], &[2], &[0, 1]]).1, [[0, 1, 2]]);
+        assert_eq!(order_of(&[&[1], &[0], &[3], &[2]]).1, [[0, 1], [2, 3]]);
+    }
+}

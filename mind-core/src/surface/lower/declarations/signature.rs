@@ -1,0 +1,271 @@
+//! Signatures, worked out.
+
+use proc_macro2::Ident;
+
+use super::lowered::{GradientRequest, GradientTarget, Parameter};
+use super::names::undefined;
+use super::structure::{MAX_LEAVES, Structure};
+use super::types::{DimNames, Undeclared};
+use crate::diag::{Code, Diag, Diags, Site};
+use crate::dim::Symbol;
+use crate::surface::ast;
+use crate::ty::Type;
+
+/// What callers and the body of a function know of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Signature {
+    /// As messages name it.
+    pub(crate) name: String,
+    pub(crate) is_closure: bool,
+    pub(crate) dims: DimNames,
+    pub(crate) parameters: Vec<SignatureParameter>,
+    /// The parameters as inputs of the module: a struct is its fields.
+    pub(crate) inputs: Vec<SignatureInput>,
+    /// The declared result; nothing where it is inferred.
+    pub(crate) result: Option<Structure>,
+    pub(crate) gradient: Option<GradientRequest>,
+    pub(crate) site: Site,
+}
+
+/// A parameter as its function declares it.
+#[derive(Clone, Debug)]
+pub(crate) struct SignatureParameter {
+    pub(crate) name: String,
+    pub(crate) update: bool,
+    pub(crate) structure: Structure,
+    /// The type as it is written.
+    pub(crate) written: String,
+    pub(crate) site: Site,
+}
+
+/// A parameter, or a field of one, as an input of the module.
+#[derive(Clone, Debug)]
+pub(crate) struct SignatureInput {
+    /// `x`, `p.first.w`
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    /// The type as it is written; of a field, with the struct's dimensions.
+    pub(crate) written: String,
+    /// Where each axis gets its extent: the declaration of the parameter or of a field.
+    pub(crate) axes: Vec<Site>,
+    /// The declaration of the parameter.
+    pub(crate) site: Site,
+}
+
+impl Signature {
+    /// The symbols, as they stand in types.
+    pub(crate) fn symbols(&self) -> &[Symbol] {
+        &self.dims.symbols
+    }
+}
+
+/// Works out the signature of a function; nothing where a mistake in it has been reported.
+pub(crate) fn function_signature(
+    function: &ast::Function,
+    dims: &DimNames,
+    diags: &mut Diags,
+) -> Option<Signature> {
+    let symbols = function.symbols.iter().map(|symbol| Symbol::from(symbol.to_string())).collect();
+    let mut dims = DimNames { symbols, ..dims.clone() };
+    let types = function.parameters.iter().map(|parameter| &parameter.ty).chain(&function.result);
+    dims.report_undefined(types, Undeclared::OfFunction(&function.name), diags);
+    let parameters = parameters(&function.parameters, &dims, diags);
+    let result = match &function.result {
+        Some(result) => keep(dims.structure(result), diags),
+        None => Some(Structure::UNIT),
+    };
+    let (parameters, result) = (parameters?, result?);
+    let mut inferable = true;
+    for symbol in &function.symbols {
+        if !gives_extent(&parameters, symbol) {
+            inferable = false;
+            let message = format!("cannot infer `{symbol}`: no parameter has it as a dimension of its own");
+            diags.push(
+                Diag::new(Code::E2003, Site::token(symbol.span()), message)
+                    .help(format!("declare a parameter with the dimension, as `x: f32[{symbol}]`")),
+            );
+        }
+    }
+    let gradient = function.gradient.as_ref();
+    let gradient = gradient.and_then(|wrt| gradient_request(wrt, &function.name, &parameters, diags));
+    let inputs = inputs(&parameters);
+    if inputs.len() > MAX_LEAVES {
+        let message =
+            format!("the parameters of `{}` exceed the limit of {MAX_LEAVES} values in all", function.name);
+        diags.push(Diag::new(Code::E1008, function.site, message));
+        return None;
+    }
+    inferable.then(|| Signature {
+        name: function.name.to_string(),
+        is_closure: false,
+        dims,
+        inputs,
+        parameters,
+        result: Some(result),
+        gradient,
+        site: function.site,
+    })
+}
+
+/// Works out the signature of a closure.
+pub(crate) fn closure_signature(
+    closure: &ast::Closure,
+    mut dims: DimNames,
+    diags: &mut Diags,
+) -> Option<Signature> {
+    let types = closure.parameters.iter().map(|parameter| &parameter.ty).chain(&closure.result);
+    dims.report_undefined(types, Undeclared::OfClosure, diags);
+    let parameters = parameters(&closure.parameters, &dims, diags);
+    let result = match &closure.result {
+        Some(result) => Some(keep(dims.structure(result), diags)?),
+        None => None,
+    };
+    let (name, site, parameters) = ("closure".to_owned(), closure.site, parameters?);
+    let inputs = inputs(&parameters);
+    Some(Signature { name, is_closure: true, dims, parameters, inputs, result, gradient: None, site })
+}
+
+fn keep<T>(result: Result<T, Option<Diag>>, diags: &mut Diags) -> Option<T> {
+    result.map_err(|diag| diags.extend(diag)).ok()
+}
+
+fn parameters(
+    written: &[ast::Parameter],
+    dims: &DimNames,
+    diags: &mut Diags,
+) -> Option<Vec<SignatureParameter>> {
+    let types: Vec<_> = written.iter().map(|parameter| keep(dims.structure(&parameter.ty), diags)).collect();
+    let parameter = |(written, structure): (&ast::Parameter, Option<Structure>)| {
+        let update = written.update;
+        Some(SignatureParameter {
+            name: written.name.to_string(),
+            update,
+            structure: structure?,
+            written: format!("{}{}", if update { "&mut " } else { "" }, written.ty),
+            site: written.site,
+        })
+    };
+    written.iter().zip(types).map(parameter).collect()
+}
+
+fn inputs(parameters: &[SignatureParameter]) -> Vec<SignatureInput> {
+    let mut inputs = Vec::new();
+    for parameter in parameters {
+        for leaf in parameter.structure.named_leaves() {
+            let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
+            let whole = leaf.path.is_empty();
+            inputs.push(SignatureInput {
+                name: format!("{}{fields}", parameter.name),
+                ty: leaf.ty.clone(),
+                written: if whole { parameter.written.clone() } else { leaf.ty.to_string() },
+                axes: leaf.axes.iter().map(|axis| axis.site.unwrap_or(parameter.site)).collect(),
+                site: parameter.site,
+            });
+        }
+    }
+    inputs
+}
+
+/// Whether a symbol is an extent of a parameter by itself.
+fn gives_extent(parameters: &[SignatureParameter], symbol: &Ident) -> bool {
+    parameters.iter().flat_map(|parameter| parameter.structure.named_leaves()).any(|leaf| {
+        let mut axes = leaf.ty.shape.iter().zip(&leaf.axes);
+        axes.any(|(dim, axis)| axis.typed && dim.as_symbol().is_some_and(|name| *symbol == **name))
+    })
+}
+
+fn gradient_request(
+    wrt: &ast::Wrt,
+    function: &Ident,
+    parameters: &[SignatureParameter],
+    diags: &mut Diags,
+) -> Option<GradientRequest> {
+    if let Some(update) = parameters.iter().find(|parameter| parameter.update) {
+        diags.push(not_pure(&function.to_string(), update, wrt.site));
+        return None;
+    }
+    let parameters = parameters.iter().map(|parameter| (parameter.name.as_str(), &parameter.structure));
+    let targets = diags.keep(gradient_targets(wrt, parameters))?;
+    Some(GradientRequest { targets, tuple: wrt.tuple, site: wrt.site })
+}
+
+/// What `wrt` lists.
+pub(crate) fn gradient_targets<'a>(
+    wrt: &ast::Wrt,
+    parameters: impl Iterator<Item = (&'a str, &'a Structure)> + Clone,
+) -> Result<Vec<GradientTarget>, Diag> {
+    let target = |target: &ast::WrtTarget| {
+        let (path, site) = (&target.path, target.path.site());
+        let (name, mut start) = (path.name.to_string(), 0);
+        for (parameter, structure) in parameters.clone() {
+            if parameter != name {
+                start += structure.leaves().len();
+                continue;
+            }
+            let (part, inputs) = structure.part(&path.name, &path.fields)?;
+            check_floats(path, part, site)?;
+            let inputs = start + inputs.start..start + inputs.end;
+            let (structure, zero_ok) = (part.clone(), target.zero_ok);
+            return Ok(GradientTarget { structure, inputs, zero_ok, name: path.to_string(), site });
+        }
+        let site = Site::token(path.name.span());
+        let diag = undefined("parameter", &name, site, parameters.clone().map(|(name, _)| name));
+        let known: Vec<String> = parameters.clone().map(|(name, _)| format!("`{name}`")).collect();
+        Err(match diag.help {
+            None => match &known[..] {
+                [] => diag,
+                [parameter] => diag.help(format!("the only parameter is {parameter}")),
+                parameters => diag.help(format!("the parameters are {}", parameters.join(", "))),
+            },
+            Some(_) => diag,
+        })
+    };
+    wrt.targets.iter().map(target).collect()
+}
+
+/// E5005 for integers, and for what is no parameter.
+fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(), Diag> {
+    if let Structure::Tuple(_) = structure {
+        let message = format!("`{path}` is the cotangent: only parameters can be differentiated by");
+        return Err(Diag::new(Code::E5005, site, message));
+    }
+    let Some(leaf) = structure.named_leaves().into_iter().find(|leaf| !leaf.ty.dtype.is_float()) else {
+        return Ok(());
+    };
+    let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
+    let message = format!("`{path}{fields}` is {}: only f32 and f64 can be differentiated by", leaf.ty);
+    let shape = if leaf.ty.rank() == 0 { String::new() } else { leaf.ty.shape.to_string() };
+    let diag = Diag::new(Code::E5005, site, message);
+    let diag = diag.help(format!("leave it out, or declare `{path}{fields}: f32{shape}`"));
+    let Structure::Struct(ty) = structure else { return Err(diag) };
+    let is_float = |field: &Structure| field.leaves().iter().all(|leaf| leaf.dtype.is_float());
+    let floats = ty.field_names().zip(&ty.fields).filter(|(_, field)| is_float(field));
+    let floats: Vec<_> = floats.map(|(name, _)| format!("{path}.{name}")).collect();
+    Err(match &floats[..] {
+        [] => diag,
+        [one] => diag.help(format!("differentiate by its field of floats: `{one}`")),
+        [first, ..] => diag.help(format!("differentiate by its fields of floats: `({first}, …)`")),
+    })
+}
+
+/// E5004 for a function that updates a parameter.
+pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site) -> Diag {
+    let message = format!(
+        "`{function}` updates `{}` in place: only functions without `&mut` have gradients",
+        update.name
+    );
+    Diag::new(Code::E5004, site, message)
+        .note_at(update.site, format!("`{}` is declared `&mut`", update.name))
+        .help("move what is to be differentiated into a function of its own")
+}
+
+/// The parameters as callers of the compiler see them.
+pub(crate) fn public_parameters(written: &[ast::Parameter], signature: &Signature) -> Vec<Parameter> {
+    let parameter = |(written, resolved): (&ast::Parameter, &SignatureParameter)| Parameter {
+        name: written.name.clone(),
+        update: resolved.update,
+        structure: resolved.structure.clone(),
+        site: written.site,
+    };
+    written.iter().zip(&signature.parameters).map(parameter).collect()
+}

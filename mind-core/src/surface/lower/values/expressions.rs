@@ -1,0 +1,382 @@
+//! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
+
+use super::literals::Literals;
+use super::{Lowered, Record, Stop, Value, Word};
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{
+    BinaryOp, Body, Callee, ExprId, FieldPattern, FieldValue, NodeKind, Number, NumberValue, Pattern,
+    Transposed,
+};
+use crate::surface::lower::declarations::states::State;
+use crate::surface::lower::declarations::structure::{Defined, Definition, StructType};
+use crate::surface::lower::declarations::types::DimNames;
+use crate::ty::DType;
+use crate::written::{Op, Permutation, permuted_by};
+use proc_macro2::Ident;
+
+/// A body on its way to instructions, whether its tensors have types by now or not.
+pub(crate) trait Expressions {
+    /// What a tensor is known by.
+    type Tensor: Copy;
+
+    /// The body.
+    fn body(&self) -> &Body;
+
+    /// What a node that has been lowered stands for.
+    fn value(&self, expr: ExprId) -> &Value<Self::Tensor>;
+
+    /// The literals of the body.
+    fn literals(&self) -> &Literals;
+
+    /// The same, to add to them.
+    fn literals_mut(&mut self) -> &mut Literals;
+
+    /// The type of a tensor, where it is known.
+    fn tensor_type(&self, tensor: Self::Tensor) -> Option<String>;
+
+    /// The names in dimensions, where the body stands that is being lowered.
+    fn dims(&self) -> &DimNames;
+
+    /// Whether a body of a template is being lowered.
+    fn is_in_template(&self) -> bool;
+
+    /// `..B`, in a list.
+    fn pack(&self, name: &Ident, expr: ExprId) -> Lowered<Value<Self::Tensor>> {
+        let (message, help) = match (self.dims().packs.get(&name.to_string()), self.is_in_template()) {
+            (Some(Some(_)), _) => return Ok(Value::Word(Word::Pack)),
+            (Some(None), _) => return Err(Stop::Poisoned),
+            (None, true) => (
+                format!("no parameter has the leading dimensions `..{name}`"),
+                format!(
+                    "declare them, and have a parameter tell them, as `fn f<..{name}>(x: float[..{name}])`"
+                ),
+            ),
+            (None, false) => (
+                format!("found `..{name}` outside of a template, whose parameters tell what it is"),
+                "write the extents, as `[2, 3]`".to_owned(),
+            ),
+        };
+        Err(Diag::new(Code::E2002, self.site(expr), message).help(help).into())
+    }
+
+    /// An expression in one line, cut where it is long.
+    fn short_text(&self, expr: ExprId) -> String {
+        self.body().short_text(expr)
+    }
+
+    /// The same as the operand of a postfix form: in parentheses where they are needed.
+    fn operand_text(&self, expr: ExprId) -> String {
+        self.body().in_parentheses(expr, self.short_text(expr))
+    }
+
+    /// Where an expression stands.
+    fn site(&self, expr: ExprId) -> Site {
+        self.body()[expr].site
+    }
+
+    /// An expression as a message names it: a variable bare, anything else in backquotes.
+    fn text(&self, expr: ExprId) -> String {
+        let body = self.body();
+        if let NodeKind::Assign { target, .. } = &body[expr].kind {
+            // The old version of what is assigned to.
+            return target.to_string();
+        }
+        let text = self.short_text(expr);
+        if body.is_place(expr) { text } else { format!("`{text}`") }
+    }
+
+    /// An expression with what it is, as a message says it: `x of type f32[3]`.
+    fn describe(&self, expr: ExprId) -> String {
+        let text = self.text(expr);
+        match self.value(expr) {
+            Value::Poison => text,
+            Value::Word(_) => text,
+            Value::Tensor(tensor) => match self.tensor_type(*tensor) {
+                Some(ty) => format!("{text} of type {ty}"),
+                None => format!("{text}, a tensor"),
+            },
+            Value::Literal(id) => format!("{text}, {}", self.literals().describe(*id)),
+            Value::Struct(record) => format!("{text} of type {}", record.ty),
+            Value::Tuple(tuple) if tuple.elements.is_empty() => format!("{text}, which is ()"),
+            Value::Tuple(tuple) => format!("{text}, a tuple of {}", tuple.elements.len()),
+        }
+    }
+
+    /// The type of a value as far as it is known, for messages.
+    fn type_text(&self, value: &Value<Self::Tensor>) -> String {
+        match value {
+            Value::Poison => "unknown".to_owned(),
+            Value::Word(word) => word.name().to_owned(),
+            Value::Tensor(tensor) => self.tensor_type(*tensor).unwrap_or_else(|| "a tensor".to_owned()),
+            Value::Literal(id) => self.literals().describe(*id).to_owned(),
+            Value::Struct(record) => record.ty.to_string(),
+            Value::Tuple(tuple) => {
+                let elements: Vec<_> =
+                    tuple.elements.iter().take(8).map(|element| self.type_text(element)).collect();
+                let more = if tuple.elements.len() > 8 { ", …" } else { "" };
+                let comma = if tuple.elements.len() == 1 { "," } else { "" };
+                format!("({}{more}{comma})", elements.join(", "))
+            }
+        }
+    }
+
+    /// E2001 at an expression that is not what was expected there; poison where that has been reported.
+    fn expected<T>(&self, what: &str, expr: ExprId) -> Lowered<T> {
+        if matches!(self.value(expr), Value::Poison) {
+            return Err(Stop::Poisoned);
+        }
+        let message = format!("expected {what}, found {}", self.describe(expr));
+        Err(Diag::new(Code::E2001, self.site(expr), message).into())
+    }
+
+    /// An element of a tuple.
+    fn tuple_element(&self, base: ExprId, index: usize, field: Site) -> Lowered<Value<Self::Tensor>> {
+        let value = self.value(base);
+        let message = match value {
+            Value::Poison => return Err(Stop::Poisoned),
+            Value::Tuple(tuple) => match tuple.elements.get(index) {
+                Some(element) => return Ok(element.clone()),
+                None => format!("no element {index} in {}", self.describe(base)),
+            },
+            Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Word(_) => {
+                format!("expected a tuple before `.{index}`, found {}", self.describe(base))
+            }
+        };
+        let diag = Diag::new(Code::E2001, field, message);
+        let indexed = matches!(value, Value::Tensor(_));
+        let help = indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.operand_text(base)));
+        Err(Diag { help, ..diag }.into())
+    }
+
+    /// Whether a struct is one of this name.
+    fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
+        match self.dims().state(name) {
+            Some(state) => state.is(ty),
+            None => self.dims().definition(name).is_ok_and(|defined| ty.is_of(&defined.definition)),
+        }
+    }
+
+    /// Whether two structs are one, with the same dimensions.
+    fn is_same_struct(&self, one: &StructType, other: &StructType) -> bool {
+        one == other
+    }
+
+    /// The definition that a struct expression of the library is of, by what it is given.
+    fn given_state(
+        &self,
+        name: &Callee,
+        state: &State,
+        written: &[FieldValue],
+        base: Option<ExprId>,
+    ) -> Lowered<Defined> {
+        if let Some(base) = base {
+            return match self.value(base) {
+                Value::Struct(record) if state.is(&record.ty) => {
+                    Ok(Defined { definition: record.ty.definition.clone(), alias: None })
+                }
+                Value::Poison => Err(Stop::Poisoned),
+                Value::Struct(_)
+                | Value::Tensor(_)
+                | Value::Literal(_)
+                | Value::Tuple(_)
+                | Value::Word(_) => {
+                    let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
+                    Err(Diag::new(Code::E2001, self.site(base), message).into())
+                }
+            };
+        }
+        let Some(given) = state.given(written) else {
+            let names: Vec<_> = state.item.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+            let message = format!("`{name}` has the fields {}", names.join(", "));
+            let site = written.first().map_or(name.site(), |field| Site::token(field.name.span()));
+            return Err(Diag::new(Code::E2007, site, message).into());
+        };
+        match self.value(given.value) {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) => Ok(state.of(&record.ty, name, self.site(given.value))?),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!(
+                    "field `{}` of `{name}`: expected a struct of parameters, found {}",
+                    given.name,
+                    self.describe(given.value)
+                );
+                Err(Diag::new(Code::E2001, self.site(given.value), message).into())
+            }
+        }
+    }
+
+    /// The struct behind `..` in a struct expression.
+    fn struct_behind_dots(
+        &self,
+        name: &Callee,
+        definition: &Definition,
+        base: ExprId,
+    ) -> Lowered<Record<Self::Tensor>> {
+        match self.value(base) {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) if record.ty.is_of(definition) => Ok(record.clone()),
+            Value::Struct(_) | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!("`..`: expected a `{name}`, found {}", self.describe(base));
+                Err(Diag::new(Code::E2001, self.site(base), message).into())
+            }
+        }
+    }
+
+    /// What is wrong with operands of which one is a struct.
+    fn unlike_structs(
+        &self,
+        op: BinaryOp,
+        operator: Site,
+        (a, lhs): (&Value<Self::Tensor>, ExprId),
+        (b, rhs): (&Value<Self::Tensor>, ExprId),
+    ) -> Diag {
+        let needed = match op {
+            BinaryOp::At => "two tensors",
+            BinaryOp::Map(_) => "two of one struct, or a struct and a single number",
+        };
+        let message = format!(
+            "`{}`: expected {needed}, {} is {}, {} is {}",
+            op.symbol(),
+            self.text(lhs),
+            self.type_text(a),
+            self.text(rhs),
+            self.type_text(b)
+        );
+        Diag::new(Code::E2001, operator, message)
+    }
+
+    /// What a pattern binds.
+    fn bound_by<'p>(
+        &self,
+        pattern: &'p Pattern,
+        value: Value<Self::Tensor>,
+        expr: ExprId,
+    ) -> Bound<'p, Self::Tensor> {
+        let (mut names, mut mistakes) = (Vec::new(), Vec::new());
+        let value = match value {
+            Value::Word(_) => {
+                mistakes.push(self.for_arguments_only(expr));
+                Value::Poison
+            }
+            value => value,
+        };
+        let mut rest = vec![(pattern, value)];
+        while let Some((pattern, value)) = rest.pop() {
+            match (pattern, value) {
+                (Pattern::Wildcard(_), _) => {}
+                (Pattern::Name(name), value) => names.push((name, value)),
+                (Pattern::Tuple { elements, .. }, Value::Tuple(tuple))
+                    if elements.len() == tuple.elements.len() =>
+                {
+                    rest.extend(elements.iter().zip(tuple.elements.iter().cloned()).rev());
+                }
+                (Pattern::Struct { name, fields, rest: others, site }, Value::Struct(record))
+                    if self.is_struct(&record.ty, name) =>
+                {
+                    let parts = taken_apart(&record, (fields, *others), *site, &mut mistakes);
+                    rest.extend(parts.into_iter().rev());
+                }
+                (Pattern::Struct { name, fields, site, .. }, value) => {
+                    if !matches!(value, Value::Poison) {
+                        let message = format!(
+                            "the pattern takes a `{name}` apart, {} is {}",
+                            self.text(expr),
+                            self.type_text(&value)
+                        );
+                        mistakes.push(Diag::new(Code::E2001, *site, message));
+                    }
+                    rest.extend(fields.iter().map(|field| (&field.pattern, Value::Poison)).rev());
+                }
+                (Pattern::Tuple { elements, site }, value) => {
+                    if !matches!(value, Value::Poison) {
+                        let message = format!(
+                            "the pattern {pattern} has {} elements, {} is {}",
+                            elements.len(),
+                            self.text(expr),
+                            self.type_text(&value)
+                        );
+                        mistakes.push(Diag::new(Code::E2001, *site, message));
+                    }
+                    rest.extend(elements.iter().map(|element| (element, Value::Poison)).rev());
+                }
+            }
+        }
+        Bound { names, mistakes }
+    }
+
+    /// E2001 for a word or truth value where a value is needed.
+    fn for_arguments_only(&self, expr: ExprId) -> Diag {
+        let message = format!("`{}` is for named arguments only", self.short_text(expr));
+        Diag::new(Code::E2001, self.site(expr), message)
+    }
+
+    /// The padding that a name is where no variable has it.
+    fn padding_word(&self, name: &str) -> Option<Value<Self::Tensor>> {
+        [Word::Same, Word::Valid].into_iter().find(|word| word.name() == name).map(Value::Word)
+    }
+
+    /// The element type, or the number that no literal can be, that a name is where no variable has it.
+    fn word(&mut self, name: &str, expr: ExprId) -> Option<Value<Self::Tensor>> {
+        if let "inf" | "nan" = name {
+            let (text, value) = (name.to_owned(), NumberValue::Float(name.to_owned()));
+            let number = Number { text, value, suffix: None };
+            return Some(Value::Literal(self.literals_mut().number(number, expr)));
+        }
+        DType::from_name(name).map(|dtype| Value::Word(Word::DType(dtype)))
+    }
+}
+
+/// What a pattern binds.
+pub(crate) struct Bound<'p, T> {
+    /// Its names with their values, poison where something is wrong.
+    pub(crate) names: Vec<(&'p Ident, Value<T>)>,
+    /// What is wrong.
+    pub(crate) mistakes: Vec<Diag>,
+}
+
+/// Takes a struct apart for a pattern; poison for each name where it does not fit.
+fn taken_apart<'p, T: Clone>(
+    record: &Record<T>,
+    (fields, rest): (&'p [FieldPattern], bool),
+    site: Site,
+    mistakes: &mut Vec<Diag>,
+) -> Vec<(&'p Pattern, Value<T>)> {
+    let struct_name = &record.ty.name;
+    let (mut taken, mut whole) = (vec![false; record.fields.len()], true);
+    let mut parts = Vec::new();
+    for FieldPattern { name, pattern } in fields {
+        let position = record.ty.position(name).and_then(|position| match taken[position] {
+            true => {
+                let message = format!("`{name}` of `{struct_name}` is taken twice");
+                Err(Diag::new(Code::E2007, Site::token(name.span()), message))
+            }
+            false => Ok(position),
+        });
+        parts.push(match position {
+            Ok(position) => {
+                taken[position] = true;
+                (pattern, record.fields[position].clone())
+            }
+            Err(diag) => {
+                whole = false;
+                mistakes.push(diag);
+                (pattern, Value::Poison)
+            }
+        });
+    }
+    let names = record.ty.field_names().zip(&taken).filter(|(_, taken)| !**taken);
+    let missing: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
+    if !rest && whole && !missing.is_empty() {
+        let message = format!("the pattern leaves out {} of `{struct_name}`", missing.join(", "));
+        mistakes.push(Diag::new(Code::E2007, site, message).help("end the pattern with `..`"));
+    }
+    parts
+}
+
+/// What `x.T` and `x.mT` are.
+pub(crate) fn transposed(axes: Transposed) -> Op {
+    permuted_by(match axes {
+        Transposed::All => Permutation::Reversed,
+        Transposed::Matrices => Permutation::Matrices,
+    })
+}

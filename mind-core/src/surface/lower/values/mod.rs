@@ -1,0 +1,250 @@
+//! What expressions stand for while a body is lowered: values, literals and arithmetic on them, attributes, structs of parameters. Both
+//! forms of the language use these.
+
+pub(crate) mod arithmetic;
+pub(crate) mod attributes;
+pub(crate) mod by_field;
+pub(crate) mod expressions;
+pub(crate) mod literals;
+pub(crate) mod params;
+pub(crate) mod scalars;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use self::literals::LiteralId;
+use crate::diag::Diag;
+use crate::ir::ValueId;
+use crate::surface::ast::ExprId;
+use crate::surface::lower::declarations::structure::{StructType, Structure};
+use crate::ty::DType;
+
+/// What an expression stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Value<T = ValueId> {
+    /// Nothing: a mistake in it has been reported.
+    Poison,
+    /// A tensor.
+    Tensor(T),
+    /// A literal, or arithmetic on literals and dimensions, whose dtype the context decides.
+    Literal(LiteralId),
+    /// A tuple.
+    Tuple(Tuple<T>),
+    /// A struct.
+    Struct(Record<T>),
+    /// A word that an argument may be.
+    Word(Word),
+}
+
+/// A word that an argument may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    Same,
+    Valid,
+    DType(DType),
+    /// The element type of what an argument of a template is, where that is not known.
+    ElementsOf(ExprId),
+    /// `..B` in a list.
+    Pack,
+    /// A text in double quotes.
+    Text,
+}
+
+impl Word {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Valid => "valid",
+            Self::DType(dtype) => dtype.name(),
+            Self::ElementsOf(_) => "an element type",
+            Self::Pack => "leading dimensions",
+            Self::Text => "text",
+        }
+    }
+}
+
+/// A tuple of bounded depth and size.
+#[derive(Clone, Debug)]
+pub(crate) struct Tuple<T = ValueId> {
+    pub(crate) elements: Rc<[Value<T>]>,
+    depth: usize,
+    leaves: usize,
+}
+
+/// A value of a struct.
+#[derive(Clone, Debug)]
+pub(crate) struct Record<T = ValueId> {
+    pub(crate) ty: Rc<StructType>,
+    /// In order; poison where a mistake in one has been reported.
+    pub(crate) fields: Rc<[Value<T>]>,
+}
+
+/// How deep tuples may nest, and how many values they may hold in all.
+pub(crate) const MAX_TUPLE_DEPTH: usize = 64;
+pub(crate) const MAX_TUPLE_LEAVES: usize = 4096;
+
+impl<T> Value<T> {
+    /// A tuple; nothing if it is beyond the limits.
+    pub(crate) fn tuple(elements: Vec<Self>) -> Option<Self> {
+        let (mut depth, mut leaves) = (0, 0);
+        for element in &elements {
+            match element {
+                Self::Tuple(inner) => {
+                    depth = depth.max(inner.depth);
+                    leaves += inner.leaves;
+                }
+                Self::Struct(record) => leaves += record.ty.leaf_count(),
+                Self::Poison | Self::Tensor(_) | Self::Literal(_) | Self::Word(_) => leaves += 1,
+            }
+        }
+        let tuple = Tuple { elements: elements.into(), depth: depth + 1, leaves };
+        (tuple.depth <= MAX_TUPLE_DEPTH && leaves <= MAX_TUPLE_LEAVES).then_some(Self::Tuple(tuple))
+    }
+
+    /// The tensor that it is.
+    pub(crate) fn tensor(&self) -> Option<T>
+    where
+        T: Copy,
+    {
+        match self {
+            Self::Tensor(tensor) => Some(*tensor),
+            Self::Poison | Self::Literal(_) | Self::Tuple(_) | Self::Struct(_) | Self::Word(_) => None,
+        }
+    }
+
+    /// The value of what has no result.
+    pub(crate) fn unit() -> Self {
+        Self::Tuple(Tuple { elements: Rc::new([]), depth: 1, leaves: 0 })
+    }
+
+    pub(crate) fn is_unit(&self) -> bool {
+        matches!(self, Self::Tuple(tuple) if tuple.elements.is_empty())
+    }
+}
+
+impl<T: Copy> Value<T> {
+    /// The tensors in it, in order.
+    pub(crate) fn leaves(&self) -> Vec<T> {
+        let (mut leaves, mut rest) = (Vec::new(), vec![self]);
+        while let Some(value) = rest.pop() {
+            match value {
+                Self::Tensor(value) => leaves.push(*value),
+                Self::Tuple(tuple) => rest.extend(tuple.elements.iter().rev()),
+                Self::Struct(record) => rest.extend(record.fields.iter().rev()),
+                Self::Poison | Self::Literal(_) | Self::Word(_) => {}
+            }
+        }
+        leaves
+    }
+
+    /// A value of this structure, its tensors taken in order.
+    pub(crate) fn rebuilt(structure: &Structure, tensors: &mut dyn Iterator<Item = T>) -> Self {
+        match structure {
+            Structure::Value(_) => {
+                Self::Tensor(tensors.next().expect("there is a tensor for each leaf of the structure"))
+            }
+            Structure::Tuple(elements) => {
+                let elements = elements.iter().map(|element| Self::rebuilt(element, tensors)).collect();
+                Self::tuple(elements).expect("a written type is within the limits of tuples")
+            }
+            Structure::Struct(ty) => {
+                let fields = ty.fields.iter().map(|field| Self::rebuilt(field, tensors)).collect();
+                Record::value(ty.clone(), fields)
+            }
+        }
+    }
+}
+
+impl<T: Clone> Record<T> {
+    pub(crate) fn value(ty: StructType, fields: Vec<Value<T>>) -> Value<T> {
+        Value::Struct(Self { ty: ty.into(), fields: fields.into() })
+    }
+
+    fn is_poisoned(&self) -> bool {
+        self.fields.iter().any(|field| match field {
+            Value::Poison => true,
+            Value::Struct(inner) => inner.is_poisoned(),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => false,
+        })
+    }
+
+    /// The record, if nothing in it is poison.
+    pub(crate) fn sound(&self) -> Lowered<Value<T>> {
+        if self.is_poisoned() { Err(Stop::Poisoned) } else { Ok(Value::Struct(self.clone())) }
+    }
+}
+
+/// Why an expression has no value.
+pub(crate) enum Stop {
+    /// A part of it has none, which has been reported.
+    Poisoned,
+    /// This.
+    Mistake(Box<Diag>),
+}
+
+impl From<Diag> for Stop {
+    fn from(diag: Diag) -> Self {
+        Self::Mistake(diag.into())
+    }
+}
+
+impl From<Option<Diag>> for Stop {
+    fn from(diag: Option<Diag>) -> Self {
+        diag.map_or(Self::Poisoned, Self::from)
+    }
+}
+
+/// A value, or why there is none.
+pub(crate) type Lowered<T> = Result<T, Stop>;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Binding<T = ValueId> {
+    /// The parameter at this position.
+    Parameter(usize),
+    /// What a `let` bound.
+    Local(Value<T>),
+}
+
+/// The variables in scope, each name with what it stood for before, innermost last.
+pub(crate) struct Names<T = ValueId> {
+    bindings: BTreeMap<String, Vec<Binding<T>>>,
+    /// The names bound since the first scope was entered.
+    bound: Vec<String>,
+    /// How many names were bound as each open scope was entered.
+    scopes: Vec<usize>,
+}
+
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self { bindings: BTreeMap::new(), bound: Vec::new(), scopes: Vec::new() }
+    }
+}
+
+impl<T> Names<T> {
+    pub(crate) fn bind(&mut self, name: String, binding: Binding<T>) {
+        self.bindings.entry(name.clone()).or_default().push(binding);
+        self.bound.push(name);
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Binding<T>> {
+        self.bindings.get(name)?.last()
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        self.bindings.iter().filter(|(_, bindings)| !bindings.is_empty()).map(|(name, _)| name.as_str())
+    }
+
+    pub(crate) fn enter(&mut self) {
+        self.scopes.push(self.bound.len());
+    }
+
+    pub(crate) fn leave(&mut self) {
+        let start = self.scopes.pop().expect("each scope that is left was entered");
+        for name in self.bound.drain(start..) {
+            if let Some(bindings) = self.bindings.get_mut(&name) {
+                bindings.pop();
+            }
+        }
+    }
+}

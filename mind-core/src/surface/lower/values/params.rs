@@ -1,0 +1,109 @@
+//! Structs of parameters that templates take, and what the library remembers of them: `net: P`, `state: optim::Adam<P>`.
+
+use proc_macro2::Ident;
+
+use super::expressions::Expressions;
+use super::{Lowered, Record, Stop, Value};
+use crate::diag::{Code, Diag};
+use crate::surface::ast::{Callee, ExprId, Field, Home, Template, TemplateParameter};
+use crate::surface::lower::declarations::structure::StructType;
+use crate::surface::lower::declarations::types::DimNames;
+
+/// A parameter of a template that takes a struct.
+#[derive(Clone, Copy)]
+pub(crate) struct TakesParams<'a> {
+    pub(crate) template: &'a Template,
+    pub(crate) parameter: &'a TemplateParameter,
+    /// `P`, the same struct wherever it is written.
+    pub(crate) class: &'a Ident,
+    /// The struct of the library over these parameters; nothing where it takes them themselves.
+    pub(crate) state: Option<&'a Callee>,
+}
+
+/// Parameters in an argument.
+pub(crate) struct Params<T> {
+    /// The field of the argument that holds them; nothing where it is them itself.
+    pub(crate) field: Option<Ident>,
+    pub(crate) record: Record<T>,
+}
+
+/// What templates are given for structs of parameters.
+pub(crate) trait ReadParams: Expressions {
+    /// The parameters in an argument: itself, or each of those that a struct of the library holds.
+    ///
+    /// They are of one struct, that which the class is `known` to be if another argument has told. `names` are those that the
+    /// template sees.
+    fn params(
+        &self,
+        takes: TakesParams<'_>,
+        (value, argument): (&Value<Self::Tensor>, ExprId),
+        known: Option<(&StructType, ExprId)>,
+        names: &DimNames,
+    ) -> Lowered<Vec<Params<Self::Tensor>>> {
+        let TakesParams { template, parameter, class, state } = takes;
+        let state = match state {
+            Some(name) => Some((name, names.state(name).ok_or(Stop::Poisoned)?)),
+            None => None,
+        };
+        let found = match (value, &state) {
+            (Value::Poison, _) => return Err(Stop::Poisoned),
+            (Value::Struct(record), None) => {
+                record.sound()?;
+                vec![Params { field: None, record: record.clone() }]
+            }
+            (Value::Struct(record), Some((_, state))) if state.is(&record.ty) => {
+                record.sound()?;
+                let parts = state.item.fields.iter().zip(record.fields.iter());
+                let part = |(field, value): (&Field, &Value<Self::Tensor>)| match value {
+                    Value::Struct(parameters) if state.is_parameters(field) => {
+                        Some(Params { field: Some(field.name.clone()), record: parameters.clone() })
+                    }
+                    Value::Struct(_)
+                    | Value::Poison
+                    | Value::Tensor(_)
+                    | Value::Literal(_)
+                    | Value::Tuple(_)
+                    | Value::Word(_) => None,
+                };
+                parts.filter_map(part).collect()
+            }
+            (Value::Struct(_), Some(_))
+            | (Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_), _) => Vec::new(),
+        };
+        let fits = |Params { record, .. }: &Params<Self::Tensor>| {
+            known.is_none_or(|(known, _)| self.is_same_struct(known, &record.ty))
+        };
+        if !found.is_empty() && found.iter().all(fits) {
+            return Ok(found);
+        }
+        let expected = match (&state, known) {
+            (None, None) => "a struct of tensors".to_owned(),
+            (None, Some((known, _))) => format!("`{known}`"),
+            (Some((name, _)), None) => format!("`{name}<{class}>`"),
+            (Some((name, _)), Some((known, _))) => format!("`{name}<{known}>`"),
+        };
+        let message = format!(
+            "argument `{}` of `{}`: expected {expected}, found {}",
+            parameter.name,
+            template.full_name(),
+            self.type_text(value)
+        );
+        let diag = declared(Diag::new(Code::E2001, self.site(argument), message), template, parameter);
+        Err(match known {
+            Some((known, giver)) => {
+                diag.note(format!("`{class}` is `{known}` because {} is", self.text(giver))).into()
+            }
+            None => diag.into(),
+        })
+    }
+}
+
+impl<E: Expressions> ReadParams for E {}
+
+/// A mistake in an argument, with the parameter as it is written.
+pub(crate) fn declared(diag: Diag, template: &Template, parameter: &TemplateParameter) -> Diag {
+    match template.home {
+        Home::Here | Home::Elsewhere(_) => diag.note_at(parameter.site, format!("`{parameter}` is declared")),
+        Home::Library(_) => diag.note(format!("`{}` declares `{parameter}`", template.full_name())),
+    }
+}
