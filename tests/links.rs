@@ -27,6 +27,26 @@ fn every_relative_link_leads_to_a_file() {
     assert!(dead.is_empty(), "these lead nowhere:\n{dead}");
 }
 
+#[test]
+fn the_text_that_a_mutant_replaces_is_in_its_file() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let mutants = fs::read_to_string(root.join("tests/mutants.txt")).expect("there are mutants");
+    let mut gone = Vec::new();
+    let mut seen = 0;
+    for mutant in mutants.split("---\n") {
+        let mut lines = mutant.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let Some((name, file)) = lines.next().and_then(|line| line.split_once(": ")) else { continue };
+        let old: Vec<_> = lines.filter_map(|line| line.strip_prefix("- ")).collect();
+        let source = fs::read_to_string(root.join(file)).unwrap_or_default();
+        seen += 1;
+        if old.is_empty() || !source.contains(&old.join("\n")) {
+            gone.push(format!("{name}: {file}"));
+        }
+    }
+    assert!(seen > 60, "{seen} mutants are read");
+    assert!(gone.is_empty(), "these replace nothing:\n{}", gone.join("\n"));
+}
+
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let paths = entries.map(|entry| entry.expect("a folder can be read").path());
