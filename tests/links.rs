@@ -8,7 +8,7 @@ use std::{
 #[test]
 fn every_relative_link_leads_to_a_file() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let mut pages: Vec<PathBuf> = ["", "docs", "benches", "benches/log", "tests/files"]
+    let mut pages: Vec<PathBuf> = ["", "docs", "docs/decisions", "benches", "benches/log", "tests/files"]
         .iter()
         .flat_map(|folder| pages(&root.join(folder)))
         .collect();
@@ -45,6 +45,23 @@ fn the_text_that_a_mutant_replaces_is_in_its_file() {
     }
     assert!(seen > 60, "{seen} mutants are read");
     assert!(gone.is_empty(), "these replace nothing:\n{}", gone.join("\n"));
+}
+
+#[test]
+fn every_decision_is_in_the_index() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/decisions"));
+    let index = fs::read_to_string(folder.join("README.md")).expect("there is an index");
+    let names = pages(folder).into_iter().filter_map(|page| page.file_name()?.to_str().map(str::to_owned));
+    let absent: Vec<_> =
+        names.filter(|name| name != "README.md" && !index.contains(&format!("({name})"))).collect();
+    assert!(absent.is_empty(), "{absent:?} are in no line of the index");
+}
+
+#[test]
+fn the_architecture_is_a_map_of_at_most_250_lines() {
+    let page = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../ARCHITECTURE.md"));
+    let lines = fs::read_to_string(page).expect("the page is there").lines().count();
+    assert!(lines <= 250, "{lines} lines: reasons go to docs/decisions");
 }
 
 fn pages(folder: &Path) -> Vec<PathBuf> {
