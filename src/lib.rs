@@ -589,10 +589,13 @@ pub use mind_files as files;
 #[doc(hidden)]
 pub use mind_rt::private as __private;
 
+/// What rust-analyzer shows of the functions of the language and of the library, and completes.
 #[doc(hidden)]
-#[path = "editor.rs"]
-#[rustfmt::skip]
-pub mod __editor;
+#[allow(unexpected_cfgs, reason = "rust-analyzer sets it")]
+pub mod __editor {
+    #[cfg(rust_analyzer)]
+    mind_macros::__editor! {}
+}
 
 /// Its examples are tested.
 #[cfg(doctest)]

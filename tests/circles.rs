@@ -272,11 +272,11 @@ fn step(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) -> Opt
                 rest = &rest[1..];
             }
         }
-        Some(first) if files.contains_key(&[&at[..], &[first.to_owned()]].concat()) => {}
+        Some(_) if files.contains_key(&[&at[..], &path[..1]].concat()) => {}
         _ => return None,
     }
     while let Some((first, behind)) = rest.split_first() {
-        let inner = [&at[..], &[first.clone()]].concat();
+        let inner = [&at[..], std::slice::from_ref(first)].concat();
         if !files.contains_key(&inner) {
             break;
         }

@@ -10,6 +10,7 @@ mod configured;
 #[cfg(test)]
 mod configured_tests;
 mod editor;
+mod editor_functions;
 mod emit;
 mod expand;
 mod include;
@@ -40,6 +41,14 @@ use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
 #[proc_macro]
 pub fn mind(input: TokenStream) -> TokenStream {
     timed("mind!", input, |input| positions::in_rustc(|| expand::expand(angle::strip(input))))
+}
+
+/// The functions of the language for rust-analyzer, in the facade.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __editor(_: TokenStream) -> TokenStream {
+    let facade = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    editor_functions::items(facade.as_ref()).into()
 }
 
 /// `mind::angle!`.

@@ -2,7 +2,11 @@
 //!
 //! Only the items that a program names are parsed.
 
+mod docs;
+
 use std::sync::LazyLock;
+
+pub use docs::{Documented, documented};
 
 /// The files, each with its text.
 pub const FILES: [(&str, &str); 4] = [

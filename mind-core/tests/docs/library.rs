@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use mind_core::standard::FILES;
+use mind_core::standard::{Documented, FILES, documented};
 
 const HEAD: &str = "\
 # The library
@@ -19,78 +19,6 @@ leading axes, `..B` and `N` for axes that are the same wherever they are written
 function is called, and have the default that is written. A struct of tensors that is given for a tensor is taken field by
 field, in functions.
 ";
-
-/// A function of the library.
-pub(super) struct Function {
-    /// What is said of it, in Markdown.
-    pub(super) words: String,
-    /// From its name to its last parameter.
-    signature: String,
-}
-
-impl Function {
-    pub(super) fn name(&self) -> &str {
-        self.signature.split(['(', '<']).next().unwrap_or_default()
-    }
-
-    /// The names of its parameters.
-    pub(super) fn parameters(&self) -> Vec<&str> {
-        let (_, parameters) = self.signature.split_once('(').unwrap_or_default();
-        let (mut names, mut depth) = (Vec::new(), 0);
-        for part in parameters.split_inclusive([',', '[', ']', '(', ')']) {
-            if depth == 0
-                && let Some((name, _)) = part.split_once(':')
-            {
-                names.push(name.trim().trim_start_matches("const ").trim_start_matches("mut "));
-            }
-            match part.chars().next_back() {
-                Some('[' | '(') => depth += 1,
-                Some(']' | ')') => depth -= 1,
-                _ => {}
-            }
-        }
-        names
-    }
-
-    fn first_sentence(&self) -> String {
-        self.words.split("\n\n").next().unwrap_or_default().replace('\n', " ")
-    }
-}
-
-/// The functions of a file, in order.
-pub(super) fn functions(text: &str) -> Vec<Function> {
-    let (mut functions, mut words, mut signature) = (Vec::new(), String::new(), None::<String>);
-    for line in text.lines() {
-        if let Some(comment) = line.strip_prefix("///") {
-            words.push_str(comment.strip_prefix(' ').unwrap_or(comment));
-            words.push('\n');
-        } else if line.starts_with("pub struct ") || line.starts_with("fn ") {
-            words.clear();
-        } else if let Some(begun) = line.strip_prefix("pub fn ") {
-            signature = Some(String::new());
-            extend(&mut signature, begun);
-        } else {
-            extend(&mut signature, line.trim());
-        }
-        if let Some(whole) = signature.as_ref().and_then(|signature| signature.strip_suffix(" {")) {
-            let signature = whole.replace("( ", "(").replace(", )", ")");
-            functions.push(Function { words: std::mem::take(&mut words), signature });
-        }
-        if signature.as_ref().is_some_and(|signature| signature.ends_with('{')) {
-            signature = None;
-        }
-    }
-    functions
-}
-
-fn extend(signature: &mut Option<String>, more: &str) {
-    if let Some(signature) = signature {
-        if !signature.is_empty() && !more.is_empty() {
-            signature.push(' ');
-        }
-        signature.push_str(more);
-    }
-}
 
 /// The structs of a file as they are written, and what is said of each.
 fn structs(text: &str) -> String {
@@ -120,20 +48,11 @@ fn structs(text: &str) -> String {
 }
 
 #[test]
-fn comments_of_private_functions_are_not_those_of_the_next() {
-    let functions = functions(
-        "/// Private.\nfn inner(x: float) {\n    x\n}\n\n/// Public.\npub fn outer(x: float) {\n    x\n}\n",
-    );
-    let words: Vec<_> = functions.iter().map(|function| (function.name(), &function.words[..])).collect();
-    assert_eq!(words, [("outer", "Public.\n")]);
-}
-
-#[test]
 fn the_page_of_the_library_lists_its_functions() {
     let mut page = HEAD.to_owned();
     let mut count = 0;
     for (file, text) in FILES {
-        let functions = functions(text);
+        let functions = documented(text);
         let head =
             text.lines().map_while(|line| line.strip_prefix("//").filter(|line| !line.starts_with('/')));
         let head: Vec<_> = head.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
@@ -144,7 +63,7 @@ fn the_page_of_the_library_lists_its_functions() {
             structs(text)
         );
         for function in &functions {
-            let sentence = function.first_sentence();
+            let sentence = function.first_paragraph();
             let sentence = sentence.trim_end_matches('.').replace('|', "\\|");
             let _ = writeln!(page, "| [`{0}`](#{file}-{0}) | {sentence} |", function.name());
         }
@@ -153,11 +72,12 @@ fn the_page_of_the_library_lists_its_functions() {
             let _ = write!(
                 page,
                 "\n<a id=\"{file}-{name}\"></a>\n\n### `{file}::{name}`\n\n```text\n{}\n```\n\n{}",
-                function.signature, function.words
+                function.signature(),
+                function.words
             );
         }
         count += functions.len();
-        let named: Vec<_> = functions.iter().map(Function::name).collect();
+        let named: Vec<_> = functions.iter().map(Documented::name).collect();
         assert_eq!(named, mind_core::standard::functions(file).collect::<Vec<_>>(), "{file}");
     }
     assert!(count > 80, "{count} functions are found");

@@ -2,7 +2,6 @@
 //!
 //! `MIND_BLESS=1 cargo test -p mind-core --test core docs` writes them anew; review the difference.
 
-mod editor;
 mod engines;
 mod errors;
 mod examples;

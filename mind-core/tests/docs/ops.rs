@@ -92,17 +92,11 @@ fn the_documentation_of_the_language_names_every_function_of_elements() {
 }
 
 /// What the language's documentation says of operations.
-pub(super) fn table_of_language() -> &'static str {
+fn table_of_language() -> &'static str {
     let text = include_str!("../../../src/lib.rs");
     let (_, rest) =
         text.split_once("//! # Operations\n").expect("the language's documentation has operations");
     rest.split_once("//! # ").expect("other sections follow").0
-}
-
-/// What operations do, with how each is written in the language.
-pub(super) fn meanings() -> Vec<(String, String)> {
-    let documentation = documentation();
-    TABLE.iter().map(|row| (surface(row), meaning_of(&documentation[row.name].0).to_owned())).collect()
 }
 
 /// The first line of the documentation of a row without its operation.
