@@ -13,6 +13,9 @@ use mind::{Tensor, Workspace, mind, set_threads};
 use mind_core::map::{Domain, Map, Notation};
 use mind_core::ty::DType;
 
+#[macro_use]
+#[path = "../tests/support/functions_of_floats.rs"]
+mod functions_of_floats;
 mod timing;
 
 use timing::calls_in;
@@ -87,78 +90,7 @@ macro_rules! functions {
     }};
 }
 
-functions! {
-    of_products ()
-    relu { relu(p) }
-    neg { neg(p) }
-    exp { exp(p) }
-    log { log(p) }
-    sqrt { sqrt(p) }
-    tanh { tanh(p) }
-    exp2 { exp2(p) }
-    expm1 { expm1(p) }
-    log2 { log2(p) }
-    log10 { log10(p) }
-    log1p { log1p(p) }
-    rsqrt { rsqrt(p) }
-    cbrt { cbrt(p) }
-    sinh { sinh(p) }
-    cosh { cosh(p) }
-    asinh { asinh(p) }
-    acosh { acosh(p) }
-    atanh { atanh(p) }
-    asin { asin(p) }
-    acos { acos(p) }
-    atan { atan(p) }
-    sin { sin(p) }
-    cos { cos(p) }
-    tan { tan(p) }
-    erf { erf(p) }
-    erfc { erfc(p) }
-    abs { abs(p) }
-    sign { sign(p) }
-    floor { floor(p) }
-    ceil { ceil(p) }
-    round { round(p) }
-    trunc { trunc(p) }
-    log1mexp { log1mexp(p) }
-    erf_inv { erf_inv(p) }
-    erfcx { erfcx(p) }
-    log_ndtr { log_ndtr(p) }
-    lgamma { lgamma(p) }
-    digamma { digamma(p) }
-    trigamma { trigamma(p) }
-    logistic { nn::sigmoid(p) }
-    is_nan { where(is_nan(p), 0.0, p) }
-    is_finite { where(is_finite(p), p, 0.0) }
-}
-
-functions! {
-    of_products_and_matrices (y)
-    r#where { where(y > 0.0, p, y) }
-    add { p + y }
-    sub { p - y }
-    mul { p * y }
-    div { p / y }
-    maximum { maximum(p, y) }
-    minimum { minimum(p, y) }
-    fmax { fmax(p, y) }
-    fmin { fmin(p, y) }
-    atan2 { atan2(p, y) }
-    hypot { hypot(p, y) }
-    logaddexp { logaddexp(p, y) }
-    pow { pow(p, y) }
-    rem { rem(p, y) }
-    floor_divide { floor_divide(p, y) }
-    remainder { remainder(p, y) }
-    copysign { copysign(p, y) }
-    eq { where(p == y, p, y) }
-    ne { where(p != y, p, y) }
-    lt { where(p < y, p, y) }
-    le { where(p <= y, p, y) }
-    gt { where(p > y, p, y) }
-    ge { where(p >= y, p, y) }
-}
+functions_of_floats!(functions, of_products, of_products_and_matrices);
 
 /// A function of elements: least times of it with a product of these sizes, fused and apart.
 struct Function {

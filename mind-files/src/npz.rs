@@ -157,50 +157,14 @@ mod of_parameters {
 
     use super::*;
     use crate::names::Names;
-    use crate::parameters::{Written, write_elements, written};
+    use crate::parameters::{Written, whole_files, write_elements, written};
     use crate::replace::replace;
 
-    /// Writes parameters to a file, whole or not at all: [`replace`].
-    ///
-    /// # Errors
-    /// What the system says; two parameters of one name.
-    pub fn save(path: impl AsRef<Path>, parameters: &impl Parameters) -> Result<(), Error> {
-        save_as(path, parameters, &Names::same())
-    }
+    whole_files!();
 
-    /// The same, under the names that the parameters are to have in the file.
-    ///
-    /// # Errors
-    /// As [`save`]; names of what is no parameter.
-    pub fn save_as(
-        path: impl AsRef<Path>,
-        parameters: &impl Parameters,
-        names: &Names<'_>,
-    ) -> Result<(), Error> {
-        let path = path.as_ref();
-        let parts = written(parameters, names).map_err(|fault| fault.of(path))?;
-        replace(path, |file| write_to(file, &parts)).map_err(|error| Fault::Write(error).of(path))
-    }
-
-    /// Sets parameters to what a file holds of them.
-    ///
-    /// # Errors
-    /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
-    pub fn load(path: impl AsRef<Path>, parameters: &mut impl Parameters) -> Result<(), Error> {
-        load_as(path, parameters, &Names::same())
-    }
-
-    /// The same, of parameters that have other names in the file.
-    ///
-    /// # Errors
-    /// As [`load`].
-    pub fn load_as(
-        path: impl AsRef<Path>,
-        parameters: &mut impl Parameters,
-        names: &Names<'_>,
-    ) -> Result<(), Error> {
-        let path = path.as_ref();
-        File::open(path)?.load(parameters, names).map_err(|fault| fault.of(path))
+    fn save_to(path: &Path, parameters: &impl Parameters, names: &Names<'_>) -> Result<(), Fault> {
+        let parts = written(parameters, names)?;
+        replace(path, |file| write_to(file, &parts)).map_err(Fault::Write)
     }
 
     /// Writes an archive to what may be unable to seek: a FIFO or a device gets the bytes that a file would have.

@@ -11,6 +11,56 @@ use crate::fit::{fit, named};
 use crate::layout::{Layout, Part};
 use crate::names::Names;
 
+/// `save`, `save_as`, `load` and `load_as` of a format. Where it stands are its [`Archive`](crate::archive::Archive) `File`, and
+/// `save_to`, which writes a file.
+macro_rules! whole_files {
+    () => {
+        /// Writes parameters to a file, whole or not at all: [`replace`].
+        ///
+        /// # Errors
+        /// What the system says; two parameters of one name.
+        pub fn save(path: impl AsRef<Path>, parameters: &impl Parameters) -> Result<(), Error> {
+            save_as(path, parameters, &Names::same())
+        }
+
+        /// The same, under the names that the parameters are to have in the file.
+        ///
+        /// # Errors
+        /// As [`save`]; names of what is no parameter.
+        pub fn save_as(
+            path: impl AsRef<Path>,
+            parameters: &impl Parameters,
+            names: &Names<'_>,
+        ) -> Result<(), Error> {
+            let path = path.as_ref();
+            save_to(path, parameters, names).map_err(|fault| fault.of(path))
+        }
+
+        /// Sets parameters to what a file holds of them.
+        ///
+        /// # Errors
+        /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
+        pub fn load(path: impl AsRef<Path>, parameters: &mut impl Parameters) -> Result<(), Error> {
+            load_as(path, parameters, &Names::same())
+        }
+
+        /// The same, of parameters that have other names in the file.
+        ///
+        /// # Errors
+        /// As [`load`].
+        pub fn load_as(
+            path: impl AsRef<Path>,
+            parameters: &mut impl Parameters,
+            names: &Names<'_>,
+        ) -> Result<(), Error> {
+            let path = path.as_ref();
+            File::open(path)?.load(parameters, names).map_err(|fault| fault.of(path))
+        }
+    };
+}
+#[cfg(any(feature = "npz", feature = "safetensors"))]
+pub(crate) use whole_files;
+
 /// What is known of every part beside its elements, in order.
 pub fn layout(parameters: &impl Parameters) -> Vec<Part> {
     let mut parts = Vec::new();

@@ -224,27 +224,13 @@ mod of_parameters {
 
     use super::*;
     use crate::names::Names;
-    use crate::parameters::{Written, write_elements, written};
+    use crate::parameters::{Written, whole_files, write_elements, written};
     use crate::replace::replace;
 
-    /// Writes parameters to a file, whole or not at all: [`replace`].
-    ///
-    /// # Errors
-    /// What the system says; two parameters of one name.
-    pub fn save(path: impl AsRef<Path>, parameters: &impl Parameters) -> Result<(), Error> {
-        save_as(path, parameters, &Names::same())
-    }
+    whole_files!();
 
-    /// The same, under the names that the parameters are to have in the file.
-    ///
-    /// # Errors
-    /// As [`save`]; names of what is no parameter.
-    pub fn save_as(
-        path: impl AsRef<Path>,
-        parameters: &impl Parameters,
-        names: &Names<'_>,
-    ) -> Result<(), Error> {
-        save_with(path, parameters, names, &BTreeMap::new())
+    fn save_to(path: &Path, parameters: &impl Parameters, names: &Names<'_>) -> Result<(), Fault> {
+        save_with_texts(path, parameters, names, &BTreeMap::new())
     }
 
     /// The same, with texts in the file's metadata.
@@ -258,9 +244,18 @@ mod of_parameters {
         metadata: &BTreeMap<String, String>,
     ) -> Result<(), Error> {
         let path = path.as_ref();
-        let parts = ordered(parameters, names).map_err(|fault| fault.of(path))?;
-        let header = header(&parts, metadata).map_err(|fault| fault.of(path))?;
-        replace(path, |file| write(file, &header, &parts)).map_err(|error| Fault::Write(error).of(path))
+        save_with_texts(path, parameters, names, metadata).map_err(|fault| fault.of(path))
+    }
+
+    fn save_with_texts(
+        path: &Path,
+        parameters: &impl Parameters,
+        names: &Names<'_>,
+        metadata: &BTreeMap<String, String>,
+    ) -> Result<(), Fault> {
+        let parts = ordered(parameters, names)?;
+        let header = header(&parts, metadata)?;
+        replace(path, |file| write(file, &header, &parts)).map_err(Fault::Write)
     }
 
     /// What [`save_as`] writes to a file, in memory.
@@ -273,27 +268,6 @@ mod of_parameters {
         let mut bytes = Vec::new();
         write(&mut bytes, &header, &parts).map_err(Fault::Write)?;
         Ok(bytes)
-    }
-
-    /// Sets parameters to what a file holds of them.
-    ///
-    /// # Errors
-    /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
-    pub fn load(path: impl AsRef<Path>, parameters: &mut impl Parameters) -> Result<(), Error> {
-        load_as(path, parameters, &Names::same())
-    }
-
-    /// The same, of parameters that have other names in the file.
-    ///
-    /// # Errors
-    /// As [`load`].
-    pub fn load_as(
-        path: impl AsRef<Path>,
-        parameters: &mut impl Parameters,
-        names: &Names<'_>,
-    ) -> Result<(), Error> {
-        let path = path.as_ref();
-        File::open(path)?.load(parameters, names).map_err(|fault| fault.of(path))
     }
 
     /// Sets parameters to what a file holds of them that is in memory.

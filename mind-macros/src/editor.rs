@@ -225,23 +225,7 @@ impl Shadow {
                     self.pattern(value);
                     self.pattern(cotangent);
                 }
-                // These name nothing themselves: their operands are nodes of their own. Templates are not inlined here.
-                NodeKind::Unread
-                | NodeKind::Number(_)
-                | NodeKind::Bool(_)
-                | NodeKind::Text(_)
-                | NodeKind::Prefix { .. }
-                | NodeKind::Binary { .. }
-                | NodeKind::Transpose { .. }
-                | NodeKind::Field { .. }
-                | NodeKind::Rust { .. }
-                | NodeKind::Derivative(_)
-                | NodeKind::Subscript { .. }
-                | NodeKind::Array(_)
-                | NodeKind::Tuple(_)
-                | NodeKind::Enter { .. }
-                | NodeKind::Leave { .. }
-                | NodeKind::Discard(_) => {}
+                _ => {}
             }
         }
     }

@@ -95,57 +95,39 @@ impl<T, S> DerefMut for Write<'_, T, S> {
     }
 }
 
-macro_rules! tensors {
-    ($($(<$life:lifetime>)? $ty:ident)*) => {
-        $(impl<$($life,)? T: Element, S: Shape, D> Argument<T, S, D> for $ty<$($life,)? T, S> {
+macro_rules! arguments {
+    ($trait:ident::$method:ident($self:ident: $receiver:ty) -> $given:ident: $value:expr;
+     $($(<$life:lifetime>)? $tensor:ident)*; $($pointer:ty),*) => {
+        $(impl<$($life,)? T: Element, S: Shape, D> $trait<T, S, D> for $tensor<$($life,)? T, S> {
             #[inline(always)]
-            fn read(&self, _: &'static str, _: &'static str) -> Result<Read<'_, T, S>, Error> {
-                Ok(Read::Here(self.view()))
+            fn $method($self: $receiver, _: &'static str, _: &'static str) -> Result<$given<'_, T, S>, Error> {
+                Ok($value)
+            }
+        })*
+
+        $(impl<T, S, D, A: $trait<T, S, D> + ?Sized> $trait<T, S, D> for $pointer {
+            #[inline(always)]
+            fn $method(
+                $self: $receiver,
+                function: &'static str,
+                parameter: &'static str,
+            ) -> Result<$given<'_, T, S>, Error> {
+                A::$method($self, function, parameter)
             }
         })*
     };
 }
 
-tensors!(Tensor TensorRef <'a> TensorView <'a> TensorViewMut);
-
-macro_rules! tensors_mut {
-    ($($(<$life:lifetime>)? $ty:ident)*) => {
-        $(impl<$($life,)? T: Element, S: Shape, D> ArgumentMut<T, S, D> for $ty<$($life,)? T, S> {
-            #[inline(always)]
-            fn write(&mut self, _: &'static str, _: &'static str) -> Result<Write<'_, T, S>, Error> {
-                Ok(Write(Target::Tensor(self)))
-            }
-        })*
-    };
+arguments! {
+    Argument::read(self: &Self) -> Read: Read::Here(self.view());
+    Tensor TensorRef <'a> TensorView <'a> TensorViewMut;
+    &A, &mut A, Box<A>, std::rc::Rc<A>, std::sync::Arc<A>
 }
-
-tensors_mut!(Tensor TensorRef <'a> TensorViewMut);
-
-macro_rules! pointers {
-    ($($ty:ty),*) => {
-        $(impl<T, S, D, A: Argument<T, S, D> + ?Sized> Argument<T, S, D> for $ty {
-            #[inline(always)]
-            fn read(&self, function: &'static str, parameter: &'static str) -> Result<Read<'_, T, S>, Error> {
-                A::read(self, function, parameter)
-            }
-        })*
-    };
+arguments! {
+    ArgumentMut::write(self: &mut Self) -> Write: Write(Target::Tensor(self));
+    Tensor TensorRef <'a> TensorViewMut;
+    &mut A, Box<A>
 }
-
-pointers!(&A, &mut A, Box<A>, std::rc::Rc<A>, std::sync::Arc<A>);
-
-macro_rules! pointers_mut {
-    ($($ty:ty),*) => {
-        $(impl<T, S, D, A: ArgumentMut<T, S, D> + ?Sized> ArgumentMut<T, S, D> for $ty {
-            #[inline(always)]
-            fn write(&mut self, function: &'static str, parameter: &'static str) -> Result<Write<'_, T, S>, Error> {
-                A::write(self, function, parameter)
-            }
-        })*
-    };
-}
-
-pointers_mut!(&mut A, Box<A>);
 
 #[cfg(feature = "ndarray")]
 mod arrays {
@@ -173,71 +155,38 @@ mod arrays {
         type Dim = Const<N>;
     }
 
-    // What these implementations are for would be six lines of projections in an error.
+    macro_rules! array {
+        ($trait:ident::$method:ident($self:ident: $receiver:ty) -> $given:ident,
+         $array:ty $(, $storage:ident: $data:path)?; $($axis:ident)*) => {
+            // What these implementations are for would be six lines of projections in an error.
+            #[diagnostic::do_not_recommend]
+            impl<T, $($storage,)? $($axis),*> $trait<T, ($($axis::Dim,)*), ($($axis,)*)> for $array
+            where
+                T: Element,
+                $($storage: $data,)?
+                $($axis: OfArray,)*
+            {
+                fn $method(
+                    $self: $receiver,
+                    function: &'static str,
+                    parameter: &'static str,
+                ) -> Result<$given<'_, T, ($($axis::Dim,)*)>, Error> {
+                    $method($self, function, parameter)
+                }
+            }
+        };
+    }
+
     macro_rules! arrays {
         ($($dimension:ident: $($axis:ident)*;)*) => {
             $(
-                #[diagnostic::do_not_recommend]
-                impl<T, A, $($axis),*> Argument<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayBase<A, $dimension, T>
-                where
-                    T: Element,
-                    A: Data<Elem = T>,
-                    $($axis: OfArray,)*
-                {
-                    fn read(
-                        &self,
-                        function: &'static str,
-                        parameter: &'static str,
-                    ) -> Result<Read<'_, T, ($($axis::Dim,)*)>, Error> {
-                        read(self, function, parameter)
-                    }
+                array!(Argument::read(self: &Self) -> Read, ArrayBase<A, $dimension, T>, A: Data<Elem = T>; $($axis)*);
+                array!(Argument::read(self: &Self) -> Read, ArrayRef<T, $dimension>; $($axis)*);
+                array! {
+                    ArgumentMut::write(self: &mut Self) -> Write,
+                    ArrayBase<A, $dimension, T>, A: DataMut<Elem = T>; $($axis)*
                 }
-
-                #[diagnostic::do_not_recommend]
-                impl<T, $($axis),*> Argument<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayRef<T, $dimension>
-                where
-                    T: Element,
-                    $($axis: OfArray,)*
-                {
-                    fn read(
-                        &self,
-                        function: &'static str,
-                        parameter: &'static str,
-                    ) -> Result<Read<'_, T, ($($axis::Dim,)*)>, Error> {
-                        read(self, function, parameter)
-                    }
-                }
-
-                #[diagnostic::do_not_recommend]
-                impl<T, A, $($axis),*> ArgumentMut<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayBase<A, $dimension, T>
-                where
-                    T: Element,
-                    A: DataMut<Elem = T>,
-                    $($axis: OfArray,)*
-                {
-                    fn write(
-                        &mut self,
-                        function: &'static str,
-                        parameter: &'static str,
-                    ) -> Result<Write<'_, T, ($($axis::Dim,)*)>, Error> {
-                        write(self, function, parameter)
-                    }
-                }
-
-                #[diagnostic::do_not_recommend]
-                impl<T, $($axis),*> ArgumentMut<T, ($($axis::Dim,)*), ($($axis,)*)> for ArrayRef<T, $dimension>
-                where
-                    T: Element,
-                    $($axis: OfArray,)*
-                {
-                    fn write(
-                        &mut self,
-                        function: &'static str,
-                        parameter: &'static str,
-                    ) -> Result<Write<'_, T, ($($axis::Dim,)*)>, Error> {
-                        write(self, function, parameter)
-                    }
-                }
+                array!(ArgumentMut::write(self: &mut Self) -> Write, ArrayRef<T, $dimension>; $($axis)*);
             )*
         };
     }

@@ -33,32 +33,7 @@ impl Body {
             match kind {
                 NodeKind::Close { .. } | NodeKind::Leave { .. } => open_blocks += 1,
                 NodeKind::Open | NodeKind::Enter { .. } => open_blocks = open_blocks.saturating_sub(1),
-                NodeKind::Unread
-                | NodeKind::Number(_)
-                | NodeKind::Bool(_)
-                | NodeKind::Text(_)
-                | NodeKind::Name(_)
-                | NodeKind::Path(_)
-                | NodeKind::Pack(_)
-                | NodeKind::Prefix { .. }
-                | NodeKind::Binary { .. }
-                | NodeKind::Call { .. }
-                | NodeKind::Struct { .. }
-                | NodeKind::Transformed { .. }
-                | NodeKind::Transpose { .. }
-                | NodeKind::Field { .. }
-                | NodeKind::Member { .. }
-                | NodeKind::Rust { .. }
-                | NodeKind::Typed { .. }
-                | NodeKind::Derivative(_)
-                | NodeKind::Subscript { .. }
-                | NodeKind::Array(_)
-                | NodeKind::Tuple(_)
-                | NodeKind::Let { .. }
-                | NodeKind::Assign { .. }
-                | NodeKind::Pullback { .. }
-                | NodeKind::PulledBack { .. }
-                | NodeKind::Discard(_) => {}
+                _ => {}
             }
             if open_blocks == 0 && first == index {
                 break;

@@ -33,30 +33,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
                 names.scopes.push(names.visible.len());
                 names.bind_all(cotangent);
             }
-            // These name nothing themselves: their operands are nodes of their own.
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Text(_)
-            | NodeKind::Path(_)
-            | NodeKind::Pack(_)
-            | NodeKind::Prefix { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Call { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Transpose { .. }
-            | NodeKind::Field { .. }
-            | NodeKind::Member { .. }
-            | NodeKind::Rust { .. }
-            | NodeKind::Typed { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Struct { .. }
-            | NodeKind::Subscript { .. }
-            | NodeKind::Array(_)
-            | NodeKind::Tuple(_)
-            | NodeKind::Enter { .. }
-            | NodeKind::Leave { .. }
-            | NodeKind::Discard(_) => {}
+            _ => {}
         }
     }
     let unused =

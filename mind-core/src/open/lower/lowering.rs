@@ -150,32 +150,7 @@ impl Expressions for Lowering<'_> {
                 self.values.get(expr.index()),
                 Some(Value::Tensor(node)) if self.graph.node(*node).op.is_input()
             ),
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Text(_)
-            | NodeKind::Path(_)
-            | NodeKind::Pack(_)
-            | NodeKind::Prefix { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Call { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Struct { .. }
-            | NodeKind::Transpose { .. }
-            | NodeKind::Rust { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Subscript { .. }
-            | NodeKind::Array(_)
-            | NodeKind::Tuple(_)
-            | NodeKind::Open
-            | NodeKind::Close { .. }
-            | NodeKind::Let { .. }
-            | NodeKind::Assign { .. }
-            | NodeKind::Pullback { .. }
-            | NodeKind::PulledBack { .. }
-            | NodeKind::Enter { .. }
-            | NodeKind::Leave { .. }
-            | NodeKind::Discard(_) => false,
+            _ => false,
         };
         if is_place { text } else { format!("`{text}`") }
     }

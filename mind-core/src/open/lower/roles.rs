@@ -73,33 +73,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
             | NodeKind::Let { ty: Some(TypeExpr { kind: TypeKind::Struct { .. }, .. }), value, .. }
             | NodeKind::Typed { operand: value, ty: TypeExpr { kind: TypeKind::Struct { .. }, .. } }
             | NodeKind::Struct { base: Some(value), .. } => roles[value.index()] = Role::Passed,
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Text(_)
-            | NodeKind::Path(_)
-            | NodeKind::Pack(_)
-            | NodeKind::Name(_)
-            | NodeKind::Prefix { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Struct { .. }
-            | NodeKind::Transpose { .. }
-            | NodeKind::Rust { .. }
-            | NodeKind::Typed { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Subscript { .. }
-            | NodeKind::Array(_)
-            | NodeKind::Tuple(_)
-            | NodeKind::Open
-            | NodeKind::Close { .. }
-            | NodeKind::Let { .. }
-            | NodeKind::Assign { .. }
-            | NodeKind::Pullback { .. }
-            | NodeKind::PulledBack { .. }
-            | NodeKind::Enter { .. }
-            | NodeKind::Leave { .. }
-            | NodeKind::Discard(_) => {}
+            _ => {}
         }
     }
     roles

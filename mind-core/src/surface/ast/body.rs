@@ -299,34 +299,7 @@ impl Body {
                     fields.push(name.clone());
                     expr = *base;
                 }
-                NodeKind::Unread
-                | NodeKind::Number(_)
-                | NodeKind::Bool(_)
-                | NodeKind::Text(_)
-                | NodeKind::Path(_)
-                | NodeKind::Pack(_)
-                | NodeKind::Prefix { .. }
-                | NodeKind::Binary { .. }
-                | NodeKind::Call { .. }
-                | NodeKind::Transformed { .. }
-                | NodeKind::Transpose { .. }
-                | NodeKind::Field { .. }
-                | NodeKind::Struct { .. }
-                | NodeKind::Rust { .. }
-                | NodeKind::Typed { .. }
-                | NodeKind::Derivative(_)
-                | NodeKind::Subscript { .. }
-                | NodeKind::Array(_)
-                | NodeKind::Tuple(_)
-                | NodeKind::Open
-                | NodeKind::Close { .. }
-                | NodeKind::Let { .. }
-                | NodeKind::Assign { .. }
-                | NodeKind::Pullback { .. }
-                | NodeKind::PulledBack { .. }
-                | NodeKind::Enter { .. }
-                | NodeKind::Leave { .. }
-                | NodeKind::Discard(_) => return None,
+                _ => return None,
             }
         }
     }

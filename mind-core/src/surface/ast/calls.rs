@@ -26,32 +26,7 @@ impl NodeKind {
             Self::Transformed { function, .. } => Calling::Function(function),
             Self::Enter { template, .. } => Calling::In(template.home),
             Self::Leave { .. } => Calling::Out,
-            Self::Unread
-            | Self::Number(_)
-            | Self::Bool(_)
-            | Self::Text(_)
-            | Self::Name(_)
-            | Self::Pack(_)
-            | Self::Path(_)
-            | Self::Prefix { .. }
-            | Self::Binary { .. }
-            | Self::Transpose { .. }
-            | Self::Member { .. }
-            | Self::Struct { .. }
-            | Self::Rust { .. }
-            | Self::Typed { .. }
-            | Self::Derivative(_)
-            | Self::Field { .. }
-            | Self::Subscript { .. }
-            | Self::Array(_)
-            | Self::Tuple(_)
-            | Self::Open
-            | Self::Close { .. }
-            | Self::Let { .. }
-            | Self::Assign { .. }
-            | Self::Pullback { .. }
-            | Self::PulledBack { .. }
-            | Self::Discard(_) => Calling::No,
+            _ => Calling::No,
         }
     }
 

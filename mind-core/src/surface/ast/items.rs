@@ -166,31 +166,7 @@ impl Body {
                     value.items(visit);
                     cotangent.items(visit);
                 }
-                NodeKind::Unread
-                | NodeKind::Number(_)
-                | NodeKind::Bool(_)
-                | NodeKind::Text(_)
-                | NodeKind::Name(_)
-                | NodeKind::Pack(_)
-                | NodeKind::Prefix { .. }
-                | NodeKind::Binary { .. }
-                | NodeKind::Call { .. }
-                | NodeKind::Transformed { .. }
-                | NodeKind::Transpose { .. }
-                | NodeKind::Field { .. }
-                | NodeKind::Member { .. }
-                | NodeKind::Rust { .. }
-                | NodeKind::Derivative(_)
-                | NodeKind::Subscript { .. }
-                | NodeKind::Array(_)
-                | NodeKind::Tuple(_)
-                | NodeKind::Open
-                | NodeKind::Close { .. }
-                | NodeKind::Assign { .. }
-                | NodeKind::PulledBack { .. }
-                | NodeKind::Enter { .. }
-                | NodeKind::Leave { .. }
-                | NodeKind::Discard(_) => {}
+                _ => {}
             }
         }
     }

@@ -449,34 +449,7 @@ impl BodyLowering<'_> {
                 None => true,
                 Some(tail) => self.values[tail.index()].is_unit() || self.has_effect_of_call(*tail),
             },
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Text(_)
-            | NodeKind::Name(_)
-            | NodeKind::Path(_)
-            | NodeKind::Pack(_)
-            | NodeKind::Prefix { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Transpose { .. }
-            | NodeKind::Rust { .. }
-            | NodeKind::Typed { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Field { .. }
-            | NodeKind::Member { .. }
-            | NodeKind::Struct { .. }
-            | NodeKind::Subscript { .. }
-            | NodeKind::Array(_)
-            | NodeKind::Tuple(_)
-            | NodeKind::Open
-            | NodeKind::Let { .. }
-            | NodeKind::Assign { .. }
-            | NodeKind::Pullback { .. }
-            | NodeKind::PulledBack { .. }
-            | NodeKind::Enter { .. }
-            | NodeKind::Leave { .. }
-            | NodeKind::Discard(_) => false,
+            _ => false,
         }
     }
 

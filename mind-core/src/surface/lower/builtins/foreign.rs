@@ -56,32 +56,7 @@ pub(crate) trait Foreign: ForeignReductions {
             }
             NodeKind::Member { .. } => self.is_library(expr),
             NodeKind::Array(_) | NodeKind::Tuple(_) => self.is_told_by_its_call(user),
-            NodeKind::Unread
-            | NodeKind::Number(_)
-            | NodeKind::Bool(_)
-            | NodeKind::Text(_)
-            | NodeKind::Name(_)
-            | NodeKind::Path(_)
-            | NodeKind::Pack(_)
-            | NodeKind::Prefix { .. }
-            | NodeKind::Binary { .. }
-            | NodeKind::Transformed { .. }
-            | NodeKind::Transpose { .. }
-            | NodeKind::Field { .. }
-            | NodeKind::Rust { .. }
-            | NodeKind::Typed { .. }
-            | NodeKind::Derivative(_)
-            | NodeKind::Struct { .. }
-            | NodeKind::Subscript { .. }
-            | NodeKind::Open
-            | NodeKind::Close { .. }
-            | NodeKind::Let { .. }
-            | NodeKind::Assign { .. }
-            | NodeKind::Pullback { .. }
-            | NodeKind::PulledBack { .. }
-            | NodeKind::Enter { .. }
-            | NodeKind::Leave { .. }
-            | NodeKind::Discard(_) => false,
+            _ => false,
         }
     }
 
