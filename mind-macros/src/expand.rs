@@ -22,7 +22,7 @@ use crate::{
     bare,
     configured::{self, Configuration},
     editor,
-    emit::{self, Arguments, Constants, Item, Lengths, Parameter, Root},
+    emit::{self, Arguments, Constants, Emitter, Item, Lengths, Parameter, Root},
     link::{CallSite, Exports, Imports, Linked, Received, Unreadable, VERSION},
     report::compile_errors,
     unused, watch,
@@ -441,19 +441,19 @@ fn emit_item(
         arguments,
         lengths: Lengths::DEFAULT,
     };
-    let fails_anyhow = emit::is_fallible_anyhow(&item);
+    let emitter = Emitter::new(&item);
+    let fails_anyhow = emitter.is_fallible_anyhow();
     match (part, compiled) {
-        (Part::All, Some(_)) => emit::item(&item),
-        (Part::All, None) => emit::fallback(&item),
+        (Part::All, Some(_)) => emitter.items(),
+        (Part::All, None) => emitter.fallback(),
         (Part::Forms(guard), _) => {
-            let (forms, try_form) =
-                (emit::forms(&item, guard), fails_anyhow.then(|| emit::try_form(&item, guard)));
+            let (forms, try_form) = (emitter.forms(guard), fails_anyhow.then(|| emitter.try_form(guard)));
             quote! { #forms #try_form }
         }
         (Part::Modules { .. }, _) => {
-            let module = compiled.map_or_else(|| emit::fallback_module(&item), |_| emit::module(&item));
-            let fails = compiled.is_none() || emit::is_fallible(&item);
-            let try_form = (fails && !fails_anyhow).then(|| emit::try_form(&item, &|body| body));
+            let module = compiled.map_or_else(|| emitter.fallback_module(), |_| emitter.module());
+            let fails = compiled.is_none() || emitter.is_fallible();
+            let try_form = (fails && !fails_anyhow).then(|| emitter.try_form(&|body| body));
             quote! { #module #try_form }
         }
     }

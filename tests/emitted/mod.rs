@@ -316,7 +316,7 @@ fn items(name: &str, plan: &Plan, lengths: emit::Lengths) -> String {
             flops: Dim::ZERO,
         },
     };
-    emit::item(&item).to_string()
+    emit::Emitter::new(&item).items().to_string()
 }
 
 /// A function that calls the program on its inputs and compares each result.

@@ -139,7 +139,7 @@ fn every_token_keeps_its_span() {
 fn what_holds_no_block_is_as_it_was() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut sources: Vec<_> =
-        ["lib.rs", "angle.rs", "include.rs", "expand.rs", "emit/mod.rs", "emit/body.rs"]
+        ["lib.rs", "angle.rs", "include.rs", "expand.rs", "emit/module.rs", "emit/body.rs"]
             .iter()
             .map(|file| std::fs::read_to_string(folder.join(file)).unwrap())
             .collect();

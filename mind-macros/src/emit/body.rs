@@ -156,3 +156,10 @@ pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) 
         (Rust::By(name), _) => format!("{by}::{name}({all})"),
     }
 }
+
+/// `N: usize` of each symbol.
+pub(super) fn size_parameters(plan: &Plan) -> String {
+    let parameters: Vec<_> =
+        plan.symbols.iter().map(|symbol| format!("{}: usize", symbol_variable(symbol))).collect();
+    parameters.join(", ")
+}

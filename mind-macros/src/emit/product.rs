@@ -88,7 +88,7 @@ pub(super) fn geometries(plan: &Plan) -> String {
         Step::Conv2d(convolution) => Some(convolution),
         _ => None,
     });
-    let parameters = super::size_parameters(plan);
+    let parameters = super::body::size_parameters(plan);
     let functions = convolutions.enumerate().map(|(position, convolution)| {
         let geometry = geometry(convolution);
         format!(
