@@ -20,20 +20,7 @@ const FIELDS: &[Field] = &[
     Field::key("exclusive", "ex", FieldKind::Flag),
 ];
 
-/// The row of a cumulation in the table of operations.
-pub(super) const fn row(cumulate: Cumulate) -> &'static OpInfo {
-    &ROWS[cumulate as usize]
-}
-
-static ROWS: [OpInfo; Cumulate::ALL.len()] = {
-    let mut rows = [KERNEL; Cumulate::ALL.len()];
-    let mut next = 0;
-    while next < rows.len() {
-        rows[next] = of(Cumulate::ALL[next]);
-        next += 1;
-    }
-    rows
-};
+rows_of!(Cumulate);
 
 const fn of(cumulate: Cumulate) -> OpInfo {
     let row = cumulate.row();

@@ -13,20 +13,7 @@ use crate::{
     ty::{DType, Type},
 };
 
-/// The row of a function in the table of operations.
-pub(super) const fn row(map: Map) -> &'static OpInfo {
-    &ROWS[map as usize]
-}
-
-static ROWS: [OpInfo; Map::ALL.len()] = {
-    let mut rows = [KERNEL; Map::ALL.len()];
-    let mut next = 0;
-    while next < rows.len() {
-        rows[next] = of(Map::ALL[next]);
-        next += 1;
-    }
-    rows
-};
+rows_of!(Map);
 
 const fn of(map: Map) -> OpInfo {
     let row = map.row();

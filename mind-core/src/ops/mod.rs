@@ -18,6 +18,26 @@ macro_rules! rows {
     };
 }
 
+/// The rows of a table of plain data as operations, in its order, each made by `of`: `row`.
+macro_rules! rows_of {
+    ($kind:ty) => {
+        /// The row in the table of operations.
+        pub(super) const fn row(of: $kind) -> &'static OpInfo {
+            &ROWS[of as usize]
+        }
+
+        static ROWS: [OpInfo; <$kind>::ALL.len()] = {
+            let mut rows = [KERNEL; <$kind>::ALL.len()];
+            let mut next = 0;
+            while next < rows.len() {
+                rows[next] = of(<$kind>::ALL[next]);
+                next += 1;
+            }
+            rows
+        };
+    };
+}
+
 mod constant;
 mod convolution;
 mod cumulative;

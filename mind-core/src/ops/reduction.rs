@@ -18,20 +18,7 @@ use crate::{
 const FIELDS: &[Field] =
     &[Field::place("axes", FieldKind::Integers), Field::key("keepdims", "kd", FieldKind::Flag)];
 
-/// The row of a reduction in the table of operations.
-pub(super) const fn row(reduce: Reduce) -> &'static OpInfo {
-    &ROWS[reduce as usize]
-}
-
-static ROWS: [OpInfo; Reduce::ALL.len()] = {
-    let mut rows = [KERNEL; Reduce::ALL.len()];
-    let mut next = 0;
-    while next < rows.len() {
-        rows[next] = of(Reduce::ALL[next]);
-        next += 1;
-    }
-    rows
-};
+rows_of!(Reduce);
 
 const fn of(reduce: Reduce) -> OpInfo {
     let row = reduce.row();

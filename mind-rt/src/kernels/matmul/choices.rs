@@ -113,119 +113,22 @@ fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. 
         && bytes::<T>(k, n) > far
 }
 
-#[cfg(all(test, target_arch = "x86_64", not(feature = "__small_blocks")))]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::super::MatRef;
     use super::*;
     use crate::kernels::tile::{avx2, avx512};
 
-    /// What is asked of a product of `f32` whose right operand lies in order, or transposed.
-    struct Choice {
-        combined: bool,
-        right: Right,
-    }
-
-    fn ask(micro: &Micro<f32>, second: usize, dims: [usize; 3], transposed: bool) -> Choice {
-        let [m, k, n] = dims;
-        let lhs = &MatRef { data: &[], offset: 0, row_stride: k, col_stride: 1 };
-        let [row_stride, col_stride] = if transposed { [1, k] } else { [n, 1] };
-        let rhs = &MatRef { data: &[], offset: 0, row_stride, col_stride };
-        let product = Product { dims: &dims, all_rows: m, lhs, rhs };
-        let caches = Caches::new(second);
-        Choice { combined: combines(micro, caches, &product), right: right(micro, caches, &product) }
-    }
-
-    /// The most rows that read a right operand where it lies, of up to 1000.
-    fn most_in_place(micro: &Micro<f32>, second: usize, [k, n]: [usize; 2]) -> usize {
-        let in_place = |m: &usize| ask(micro, second, [*m, k, n], false).right == Right::InPlace;
-        (1..=1000).take_while(in_place).last().unwrap_or(0)
-    }
-
     #[test]
-    fn how_often_an_operand_is_read_before_it_is_packed_depends_on_the_second_cache() {
-        let lines = &avx2::F32;
-        assert_eq!(most_in_place(lines, 512 << 10, [127, 127]), 1000, "all of it at hand");
-        assert_eq!(most_in_place(lines, 512 << 10, [128, 128]), 8 * 6, "an eighth of the cache");
-        assert_eq!(most_in_place(lines, 512 << 10, [256, 256]), 8 * 6, "within the second cache");
-        assert_eq!(most_in_place(lines, 512 << 10, [512, 256]), 8 * 6, "just within");
-        assert_eq!(most_in_place(lines, 512 << 10, [512, 257]), 5 * 6, "just beyond");
-        assert_eq!(most_in_place(lines, 512 << 10, [1000, 1000]), 6, "in no cache");
-        assert_eq!(most_in_place(lines, 2 << 20, [512, 512]), 8 * 6);
-        assert_eq!(most_in_place(lines, 16 << 20, [512, 512]), 1000);
-        assert_eq!(most_in_place(&avx512::F32, 512 << 10, [512, 512]), 8 * 8, "a panel has three lines");
-    }
-
-    #[test]
-    fn blocks_leave_a_quarter_of_a_small_second_cache() {
-        let blocks = [256 << 10, 512 << 10, 1 << 20].map(|second| right_bytes(Caches::new(second)));
-        assert_eq!(blocks, [192 << 10, 513 << 10, 513 << 10]);
-    }
-
-    #[test]
-    fn what_shares_sets_of_a_cache_is_packed_however_small() {
-        assert_eq!(most_in_place(&avx512::F32, 1 << 20, [16, 1000]), 1000);
-        assert_eq!(most_in_place(&avx512::F32, 1 << 20, [16, 1024]), 8 * 8);
-        assert_eq!(most_in_place(&avx512::F32, 1 << 20, [8, 1024]), 1000, "a set has room for so many rows");
-        let packs_left = |micro, dims: [usize; 3], row_stride, col_stride| {
-            let lhs = &MatRef { data: &[], offset: 0, row_stride, col_stride };
-            packs_left(micro, &Product::<f32> { dims: &dims, all_rows: dims[0], lhs, rhs: lhs })
-        };
-        for micro in [&avx2::F32, &avx512::F32] {
-            assert!(
-                packs_left(micro, [1024, 32, 256], 1, 1024) && packs_left(micro, [512, 32, 256], 1, 1024)
-            );
-            assert!(!packs_left(micro, [1024, 8, 256], 1, 1024), "a set has room for so many columns");
-            assert!(
-                !packs_left(micro, [1000, 32, 256], 1, 1000) && packs_left(micro, [1000, 132, 256], 1, 1000)
-            );
-            assert!(
-                !packs_left(micro, [1000, 132, 128], 1, 1000) && !packs_left(micro, [1024, 32, 32], 1, 1024)
-            );
-            assert!(!packs_left(micro, [1024, 1024, 1024], 1024, 1), "rows are contiguous");
-        }
-        let some_columns = [1024, 32, 128];
-        assert!(
-            packs_left(&avx2::F32, some_columns, 1, 1024) && !packs_left(&avx512::F32, some_columns, 1, 1024)
-        );
-    }
-
-    #[test]
-    fn columns_that_are_no_rows_are_always_packed() {
+    fn a_right_operand_whose_columns_are_contiguous_is_always_packed() {
+        let lhs = &MatRef { data: &[], offset: 0, row_stride: 1, col_stride: 1 };
         for dims in [[1, 2, 2], [2, 500, 3], [600, 600, 600], [9, 3000, 3000]] {
+            let rhs = &MatRef { data: &[], offset: 0, row_stride: 1, col_stride: dims[1] };
+            let product = Product { dims: &dims, all_rows: dims[0], lhs, rhs };
             for micro in [&avx2::F32, &avx512::F32] {
-                assert!(ask(micro, 512 << 10, dims, true).right == Right::Packed, "{dims:?}");
+                assert!(right(micro, Caches::new(512 << 10), &product) == Right::Packed, "{dims:?}");
+                assert!(!combines(micro, Caches::new(512 << 10), &product), "{dims:?}");
             }
         }
-    }
-
-    #[test]
-    fn few_rows_fetch_wide_panels_of_what_is_far_away() {
-        let right = |micro, m| ask(micro, 1 << 20, [m, 2000, 2000], false).right;
-        assert!(
-            right(&avx512::F32, 2) == Right::FetchedAhead && right(&avx512::F32, 128) == Right::FetchedAhead
-        );
-        assert!(right(&avx512::F32, 129) == Right::Packed);
-        let from_third_cache = |m| ask(&avx512::F32, 1 << 20, [m, 1000, 1000], false).right;
-        assert!(from_third_cache(64) == Right::InPlace && from_third_cache(65) == Right::FetchedAhead);
-        assert!(right(&avx2::F32, 6) == Right::InPlace && right(&avx2::F32, 7) == Right::Packed);
-    }
-
-    #[test]
-    fn few_rows_are_combined_with_rows() {
-        let combined = |micro, second, dims| ask(micro, second, dims, false).combined;
-        for m in 0..12 {
-            let lines = |k, n| combined(&avx2::F32, 512 << 10, [m, k, n]);
-            assert_eq!(lines(100, 256), (2..=4).contains(&m), "{m} rows, within the second cache");
-            assert_eq!(lines(512, 512), matches!(m, 2..=4 | 7 | 8), "{m} rows, beyond it");
-            assert_eq!(lines(1000, 1000), (2..=8).contains(&m), "{m} rows, of what is in no cache");
-            let wide = |k, n| combined(&avx512::F32, 1 << 20, [m, k, n]);
-            assert_eq!(wide(1000, 1000), m == 2, "{m} rows");
-            assert_eq!(wide(100, 1024), m == 2, "{m} rows, of the same sets, near");
-            assert_eq!(wide(256, 1024), (2..=4).contains(&m), "{m} rows, of the same sets");
-            assert_eq!(wide(2000, 2000), (2..=4).contains(&m), "{m} rows, of what is in no cache");
-        }
-        assert!(!combined(&avx2::F32, 2 << 20, [7, 512, 512]), "it is in the cache");
-        assert!(!combined(&avx2::F32, 512 << 10, [4, 2000, 255]), "short rows");
-        assert!(!ask(&avx2::F32, 512 << 10, [4, 512, 512], true).combined, "no rows");
     }
 }
