@@ -109,18 +109,18 @@ fn names_of_the_expansion_hide_no_name_of_the_user() {
     #[allow(non_snake_case, reason = "the expansion has such names")]
     let (rt, view_0, owner_0, n0, nodes, T0) = (1.0_f32, 2.0_f32, 4.0_f32, 8.0_f32, 16.0_f32, 32.0_f32);
     struct Types;
-    struct ThisExpr;
+    struct Expression;
     impl Types {
         fn number(&self) -> f32 {
             64.0
         }
     }
-    impl ThisExpr {
+    impl Expression {
         fn number(&self) -> f32 {
             128.0
         }
     }
-    let sum = mind!(rt + view_0 + owner_0 + n0 + nodes + T0 + { Types.number() } + { ThisExpr.number() });
+    let sum = mind!(rt + view_0 + owner_0 + n0 + nodes + T0 + { Types.number() } + { Expression.number() });
     assert_eq!(sum, 255.0);
 }
 

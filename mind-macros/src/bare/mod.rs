@@ -8,8 +8,8 @@
 //!     let (view_0, view_1, view_2) = (read_0.view(), …);
 //!     struct Types<T0, S0, T1, S1, T2, S2>(…);             // element and shape type of each leaf
 //!     impl<…> rt::Leaves for Types<…> { … }              // what they tell of the leaves
-//!     struct ThisExpr<C>(…);                                   // C: a closure that returns `Types`
-//!     impl<…> rt::Expr for ThisExpr<…> {
+//!     struct Expression<C>(…);                                   // C: a closure that returns `Types`
+//!     impl<…> rt::Expr for Expression<…> {
 //!         const OK: rt::Checked<Self> = {                    // the rules, each at the user's operator
 //!             let n0 = …;
 //!             let n3 = rt::or_fail(rt::rules::at(n0, n1), …);
@@ -244,10 +244,10 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
             const KNOWN: &'static [rt::Type] = &[#known];
         }
         #lints
-        struct ThisExpr<C>(C);
+        struct Expression<C>(C);
         #rows
         #lints
-        impl<L: rt::Leaves, C: ::core::ops::Fn() -> L + 'static> rt::Expr for ThisExpr<C> {
+        impl<L: rt::Leaves, C: ::core::ops::Fn() -> L + 'static> rt::Expr for Expression<C> {
             const KNOWN: &'static [rt::Type] = L::KNOWN;
             const OK: rt::Checked<Self> = {
                 let [#(#leaves),*] = rt::array::<#leaf_count>(L::KNOWN);
@@ -268,10 +268,10 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
         }
         #lints
         fn tie<#bounds>(#parameters) -> rt::Checked<#opaque> {
-            fn this_expr<C>(_: C) -> rt::Checked<ThisExpr<C>> {
+            fn expression<C>(_: C) -> rt::Checked<Expression<C>> {
                 ::core::marker::PhantomData
             }
-            this_expr(#closure)
+            expression(#closure)
         }
         #lints
         fn run<P: rt::Expr, F: rt::Form, #(#result_shapes: rt::Shape,)* #bounds>(
