@@ -82,7 +82,7 @@ pub struct Store {
     /// What is stored.
     pub operand: Operand,
     /// Where: a view of the rank of the index space, still along the elements if it is stored once for a row. A load of the
-    /// same memory (the same [`Location`](crate::plan::Place), under whatever buffer) in the same pass is of the same element,
+    /// same memory (the same [`Location`](crate::plan::Location), under whatever buffer) in the same pass is of the same element,
     /// and no later pass loads what was there before.
     pub target: View,
 }

@@ -79,7 +79,7 @@ impl Seen {
     }
 }
 
-/// A buffer that is a part of another, [`Location::Part`].
+/// A buffer that is a part of another, [`Location::Part`](crate::plan::Location::Part).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The part.
