@@ -151,7 +151,7 @@ fn rows() -> impl Iterator<Item = Map> {
     let is_compared = |map: &&Map| {
         let row = map.row();
         let is_conversion = DType::ALL.into_iter().any(|dtype| Map::to(dtype) == **map);
-        row.takes.admits(DType::F64.of_rules())
+        row.takes.admits(DType::F64)
             && row.notation != Notation::Never
             && !row.is_identity()
             && !is_conversion

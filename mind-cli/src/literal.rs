@@ -8,6 +8,7 @@ use mind_core::{
     memory::Budget,
     ty::{DType, Type},
 };
+use mind_shape::match_dtype;
 
 use crate::{
     commands::with_help,
@@ -100,17 +101,11 @@ impl Lists<'_> {
 }
 
 fn elements(name: &str, dtype: DType, texts: &[&str]) -> Outcome<Elements> {
-    let elements = match dtype {
-        DType::I32 => parsed::<i32>(texts).map(Into::into),
-        DType::I64 => parsed::<i64>(texts).map(Into::into),
-        DType::F32 => parsed::<f32>(texts).map(Into::into),
-        DType::F64 => parsed::<f64>(texts).map(Into::into),
-        DType::Bool => parsed::<bool>(texts).map(Into::into),
-    };
+    let elements = match_dtype!(dtype, T => parsed::<T>(texts).map(Into::into));
     elements.map_err(|text| {
         let needed = match dtype {
             DType::Bool => "`true` or `false`".to_owned(),
-            DType::I32 | DType::I64 | DType::F32 | DType::F64 => format!("a number that {dtype} holds"),
+            dtype => format!("a number that {dtype} holds"),
         };
         let what = if texts.len() == 1 { "is" } else { "has" };
         let message = format!("input `{name}` {what} {text}, needed {needed}");

@@ -14,6 +14,7 @@ use mind_core::{
     ty::DType,
 };
 use mind_files::{Fault, Layout, npy::Header};
+use mind_shape::{Kind, match_dtype, match_elements};
 
 use crate::{
     commands::with_help,
@@ -58,15 +59,12 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
         let mistake = Mistake::new(Code::E6004, format!("{}: {error}", file.display()));
         Failure::mistake(with_help(mistake))
     })?;
-    let elements: Elements = match dtype {
-        DType::I32 => numbers::<i32>(&header, &mut reader).map(Into::into),
-        DType::I64 => numbers::<i64>(&header, &mut reader).map(Into::into),
-        DType::F32 => numbers::<f32>(&header, &mut reader).map(Into::into),
-        DType::F64 => numbers::<f64>(&header, &mut reader).map(Into::into),
-        DType::Bool => numbers::<u8>(&header, &mut reader)
+    let elements: Result<Elements, _> = match_dtype!(dtype, T {
+        truths => numbers::<u8>(&header, &mut reader)
             .map(|truths| truths.into_iter().map(|truth| truth != 0).collect::<Vec<_>>().into()),
-    }
-    .map_err(refused)?;
+        numbers => numbers::<T>(&header, &mut reader).map(Into::into),
+    });
+    let elements = elements.map_err(refused)?;
     Ok(Array::new(header.layout.dims, elements))
 }
 
@@ -108,10 +106,11 @@ fn remedy(found: &str, dtype: DType) -> Option<String> {
         return None;
     }
     let bits = dtype.bytes() * 8;
-    let of_numpy = match dtype {
-        DType::F32 | DType::F64 => format!("np.float{bits}"),
-        DType::I32 | DType::I64 => format!("np.int{bits}"),
-        DType::Bool => "bool".to_owned(),
+    let of_numpy = match dtype.kind() {
+        Kind::Float => format!("np.float{bits}"),
+        Kind::Signed => format!("np.int{bits}"),
+        Kind::Unsigned => format!("np.uint{bits}"),
+        Kind::Truth => "bool".to_owned(),
     };
     Some(format!("in Python: np.save(…, x.astype({of_numpy}))"))
 }
@@ -122,13 +121,10 @@ pub fn write(file: &Path, value: &Array) -> Outcome {
         let mut writer = BufWriter::new(File::create(file)?);
         let layout = Layout { dtype: value.dtype().to_string(), dims: value.shape.clone() };
         writer.write_all(&Header::write(&layout))?;
-        match &value.elements {
-            Elements::I32(elements) => write_all(elements, &mut writer),
-            Elements::I64(elements) => write_all(elements, &mut writer),
-            Elements::F32(elements) => write_all(elements, &mut writer),
-            Elements::F64(elements) => write_all(elements, &mut writer),
-            Elements::Bool(elements) => write_all(bytemuck::cast_slice::<bool, u8>(elements), &mut writer),
-        }?;
+        match_elements!(&value.elements, Elements(elements) {
+            truths => write_all(bytemuck::cast_slice::<bool, u8>(elements), &mut writer),
+            numbers => write_all(elements, &mut writer),
+        })?;
         writer.flush()
     };
     written().map_err(|error: io::Error| unwritable(file, &error))

@@ -4,27 +4,10 @@ use mind_core::data::TensorData;
 
 /// The first `most` elements, separated by commas, with `…` where there are more.
 pub fn elements(data: &TensorData, most: usize) -> String {
-    let shown: Vec<String> = match data {
-        TensorData::I32(elements) => elements.iter().take(most).map(ToString::to_string).collect(),
-        TensorData::I64(elements) => elements.iter().take(most).map(ToString::to_string).collect(),
-        TensorData::F32(elements) => elements
-            .iter()
-            .take(most)
-            .map(|element| float(element.get().into(), || format!("{:?}", element.get())))
-            .collect(),
-        TensorData::F64(elements) => elements
-            .iter()
-            .take(most)
-            .map(|element| float(element.get(), || format!("{:?}", element.get())))
-            .collect(),
-        TensorData::Bool(elements) => elements.iter().take(most).map(ToString::to_string).collect(),
-    };
+    let shown: Vec<String> = data.texts(most);
+    let shown: Vec<_> = shown.iter().map(|text| if text == "NaN" { "nan" } else { text }).collect();
     let more = if data.stored() > most { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
-}
-
-fn float(value: f64, exact: impl Fn() -> String) -> String {
-    if value.is_nan() { "nan".into() } else { exact() }
 }
 
 /// `1_234_567` as `1,234,567`.

@@ -12,9 +12,11 @@ mod number;
 pub use bind::{bind, check_requirements};
 pub(crate) use evaluate::{Concrete, evaluate};
 pub use nan::{NanSearch, WentNan};
-use number::{Element, Float, Number, with_element, with_float, with_number};
+use number::{Element, Float, Number, with_float, with_number};
 
 use std::{borrow::Cow, collections::BTreeMap};
+
+use mind_shape::{element_types, match_elements};
 
 use crate::{
     diag::Code,
@@ -313,20 +315,32 @@ pub struct Array {
     pub elements: Elements,
 }
 
-/// The elements of a value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Elements {
-    /// `i32` elements.
-    I32(Vec<i32>),
-    /// `i64` elements.
-    I64(Vec<i64>),
-    /// `f32` elements.
-    F32(Vec<f32>),
-    /// `f64` elements.
-    F64(Vec<f64>),
-    /// `bool` elements.
-    Bool(Vec<bool>),
+macro_rules! elements {
+    ($($element:ident $variant:ident;)*) => {
+        /// The elements of a value.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Elements {
+            $(#[doc = concat!("`", stringify!($element), "` elements.")] $variant(Vec<$element>),)*
+        }
+
+        impl Elements {
+            /// The element type.
+            pub const fn dtype(&self) -> DType {
+                match self {
+                    $(Self::$variant(_) => DType::$variant,)*
+                }
+            }
+        }
+
+        $(impl From<Vec<$element>> for Elements {
+            fn from(elements: Vec<$element>) -> Self {
+                Self::$variant(elements)
+            }
+        })*
+    };
 }
+
+element_types!(all => elements!);
 
 /// Why a program stopped as it ran.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -372,26 +386,14 @@ impl Array {
 
     /// The element type.
     pub const fn dtype(&self) -> DType {
-        match self.elements {
-            Elements::I32(_) => DType::I32,
-            Elements::I64(_) => DType::I64,
-            Elements::F32(_) => DType::F32,
-            Elements::F64(_) => DType::F64,
-            Elements::Bool(_) => DType::Bool,
-        }
+        self.elements.dtype()
     }
 }
 
 impl Elements {
     /// The number of elements.
     pub fn len(&self) -> usize {
-        match self {
-            Self::I32(elements) => elements.len(),
-            Self::I64(elements) => elements.len(),
-            Self::F32(elements) => elements.len(),
-            Self::F64(elements) => elements.len(),
-            Self::Bool(elements) => elements.len(),
-        }
+        match_elements!(self, Self(elements) => elements.len())
     }
 
     /// Whether there is none.
@@ -404,12 +406,11 @@ impl Elements {
     /// # Panics
     /// If they are integers.
     pub(crate) fn float(&self, at: usize) -> f64 {
-        match self {
-            Self::F32(elements) => elements[at].into(),
-            Self::F64(elements) => elements[at],
-            Self::Bool(elements) => elements[at].into(),
-            Self::I32(_) | Self::I64(_) => unreachable!("verification asks for floats here"),
-        }
+        match_elements!(self, Self(elements) {
+            truths => elements[at].into(),
+            integers => unreachable!("verification asks for floats here"),
+            floats => elements[at].into(),
+        })
     }
 
     /// An element of integers as the widest one; a truth value as 1 or 0.
@@ -417,37 +418,21 @@ impl Elements {
     /// # Panics
     /// If they are floats.
     pub(crate) fn integer(&self, at: usize) -> i64 {
-        match self {
-            Self::I32(elements) => elements[at].into(),
-            Self::I64(elements) => elements[at],
-            Self::Bool(elements) => elements[at].into(),
-            Self::F32(_) | Self::F64(_) => unreachable!("verification asks for integers here"),
-        }
+        match_elements!(self, Self(elements) {
+            truths => elements[at].into(),
+            integers => elements[at].into(),
+            floats => unreachable!("verification asks for integers here"),
+        })
     }
 
     /// Every element as the nearest `f64`, for comparisons with a tolerance; a truth value as 1 or 0.
     pub fn to_f64(&self) -> Vec<f64> {
-        match self {
-            Self::I32(elements) => elements.iter().map(|element| f64::from(*element)).collect(),
-            Self::I64(elements) => elements.iter().map(|element| *element as f64).collect(),
-            Self::F32(elements) => elements.iter().map(|element| f64::from(*element)).collect(),
-            Self::F64(elements) => elements.clone(),
-            Self::Bool(elements) => elements.iter().map(|element| f64::from(*element)).collect(),
-        }
+        match_elements!(self, Self(elements) {
+            truths => elements.iter().map(|element| f64::from(*element)).collect(),
+            numbers => elements.iter().map(|element| *element as f64).collect(),
+        })
     }
 }
-
-macro_rules! elements_from {
-    ($($number:ty => $variant:ident),+) => {$(
-        impl From<Vec<$number>> for Elements {
-            fn from(elements: Vec<$number>) -> Self {
-                Self::$variant(elements)
-            }
-        }
-    )+};
-}
-
-elements_from!(i32 => I32, i64 => I64, f32 => F32, f64 => F64, bool => Bool);
 
 /// The extents of a type, whose bytes can be counted.
 fn extents(ty: &Type, bindings: &Bindings) -> Result<Vec<usize>, RunError> {

@@ -373,17 +373,10 @@ impl Const {
     /// The one way to write these values in canonical form.
     pub fn new(data: TensorData, shape: Shape) -> Self {
         match (&data, shape.rank()) {
-            (TensorData::I64(elements), 0) => Self::I64(elements[0]),
+            (TensorData::I64(elements), 0) => Self::I64(elements[0].get()),
             (TensorData::F32(elements), 0) => Self::F32(elements[0]),
             (TensorData::F64(elements), 0) => Self::F64(elements[0]),
-            (
-                TensorData::I64(_)
-                | TensorData::F32(_)
-                | TensorData::F64(_)
-                | TensorData::I32(_)
-                | TensorData::Bool(_),
-                _,
-            ) => Self::Tensor { data, shape },
+            _ => Self::Tensor { data, shape },
         }
     }
 

@@ -1,5 +1,7 @@
 //! Single known numbers, and the arithmetic on them that gives every machine's bits.
 
+use mind_shape::{element_types, match_dtype, match_elements};
+
 use crate::{
     data::TensorData,
     ir::{Inst, Op},
@@ -7,15 +9,49 @@ use crate::{
     ty::DType,
 };
 
-/// A single known number.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
-    I32(i32),
-    I64(i64),
-    F32(f32),
-    F64(f64),
-    Bool(bool),
+macro_rules! numbers {
+    ($($element:ident $variant:ident;)*) => {
+        /// A single known number.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Number {
+            $($variant($element),)*
+        }
+
+        impl Number {
+            /// The number that fills a constant tensor, if there is one.
+            pub(crate) fn filling(data: &TensorData) -> Option<Self> {
+                if data.stored() != 1 {
+                    return None;
+                }
+                Some(match data {
+                    $(TensorData::$variant(elements) => Self::$variant(elements[0].get()),)*
+                })
+            }
+
+            /// Its element type.
+            const fn dtype(self) -> DType {
+                match self {
+                    $(Self::$variant(_) => DType::$variant,)*
+                }
+            }
+        }
+
+        $(impl From<$element> for Number {
+            fn from(number: $element) -> Self {
+                Self::$variant(number)
+            }
+        }
+
+        /// Nothing where it is of another element type.
+        impl From<Number> for Option<$element> {
+            fn from(number: Number) -> Self {
+                if let Number::$variant(number) = number { Some(number) } else { None }
+            }
+        })*
+    };
 }
+
+element_types!(all => numbers!);
 
 impl Number {
     /// The number that a canonical instruction is a constant of.
@@ -26,27 +62,7 @@ impl Number {
 
     /// The constant that it is.
     pub(crate) fn data(self) -> TensorData {
-        match self {
-            Self::I32(value) => vec![value].into(),
-            Self::I64(value) => vec![value].into(),
-            Self::F32(value) => vec![value].into(),
-            Self::F64(value) => vec![value].into(),
-            Self::Bool(value) => vec![value].into(),
-        }
-    }
-
-    /// The number that fills a constant tensor, if there is one.
-    pub(crate) fn filling(data: &TensorData) -> Option<Self> {
-        if data.stored() != 1 {
-            return None;
-        }
-        Some(match data {
-            TensorData::I32(elements) => Self::I32(elements[0]),
-            TensorData::I64(elements) => Self::I64(elements[0]),
-            TensorData::F32(elements) => Self::F32(elements[0].get()),
-            TensorData::F64(elements) => Self::F64(elements[0].get()),
-            TensorData::Bool(elements) => Self::Bool(elements[0]),
-        })
+        match_elements!(self, Self(value) => vec![value].into())
     }
 
     /// The constant operation, unless a NaN: its sign and payload depend on the machine.
@@ -55,8 +71,7 @@ impl Number {
     }
 
     fn is_nan(self) -> bool {
-        matches!(self, Self::F32(value) if value.is_nan())
-            || matches!(self, Self::F64(value) if value.is_nan())
+        match_elements!(self, Self(value) { floats => value.is_nan(), others => false })
     }
 
     /// What a function of elements gives for numbers, `operand` telling each; nothing unless every machine gives it.
@@ -83,99 +98,84 @@ impl Number {
         }
         let floats = || operands.iter().map(|operand| operand.float()).collect::<Option<Vec<f64>>>();
         let integers = || operands.iter().map(|operand| operand.integer()).collect::<Option<Vec<i64>>>();
-        Some(match (leading.dtype().is_float(), dtype) {
-            (true, DType::F32) => Self::F32((row.float)(&floats()?) as f32),
-            (true, DType::F64) => Self::F64((row.float)(&floats()?)),
-            (true, DType::I32) => Self::I32((row.float)(&floats()?) as i32),
-            (true, DType::I64) => Self::I64((row.float)(&floats()?) as i64),
-            (true, DType::Bool) => Self::Bool((row.float)(&floats()?) != 0.0),
-            (false, DType::F32) => Self::F32((row.integer)(&integers()?) as f32),
-            (false, DType::F64) => Self::F64((row.integer)(&integers()?) as f64),
-            (false, DType::I32) => Self::I32((row.integer)(&integers()?) as i32),
-            (false, DType::I64) => Self::I64((row.integer)(&integers()?)),
-            (false, DType::Bool) => Self::Bool((row.integer)(&integers()?) & 1 == 1),
-        })
-    }
-
-    /// Its element type.
-    const fn dtype(self) -> DType {
-        match self {
-            Self::I32(_) => DType::I32,
-            Self::I64(_) => DType::I64,
-            Self::F32(_) => DType::F32,
-            Self::F64(_) => DType::F64,
-            Self::Bool(_) => DType::Bool,
-        }
+        let is_float = leading.dtype().is_float();
+        Some(match_dtype!(dtype, T {
+            truths => if is_float {
+                ((row.float)(&floats()?) != 0.0).into()
+            } else {
+                ((row.integer)(&integers()?) & 1 == 1).into()
+            },
+            numbers => if is_float {
+                ((row.float)(&floats()?) as T).into()
+            } else {
+                ((row.integer)(&integers()?) as T).into()
+            },
+        }))
     }
 
     /// A float as the widest one.
     pub(crate) fn float(self) -> Option<f64> {
-        match self {
-            Self::F32(number) => Some(number.into()),
-            Self::F64(number) => Some(number),
-            Self::I32(_) | Self::I64(_) | Self::Bool(_) => None,
-        }
+        match_elements!(self, Self(number) { floats => Some(number.into()), others => None })
     }
 
     /// An integer as the widest one; a truth value as 1 or 0.
     fn integer(self) -> Option<i64> {
-        match self {
-            Self::I32(number) => Some(number.into()),
-            Self::I64(number) => Some(number),
-            Self::Bool(truth) => Some(truth.into()),
-            Self::F32(_) | Self::F64(_) => None,
-        }
+        match_elements!(self, Self(number) {
+            truths => Some(number.into()),
+            integers => Some(number.into()),
+            floats => None,
+        })
     }
 
     pub(crate) fn negated(self) -> Self {
-        match self {
-            Self::I32(a) => Self::I32(a.wrapping_neg()),
-            Self::I64(a) => Self::I64(a.wrapping_neg()),
-            Self::F32(a) => Self::F32(-a),
-            Self::F64(a) => Self::F64(-a),
-            Self::Bool(_) => self,
-        }
+        match_elements!(self, Self(number) {
+            truths => number.into(),
+            integers => number.wrapping_neg().into(),
+            floats => (-number).into(),
+        })
     }
 
     /// 1 over a float, if multiplying by it is dividing by the float, to the bit: a power of two whose inverse is normal.
     pub(crate) fn exact_inverse(self) -> Option<Self> {
-        match self {
-            Self::F32(a) => {
-                let inverse = 1.0 / a;
-                let is_power = |x: f32| x.is_normal() && x.to_bits().trailing_zeros() >= 23;
-                (is_power(a) && is_power(inverse)).then_some(Self::F32(inverse))
-            }
-            Self::F64(a) => {
-                let inverse = 1.0 / a;
-                let is_power = |x: f64| x.is_normal() && x.to_bits().trailing_zeros() >= 52;
-                (is_power(a) && is_power(inverse)).then_some(Self::F64(inverse))
-            }
-            Self::I32(_) | Self::I64(_) | Self::Bool(_) => None,
+        /// Whether there is nothing behind the first digit of a normal number.
+        macro_rules! is_power {
+            ($float:expr) => {
+                $float.is_normal() && $float.to_bits().trailing_zeros() >= digits($float) - 1
+            };
         }
+        match_elements!(self, Self(number) {
+            floats => {
+                let inverse = 1.0 / number;
+                (is_power!(number) && is_power!(inverse)).then(|| inverse.into())
+            },
+            others => None,
+        })
     }
 
     /// Whether it is a whole number, and the zero of floats one of this sign.
     pub(crate) fn is(self, whole: i8) -> bool {
-        match self {
-            Self::I32(a) => a == i32::from(whole),
-            Self::I64(a) => a == i64::from(whole),
-            Self::F32(a) => a.to_bits() == f32::from(whole).to_bits(),
-            Self::F64(a) => a.to_bits() == f64::from(whole).to_bits(),
-            Self::Bool(_) => false,
+        match self.float() {
+            Some(float) => float.to_bits() == f64::from(whole).to_bits(),
+            None => self.is_integer() && self.integer() == Some(whole.into()),
         }
     }
 
     /// Whether adding it changes nothing: the zero of integers, the negative zero of floats.
     pub(crate) fn is_nothing_to_add(self) -> bool {
-        match self {
-            Self::I32(_) | Self::I64(_) => self.is(0),
-            Self::F32(_) | Self::F64(_) => self.negated().is(0),
-            Self::Bool(_) => false,
-        }
+        match_elements!(self, Self(_) {
+            truths => false,
+            integers => self.is(0),
+            floats => self.negated().is(0),
+        })
     }
 
     /// Whether its arithmetic is that of integers, which wraps.
     pub(crate) const fn is_integer(self) -> bool {
-        matches!(self, Self::I32(_) | Self::I64(_))
+        self.dtype().is_integer()
     }
+}
+
+/// The binary digits of a float.
+const fn digits<T: Copy>(_: T) -> u32 {
+    if size_of::<T>() == size_of::<f32>() { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS }
 }

@@ -23,6 +23,8 @@ pub use shrink::shrink;
 
 use std::collections::BTreeSet;
 
+use mind_shape::{match_dtype, match_elements};
+
 use crate::{
     dim::{Bindings, Dim, Symbol},
     interp::{Array, Elements, check_requirements},
@@ -51,15 +53,10 @@ pub fn special_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     let mut draw = || if random.once_in(2) { Some(*random.pick(&SPECIAL)) } else { None };
     let mut inputs = random_inputs(module, seed)?;
     for input in &mut inputs {
-        match &mut input.elements {
-            Elements::F32(elements) => {
-                elements.iter_mut().for_each(|element| *element = draw().map_or(*element, |x| x as f32));
-            }
-            Elements::F64(elements) => {
-                elements.iter_mut().for_each(|element| *element = draw().unwrap_or(*element));
-            }
-            Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => {}
-        }
+        match_elements!(&mut input.elements, Elements(elements) {
+            floats => elements.iter_mut().for_each(|element| *element = draw().map_or(*element, |x| x as _)),
+            others => {},
+        });
     }
     Some(inputs)
 }
@@ -84,13 +81,11 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
     let shape: Vec<usize> = shape.iter().map(extent).collect::<Option<_>>()?;
     let count: usize = shape.iter().product();
     let mut draw = |choices: usize| random.below(choices);
-    let elements: Elements = match dtype {
-        DType::I32 => (0..count).map(|_| draw(4) as i32).collect::<Vec<_>>().into(),
-        DType::I64 => (0..count).map(|_| draw(4) as i64).collect::<Vec<_>>().into(),
-        DType::F32 => (0..count).map(|_| draw(33) as f32 / 8.0 - 2.0).collect::<Vec<_>>().into(),
-        DType::F64 => (0..count).map(|_| draw(33) as f64 / 8.0 - 2.0).collect::<Vec<_>>().into(),
-        DType::Bool => (0..count).map(|_| draw(2) == 1).collect::<Vec<_>>().into(),
-    };
+    let elements: Elements = match_dtype!(dtype, T {
+        truths => (0..count).map(|_| draw(2) == 1).collect::<Vec<_>>().into(),
+        integers => (0..count).map(|_| draw(4) as T).collect::<Vec<_>>().into(),
+        floats => (0..count).map(|_| draw(33) as T / 8.0 - 2.0).collect::<Vec<_>>().into(),
+    });
     Some(Array::new(shape, elements))
 }
 

@@ -21,6 +21,8 @@
 
 use std::io::Read;
 
+use mind_shape::{DType, Kind};
+
 use crate::blocks::{Sink, Stopped, blocks};
 use crate::error::Fault;
 use crate::layout::Layout;
@@ -177,14 +179,18 @@ impl Header {
     /// If the language has no such element type.
     #[must_use]
     pub fn write(layout: &Layout) -> Vec<u8> {
-        let descr = match &*layout.dtype {
-            "f32" => "<f4",
-            "f64" => "<f8",
-            "i32" => "<i4",
-            "i64" => "<i8",
-            "bool" => "|b1",
-            other => panic!("the language has no {other}"),
+        let Some(dtype) = DType::from_name(&layout.dtype) else {
+            panic!("the language has no {}", layout.dtype)
         };
+        // Bytes have no order.
+        let order = if dtype.bytes() == 1 { '|' } else { '<' };
+        let kind = match dtype.kind() {
+            Kind::Truth => 'b',
+            Kind::Unsigned => 'u',
+            Kind::Signed => 'i',
+            Kind::Float => 'f',
+        };
+        let descr = format!("{order}{kind}{}", dtype.bytes());
         let extents: Vec<String> = layout.dims.iter().map(ToString::to_string).collect();
         let comma = if extents.len() == 1 { "," } else { "" };
         let shape = format!("({}{comma})", extents.join(", "));
@@ -203,12 +209,7 @@ fn malformed(why: &str) -> Fault {
 
 /// The bytes of an element of the language's type of this name.
 fn width(dtype: &str) -> Option<usize> {
-    match dtype {
-        "f32" | "i32" => Some(4),
-        "f64" | "i64" => Some(8),
-        "bool" => Some(1),
-        _ => None,
-    }
+    DType::from_name(dtype).map(DType::bytes)
 }
 
 /// Where elements in column-major order stand in row-major order, one after the other; without end.

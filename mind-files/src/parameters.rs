@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use mind_rt::{Element, Elements, ElementsMut, Parameter, ParameterMut, Parameters, Shape, Tensor};
+use mind_shape::{element_types, match_elements};
 
 use crate::archive::Archive;
 use crate::blocks::Sink;
@@ -107,14 +108,43 @@ fn put(elements: &mut ElementsMut<'_>, start: usize, bytes: &[u8]) {
         let to = &mut to[start / N..][..bytes.len()];
         to.iter_mut().zip(bytes).for_each(|(to, bytes)| *to = element(*bytes));
     }
-    match elements {
-        ElementsMut::F32(elements) => put(elements, start, bytes, f32::from_le_bytes),
-        ElementsMut::F64(elements) => put(elements, start, bytes, f64::from_le_bytes),
-        ElementsMut::I32(elements) => put(elements, start, bytes, i32::from_le_bytes),
-        ElementsMut::I64(elements) => put(elements, start, bytes, i64::from_le_bytes),
-        ElementsMut::Bool(elements) => put(elements, start, bytes, |[truth]| truth != 0),
+    match_elements!(elements, ElementsMut(elements) => put(elements, start, bytes, Stored::read));
+}
+
+/// An element as files have it: little-endian, a byte for each truth value.
+trait Stored<const N: usize>: Copy {
+    /// The element of these bytes.
+    fn read(bytes: [u8; N]) -> Self;
+
+    /// Its bytes.
+    fn written(self) -> [u8; N];
+}
+
+impl Stored<1> for bool {
+    fn read([truth]: [u8; 1]) -> Self {
+        truth != 0
+    }
+
+    fn written(self) -> [u8; 1] {
+        [self.into()]
     }
 }
+
+macro_rules! stored {
+    ($($number:ident $variant:ident;)*) => {$(
+        impl Stored<{ size_of::<$number>() }> for $number {
+            fn read(bytes: [u8; size_of::<$number>()]) -> Self {
+                Self::from_le_bytes(bytes)
+            }
+
+            fn written(self) -> [u8; size_of::<$number>()] {
+                self.to_le_bytes()
+            }
+        }
+    )*};
+}
+
+element_types!(numbers => stored!);
 
 /// Writes elements, little-endian, a byte for each truth value.
 pub(crate) fn write_elements(elements: Elements<'_>, to: &mut impl Write) -> io::Result<()> {
@@ -131,13 +161,7 @@ pub(crate) fn write_elements(elements: Elements<'_>, to: &mut impl Write) -> io:
         }
         Ok(())
     }
-    match elements {
-        Elements::F32(elements) => write(elements, to, f32::to_le_bytes),
-        Elements::F64(elements) => write(elements, to, f64::to_le_bytes),
-        Elements::I32(elements) => write(elements, to, i32::to_le_bytes),
-        Elements::I64(elements) => write(elements, to, i64::to_le_bytes),
-        Elements::Bool(elements) => write(elements, to, |truth| [u8::from(truth)]),
-    }
+    match_elements!(elements, Elements(elements) => write(elements, to, Stored::written))
 }
 
 /// A part to be written: its name in the file, what it is, and its elements.
@@ -245,22 +269,10 @@ fn describe<T: Element, S: Shape>() -> String {
 
 /// The bytes of elements in a file.
 fn length_of(elements: &ElementsMut<'_>) -> usize {
-    match elements {
-        ElementsMut::F32(elements) => size_of_val(*elements),
-        ElementsMut::F64(elements) => size_of_val(*elements),
-        ElementsMut::I32(elements) => size_of_val(*elements),
-        ElementsMut::I64(elements) => size_of_val(*elements),
-        ElementsMut::Bool(elements) => elements.len(),
-    }
+    match_elements!(elements, ElementsMut(elements) => size_of_val(*elements))
 }
 
 /// The bytes of elements in a file.
 fn size_of_val_in(elements: Elements<'_>) -> usize {
-    match elements {
-        Elements::F32(elements) => size_of_val(elements),
-        Elements::F64(elements) => size_of_val(elements),
-        Elements::I32(elements) => size_of_val(elements),
-        Elements::I64(elements) => size_of_val(elements),
-        Elements::Bool(elements) => elements.len(),
-    }
+    match_elements!(elements, Elements(elements) => size_of_val(elements))
 }

@@ -46,9 +46,10 @@ impl Float for f64 {
 /// How many floats there are.
 pub fn count_floats(parameters: &impl Parameters) -> usize {
     let mut count = 0;
-    parameters.visit(&mut |part| match part.elements {
-        Elements::F32(_) | Elements::F64(_) => count += part.elements.len(),
-        Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => {}
+    parameters.visit(&mut |part| {
+        if part.dtype().is_float() {
+            count += part.elements.len();
+        }
     });
     count
 }
@@ -58,7 +59,7 @@ pub fn floats<T: Float>(parameters: &impl Parameters, row: &mut Vec<T>) {
     parameters.visit(&mut |part| match part.elements {
         Elements::F32(elements) => row.extend(elements.iter().map(|x| T::from_f64((*x).into()))),
         Elements::F64(elements) => row.extend(elements.iter().map(|x| T::from_f64(*x))),
-        Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => {}
+        _ => {}
     });
 }
 
@@ -69,6 +70,6 @@ pub fn set_floats<T: Float>(parameters: &mut impl Parameters, row: &[T]) {
     parameters.visit_mut(&mut |part| match part.elements {
         ElementsMut::F32(elements) => elements.fill_with(|| next().to_f64() as f32),
         ElementsMut::F64(elements) => elements.fill_with(|| next().to_f64()),
-        ElementsMut::I32(_) | ElementsMut::I64(_) | ElementsMut::Bool(_) => {}
+        _ => {}
     });
 }

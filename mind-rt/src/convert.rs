@@ -13,7 +13,7 @@ impl<T: Element> From<T> for Tensor<T, ()> {
 }
 
 macro_rules! scalars {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(
             impl From<Tensor<$ty, ()>> for $ty {
                 fn from(tensor: Tensor<$ty, ()>) -> $ty {
@@ -30,7 +30,7 @@ macro_rules! scalars {
     };
 }
 
-scalars!(f32, f64, i32, i64);
+mind_shape::element_types!(numbers => scalars!);
 
 macro_rules! nested {
     (@array $inner:ty;) => { $inner };

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use mind_shape::{match_dtype, match_elements};
+
 use crate::element::{Elements, ElementsMut};
 use crate::parameters::Parameters;
 
@@ -228,33 +230,29 @@ fn tolerance(epsilon: f64) -> f64 {
 
 /// The relative error of the elements of a part; nothing where they are no floats.
 fn epsilon<P: Parameters>(at: &P, position: usize) -> Option<f64> {
-    match at.parameters().get(position)?.elements {
-        Elements::F32(_) => Some(f64::from(f32::EPSILON)),
-        Elements::F64(_) => Some(f64::EPSILON),
-        Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => None,
-    }
+    match_dtype!(at.parameters().get(position)?.dtype(), T {
+        floats => Some(T::EPSILON.into()),
+        others => None,
+    })
 }
 
 fn get<P: Parameters>(at: &P, (position, element): (usize, usize)) -> f64 {
-    match at.parameters()[position].elements {
-        Elements::F32(elements) => f64::from(elements[element]),
-        Elements::F64(elements) => elements[element],
-        Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => f64::NAN,
-    }
+    match_elements!(at.parameters()[position].elements, Elements(elements) {
+        floats => elements[element].into(),
+        others => f64::NAN,
+    })
 }
 
 fn set<P: Parameters>(at: &mut P, (position, element): (usize, usize), x: f64) {
-    match &mut at.parameters_mut()[position].elements {
-        ElementsMut::F32(elements) => elements[element] = x as f32,
-        ElementsMut::F64(elements) => elements[element] = x,
-        ElementsMut::I32(_) | ElementsMut::I64(_) | ElementsMut::Bool(_) => {}
-    }
+    match_elements!(&mut at.parameters_mut()[position].elements, ElementsMut(elements) {
+        floats => elements[element] = x as _,
+        others => {},
+    });
 }
 
 fn numbers(elements: Elements<'_>) -> Option<Vec<f64>> {
-    match elements {
-        Elements::F32(elements) => Some(elements.iter().map(|x| f64::from(*x)).collect()),
-        Elements::F64(elements) => Some(elements.to_vec()),
-        Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => None,
-    }
+    match_elements!(elements, Elements(elements) {
+        floats => Some(elements.iter().map(|x| (*x).into()).collect()),
+        others => None,
+    })
 }

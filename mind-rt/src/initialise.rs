@@ -54,11 +54,7 @@ impl Initialiser {
                 (ElementsMut::F64(elements), Some(variance)) => {
                     elements.iter_mut().for_each(|element| *element = self.draw_f64(variance, random));
                 }
-                (ElementsMut::F32(elements), None) => elements.fill(0.0),
-                (ElementsMut::F64(elements), None) => elements.fill(0.0),
-                (ElementsMut::I32(elements), _) => elements.fill(0),
-                (ElementsMut::I64(elements), _) => elements.fill(0),
-                (ElementsMut::Bool(elements), _) => elements.fill(false),
+                (elements, _) => elements.clear(),
             }
         });
     }

@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Formatter};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use mind_shape::write_in_brackets;
+use mind_shape::{match_elements, write_in_brackets};
 
 use crate::element::Elements;
 use crate::element::{DType, Element};
@@ -102,16 +102,14 @@ impl Display for Inspected<'_> {
         if !self.label.is_empty() {
             write!(f, "{}: ", self.label)?;
         }
-        match self.elements {
-            Elements::F32(elements) => self.floats(elements, f),
-            Elements::F64(elements) => self.floats(elements, f),
-            Elements::I32(elements) => self.integers(elements, f),
-            Elements::I64(elements) => self.integers(elements, f),
-            Elements::Bool(elements) => {
+        match_elements!(self.elements, Elements(elements) {
+            truths => {
                 let count = elements.iter().filter(|element| **element).count();
                 self.described(elements, &format!("{count} of {} true", elements.len()), f)
-            }
-        }
+            },
+            integers => self.integers(elements, f),
+            floats => self.floats(elements, f),
+        })
     }
 }
 

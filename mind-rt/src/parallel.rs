@@ -270,7 +270,7 @@ impl Combine for () {
 }
 
 macro_rules! sums {
-    ($($ty:ident),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Combine for $ty {
             #[inline(always)]
             fn combine(self, later: Self) -> Self {
@@ -280,7 +280,7 @@ macro_rules! sums {
     };
 }
 
-sums!(f32, f64, i32, i64);
+mind_shape::element_types!(numbers => sums!);
 
 macro_rules! tuples {
     ($($name:ident)*) => {

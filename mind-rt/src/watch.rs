@@ -8,9 +8,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
+use mind_shape::match_elements;
+
 use crate::bare::Datum;
+use crate::element::Element;
 use crate::element::Elements;
-use crate::element::{DType, Element};
 use crate::inspect::{self, Inspected, type_text};
 
 /// Shows a value.
@@ -130,14 +132,11 @@ fn note(of: String, message: &str) {
 
 impl Frame {
     fn search(&mut self, dims: &[usize], elements: Elements<'_>, watched: Watched) -> Option<Report> {
-        let (dtype, (found, infinite)) = match elements {
-            Elements::F32(elements) => (DType::F32, (nans(elements), infinite(elements))),
-            Elements::F64(elements) => (DType::F64, (nans(elements), infinite(elements))),
-            Elements::I32(_) => (DType::I32, (None, 0)),
-            Elements::I64(_) => (DType::I64, (None, 0)),
-            Elements::Bool(_) => (DType::Bool, (None, 0)),
-        };
-        let ty = type_text(dtype, dims);
+        let ty = type_text(elements.dtype(), dims);
+        let (found, infinite) = match_elements!(elements, Elements(elements) {
+            floats => (nans(elements), infinite(elements)),
+            others => (None, 0),
+        });
         let nan = found.map(|(first, count)| {
             let before = || watched.made_of.iter().filter_map(|of| self.seen.get(of)?.nan.as_ref());
             // What the program made is told before what it was given.

@@ -113,64 +113,45 @@ impl std::fmt::Debug for Workspace {
     }
 }
 
-/// How many elements of each type a function needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lens {
-    /// Elements of `f32`.
-    pub f32: usize,
-    /// Elements of `f64`.
-    pub f64: usize,
-    /// Elements of `i32`.
-    pub i32: usize,
-    /// Elements of `i64`.
-    pub i64: usize,
-    /// Elements of `bool`.
-    pub bool: usize,
+macro_rules! segments {
+    ($($element:ident $variant:ident;)*) => {
+        /// How many elements of each type a function needs.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Lens {
+            $(#[doc = concat!("Elements of `", stringify!($element), "`.")] pub $element: usize,)*
+        }
+
+        impl Lens {
+            /// None of any type, to be updated field by field.
+            pub const NONE: Self = Self { $($element: 0,)* };
+        }
+
+        /// Scratch slices. Their contents are arbitrary.
+        #[derive(Debug)]
+        pub struct Segments<'a> {
+            $(#[doc = concat!("Elements of `", stringify!($element), "`.")] pub $element: &'a mut [$element],)*
+        }
+
+        impl<'a> Segments<'a> {
+            /// Memory of at least [`segment_bytes`].
+            #[inline(always)]
+            fn of(memory: &'a mut [u8], lens: Lens) -> Self {
+                $(let ($element, memory) = carve(memory, lens.$element);)*
+                let _ = memory;
+                Self { $($element,)* }
+            }
+        }
+
+        /// The bytes [`Workspace::segments`] needs: each type's, rounded up to a multiple of 64; `usize::MAX` on overflow.
+        #[inline]
+        #[must_use]
+        pub const fn segment_bytes(lens: Lens) -> usize {
+            0_usize$(.saturating_add(rounded(lens.$element, size_of::<$element>())))*
+        }
+    };
 }
 
-impl Lens {
-    /// None of any type, to be updated field by field.
-    pub const NONE: Self = Self { f32: 0, f64: 0, i32: 0, i64: 0, bool: 0 };
-}
-
-/// Scratch slices. Their contents are arbitrary.
-#[derive(Debug)]
-pub struct Segments<'a> {
-    /// Elements of `f32`.
-    pub f32: &'a mut [f32],
-    /// Elements of `f64`.
-    pub f64: &'a mut [f64],
-    /// Elements of `i32`.
-    pub i32: &'a mut [i32],
-    /// Elements of `i64`.
-    pub i64: &'a mut [i64],
-    /// Elements of `bool`.
-    pub bool: &'a mut [bool],
-}
-
-impl<'a> Segments<'a> {
-    /// Memory of at least [`segment_bytes`].
-    #[inline(always)]
-    fn of(memory: &'a mut [u8], lens: Lens) -> Self {
-        let (f32, memory) = carve(memory, lens.f32);
-        let (f64, memory) = carve(memory, lens.f64);
-        let (i32, memory) = carve(memory, lens.i32);
-        let (i64, memory) = carve(memory, lens.i64);
-        let (bool, _) = carve(memory, lens.bool);
-        Self { f32, f64, i32, i64, bool }
-    }
-}
-
-/// The bytes [`Workspace::segments`] needs: each type's, rounded up to a multiple of 64; `usize::MAX` on overflow.
-#[inline]
-#[must_use]
-pub const fn segment_bytes(lens: Lens) -> usize {
-    rounded(lens.f32, 4)
-        .saturating_add(rounded(lens.f64, 8))
-        .saturating_add(rounded(lens.i32, 4))
-        .saturating_add(rounded(lens.i64, 8))
-        .saturating_add(rounded(lens.bool, 1))
-}
+mind_shape::element_types!(all => segments!);
 
 const fn rounded(len: usize, size: usize) -> usize {
     let bytes = len.saturating_mul(size);

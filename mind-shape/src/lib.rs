@@ -46,6 +46,9 @@ macro_rules! attempt {
     };
 }
 
+#[macro_use]
+mod element;
+
 mod brackets;
 pub mod extent;
 mod failure;
@@ -58,6 +61,7 @@ mod words;
 mod writer;
 
 pub use brackets::write_in_brackets;
+pub use element::{DType, Kind, names};
 pub use extent::{
     AxisFault, SliceFault, broadcast_extent, check_axes, check_permutation, element_count, same_extent,
     same_padding, slice_extent, window_extent,
@@ -65,4 +69,4 @@ pub use extent::{
 pub use failure::{Failure, TypeResult, Written};
 pub use message::{Context, Operand, or_fail};
 pub use text::Text;
-pub use ty::{DType, MAX_RANK, Type, UNKNOWN};
+pub use ty::{MAX_RANK, Type, UNKNOWN};

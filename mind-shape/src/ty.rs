@@ -1,62 +1,12 @@
-//! Element types and the types of values.
+//! The types of values.
+
+use crate::DType;
 
 /// The highest rank a value may have.
 pub const MAX_RANK: usize = 8;
 
 /// An extent that is not known yet; shown as `?`.
 pub const UNKNOWN: i64 = -1;
-
-/// The type of a tensor's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DType {
-    /// IEEE 754 binary32.
-    F32,
-    /// IEEE 754 binary64.
-    F64,
-    /// 32-bit signed integers.
-    I32,
-    /// 64-bit signed integers.
-    I64,
-    /// Truth values.
-    Bool,
-}
-
-impl DType {
-    /// Every element type.
-    pub const ALL: [Self; 5] = [Self::F32, Self::F64, Self::I32, Self::I64, Self::Bool];
-
-    /// As written in the language.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::Bool => "bool",
-        }
-    }
-
-    /// Whether it is `f32` or `f64`.
-    pub const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F64)
-    }
-
-    /// The larger, the more of the other types' values it holds.
-    pub(crate) const fn holds(self) -> u8 {
-        match self {
-            Self::Bool => 0,
-            Self::I32 => 1,
-            Self::I64 => 2,
-            Self::F32 => 3,
-            Self::F64 => 4,
-        }
-    }
-
-    /// Whether both are the same one; `==` is not for `const fn`.
-    pub const fn is(self, other: Self) -> bool {
-        self as u8 == other as u8
-    }
-}
 
 /// What is known of a value before the program runs: element type and extents, outermost first.
 ///

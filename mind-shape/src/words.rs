@@ -1,10 +1,11 @@
 //! What each failure says.
 
 use crate::{
-    AxisFault,
+    AxisFault, DType,
     failure::{Problem, same_text},
+    names,
     rules::Takes,
-    ty::{DType, MAX_RANK, UNKNOWN},
+    ty::{MAX_RANK, UNKNOWN},
     writer::{
         Part,
         Part::{Base, Count, Excerpt, Extent, Integer, List, Named, Pairs, Shape, Text as T},
@@ -49,7 +50,7 @@ impl Writer<'_> {
                     self.help(&[T("write `{"), Named(number), T(" as "), Part::DType(to), T("}`")]);
                 } else {
                     // To what loses less.
-                    let (from, to) = if a.holds() < b.holds() { (0, b) } else { (1, a) };
+                    let (from, to) = if (a as u8) < (b as u8) { (0, b) } else { (1, a) };
                     self.help(&[T("convert it: write `"), Part::DType(to), T("("), Base(from), T(")`")]);
                 }
             }
@@ -299,7 +300,10 @@ impl Writer<'_> {
 
             Problem::IndexType { operand } => {
                 let found = context.operands[operand].ty.dtype();
-                self.fault(&[T("indices are "), Part::DType(found), T(", needed i32 or i64")], &[operand]);
+                self.fault(
+                    &[T("indices are "), Part::DType(found), T(", needed "), T(names::ANY_INTEGER)],
+                    &[operand],
+                );
                 if found.is_float() {
                     self.help(&[T("convert them: write `i64("), Base(operand), T(")`")]);
                 } else if found.is(DType::Bool) && operand == 1 {

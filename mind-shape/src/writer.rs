@@ -1,10 +1,11 @@
 //! Sentences put together of pieces.
 
 use crate::{
+    DType,
     failure::{Bound, Extents},
     message::Context,
     text::Text,
-    ty::{DType, Type},
+    ty::Type,
 };
 
 /// A piece of a sentence.

@@ -1,6 +1,7 @@
 //! Structs of parameters whose tensors are on devices.
 
-use mind_rt::{Elements, ElementsMut, Parameters};
+use mind_rt::{Element, ElementsMut, Parameters};
+use mind_shape::match_elements;
 
 use crate::error::Error;
 use crate::tensor::{DeviceTensor, Values, shown};
@@ -41,14 +42,9 @@ impl OnDevices {
         }
         let values: Vec<Values> = self.tensors.iter().map(DeviceTensor::read).collect::<Result<_, _>>()?;
         for (part, values) in parameters.parameters_mut().into_iter().zip(&values) {
-            match (part.elements, values.as_elements()) {
-                (ElementsMut::F32(to), Elements::F32(from)) => to.copy_from_slice(from),
-                (ElementsMut::F64(to), Elements::F64(from)) => to.copy_from_slice(from),
-                (ElementsMut::I32(to), Elements::I32(from)) => to.copy_from_slice(from),
-                (ElementsMut::I64(to), Elements::I64(from)) => to.copy_from_slice(from),
-                (ElementsMut::Bool(to), Elements::Bool(from)) => to.copy_from_slice(from),
-                _ => unreachable!("the types were compared"),
-            }
+            match_elements!(part.elements, ElementsMut(to) => {
+                to.copy_from_slice(Element::slice(values.as_elements()).expect("the types were compared"))
+            });
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use mind_core::ty::DType;
 use mind_rt::{Element, Elements};
+use mind_shape::{element_types, match_dtype, match_elements};
 
 use crate::error::{Error, Failure};
 use crate::ffi::{self, Buffer, bytes_of, bytes_of_mut};
@@ -18,43 +19,34 @@ pub struct DeviceTensor {
     parts: Vec<Buffer>,
 }
 
-/// Elements in the memory of this process, in row-major order.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// Of `f32`.
-    F32(Vec<f32>),
-    /// Of `f64`.
-    F64(Vec<f64>),
-    /// Of `i32`.
-    I32(Vec<i32>),
-    /// Of `i64`.
-    I64(Vec<i64>),
-    /// Of `bool`.
-    Bool(Vec<bool>),
+macro_rules! values {
+    ($($element:ident $variant:ident;)*) => {
+        /// Elements in the memory of this process, in row-major order.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Values {
+            $(#[doc = concat!("Of `", stringify!($element), "`.")] $variant(Vec<$element>),)*
+        }
+
+        $(impl From<Vec<$element>> for Values {
+            fn from(elements: Vec<$element>) -> Self {
+                Self::$variant(elements)
+            }
+        })*
+    };
 }
+
+element_types!(all => values!);
 
 impl Values {
     /// The same, borrowed.
     #[must_use]
     pub fn as_elements(&self) -> Elements<'_> {
-        match self {
-            Self::F32(elements) => Elements::F32(elements),
-            Self::F64(elements) => Elements::F64(elements),
-            Self::I32(elements) => Elements::I32(elements),
-            Self::I64(elements) => Elements::I64(elements),
-            Self::Bool(elements) => Elements::Bool(elements),
-        }
+        match_elements!(self, Self(elements) => Element::elements(elements))
     }
 
     /// A number.
     pub(crate) fn number<T: Element>(number: T) -> Self {
-        match T::elements(&[number]) {
-            Elements::F32(elements) => Self::F32(elements.to_vec()),
-            Elements::F64(elements) => Self::F64(elements.to_vec()),
-            Elements::I32(elements) => Self::I32(elements.to_vec()),
-            Elements::I64(elements) => Self::I64(elements.to_vec()),
-            Elements::Bool(elements) => Self::Bool(elements.to_vec()),
-        }
+        match_elements!(T::elements(&[number]), Elements(elements) => elements.to_vec().into())
     }
 }
 
@@ -132,17 +124,14 @@ impl DeviceTensor {
     /// What the plugin says; if the elements are [gone](Self::is_there).
     pub fn read(&self) -> Result<Values, Error> {
         let count = self.layout.extents.iter().product();
-        Ok(match self.layout.dtype {
-            DType::F32 => Values::F32(self.numbers(count)?),
-            DType::F64 => Values::F64(self.numbers(count)?),
-            DType::I32 => Values::I32(self.numbers(count)?),
-            DType::I64 => Values::I64(self.numbers(count)?),
-            DType::Bool => {
+        Ok(match_dtype!(self.layout.dtype, T {
+            truths => {
                 let mut bytes = vec![0; count];
                 self.read_bytes(&mut bytes)?;
                 Values::Bool(bytes.into_iter().map(|byte| byte != 0).collect())
-            }
-        })
+            },
+            numbers => self.numbers::<T>(count)?.into(),
+        }))
     }
 
     /// Copies its elements from the devices, as elements of `T`.

@@ -197,7 +197,7 @@ fn what_rows_do_not_see_changes_nothing() {
                 match &mut inputs[input].elements {
                     Elements::F32(elements) => *elements.last_mut().expect("an element") = f32::INFINITY,
                     Elements::F64(elements) => *elements.last_mut().expect("an element") = f64::INFINITY,
-                    Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => continue,
+                    _ => continue,
                 }
                 let compared = compare_on(&module, &[], &inputs)
                     .and_then(|()| has_nan_where_the_interpreter_has(&module, &inputs));

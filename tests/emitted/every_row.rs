@@ -58,7 +58,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn types(takes: Takes) -> Vec<DType> {
-    DType::ALL.into_iter().filter(|dtype| takes.admits(dtype.of_rules())).collect()
+    DType::ALL.into_iter().filter(|dtype| takes.admits(*dtype)).collect()
 }
 
 /// A function of few elements, where nothing is dispatched; of many, where blocks are filled up; of the sums of a kernel; and

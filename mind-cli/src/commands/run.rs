@@ -16,7 +16,7 @@ use mind_core::{
     verify::Verified,
 };
 
-use mind_shape::write_in_brackets;
+use mind_shape::{match_elements, write_in_brackets};
 
 use super::gradient::unknown_input;
 #[cfg(feature = "xla")]
@@ -321,13 +321,7 @@ impl Display for InBrackets<'_> {
             write_in_brackets(f, extents, &|at, f| elements[at].fmt(f))
         }
         let Array { shape, elements } = self.0;
-        match elements {
-            Elements::I32(elements) => write(f, shape, elements),
-            Elements::I64(elements) => write(f, shape, elements),
-            Elements::F32(elements) => write(f, shape, elements),
-            Elements::F64(elements) => write(f, shape, elements),
-            Elements::Bool(elements) => write(f, shape, elements),
-        }
+        match_elements!(elements, Elements(elements) => write(f, shape, elements))
     }
 }
 
@@ -350,13 +344,7 @@ fn range(value: &Array) -> String {
         (low, high, total) = (low.min(number), high.max(number), total + number);
         nans += usize::from(number.is_nan());
     };
-    match &value.elements {
-        Elements::I32(elements) => elements.iter().for_each(|element| take(f64::from(*element))),
-        Elements::I64(elements) => elements.iter().for_each(|element| take(*element as f64)),
-        Elements::F32(elements) => elements.iter().for_each(|element| take(f64::from(*element))),
-        Elements::F64(elements) => elements.iter().for_each(|element| take(*element)),
-        Elements::Bool(_) => unreachable!("told above"),
-    }
+    value.elements.to_f64().into_iter().for_each(&mut take);
     let mean = short(total / value.elements.len() as f64);
     let nans = if nans > 0 { format!(", {nans} NaN") } else { String::new() };
     format!("from {} to {}, mean {mean}{nans}", short(low), short(high))

@@ -12,6 +12,7 @@ use mind_core::{
     interp::{Array, Elements},
     verify::Verified,
 };
+use mind_shape::{element_types, match_elements};
 use mind_xla::{Client, ClientOption, Device, Error, Plugin, Program, VARIABLE, Values};
 
 use super::stablehlo;
@@ -58,24 +59,20 @@ pub fn results(
     ran.map_err(|error| failure(error, Some(context)))
 }
 
-const fn borrowed(elements: &Elements) -> mind_rt::Elements<'_> {
-    match elements {
-        Elements::I32(elements) => mind_rt::Elements::I32(elements.as_slice()),
-        Elements::I64(elements) => mind_rt::Elements::I64(elements.as_slice()),
-        Elements::F32(elements) => mind_rt::Elements::F32(elements.as_slice()),
-        Elements::F64(elements) => mind_rt::Elements::F64(elements.as_slice()),
-        Elements::Bool(elements) => mind_rt::Elements::Bool(elements.as_slice()),
-    }
+macro_rules! conversions {
+    ($($element:ident $variant:ident;)*) => {
+        const fn borrowed(elements: &Elements) -> mind_rt::Elements<'_> {
+            match elements {
+                $(Elements::$variant(elements) => mind_rt::Elements::$variant(elements.as_slice()),)*
+            }
+        }
+    };
 }
 
+element_types!(all => conversions!);
+
 fn owned(values: Values) -> Elements {
-    match values {
-        Values::I32(elements) => elements.into(),
-        Values::I64(elements) => elements.into(),
-        Values::F32(elements) => elements.into(),
-        Values::F64(elements) => elements.into(),
-        Values::Bool(elements) => elements.into(),
-    }
+    match_elements!(values, Values(elements) => elements.into())
 }
 
 /// The file of the plugin that is named. The system would look for a name without folders among its libraries only.

@@ -3,6 +3,8 @@
 //! No constant here grows faster than the sum of the extents: constants of many elements are filled by one, or hold one
 //! element a position of a single axis. Masks are exactly 0 or 1.
 
+use mind_shape::match_dtype;
+
 use crate::{
     build::Builder,
     data::TensorData,
@@ -147,8 +149,8 @@ fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {
 }
 
 fn floats(dtype: DType, values: impl Iterator<Item = f64>) -> TensorData {
-    match dtype {
-        DType::F32 => values.map(|value| value as f32).collect::<Vec<_>>().into(),
-        DType::F64 | DType::I64 | DType::I32 | DType::Bool => values.collect::<Vec<_>>().into(),
-    }
+    match_dtype!(dtype, T {
+        floats => values.map(|value| value as T).collect::<Vec<_>>().into(),
+        others => values.collect::<Vec<_>>().into(),
+    })
 }

@@ -1,12 +1,14 @@
 //! What each operation computes, in naive loops: the definition by which everything else is judged.
 
+use mind_shape::{match_dtype, match_elements};
+
 use super::{
-    Array, Element, Elements, Float, Number, RunError, broadcast_offset, offset, positions, with_element,
-    with_float, with_number,
+    Array, Element, Elements, Float, Number, RunError, broadcast_offset, offset, positions, with_float,
+    with_number,
 };
 use crate::{
     cumulate::{Combine, Cumulate},
-    data::{F32, F64, TensorData},
+    data::TensorData,
     diag::Code,
     dim::{Bindings, Dim},
     ir::{
@@ -146,22 +148,14 @@ fn filled(data: &TensorData, to: &Concrete<'_>) -> Array {
     fn spread<T: Clone>(elements: Vec<T>, count: usize) -> Vec<T> {
         if elements.len() == 1 { vec![elements[0].clone(); count] } else { elements }
     }
-    match data {
-        TensorData::I32(elements) => Array::new(to.shape, spread(elements.to_vec(), count)),
-        TensorData::I64(elements) => Array::new(to.shape, spread(elements.to_vec(), count)),
-        TensorData::F32(elements) => {
-            Array::new(to.shape, spread(elements.iter().copied().map(F32::get).collect(), count))
-        }
-        TensorData::F64(elements) => {
-            Array::new(to.shape, spread(elements.iter().copied().map(F64::get).collect(), count))
-        }
-        TensorData::Bool(elements) => Array::new(to.shape, spread(elements.to_vec(), count)),
-    }
+    match_elements!(data, TensorData(elements) => {
+        Array::new(to.shape, spread(elements.iter().map(|element| element.get()).collect(), count))
+    })
 }
 
 /// The operands one after the other along an axis.
 fn concatenated(operands: &[&Array], axis: usize, to: &Concrete<'_>) -> Array {
-    with_element!(to.dtype, T => to.tabulate(|mut at| {
+    match_dtype!(to.dtype, T => to.tabulate(|mut at| {
         let mut part = 0;
         while at[axis] >= operands[part].shape[axis] {
             at[axis] -= operands[part].shape[axis];
@@ -205,23 +199,24 @@ fn function(row: &map::Row, operands: &[&Array], to: &Concrete<'_>) -> Array {
     let count = operands.len();
     let float = |at: Vec<usize>| (row.float)(&given(operands, &at, Elements::float)[..count]);
     let integer = |at: Vec<usize>| (row.integer)(&given(operands, &at, Elements::integer)[..count]);
-    match (operands[row.leading()].dtype().is_float(), to.dtype) {
-        (true, DType::F32) => to.tabulate(|at| float(at) as f32),
-        (true, DType::F64) => to.tabulate(float),
-        (true, DType::I32) => to.tabulate(|at| float(at) as i32),
-        (true, DType::I64) => to.tabulate(|at| float(at) as i64),
-        (true, DType::Bool) => to.tabulate(|at| float(at) != 0.0),
-        (false, DType::F32) => to.tabulate(|at| integer(at) as f32),
-        (false, DType::F64) => to.tabulate(|at| integer(at) as f64),
-        (false, DType::I32) => to.tabulate(|at| integer(at) as i32),
-        (false, DType::I64) => to.tabulate(integer),
-        (false, DType::Bool) => to.tabulate(|at| integer(at) & 1 == 1),
-    }
+    let is_float = operands[row.leading()].dtype().is_float();
+    match_dtype!(to.dtype, T {
+        truths => if is_float {
+            to.tabulate(|at| float(at) != 0.0)
+        } else {
+            to.tabulate(|at| integer(at) & 1 == 1)
+        },
+        numbers => if is_float {
+            to.tabulate(|at| float(at) as T)
+        } else {
+            to.tabulate(|at| integer(at) as T)
+        },
+    })
 }
 
 fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Array, to: &Concrete<'_>) -> Array {
     if !row.monoid.settles {
-        return with_element!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
+        return match_dtype!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
     }
     if row.divides {
         with_float!(to.dtype, T => totals::<T>(reduction, operand, to, T::average))
@@ -373,7 +368,7 @@ fn groups<T: Element, A: Copy>(
 
 /// The elements of a value at the places that `place` gives for those of the result.
 fn read(operand: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
-    with_element!(to.dtype, T => {
+    match_dtype!(to.dtype, T => {
         let elements = T::elements(operand);
         to.tabulate(|position| elements[offset(&operand.shape, &place(&position))])
     })
@@ -387,13 +382,13 @@ fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
             let inverse = inverse(permutation);
             read(operand, to, |at| inverse.iter().map(|axis| at[position(*axis)]).collect())
         }
-        Motion::Repeat => with_element!(to.dtype, T => {
+        Motion::Repeat => match_dtype!(to.dtype, T => {
             let elements = T::elements(operand);
             to.tabulate(|position| elements[broadcast_offset(&operand.shape, &position)])
         }),
         Motion::At(indices) => read(operand, to, |_| indices.iter().map(|index| to.extent(index)).collect()),
         Motion::Taken(slice) => read(operand, to, |position| taken(slice, position, to)),
-        Motion::Put(slice) => with_element!(to.dtype, T => {
+        Motion::Put(slice) => match_dtype!(to.dtype, T => {
             let mut elements = vec![T::default(); to.shape.iter().product()];
             for (position, element) in positions(&operand.shape).zip(T::elements(operand)) {
                 elements[offset(to.shape, &taken(slice, &position, to))] = *element;
@@ -440,11 +435,7 @@ fn rows(op: &Op, indices: &Array, (axis, extent): (usize, usize)) -> Result<Vec<
             )
         })
     };
-    if indices.dtype() == DType::I32 {
-        i32::elements(indices).iter().map(|index| row(i64::from(*index))).collect()
-    } else {
-        i64::elements(indices).iter().map(|index| row(*index)).collect()
-    }
+    (0..indices.elements.len()).map(|at| row(indices.elements.integer(at))).collect()
 }
 
 /// The place in a table of a position of what is gathered from it.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use mind_shape::match_elements;
+
 use super::{Elements, Observed, positions};
 use crate::ir::{Module, ValueId};
 
@@ -40,11 +42,10 @@ impl NanSearch {
         if seen.depth > 0 {
             return None;
         }
-        let is_nan: Vec<bool> = match &seen.result.elements {
-            Elements::F32(elements) => elements.iter().map(|element| element.is_nan()).collect(),
-            Elements::F64(elements) => elements.iter().map(|element| element.is_nan()).collect(),
-            Elements::I32(_) | Elements::I64(_) | Elements::Bool(_) => return None,
-        };
+        let is_nan: Vec<bool> = match_elements!(&seen.result.elements, Elements(elements) {
+            floats => elements.iter().map(|element| element.is_nan()).collect(),
+            others => return None,
+        });
         let first = is_nan.iter().position(|is_nan| *is_nan)?;
         let before = seen.inst.operands.iter().find_map(|operand| self.from.get(operand).cloned());
         let went = before.unwrap_or_else(|| WentNan {

@@ -1,5 +1,7 @@
 //! Arithmetic on elements as the reference defines it.
 
+use mind_shape::element_types;
+
 use super::{Array, Elements};
 use crate::map::{MOST_OPERANDS, Row};
 use crate::reduce::Neutral;
@@ -49,8 +51,8 @@ macro_rules! conversions {
     };
 }
 
-macro_rules! integer {
-    ($number:ty, $variant:ident) => {
+macro_rules! integers {
+    ($($number:ident $variant:ident;)*) => {$(
         impl Element for $number {
             conversions!($number, $variant);
             fn apply(row: &Row, operands: &[Self]) -> Self {
@@ -81,11 +83,11 @@ macro_rules! integer {
                 }
             }
         }
-    };
+    )*};
 }
 
-macro_rules! float {
-    ($number:ty, $variant:ident) => {
+macro_rules! floats {
+    ($($number:ident $variant:ident;)*) => {$(
         impl Element for $number {
             conversions!($number, $variant);
             fn apply(row: &Row, operands: &[Self]) -> Self {
@@ -122,7 +124,7 @@ macro_rules! float {
                 (total.rounded() / count as f64) as Self
             }
         }
-    };
+    )*};
 }
 
 impl Element for bool {
@@ -156,58 +158,27 @@ impl Total {
     }
 }
 
-integer!(i32, I32);
-integer!(i64, I64);
-float!(f32, F32);
-float!(f64, F64);
+element_types!(integers => integers!);
+element_types!(floats => floats!);
 
-/// Evaluates an expression with `$number` standing for the Rust type of a [`crate::ty::DType`].
+/// Evaluates an expression with `$number` standing for the Rust type of a [`crate::ty::DType`] of numbers.
 macro_rules! with_number {
-    ($dtype:expr, $number:ident => $body:expr) => {{
-        use $crate::ty::DType;
-        match $dtype {
-            DType::I32 => {
-                type $number = i32;
-                $body
-            }
-            DType::I64 => {
-                type $number = i64;
-                $body
-            }
-            DType::F32 | DType::F64 => $crate::interp::with_float!($dtype, $number => $body),
-            DType::Bool => unreachable!("verification asks for numbers here"),
-        }
-    }};
-}
-
-/// As [`with_number`] with truth values among the elements.
-macro_rules! with_element {
-    ($dtype:expr, $element:ident => $body:expr) => {{
-        if let $crate::ty::DType::Bool = $dtype {
-            type $element = bool;
-            $body
-        } else {
-            $crate::interp::with_number!($dtype, $element => $body)
-        }
-    }};
+    ($dtype:expr, $number:ident => $body:expr) => {
+        mind_shape::match_dtype!($dtype, $number {
+            truths => unreachable!("verification asks for numbers here"),
+            numbers => $body,
+        })
+    };
 }
 
 /// As [`with_number`] where only floats can arise.
 macro_rules! with_float {
-    ($dtype:expr, $number:ident => $body:expr) => {{
-        use $crate::ty::DType;
-        match $dtype {
-            DType::F32 => {
-                type $number = f32;
-                $body
-            }
-            DType::F64 => {
-                type $number = f64;
-                $body
-            }
-            DType::I32 | DType::I64 | DType::Bool => unreachable!("verification asks for floats here"),
-        }
-    }};
+    ($dtype:expr, $number:ident => $body:expr) => {
+        mind_shape::match_dtype!($dtype, $number {
+            floats => $body,
+            others => unreachable!("verification asks for floats here"),
+        })
+    };
 }
 
-pub(crate) use {with_element, with_float, with_number};
+pub(crate) use {with_float, with_number};

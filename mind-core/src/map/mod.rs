@@ -336,7 +336,7 @@ impl Row {
 
     /// Whether it takes an element type.
     pub const fn takes(&self, dtype: DType) -> bool {
-        self.takes.admits(dtype.of_rules())
+        self.takes.admits(dtype)
     }
 
     /// The operand whose element type all others have, but for a condition.
@@ -356,7 +356,7 @@ impl Row {
     pub const fn result(&self, dtype: DType) -> DType {
         match self.gives {
             Gives::Operand => dtype,
-            Gives::Type(given) => DType::from_rules(given),
+            Gives::Type(given) => given,
         }
     }
 }

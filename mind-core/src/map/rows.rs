@@ -143,7 +143,7 @@ const COMPARISON: Row = Row {
     formals: &["lhs", "rhs"],
     profile: Profile::Extended,
     takes: Takes::Numbers,
-    gives: Gives::Type(mind_shape::DType::Bool),
+    gives: Gives::Type(DType::Bool),
     cost: Cost::Addition,
     exactness: Exactness::Exact,
     jumps_where_equal: true,
@@ -154,7 +154,7 @@ const COMPARISON: Row = Row {
 /// What functions of a float share that tell what kind of number it is.
 const KIND: Row = Row {
     profile: Profile::Extended,
-    gives: Gives::Type(mind_shape::DType::Bool),
+    gives: Gives::Type(DType::Bool),
     cost: Cost::Addition,
     exactness: Exactness::Exact,
     ..FLOATS
@@ -1309,7 +1309,7 @@ rows! {
     ToF32 = Row {
         mnemonic: "to_f32",
         label: "f32",
-        gives: Gives::Type(mind_shape::DType::F32),
+        gives: Gives::Type(DType::F32),
         rust: Rust::Function("to_f32"),
         derivative: &["like(dy, x)"],
         ..CONVERSION
@@ -1326,7 +1326,7 @@ rows! {
     ToF64 = Row {
         mnemonic: "to_f64",
         label: "f64",
-        gives: Gives::Type(mind_shape::DType::F64),
+        gives: Gives::Type(DType::F64),
         rust: Rust::Function("to_f64"),
         derivative: &["like(dy, x)"],
         ..CONVERSION
@@ -1343,7 +1343,7 @@ rows! {
     ToI32 = Row {
         mnemonic: "to_i32",
         label: "i32",
-        gives: Gives::Type(mind_shape::DType::I32),
+        gives: Gives::Type(DType::I32),
         rust: Rust::Function("to_i32"),
         exactness: Exactness::Exact,
         ..CONVERSION
@@ -1360,7 +1360,7 @@ rows! {
     ToI64 = Row {
         mnemonic: "to_i64",
         label: "i64",
-        gives: Gives::Type(mind_shape::DType::I64),
+        gives: Gives::Type(DType::I64),
         rust: Rust::Function("to_i64"),
         exactness: Exactness::Exact,
         ..CONVERSION
@@ -1377,7 +1377,7 @@ rows! {
     ToBool = Row {
         mnemonic: "to_bool",
         label: "bool",
-        gives: Gives::Type(mind_shape::DType::Bool),
+        gives: Gives::Type(DType::Bool),
         rust: Rust::Function("to_bool"),
         float: |x| f64::from(x[0] != 0.0),
         integer: |x| i64::from(x[0] != 0),

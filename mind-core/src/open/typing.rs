@@ -90,7 +90,7 @@ fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
     operands.find_map(|(position, (operand, written))| {
         let (found, needed, help) = match (holds(*operand), takes(&node.op, position)) {
             (Holds::Truths, Holds::Numbers) => {
-                ("bool", "i32, i64, f32, f64", "a truth value is no number: convert it, as `f32(…)`")
+                ("bool", mind_shape::names::NUMBERS, "a truth value is no number: convert it, as `f32(…)`")
             }
             (Holds::Numbers, Holds::Truths) => {
                 ("a number", "bool", "compare it, as `x > 0.0`, or convert it: `bool(…)`")
@@ -263,9 +263,9 @@ pub(super) fn to_rule(ty: &Type) -> RuleType {
 }
 
 fn rule_dtype(dtype: DType) -> RuleDType {
-    dtype.of_rules()
+    dtype
 }
 
 fn from_rule(ty: &RuleType) -> Type {
-    Type::new(DType::from_rules(ty.dtype()), ty.dims().iter().copied().map(Dim::literal).collect::<Shape>())
+    Type::new(ty.dtype(), ty.dims().iter().copied().map(Dim::literal).collect::<Shape>())
 }

@@ -1,6 +1,6 @@
 //! Inputs and constants.
 
-use mind_shape::element_count;
+use mind_shape::{element_count, match_dtype, names};
 
 use super::{
     Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Requirement,
@@ -170,8 +170,8 @@ static COUNT: OpInfo = OpInfo {
     requirements: |op, _| {
         let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
         let count = shape.element_count().expect("inference refuses what cannot be counted");
-        let is_open = *dtype == DType::I32 && count.as_literal().is_none();
-        is_open.then_some(Requirement::AtMost(count, LARGEST_I32)).into_iter().collect()
+        let most = largest(*dtype).filter(|_| count.as_literal().is_none());
+        most.map(|most| Requirement::AtMost(count, Dim::literal(most))).into_iter().collect()
     },
     fields: &[SHAPE, Field::of_type("dtype", FieldKind::DType)],
     attributes: |op| {
@@ -190,19 +190,24 @@ static COUNT: OpInfo = OpInfo {
 fn infer_count(op: &Op, _: &[&Type]) -> Inferred {
     let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
     if *dtype == DType::Bool {
-        let problem = "a number of elements is no bool, needed f32, f64, i32 or i64";
+        let problem = format!("a number of elements is no bool, needed {}", names::ANY_NUMBER);
         return Err(OpError::new(op, Code::E2005).problem(problem).focus(Focus::Attribute("dtype")).into());
     }
     super::rules::positive(op, shape)?;
     let count = shape.element_count().map_err(|overflow| OpError::overflow(op, overflow))?;
-    if *dtype == DType::I32 && count.as_literal().is_some_and(|count| i32::try_from(count).is_err()) {
-        let problem = format!("{count} is out of range for i32");
+    if count.as_literal().zip(largest(*dtype)).is_some_and(|(count, most)| count > most) {
+        let problem = format!("{count} is out of range for {dtype}");
         return Err(OpError::new(op, Code::E1005).problem(problem).focus(Focus::Attribute("shape")).into());
     }
     Ok(Type::scalar(*dtype))
 }
 
-const LARGEST_I32: Dim = Dim::literal(i32::MAX as i64);
+/// The largest integer of an element type, where not all numbers of elements are among its integers.
+const fn largest(dtype: DType) -> Option<i64> {
+    let largest =
+        match_dtype!(dtype, T { truths => i64::MAX, integers => T::MAX as i64, floats => i64::MAX });
+    if largest < i64::MAX { Some(largest) } else { None }
+}
 
 fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
     let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };

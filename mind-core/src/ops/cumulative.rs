@@ -62,7 +62,7 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
         Case::new(op, dtype, &vec![shape; row.arity])
     };
     let takes = if row.arity == 1 { Takes::Numbers } else { Takes::Floats };
-    if takes.admits(dtype.of_rules()) { all.map(case).collect() } else { Vec::new() }
+    if takes.admits(dtype) { all.map(case).collect() } else { Vec::new() }
 }
 
 pub(super) fn made(given: Attributes) -> Cumulation {

@@ -161,13 +161,13 @@ fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
     for (position, operand) in operands.iter().enumerate() {
         match (operand.dtype, found) {
             (DType::I64 | DType::Bool, _) => {}
-            (DType::I32, _) => {
+            (dtype, _) if !dtype.is_float() => {
                 return Err(not_taken(op, position, operand.dtype, "f32, f64, i64, bool"));
             }
             (dtype, Some((first, ty))) if ty.dtype != dtype => {
                 return Err(OpError::mixed(op, ty, operand).operands(&[first, position]).into());
             }
-            (DType::F32 | DType::F64, _) => found = Some((position, operand)),
+            _ => found = Some((position, operand)),
         }
     }
     found.map(|(_, ty)| ty.dtype).ok_or_else(|| no_floats(op))

@@ -301,14 +301,14 @@ fn infer_add_along(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(updates.with_shape(shape.clone()))
 }
 
-/// E4011 unless the operand is `i32` or `i64`.
+/// E4011 unless the operand is of integers.
 fn index_dtype(op: &Op, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
     let dtype = operands[position].dtype;
     if dtype.is_integer() {
         return Ok(());
     }
     Err(OpError::new(op, Code::E4011)
-        .problem(format!("indices are {dtype}, needed i32 or i64"))
+        .problem(format!("indices are {dtype}, needed {}", mind_shape::names::ANY_INTEGER))
         .focus(Focus::Operand(position))
         .operands(&[position])
         .into())

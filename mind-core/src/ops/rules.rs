@@ -20,11 +20,7 @@ pub(super) fn foreign(op: &Op) -> ! {
 /// E2005 unless the operand is of an element type that is taken.
 pub(super) fn taken(op: &Op, takes: Takes, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
     let dtype = operands[position].dtype;
-    if takes.admits(dtype.of_rules()) {
-        Ok(())
-    } else {
-        Err(OpError::dtype(op, position, dtype, takes).into())
-    }
+    if takes.admits(dtype) { Ok(()) } else { Err(OpError::dtype(op, position, dtype, takes).into()) }
 }
 
 /// E2004 unless both operands have one element type, E2005 unless that is one of numbers.

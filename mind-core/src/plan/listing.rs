@@ -378,13 +378,7 @@ pub(crate) fn operation(op: Map, operands: &[String]) -> String {
 /// The first few elements.
 fn constant(data: &TensorData) -> String {
     const SHOWN: usize = 3;
-    let elements: Vec<String> = match data {
-        TensorData::I32(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
-        TensorData::I64(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
-        TensorData::F32(elements) => elements.iter().take(SHOWN).map(|e| format!("{:?}", e.get())).collect(),
-        TensorData::F64(elements) => elements.iter().take(SHOWN).map(|e| format!("{:?}", e.get())).collect(),
-        TensorData::Bool(elements) => elements.iter().take(SHOWN).map(ToString::to_string).collect(),
-    };
+    let elements = data.texts(SHOWN);
     let more = if data.stored() > SHOWN { ", …" } else { "" };
     match &elements[..] {
         [one] if data.stored() == 1 => one.clone(),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use mind_shape::{Kind, element_types, match_dtype, match_elements};
+
 use crate::{
     data::TensorData,
     map::{Hlo, Map},
@@ -40,14 +42,13 @@ impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("tensor<")?;
         self.shape.iter().try_for_each(|extent| write!(f, "{extent}x"))?;
-        let element = match self.dtype {
-            DType::Bool => "i1",
-            DType::I32 => "i32",
-            DType::I64 => "i64",
-            DType::F32 => "f32",
-            DType::F64 => "f64",
-        };
-        write!(f, "{element}>")
+        let bits = 8 * self.dtype.bytes();
+        match self.dtype.kind() {
+            Kind::Truth => write!(f, "i1>"),
+            Kind::Unsigned => write!(f, "ui{bits}>"),
+            Kind::Signed => write!(f, "i{bits}>"),
+            Kind::Float => write!(f, "f{bits}>"),
+        }
     }
 }
 
@@ -59,13 +60,7 @@ pub(super) fn list<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Strin
 
 /// The elements of a constant as `dense` takes them: one that fills it, or all of them in brackets.
 pub(super) fn elements(data: &TensorData, shape: &[i64]) -> String {
-    match data {
-        TensorData::I32(elements) => nested(elements, shape, ToString::to_string),
-        TensorData::I64(elements) => nested(elements, shape, ToString::to_string),
-        TensorData::F32(elements) => nested(elements, shape, |element| of_f32(element.get())),
-        TensorData::F64(elements) => nested(elements, shape, |element| of_f64(element.get())),
-        TensorData::Bool(elements) => nested(elements, shape, ToString::to_string),
-    }
+    match_elements!(data, TensorData(elements) => nested(elements, shape, |element| element.get().shown()))
 }
 
 fn nested<T>(elements: &[T], shape: &[i64], show: impl Fn(&T) -> String) -> String {
@@ -88,23 +83,41 @@ fn nested<T>(elements: &[T], shape: &[i64], show: impl Fn(&T) -> String) -> Stri
     text
 }
 
-/// A number that is read back to the bit: MLIR reads decimals as `f64` and rounds that.
-fn of_f32(number: f32) -> String {
-    if !number.is_finite() {
-        return format!("0x{:08X}", number.to_bits());
-    }
-    let short = format!("{number:?}");
-    let is_exact = short.parse::<f64>().is_ok_and(|read| (read as f32).to_bits() == number.to_bits());
-    with_point(if is_exact { short } else { format!("{:?}", f64::from(number)) })
+/// An element as `dense` takes it.
+trait Shown {
+    /// Its text.
+    fn shown(self) -> String;
 }
 
-fn of_f64(number: f64) -> String {
-    if number.is_finite() {
-        with_point(format!("{number:?}"))
-    } else {
-        format!("0x{:016X}", number.to_bits())
-    }
+macro_rules! whole {
+    ($($element:ident $variant:ident;)*) => {$(
+        impl Shown for $element {
+            fn shown(self) -> String {
+                self.to_string()
+            }
+        }
+    )*};
 }
+
+macro_rules! floats {
+    ($($float:ident $variant:ident;)*) => {$(
+        /// A number that is read back to the bit: MLIR reads decimals as `f64` and rounds that.
+        impl Shown for $float {
+            fn shown(self) -> String {
+                if !self.is_finite() {
+                    return format!("0x{:01$X}", self.to_bits(), 2 * size_of::<Self>());
+                }
+                let short = format!("{self:?}");
+                let is_exact = short.parse::<f64>().is_ok_and(|read| (read as Self).to_bits() == self.to_bits());
+                with_point(if is_exact { short } else { format!("{:?}", f64::from(self)) })
+            }
+        }
+    )*};
+}
+
+whole!(bool Bool;);
+element_types!(integers => whole!);
+element_types!(floats => floats!);
 
 /// MLIR asks for a point before an exponent.
 fn with_point(number: String) -> String {
@@ -121,17 +134,16 @@ pub(super) fn number(number: f64, dtype: DType) -> String {
 
 /// What changes no element that `combine` puts together with it.
 pub(super) fn neutral(neutral: Neutral, dtype: DType) -> String {
-    match (neutral, dtype) {
-        (Neutral::Zero, _) => number(0.0, dtype),
-        (Neutral::One, _) => number(1.0, dtype),
-        (Neutral::Least, DType::F32 | DType::F64) => number(f64::NEG_INFINITY, dtype),
-        (Neutral::Greatest, DType::F32 | DType::F64) => number(f64::INFINITY, dtype),
-        (Neutral::Least, DType::I32) => i32::MIN.to_string(),
-        (Neutral::Greatest, DType::I32) => i32::MAX.to_string(),
-        (Neutral::Least, DType::I64) => i64::MIN.to_string(),
-        (Neutral::Greatest, DType::I64) => i64::MAX.to_string(),
-        (Neutral::Least, DType::Bool) => false.to_string(),
-        (Neutral::Greatest, DType::Bool) => true.to_string(),
+    let (least, greatest) = match_dtype!(dtype, T {
+        truths => (false.shown(), true.shown()),
+        integers => (T::MIN.shown(), T::MAX.shown()),
+        floats => (T::NEG_INFINITY.shown(), T::INFINITY.shown()),
+    });
+    match neutral {
+        Neutral::Zero => number(0.0, dtype),
+        Neutral::One => number(1.0, dtype),
+        Neutral::Least => least,
+        Neutral::Greatest => greatest,
     }
 }
 

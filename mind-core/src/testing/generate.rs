@@ -1,5 +1,7 @@
 //! Random well-typed modules.
 
+use mind_shape::match_dtype;
+
 use super::Random;
 use crate::{
     build::Builder,
@@ -258,10 +260,7 @@ impl Generator {
 
     /// Integers that are not 0: with their lowest bits set.
     fn odd(&mut self, x: ValueId) -> Option<ValueId> {
-        let one = match self.builder.ty(x).dtype {
-            DType::I32 => vec![1_i32].into(),
-            _ => vec![1_i64].into(),
-        };
+        let one = TensorData::count(1, self.builder.ty(x).dtype);
         let one = self.builder.push(Op::Const(Const::new(one, Shape::scalar())), &[]).ok()?;
         self.made(Op::Map(Map::BitOr), &[x, one])
     }
@@ -472,19 +471,16 @@ impl Generator {
             (DType::F32, false) => Op::Const(Const::F32((number as f32).into())),
             (DType::F64, false) => Op::Const(Const::F64(number.into())),
             (DType::I64, false) => Op::Const(Const::I64(number as i64)),
-            (DType::Bool | DType::I32 | DType::I64 | DType::F32 | DType::F64, _) => {
+            _ => {
                 let shape: Vec<i64> =
                     (0..self.random.below(3)).map(|_| 1 + self.random.below(3) as i64).collect();
                 let count: i64 = shape.iter().product();
                 let mut draw = || self.random.below(9) as f64 / 2.0 - 2.0;
                 let numbers: Vec<f64> = (0..count).map(|_| draw()).collect();
-                let data = match dtype {
-                    DType::F32 => numbers.into_iter().map(|number| number as f32).collect::<Vec<_>>().into(),
-                    DType::F64 => numbers.into(),
-                    DType::I32 => numbers.into_iter().map(|number| number as i32).collect::<Vec<_>>().into(),
-                    DType::I64 => numbers.into_iter().map(|number| number as i64).collect::<Vec<_>>().into(),
-                    DType::Bool => numbers.into_iter().map(|number| number > 0.0).collect::<Vec<_>>().into(),
-                };
+                let data = match_dtype!(dtype, T {
+                    truths => numbers.into_iter().map(|number| number > 0.0).collect::<Vec<_>>().into(),
+                    numbers => numbers.into_iter().map(|number| number as T).collect::<Vec<_>>().into(),
+                });
                 Op::Const(Const::Tensor { data, shape: Shape::literal(&shape) })
             }
         }

@@ -1,5 +1,7 @@
 //! Gradients behind masks: a cotangent that is exactly 0 contributes nothing, whatever the elements are.
 
+use mind_shape::match_dtype;
+
 use super::special_inputs;
 use crate::{
     canon::{Canonical, canonicalise},
@@ -61,13 +63,10 @@ fn gradient(module: &Canonical) -> Option<Canonical> {
 /// A value of the shape and element type of another, with one number at every index.
 fn filled(like: &Array, number: f64) -> Array {
     let count = like.elements.len();
-    let elements: Elements = match like.elements {
-        Elements::F32(_) => vec![number as f32; count].into(),
-        Elements::F64(_) => vec![number; count].into(),
-        Elements::I32(_) => vec![number as i32; count].into(),
-        Elements::I64(_) => vec![number as i64; count].into(),
-        Elements::Bool(_) => vec![number != 0.0; count].into(),
-    };
+    let elements: Elements = match_dtype!(like.dtype(), T {
+        truths => vec![number != 0.0; count].into(),
+        numbers => vec![number as T; count].into(),
+    });
     Array::new(like.shape.clone(), elements)
 }
 

@@ -12,7 +12,7 @@ use crate::{
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     ir::{Module, Nested, Nesting, Op, Own, ValueId},
     ops::Profile,
-    ty::{DType, Type},
+    ty::Type,
     verify::verify,
 };
 
@@ -82,7 +82,7 @@ impl Generator {
 
 /// What the derivative of a module passes back, of its inputs, its results and their cotangents.
 fn pullback(function: &Module) -> Option<Nested> {
-    let is_float = |ty: &Type| matches!(ty.dtype, DType::F32 | DType::F64);
+    let is_float = |ty: &Type| ty.dtype.is_float();
     if !function.outputs().iter().all(|output| is_float(function.ty(*output))) {
         return None;
     }

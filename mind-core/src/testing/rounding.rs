@@ -6,6 +6,8 @@
 //! off by, as far as it magnifies that. So a difference of large numbers that nearly cancel may be off by much, and
 //! everything else by little.
 
+use mind_shape::match_dtype;
+
 use crate::{
     canon::canonicalise,
     cumulate::{Combine, Cumulate},
@@ -110,17 +112,14 @@ impl Format {
     }
 
     fn of(dtype: DType) -> Option<Self> {
-        match dtype {
-            DType::F32 => Some(Self {
-                epsilon: f32::EPSILON.into(),
-                smallest: f32::MIN_POSITIVE.into(),
-                largest: f32::MAX.into(),
+        match_dtype!(dtype, T {
+            floats => Some(Self {
+                epsilon: T::EPSILON.into(),
+                smallest: T::MIN_POSITIVE.into(),
+                largest: T::MAX.into(),
             }),
-            DType::F64 => {
-                Some(Self { epsilon: f64::EPSILON, smallest: f64::MIN_POSITIVE, largest: f64::MAX })
-            }
-            DType::Bool | DType::I32 | DType::I64 => None,
-        }
+            others => None,
+        })
     }
 }
 

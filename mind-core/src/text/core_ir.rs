@@ -17,10 +17,10 @@ use std::fmt;
 
 use super::{
     Document, Form, Limits,
-    cursor::{self, Cursor, Read, Spaces},
+    cursor::{self, Cursor, Element, Read, Spaces},
     decode,
     read::{self, Holder, Notes, Reader},
-    write,
+    write::{self, Written},
 };
 use crate::{
     diag::{Code, Diag, Diags},
@@ -216,8 +216,8 @@ fn push_attribute(text: &mut String, attribute: &Attribute) {
         Attribute::Text(name) => write::quoted(text, name),
         Attribute::Flag(flag) => text.push_str(if *flag { "true" } else { "false" }),
         Attribute::I64(value) => write::integer(text, *value),
-        Attribute::F32(value) => write::float32(text, *value),
-        Attribute::F64(value) => write::float64(text, *value),
+        Attribute::F32(value) => value.get().write(text),
+        Attribute::F64(value) => value.get().write(text),
         Attribute::DType(dtype) => text.push_str(dtype.name()),
         Attribute::Integers(integers) => push_integers(text, integers),
         Attribute::Dims(dims) => write::list(text, dims, ", ", |text, dim| write::shown(text, dim)),
@@ -426,9 +426,9 @@ fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Op
         *attribute = Some(match field.kind {
             FieldKind::Text => Attribute::Text(cursor.quoted("text in double quotes")?.into()),
             FieldKind::Flag => Attribute::Flag(flag(cursor)?),
-            FieldKind::I64 => Attribute::I64(cursor::i64_element(cursor)?),
-            FieldKind::F32 => Attribute::F32(cursor::f32_element(cursor)?.into()),
-            FieldKind::F64 => Attribute::F64(cursor::f64_element(cursor)?.into()),
+            FieldKind::I64 => Attribute::I64(i64::read(cursor)?),
+            FieldKind::F32 => Attribute::F32(f32::read(cursor)?.into()),
+            FieldKind::F64 => Attribute::F64(f64::read(cursor)?.into()),
             FieldKind::DType => Attribute::DType(cursor.dtype()?),
             FieldKind::Integers => Attribute::Integers(read::integers(cursor, Spaces::Allowed)?),
             FieldKind::Dims => Attribute::Dims(read::dims(cursor, Spaces::Allowed)?),

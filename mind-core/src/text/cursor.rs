@@ -12,7 +12,7 @@ use crate::{
 };
 
 pub(super) use dims::dim;
-pub(super) use numbers::{data, f32_element, f64_element, i64_element};
+pub(super) use numbers::{Element, Quiet, data};
 
 /// What was read, or what is wrong; boxed, since it seldom is.
 pub(super) type Read<T> = Result<T, Box<Diag>>;
@@ -421,7 +421,10 @@ impl<'a> Cursor<'a> {
                 self.at += length;
                 Ok(dtype)
             }
-            None => self.unexpected("one of `f32`, `f64`, `i32`, `i64`, `bool`"),
+            None => {
+                let names: Vec<_> = DType::ALL.iter().map(|dtype| format!("`{dtype}`")).collect();
+                self.unexpected(&format!("one of {}", names.join(", ")))
+            }
         }
     }
 

@@ -19,13 +19,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
+use mind_shape::{match_dtype, match_elements};
+
 use super::{
     Form, Limits, core_ir,
-    cursor::{self, Cursor, Read, Spaces},
-    read, write,
+    cursor::{self, Cursor, Element, Read, Spaces},
+    read,
+    write::Written,
 };
 use crate::{
-    data::{F32, F64, TensorData},
+    data::TensorData,
     definitions::Definition,
     diag::{Code, Diag, Diags, Site},
     dim::Dim,
@@ -179,8 +182,8 @@ fn insert(attributes: &mut Map<String, Value>, name: &str, attribute: Attribute)
         Attribute::Text(text) => Value::from(&*text),
         Attribute::Flag(flag) => flag.into(),
         Attribute::I64(value) => value.into(),
-        Attribute::F32(value) => float32(value),
-        Attribute::F64(value) => float64(value),
+        Attribute::F32(value) => float(value.get()),
+        Attribute::F64(value) => float(value.get()),
         Attribute::DType(dtype) => dtype.name().into(),
         Attribute::Integers(integers) => integers.into(),
         Attribute::Dims(dims) => dim_values(&dims),
@@ -212,32 +215,19 @@ fn dim_values(dims: &[Dim]) -> Value {
 }
 
 fn elements(data: &TensorData) -> Vec<Value> {
-    match data {
-        TensorData::I32(elements) => elements.iter().map(|element| (*element).into()).collect(),
-        TensorData::I64(elements) => elements.iter().map(|element| (*element).into()).collect(),
-        TensorData::F32(elements) => elements.iter().map(|element| float32(*element)).collect(),
-        TensorData::F64(elements) => elements.iter().map(|element| float64(*element)).collect(),
-        TensorData::Bool(elements) => elements.iter().map(|element| (*element).into()).collect(),
-    }
+    match_elements!(data, TensorData(elements) {
+        truths => elements.iter().map(|element| element.get().into()).collect(),
+        integers => elements.iter().map(|element| element.get().into()).collect(),
+        floats => elements.iter().map(|element| float(element.get())).collect(),
+    })
 }
 
-/// The number with the shortest decimal, which rounds back to the same `f32`.
-fn float32(value: F32) -> Value {
+/// The number with the shortest decimal, which rounds back to the same float; what is not finite as a text.
+fn float<T: Written>(value: T) -> Value {
     let mut text = String::new();
-    write::float32(&mut text, value);
-    let number = value.get().is_finite().then(|| f64::from_str(&text).ok()).flatten();
-    number.and_then(Number::from_f64).map_or_else(|| text.into(), Value::Number)
-}
-
-fn float64(value: F64) -> Value {
-    Number::from_f64(value.get()).map_or_else(
-        || {
-            let mut text = String::new();
-            write::float64(&mut text, value);
-            text.into()
-        },
-        Value::Number,
-    )
+    value.write(&mut text);
+    let number = f64::from_str(&text).ok().and_then(Number::from_f64);
+    number.map_or_else(|| text.into(), Value::Number)
 }
 
 fn definition(instruction: Instruction, limits: &Limits, nodes: &mut usize) -> Read<Definition> {
@@ -299,8 +289,12 @@ fn values(
                 other => return unfit(name, "true or false", &other),
             },
             FieldKind::I64 => Attribute::I64(integer(name, take(given, name)?)?),
-            FieldKind::F32 => Attribute::F32(element32(name, &take(given, name)?)?),
-            FieldKind::F64 => Attribute::F64(element64(name, &take(given, name)?)?),
+            FieldKind::F32 => Attribute::F32(
+                read_float(name, &take(given, name)?, DType::F32, |value| value as f32)?.into(),
+            ),
+            FieldKind::F64 => {
+                Attribute::F64(read_float(name, &take(given, name)?, DType::F64, |value| value)?.into())
+            }
             FieldKind::DType => {
                 Attribute::DType(whole(&string(name, take(given, name)?)?, |cursor| cursor.dtype())?)
             }
@@ -375,26 +369,18 @@ fn dims(name: &str, value: Value) -> Read<Vec<Dim>> {
     })
 }
 
-fn element32(name: &str, value: &Value) -> Read<F32> {
-    match value {
-        Value::String(text) => whole(text, cursor::f32_element).map(F32::from),
-        Value::Number(_) => {
-            let rounded = value.as_f64().map(|value| value as f32).filter(|value| value.is_finite());
-            rounded.map_or_else(|| unfit(name, "a number of f32", value), |value| Ok(value.into()))
-        }
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            unfit(name, "a number of f32", value)
-        }
+/// A float, which `round` makes of the nearest `f64`.
+fn read_float<T: Element + Into<f64> + Copy>(
+    name: &str,
+    value: &Value,
+    dtype: DType,
+    round: impl Fn(f64) -> T,
+) -> Read<T> {
+    if let Value::String(text) = value {
+        return whole(text, T::read);
     }
-}
-
-fn element64(name: &str, value: &Value) -> Read<F64> {
-    match value {
-        Value::String(text) => whole(text, cursor::f64_element).map(F64::from),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            value.as_f64().map_or_else(|| unfit(name, "a number of f64", value), |value| Ok(value.into()))
-        }
-    }
+    let rounded = value.as_f64().map(round).filter(|value| (*value).into().is_finite());
+    rounded.map_or_else(|| unfit(name, &format!("a number of {dtype}"), value), Ok)
 }
 
 fn tensor(name: &str, value: Value, ty: &Type, limits: &Limits) -> Read<TensorData> {
@@ -419,21 +405,19 @@ fn typed(name: &str, items: Vec<Value>, dtype: DType) -> Read<TensorData> {
     fn all<T>(items: Vec<Value>, element: impl Fn(Value) -> Read<T>) -> Read<Vec<T>> {
         items.into_iter().map(element).collect()
     }
-    let narrow = |value: Value| match i32::try_from(integer(name, value.clone())?) {
-        Ok(value) => Ok(value),
-        Err(_) => unfit(name, "an integer of 32 bits", &value),
-    };
-    Ok(match dtype {
-        DType::I32 => all(items, narrow)?.into(),
-        DType::I64 => all(items, |item| integer(name, item))?.into(),
-        DType::F32 => all(items, |item| element32(name, &item).map(F32::get))?.into(),
-        DType::F64 => all(items, |item| element64(name, &item).map(F64::get))?.into(),
-        DType::Bool => all(items, |item| match item {
+    Ok(match_dtype!(dtype, T {
+        truths => all(items, |item| match item {
             Value::Bool(truth) => Ok(truth),
             other => unfit(name, "true or false", &other),
         })?
         .into(),
-    })
+        integers => all(items, |item| {
+            let integer = T::try_from(integer(name, item.clone())?);
+            integer.or_else(|_| unfit(name, &format!("an integer of {} bits", T::BITS), &item))
+        })?
+        .into(),
+        floats => all(items, |item| read_float(name, &item, dtype, |value| value as T))?.into(),
+    }))
 }
 
 fn padding(name: &str, value: Value) -> Read<Padding> {

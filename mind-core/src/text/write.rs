@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::data::{F32, F64, TensorData};
+use mind_shape::{element_types, match_elements};
+
+use super::cursor::Quiet;
+use crate::data::TensorData;
 
 /// A number in decimal.
 pub(super) fn unsigned(text: &mut String, mut value: u64) {
@@ -52,38 +55,51 @@ pub(super) fn data(text: &mut String, data: &TensorData, separator: &str) {
             several => list(text, several, separator, |text, value| element(text, *value)),
         }
     }
-    match data {
-        TensorData::I32(values) => {
-            elements(text, values, separator, |text, value| integer(text, value.into()))
+    match_elements!(data, TensorData(values) => {
+        elements(text, values, separator, |text, value| value.get().write(text))
+    });
+}
+
+/// An element as both text forms have it.
+pub(super) trait Written {
+    /// Writes it. A float is the shortest decimal with the same bits, `inf`, `-inf`, `nan` or `nan:` and all bits.
+    fn write(self, text: &mut String);
+}
+
+macro_rules! integers {
+    ($($element:ident $variant:ident;)*) => {$(
+        impl Written for $element {
+            fn write(self, text: &mut String) {
+                integer(text, self.into());
+            }
         }
-        TensorData::I64(values) => elements(text, values, separator, integer),
-        TensorData::F32(values) => elements(text, values, separator, float32),
-        TensorData::F64(values) => elements(text, values, separator, float64),
-        TensorData::Bool(values) => elements(text, values, separator, shown),
+    )*};
+}
+
+macro_rules! floats {
+    ($($float:ident $variant:ident;)*) => {$(
+        impl Written for $float {
+            fn write(self, text: &mut String) {
+                let (bits, width) = (self.to_bits(), 2 + 2 * size_of::<Self>());
+                let written = match bits {
+                    _ if bits == Self::QUIET.to_bits() => write!(text, "nan"),
+                    _ if self.is_nan() => write!(text, "nan:{bits:#0width$x}"),
+                    _ => write!(text, "{self:?}"),
+                };
+                written.expect("writing to a string cannot fail");
+            }
+        }
+    )*};
+}
+
+impl Written for bool {
+    fn write(self, text: &mut String) {
+        shown(text, self);
     }
 }
 
-/// The shortest decimal with the same bits, `inf`, `-inf`, `nan` or `nan:` and all bits.
-pub(super) fn float32(text: &mut String, element: F32) {
-    let value = element.get();
-    let written = match value.to_bits() {
-        0x7fc0_0000 => write!(text, "nan"),
-        bits if value.is_nan() => write!(text, "nan:{bits:#010x}"),
-        _ => write!(text, "{value:?}"),
-    };
-    written.expect("writing to a string cannot fail");
-}
-
-/// As [`float32`].
-pub(super) fn float64(text: &mut String, element: F64) {
-    let value = element.get();
-    let written = match value.to_bits() {
-        0x7ff8_0000_0000_0000 => write!(text, "nan"),
-        bits if value.is_nan() => write!(text, "nan:{bits:#018x}"),
-        _ => write!(text, "{value:?}"),
-    };
-    written.expect("writing to a string cannot fail");
-}
+element_types!(integers => integers!);
+element_types!(floats => floats!);
 
 /// Text in double quotes, on one line whatever it holds.
 pub(super) fn quoted(text: &mut String, value: &str) {
@@ -112,7 +128,7 @@ mod tests {
     fn floats_are_shortest_and_keep_their_bits() {
         let shown = |values: Vec<f32>| {
             let mut text = String::new();
-            list(&mut text, &values, ", ", |text, value| float32(text, (*value).into()));
+            list(&mut text, &values, ", ", |text, value| value.write(text));
             text
         };
         let values = vec![0.1, 1.0, -0.0, 1e-7, f32::MAX, f32::INFINITY, f32::NEG_INFINITY];
@@ -121,7 +137,7 @@ mod tests {
             vec![f32::from_bits(0x7fc0_0000), f32::from_bits(0x7fc0_0001), f32::from_bits(0xffc0_0000)];
         assert_eq!(shown(nans), "[nan, nan:0x7fc00001, nan:0xffc00000]");
         let mut text = String::new();
-        float64(&mut text, f64::from_bits(0x7ff8_0000_0000_0001).into());
+        f64::from_bits(0x7ff8_0000_0000_0001).write(&mut text);
         assert_eq!(text, "nan:0x7ff8000000000001");
     }
 

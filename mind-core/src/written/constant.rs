@@ -15,8 +15,8 @@ pub struct Constant {
     pub dtype: DType,
     /// Its extents.
     pub shape: Vec<i64>,
-    /// The elements in each of [`DType::CONSTANT`], in that order, or why it cannot have that element type.
-    pub values: [Result<TensorData, Misfit>; 5],
+    /// The elements in each of [`DType::ALL`], in that order, or why it cannot have that element type.
+    pub values: [Result<TensorData, Misfit>; DType::ALL.len()],
 }
 
 impl Constant {
@@ -28,7 +28,7 @@ impl Constant {
             suffix: None,
             dtype: DType::F32,
             shape: Vec::new(),
-            values: DType::CONSTANT.map(|dtype| Ok(TensorData::splat(dtype, number))),
+            values: DType::ALL.map(|dtype| Ok(TensorData::splat(dtype, number))),
         }
     }
 
@@ -39,8 +39,7 @@ impl Constant {
 
     /// The elements in an element type, or why it cannot have it.
     pub fn values_in(&self, dtype: DType) -> &Result<TensorData, Misfit> {
-        let position = DType::CONSTANT.iter().position(|other| *other == dtype);
-        &self.values[position.expect("all element types are listed")]
+        &self.values[dtype as usize]
     }
 
     /// What it is, as a message says it: `an integer`, `f64`.

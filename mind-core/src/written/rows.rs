@@ -104,7 +104,7 @@ impl Row {
     pub(super) fn map(map: Map) -> Self {
         let row = map.row();
         let elements = match (row.gives, row.leading()) {
-            (Gives::Type(dtype), _) => Elements::Own(DType::from_rules(dtype)),
+            (Gives::Type(dtype), _) => Elements::Own(dtype),
             (Gives::Operand, 0) => Elements::All,
             (Gives::Operand, leading) => Elements::From(leading),
         };

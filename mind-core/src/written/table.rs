@@ -463,8 +463,8 @@ statements! {
         run: "converted" => (X),
         core: match types[0].dtype {
             DType::I64 => Ok(Vec::new()),
-            DType::I32 => one(ir::Op::Map(Map::ToI64)),
-            DType::F32 | DType::F64 | DType::Bool => Err(Unresolved::NoIndices),
+            dtype if dtype.is_integer() => one(ir::Op::Map(Map::ToI64)),
+            _ => Err(Unresolved::NoIndices),
         },
     }
     Op::Own(Own::Stack { axis }) => {

@@ -17,7 +17,7 @@ use super::support::{f32s, lists, lists_up_to, samples, shapes, shapes_of_rank, 
 
 /// The type as the compiler has it.
 fn compiled(ty: &Type) -> ty::Type {
-    let dtype = ty::DType::from_rules(ty.dtype());
+    let dtype = ty.dtype();
     ty::Type::new(dtype, ty::Shape::literal(ty.dims()))
 }
 

@@ -185,7 +185,7 @@ pub(super) const RULES: &str = "rt::rules";
 
 /// A literal as the rules know it.
 fn literal(constant: &Constant) -> String {
-    let fits = DType::CONSTANT.map(|dtype| match constant.values_in(dtype) {
+    let fits = DType::ALL.map(|dtype| match constant.values_in(dtype) {
         Ok(_) => "rt::rules::Fit::Yes".to_string(),
         Err(Misfit::Kind { help }) => {
             format!("rt::rules::Fit::OtherKind {{ help: {:?} }}", help.as_deref().unwrap_or_default())
@@ -204,5 +204,5 @@ fn type_value(ty: &Type) -> String {
 }
 
 fn dtype(dtype: DType) -> String {
-    format!("rt::DType::{:?}", dtype.of_rules())
+    format!("rt::DType::{:?}", dtype)
 }

@@ -209,11 +209,10 @@ pub(super) fn constant(program: &Program, node: NodeId, element: &str) -> String
         // The rules have refused this element type.
         Err(_) => "&[]".to_string(),
     };
-    match DType::CONSTANT.into_iter().find(|dtype| dtype.name() == element) {
+    match DType::ALL.into_iter().find(|dtype| dtype.name() == element) {
         Some(dtype) => format!("({})", of(dtype)),
         None => {
-            let [f32, f64, i32, i64] = [DType::F32, DType::F64, DType::I32, DType::I64].map(of);
-            format!("<{element} as rt::Number>::pick({f32}, {f64}, {i32}, {i64})")
+            format!("<{element} as rt::Number>::pick({})", DType::NUMERIC.map(of).join(", "))
         }
     }
 }

@@ -2,52 +2,60 @@
 
 use std::fmt::Write;
 
-use mind_core::{data::TensorData, ty::DType};
+use mind_core::data::TensorData;
+use mind_shape::{element_types, match_elements};
 
 /// The only element of a constant, in parentheses where negative so that methods apply to all of it.
 pub(crate) fn scalar(data: &TensorData) -> String {
-    match data {
-        TensorData::I32(elements) => integer(elements[0].into(), DType::I32),
-        TensorData::I64(elements) => integer(elements[0], DType::I64),
-        TensorData::F32(elements) => float32(elements[0].get()),
-        TensorData::F64(elements) => float64(elements[0].get()),
-        TensorData::Bool(elements) => elements[0].to_string(),
-    }
+    match_elements!(data, TensorData(elements) => elements[0].get().literal())
 }
 
 /// All stored elements as an array.
 pub(crate) fn elements(data: &TensorData) -> String {
     let mut text = String::from("[");
-    let mut push = |element: String| _ = write!(text, "{element}, ");
-    match data {
-        TensorData::I32(elements) => {
-            elements.iter().for_each(|element| push(integer((*element).into(), DType::I32)))
-        }
-        TensorData::I64(elements) => elements.iter().for_each(|element| push(integer(*element, DType::I64))),
-        TensorData::F32(elements) => elements.iter().for_each(|element| push(float32(element.get()))),
-        TensorData::F64(elements) => elements.iter().for_each(|element| push(float64(element.get()))),
-        TensorData::Bool(elements) => elements.iter().for_each(|element| push(element.to_string())),
-    }
+    match_elements!(data, TensorData(elements) => {
+        elements.iter().for_each(|element| _ = write!(text, "{}, ", element.get().literal()))
+    });
     text.push(']');
     text
 }
 
-fn integer(value: i64, dtype: DType) -> String {
-    if value < 0 { format!("({value}_{dtype})") } else { format!("{value}_{dtype}") }
+/// An element type with literals.
+trait Literal {
+    /// Its literal.
+    fn literal(self) -> String;
 }
 
-fn float32(value: f32) -> String {
-    match (value.is_finite(), value.is_sign_negative()) {
-        (true, false) => format!("{value:?}_f32"),
-        (true, true) => format!("({value:?}_f32)"),
-        (false, _) => format!("f32::from_bits({:#x})", value.to_bits()),
+impl Literal for bool {
+    fn literal(self) -> String {
+        self.to_string()
     }
 }
 
-fn float64(value: f64) -> String {
-    match (value.is_finite(), value.is_sign_negative()) {
-        (true, false) => format!("{value:?}_f64"),
-        (true, true) => format!("({value:?}_f64)"),
-        (false, _) => format!("f64::from_bits({:#x})", value.to_bits()),
-    }
+macro_rules! integers {
+    ($($integer:ident $variant:ident;)*) => {$(
+        impl Literal for $integer {
+            fn literal(self) -> String {
+                let text = format!(concat!("{}_", stringify!($integer)), self);
+                if text.starts_with('-') { format!("({text})") } else { text }
+            }
+        }
+    )*};
 }
+
+macro_rules! floats {
+    ($($float:ident $variant:ident;)*) => {$(
+        impl Literal for $float {
+            fn literal(self) -> String {
+                match (self.is_finite(), self.is_sign_negative()) {
+                    (true, false) => format!(concat!("{:?}_", stringify!($float)), self),
+                    (true, true) => format!(concat!("({:?}_", stringify!($float), ")"), self),
+                    (false, _) => format!(concat!(stringify!($float), "::from_bits({:#x})"), self.to_bits()),
+                }
+            }
+        }
+    )*};
+}
+
+element_types!(integers => integers!);
+element_types!(floats => floats!);

@@ -4,8 +4,8 @@ use mind_core::{
     diag::Site,
     dim::Dim,
     surface::lower::{Leaf, Seen, Struct, StructType, Structure},
-    ty::DType,
 };
+use mind_shape::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -173,10 +173,10 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
     };
     match structure {
         Structure::Value(ty) if ty.rank() == 0 => {
-            let zero = match ty.dtype {
-                DType::F32 | DType::F64 => quote! { 0.0 },
-                DType::I32 | DType::I64 => quote! { 0 },
-                DType::Bool => quote! { false },
+            let zero = match ty.dtype.kind() {
+                Kind::Float => quote! { 0.0 },
+                Kind::Signed | Kind::Unsigned => quote! { 0 },
+                Kind::Truth => quote! { false },
             };
             quote! { #zero }
         }

@@ -217,7 +217,7 @@ of_rank! {
 }
 
 macro_rules! numbers {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(
             impl<P: Expr, A: AxisCount, const K: usize> From<Tensor<$ty, Inferred<P, A, K>>> for $ty {
                 /// The only element. An error of the build where the shape has axes.
@@ -246,7 +246,7 @@ macro_rules! numbers {
     };
 }
 
-numbers!(f32, f64, i32, i64, bool);
+mind_shape::element_types!(all => numbers!);
 
 #[cold]
 #[track_caller]

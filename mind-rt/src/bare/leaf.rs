@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use mind_shape::{DType, Type, UNKNOWN};
+use mind_shape::{Type, UNKNOWN};
 
 use super::{
     form::{Form, Plain, Tensors},
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     dims::Const,
-    element::{self, Element},
+    element::Element,
     shape::{MAX_RANK, Shape, StaticShape},
     tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
 };
@@ -20,7 +20,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a tensor expression",
     label = "neither a tensor nor a number of the language",
-    note = "an expression in `mind!` reads numbers of `f32`, `f64`, `i32` and `i64`, truth values, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
+    note = "an expression in `mind!` reads numbers, as of `f32` and `i64`, truth values, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
     note = "Rust in braces converts: `{{n as f32}}` a number, `{{x?}}` or `{{x.unwrap()}}` an `Option` or a `Result`, `{{x.mapv(f32::from)}}` an array, `{{x.into_dimensionality::<ndarray::Ix2>()?}}` an `ArrayD`; `Tensor::from_vec((rows, columns), x.concat())` makes a matrix of a `Vec` of rows",
     note = "a variable that is a struct of `mind!` is told so where it is named first, `(net: Net)`, behind `use crate::nets::Net;`"
 )]
@@ -66,25 +66,13 @@ pub trait LeafElement: Datum {
     type Itself: Datum;
 }
 
-impl LeafElement for f32 {
-    type Itself = Self;
-}
-impl LeafElement for f64 {
-    type Itself = Self;
-}
-impl LeafElement for i32 {
-    type Itself = Self;
-}
-impl LeafElement for i64 {
-    type Itself = Self;
-}
-impl LeafElement for bool {
-    type Itself = Self;
-}
-
 macro_rules! numbers {
-    ($($ty:ty),*) => {
-        $(#[diagnostic::do_not_recommend]
+    ($($ty:ident $variant:ident;)*) => {
+        $(impl LeafElement for $ty {
+            type Itself = Self;
+        }
+
+        #[diagnostic::do_not_recommend]
         impl Leaf for $ty {
             type Element = $ty;
             type Shape = ();
@@ -103,7 +91,7 @@ macro_rules! numbers {
     };
 }
 
-numbers!(f32, f64, i32, i64, bool);
+mind_shape::element_types!(all => numbers!);
 
 macro_rules! tensors {
     ($($(<$life:lifetime>)? $ty:ident;)*) => {
@@ -238,7 +226,7 @@ pub const fn type_of<T: Element, S: Shape>() -> Type {
         }
         axis += 1;
     }
-    Type::new(dtype::<T>(), extents.split_at(S::RANK).0)
+    Type::new(T::DTYPE, extents.split_at(S::RANK).0)
 }
 
 /// What is known of a leaf when the program runs: everything.
@@ -247,17 +235,7 @@ pub fn known<T: Element, S: Shape>(leaf: &TensorView<'_, T, S>) -> Type {
     for (extent, known) in extents.iter_mut().zip(padded) {
         *extent = i64::try_from(known).unwrap_or(0);
     }
-    Type::new(dtype::<T>(), &extents[..S::RANK])
-}
-
-const fn dtype<T: Element>() -> DType {
-    match T::DTYPE {
-        element::DType::F32 => DType::F32,
-        element::DType::F64 => DType::F64,
-        element::DType::I32 => DType::I32,
-        element::DType::I64 => DType::I64,
-        element::DType::Bool => DType::Bool,
-    }
+    Type::new(T::DTYPE, &extents[..S::RANK])
 }
 
 #[cfg(test)]

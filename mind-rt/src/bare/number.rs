@@ -1,8 +1,10 @@
 //! What generic loops ask of an element type.
 
+use mind_shape::element_types;
+
 use super::{
     Argument,
-    reduce::{Over, Reduced},
+    reduce::{Over, OverElements, Reduced},
 };
 use crate::{
     element::{Arithmetic, DType, Element},
@@ -23,60 +25,33 @@ pub trait Datum: Element + Bits + Convert {
     type Number: Number;
 
     /// The same elements as those of the equal element type `U`.
-    fn cast<U: Datum>(elements: &[Self]) -> &[U];
+    #[inline(always)]
+    fn cast<U: Datum>(elements: &[Self]) -> &[U] {
+        U::slice(Self::elements(elements)).unwrap_or_else(|| mixed())
+    }
 
     /// The same elements as those of the equal element type `U`.
-    fn cast_mut<U: Datum>(elements: &mut [Self]) -> &mut [U];
-
-    #[doc(hidden)]
-    fn of_f32(_: &[f32]) -> &[Self] {
-        mixed()
+    #[inline(always)]
+    fn cast_mut<U: Datum>(elements: &mut [Self]) -> &mut [U] {
+        U::slice_mut(Self::elements_mut(elements)).unwrap_or_else(|| mixed())
     }
+}
 
-    #[doc(hidden)]
-    fn of_f64(_: &[f64]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i32(_: &[i32]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i64(_: &[i64]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_bool(_: &[bool]) -> &[Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_f32_mut(_: &mut [f32]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_f64_mut(_: &mut [f64]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i32_mut(_: &mut [i32]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_i64_mut(_: &mut [i64]) -> &mut [Self] {
-        mixed()
-    }
-
-    #[doc(hidden)]
-    fn of_bool_mut(_: &mut [bool]) -> &mut [Self] {
-        mixed()
-    }
+/// Declares `Number::pick`, with a parameter for each type of numbers.
+macro_rules! constant {
+    () => {
+        element_types!(numbers => constant!);
+    };
+    ($($number:ident $variant:ident;)*) => {
+        /// The constant of this element type.
+        #[inline(always)]
+        fn pick<'a>($($number: &'a [$number]),*) -> &'a [Self] {
+            match Self::DTYPE {
+                $(DType::$variant => $number::cast($number),)*
+                DType::Bool => refused(),
+            }
+        }
+    };
 }
 
 /// The operations of the language on one number, for every type of numbers: where one does not have an operation, the rules
@@ -99,17 +74,7 @@ pub trait Number: Functions + Arithmetic + Datum {
         if truth { Self::ONE } else { Self::ZERO }
     }
 
-    /// The constant of this element type.
-    #[inline(always)]
-    fn pick<'a>(f32: &'a [f32], f64: &'a [f64], i32: &'a [i32], i64: &'a [i64]) -> &'a [Self] {
-        match Self::DTYPE {
-            DType::F32 => f32::cast(f32),
-            DType::F64 => f64::cast(f64),
-            DType::I32 => i32::cast(i32),
-            DType::I64 => i64::cast(i64),
-            DType::Bool => refused(),
-        }
-    }
+    constant!();
 
     /// These as indices. Integers only.
     fn indices(indices: &[Self]) -> Indices<'_>;
@@ -132,47 +97,25 @@ fn refused() -> ! {
 }
 
 macro_rules! data {
-    ($($ty:ident $number:ident $of:ident $of_mut:ident;)*) => {
-        $(impl Datum for $ty {
-            type Number = $number;
-
-            #[inline(always)]
-            fn cast<U: Datum>(elements: &[Self]) -> &[U] {
-                U::$of(elements)
-            }
-
-            #[inline(always)]
-            fn cast_mut<U: Datum>(elements: &mut [Self]) -> &mut [U] {
-                U::$of_mut(elements)
-            }
-
-            #[inline(always)]
-            fn $of(elements: &[Self]) -> &[Self] {
-                elements
-            }
-
-            #[inline(always)]
-            fn $of_mut(elements: &mut [Self]) -> &mut [Self] {
-                elements
-            }
+    ($($number:ident $variant:ident;)*) => {
+        $(impl Datum for $number {
+            type Number = Self;
         })*
     };
 }
 
-data! {
-    f32 f32 of_f32 of_f32_mut;
-    f64 f64 of_f64 of_f64_mut;
-    i32 i32 of_i32 of_i32_mut;
-    i64 i64 of_i64 of_i64_mut;
-    bool f32 of_bool of_bool_mut;
+element_types!(numbers => data!);
+
+impl Datum for bool {
+    type Number = f32;
 }
 
 /// What every type of numbers has of [`Number`].
 macro_rules! shared {
-    ($of:ident) => {
+    () => {
         #[inline(always)]
         fn fold<'a, M: Over>(x: Argument<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self] {
-            M::$of(x, reduced, out)
+            <M as OverElements<Self>>::fold(x, reduced, out)
         }
 
         #[inline(always)]
@@ -183,9 +126,9 @@ macro_rules! shared {
 }
 
 macro_rules! floats {
-    ($($ty:ident $of:ident;)*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Number for $ty {
-            shared!($of);
+            shared!();
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -205,9 +148,9 @@ macro_rules! floats {
 }
 
 macro_rules! integers {
-    ($($ty:ident $of:ident;)*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Number for $ty {
-            shared!($of);
+            shared!();
 
             #[inline(always)]
             fn over(self, other: Self) -> Self {
@@ -226,15 +169,8 @@ macro_rules! integers {
     };
 }
 
-floats! {
-    f32 of_f32;
-    f64 of_f64;
-}
-
-integers! {
-    i32 of_i32;
-    i64 of_i64;
-}
+element_types!(floats => floats!);
+element_types!(integers => integers!);
 
 #[cfg(test)]
 mod tests {
@@ -260,7 +196,7 @@ mod tests {
     #[test]
     fn integers_wrap() {
         assert_eq!(i32::MIN.negated(), i32::MIN);
-        assert_eq!(f32::pick(&[1.0], &[2.0], &[3], &[4]), [1.0]);
-        assert_eq!(i64::pick(&[1.0], &[2.0], &[3], &[4]), [4]);
+        assert_eq!(f32::pick(&[3], &[4], &[1.0], &[2.0]), [1.0]);
+        assert_eq!(i64::pick(&[3], &[4], &[1.0], &[2.0]), [4]);
     }
 }

@@ -3,7 +3,7 @@
 //! Attributes are as they are written; the rules have found them right, so what they resolve to is asked of the same rules.
 
 use mind_shape::{
-    Type,
+    Type, match_dtype,
     rules::{self, Padding, Permutation, Subscript, Taken},
 };
 
@@ -15,13 +15,13 @@ use super::{
     reduce,
 };
 use crate::{
-    element::DType,
     error::fail,
     kernels::{
         conv::{self, Conv2d},
         copy,
         gather::Picked,
         internal_error,
+        math::As,
     },
     shape::MAX_RANK,
     support::same_padding,
@@ -43,13 +43,7 @@ pub fn converted<T: Datum, U: Datum>(x: Argument<'_, T>, out: &mut [U]) {
         out.iter_mut().zip(x).for_each(|(out, x)| *out = to(*x));
     }
     let (x, out) = (x.elements, &mut out[..x.elements.len()]);
-    match U::DTYPE {
-        DType::F32 => each(x, U::cast_mut(out), T::to_f32),
-        DType::F64 => each(x, U::cast_mut(out), T::to_f64),
-        DType::I32 => each(x, U::cast_mut(out), T::to_i32),
-        DType::I64 => each(x, U::cast_mut(out), T::to_i64),
-        DType::Bool => each(x, U::cast_mut(out), T::to_bool),
-    }
+    match_dtype!(U::DTYPE, V => each(x, U::cast_mut::<V>(out), As::<V>::to))
 }
 
 /// The number of elements that a reduction over `axes`, or over every axis, takes together.

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use mind_shape::{Type, loops::CHAIN};
+use mind_shape::{Type, element_types, loops::CHAIN};
 
 use super::{
     Argument, axis_of, count, extent,
@@ -12,6 +12,7 @@ use crate::{
     kernels::{
         arg,
         limit::limit,
+        math::to_bool,
         monoid::{Folded, Max, Min, Monoid, Product, Sum},
         reduce::{self, combine_row, settle},
         rows::Folds,
@@ -122,11 +123,11 @@ fn truths<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool], 
     let (mut index, mut at) = ([0; MAX_RANK], 0);
     for row in x.elements.chunks_exact(inner) {
         if strides[rank.saturating_sub(1)] == 0 {
-            let differs = row.iter().fold(false, |differs, x| differs | (x.to_bool() != all));
+            let differs = row.iter().fold(false, |differs, x| differs | (to_bool(*x) != all));
             out[at] = (out[at] != all || differs) != all;
         } else {
             for (out, x) in out[at..][..inner].iter_mut().zip(row) {
-                *out = if all { *out & x.to_bool() } else { *out | x.to_bool() };
+                *out = if all { *out & to_bool(*x) } else { *out | to_bool(*x) };
             }
         }
         for axis in (0..rank.saturating_sub(1)).rev() {
@@ -166,34 +167,32 @@ struct Axis {
     stride: usize,
 }
 
-/// A monoid on every element type. Sums are compiled with this crate, as `Compiled` is.
-pub trait Over {
+/// A monoid on an element type. Sums are compiled with this crate, as `Compiled` is.
+pub trait OverElements<T> {
     #[doc(hidden)]
-    fn of_f32<'a>(x: Argument<'_, f32>, reduced: Reduced, out: &'a mut [f32]) -> &'a mut [f32];
-
-    #[doc(hidden)]
-    fn of_f64<'a>(x: Argument<'_, f64>, reduced: Reduced, out: &'a mut [f64]) -> &'a mut [f64];
-
-    #[doc(hidden)]
-    fn of_i32<'a>(x: Argument<'_, i32>, reduced: Reduced, out: &'a mut [i32]) -> &'a mut [i32];
-
-    #[doc(hidden)]
-    fn of_i64<'a>(x: Argument<'_, i64>, reduced: Reduced, out: &'a mut [i64]) -> &'a mut [i64];
+    fn fold<'a>(x: Argument<'_, T>, reduced: Reduced, out: &'a mut [T]) -> &'a mut [T];
 }
 
 macro_rules! over {
     ($($monoid:ident $inline:meta),+) => {
-        $(over!($monoid $inline: f32 of_f32, f64 of_f64, i32 of_i32, i64 of_i64);)+
+        $(element_types!(numbers => over! @each $monoid $inline:);
+        impl Over for $monoid {})+
     };
-    ($monoid:ident $inline:meta: $($ty:ident $of:ident),+) => {
-        impl Over for $monoid {
-            $(#[$inline]
-            fn $of<'a>(x: Argument<'_, $ty>, reduced: Reduced, out: &'a mut [$ty]) -> &'a mut [$ty] {
-                fold::<Self, $ty>(x, reduced, out)
-            })+
-        }
+    (@each $monoid:ident $inline:meta: $($number:ident $variant:ident;)*) => {
+        $(impl OverElements<$number> for $monoid {
+            #[$inline]
+            fn fold<'a>(x: Argument<'_, $number>, reduced: Reduced, out: &'a mut [$number]) -> &'a mut [$number] {
+                fold::<Self, $number>(x, reduced, out)
+            }
+        })*
+    };
+    (@all $($number:ident $variant:ident;)*) => {
+        /// A monoid on every type of numbers.
+        pub trait Over: $(OverElements<$number> +)* {}
     };
 }
+
+element_types!(numbers => over! @all);
 
 // Of the others most programs have none: all of them would be an eighth of what a small program takes to build.
 over!(Sum inline(never), Max inline, Min inline, Product inline);

@@ -1,5 +1,7 @@
 //! Rows and elements by index.
 
+use mind_shape::element_types;
+
 use super::check;
 use super::compiled::{Compiled, Sums};
 use super::memory::{Storable, poison};
@@ -22,24 +24,37 @@ pub trait Index: Storable + Into<i64> {
     }
 }
 
-impl Index for i32 {
-    fn indices(indices: &[Self]) -> Indices<'_> {
-        Indices::I32(indices)
-    }
+macro_rules! indices {
+    ($($integer:ident $variant:ident;)*) => {
+        /// Indices of any type of integers.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Indices<'a> {
+            $($variant(&'a [$integer]),)*
+        }
+
+        $(impl Index for $integer {
+            fn indices(indices: &[Self]) -> Indices<'_> {
+                Indices::$variant(indices)
+            }
+        })*
+    };
 }
 
-impl Index for i64 {
-    fn indices(indices: &[Self]) -> Indices<'_> {
-        Indices::I64(indices)
-    }
+element_types!(integers => indices!);
+
+/// A value for indices, whose name is in it that of a slice.
+macro_rules! by_type {
+    ($indices:ident => $value:expr) => {
+        mind_shape::element_types!(integers => by_type! @match $indices $value;)
+    };
+    (@match $indices:ident $value:expr; $($integer:ident $variant:ident;)*) => {
+        match $indices {
+            $(Indices::$variant($indices) => $value,)*
+        }
+    };
 }
 
-/// Indices of either type.
-#[derive(Clone, Copy, Debug)]
-pub enum Indices<'a> {
-    I32(&'a [i32]),
-    I64(&'a [i64]),
-}
+pub(super) use by_type;
 
 impl Indices<'_> {
     /// [`check_indices`]. Compiled with this crate, as `Compiled` is.
@@ -53,10 +68,8 @@ impl Indices<'_> {
             Some((position, indices[position].into()))
         }
 
-        let outside = match self {
-            Self::I32(indices) => first_outside(indices, extent),
-            Self::I64(indices) => first_outside(indices, extent),
-        };
+        let indices = self;
+        let outside = by_type!(indices => first_outside(indices, extent));
         match outside {
             None => Ok(()),
             Some((position, index)) => Err(Error::IndexOutOfRange { what, position, index, extent }),

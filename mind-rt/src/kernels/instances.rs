@@ -1,13 +1,15 @@
 //! The kernels of each element type, instances of the generic ones.
 
+use mind_shape::element_types;
+
 use super::compiled::{Compiled, Sums};
 use super::cumulate::{Along, By, by_factors, by_monoid};
-use super::gather::{self, Indices, Picked};
+use super::gather::{self, Indices, Picked, by_type};
 use super::monoid::{Max, Min, Product, Sum};
 use super::{copy, order, reduce};
 
 macro_rules! compiled {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Compiled for $ty {
             #[inline(never)]
             fn fill(elements: &mut [Self], value: Self) {
@@ -50,17 +52,14 @@ macro_rules! compiled {
 
             #[inline(never)]
             fn gather(table: &[Self], picked: Picked, indices: Indices<'_>, out: &mut [Self]) {
-                match indices {
-                    Indices::I32(indices) => gather::pick(table, picked, indices, out),
-                    Indices::I64(indices) => gather::pick(table, picked, indices, out),
-                }
+                by_type!(indices => gather::pick(table, picked, indices, out))
             }
         })*
     };
 }
 
 macro_rules! sums {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Sums for $ty {
             #[inline(never)]
             fn slice_grad(
@@ -76,10 +75,7 @@ macro_rules! sums {
 
             #[inline(never)]
             fn scatter_add(out: &mut [Self], picked: Picked, indices: Indices<'_>, updates: &[Self]) {
-                match indices {
-                    Indices::I32(indices) => gather::put(out, picked, indices, updates),
-                    Indices::I64(indices) => gather::put(out, picked, indices, updates),
-                }
+                by_type!(indices => gather::put(out, picked, indices, updates))
             }
 
             #[inline(never)]
@@ -127,8 +123,8 @@ macro_rules! sums {
     };
 }
 
-compiled!(f32, f64, i32, i64, bool);
-sums!(f32, f64, i32, i64);
+element_types!(all => compiled!);
+element_types!(numbers => sums!);
 
 #[cfg(test)]
 mod tests {

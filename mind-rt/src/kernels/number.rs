@@ -2,6 +2,8 @@
 
 use std::fmt::{Debug, Display, LowerExp};
 
+use mind_shape::element_types;
+
 use super::memory::Plain;
 
 /// A number that kernels are generic over: IEEE for floats, wrapping for integers.
@@ -34,7 +36,7 @@ pub trait Number: Plain + PartialEq + PartialOrd + Default + Debug + Display + L
 }
 
 macro_rules! float {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Number for $ty {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -69,7 +71,7 @@ macro_rules! float {
 }
 
 macro_rules! integer {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Number for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
@@ -99,5 +101,5 @@ macro_rules! integer {
     };
 }
 
-float!(f32, f64);
-integer!(i32, i64);
+element_types!(floats => float!);
+element_types!(integers => integer!);

@@ -18,6 +18,7 @@
 
 use std::{hint::black_box, marker::PhantomData};
 
+use mind_shape::element_types;
 use mind_shape::loops::{CHAIN, CHAIN_IN_LANES, LANE_BYTES, lanes_of};
 
 use super::check;
@@ -250,7 +251,7 @@ pub trait Reduce: Number {
 }
 
 macro_rules! reduce {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Reduce for $ty {
             #[inline(always)]
             fn lane_fold<M: Monoid<Self>>(elements: &[Self]) -> Self {
@@ -275,7 +276,7 @@ macro_rules! reduce {
     };
 }
 
-reduce!(f32, f64, i32, i64);
+element_types!(numbers => reduce!);
 
 #[inline(always)]
 fn by_lanes<M: Monoid<T>, T: Number, const L: usize>(elements: &[T]) -> [T; L] {

@@ -83,7 +83,7 @@ pub trait SumRows: Reduce {
 }
 
 macro_rules! sum_rows {
-    ($($ty:ty),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl SumRows for $ty {
             fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) {
                 let is_short = len <= LANE_BYTES / size_of::<Self>();
@@ -116,7 +116,7 @@ macro_rules! sum_rows {
     };
 }
 
-sum_rows!(f32, f64, i32, i64);
+mind_shape::element_types!(numbers => sum_rows!);
 
 struct Rows<'a, T> {
     elements: &'a [T],

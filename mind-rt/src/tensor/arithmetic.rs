@@ -8,7 +8,6 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssi
 
 use super::numeric::Numeric;
 use super::same_shape::SameShape;
-use crate::element::DType;
 use crate::error::{Error, describe};
 use crate::kernels::copy::copy_strided;
 use crate::parallel::{self, Split};
@@ -205,7 +204,7 @@ fn expanded<T: Numeric, S: Shape>(x: &TensorRef<T, S>, shape: S) -> Cow<'_, Tens
 /// Panics where an element of the result would be an integer divided by 0. Nothing has been written then.
 #[track_caller]
 fn check_divisors<O: Operation, T: Numeric>(divisors: &[T], shape: impl Shape) {
-    if !O::DIVIDES || matches!(T::DTYPE, DType::F32 | DType::F64) || shape.is_empty() {
+    if !O::DIVIDES || T::DTYPE.is_float() || shape.is_empty() {
         return;
     }
     if let Some(position) = divisors.iter().position(|divisor| *divisor == T::ZERO) {
@@ -313,7 +312,7 @@ macro_rules! operator {
         operator!(number $trait $method Tensor<T, S>, |x, y| number_right::<$operation, T, S>(x, y));
         operator!(number $trait $method &Tensor<T, S>, |x, y| number_right::<$operation, T, S>(Tensor::copy_of(x), y));
         operator!(number $trait $method &TensorRef<T, S>, |x, y| number_right::<$operation, T, S>(Tensor::copy_of(x), y));
-        operator!(numbers $trait $method $operation f32 f64 i32 i64);
+        mind_shape::element_types!(numbers => operator! numbers $trait $method $operation:);
         operator!(assign $assign $assign_method Tensor<T, S>, $operation);
         operator!(assign $assign $assign_method TensorRef<T, S>, $operation);
     };
@@ -339,7 +338,7 @@ macro_rules! operator {
             }
         }
     };
-    (numbers $trait:ident $method:ident $operation:ident $($number:ty)*) => {
+    (numbers $trait:ident $method:ident $operation:ident: $($number:ident $variant:ident;)*) => {
         $(
             impl<S: Shape> $trait<Tensor<$number, S>> for $number {
                 type Output = Tensor<$number, S>;

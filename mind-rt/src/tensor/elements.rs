@@ -2,12 +2,14 @@
 
 use std::ops::{Index, IndexMut};
 
+use mind_shape::match_elements;
+
 use super::numeric::Float;
 use super::{advance, position};
 use crate::element::Element;
 use crate::element::{Elements, ElementsMut};
 use crate::error::describe;
-use crate::kernels::math::Convert;
+use crate::kernels::math::{As, Convert};
 use crate::shape::{Indexed, Rank, Shape};
 use crate::tensor::storage::{Tensor, TensorRef};
 
@@ -141,26 +143,14 @@ fn same_extents<T: Element, U: Element, S: Shape>(what: &str, x: &TensorRef<T, S
 
 /// As many elements in another type. Compiled with this crate: nothing in it depends on a program.
 fn convert(from: Elements<'_>, to: ElementsMut<'_>) {
-    match from {
-        Elements::F32(from) => convert_all(from, to),
-        Elements::F64(from) => convert_all(from, to),
-        Elements::I32(from) => convert_all(from, to),
-        Elements::I64(from) => convert_all(from, to),
-        Elements::Bool(from) => convert_all(from, to),
-    }
+    match_elements!(from, Elements(from) => convert_all(from, to));
 }
 
 fn convert_all<T: Convert>(from: &[T], to: ElementsMut<'_>) {
-    fn each<T: Copy, U>(from: &[T], to: &mut [U], f: impl Fn(T) -> U) {
-        to.iter_mut().zip(from).for_each(|(to, from)| *to = f(*from));
+    fn each<T: As<U> + Copy, U>(from: &[T], to: &mut [U]) {
+        to.iter_mut().zip(from).for_each(|(to, from)| *to = from.to());
     }
-    match to {
-        ElementsMut::F32(to) => each(from, to, T::to_f32),
-        ElementsMut::F64(to) => each(from, to, T::to_f64),
-        ElementsMut::I32(to) => each(from, to, T::to_i32),
-        ElementsMut::I64(to) => each(from, to, T::to_i64),
-        ElementsMut::Bool(to) => each(from, to, T::to_bool),
-    }
+    match_elements!(to, ElementsMut(to) => each(from, to));
 }
 
 macro_rules! indices {

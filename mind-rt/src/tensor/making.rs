@@ -2,6 +2,7 @@
 
 use super::numeric::{Float, Numeric};
 use crate::element::Element;
+use crate::kernels::math::to_f64;
 use crate::kernels::memory::Buffer;
 use crate::random::Rng;
 use crate::shape::{Rank, Shape, StaticShape};
@@ -120,7 +121,7 @@ impl<T: Float> Tensor<T, (usize,)> {
     #[track_caller]
     pub fn linspace(start: T, end: T, count: usize) -> Self {
         let mut tensor = Self::zeros_with((count,));
-        let (from, to, last) = (start.to_f64(), end.to_f64(), count.saturating_sub(1));
+        let (from, to, last) = (to_f64(start), to_f64(end), count.saturating_sub(1));
         for (i, element) in tensor.iter_mut().enumerate() {
             let part = i as f64 / last as f64;
             let distance = to - from;

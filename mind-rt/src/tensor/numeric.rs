@@ -82,7 +82,7 @@ floats! {
 }
 
 macro_rules! integers {
-    ($($ty:ident),*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Numeric for $ty {
             fn count_of_steps(start: Self, end: Self, step: Self) -> Option<usize> {
                 let (distance, step) = (i128::from(end) - i128::from(start), i128::from(step));
@@ -102,4 +102,4 @@ macro_rules! integers {
     };
 }
 
-integers!(i32, i64);
+mind_shape::element_types!(integers => integers!);

@@ -6,9 +6,9 @@ use super::{
     fail, from_end, names, position_of,
 };
 use crate::{
-    extent,
+    DType, extent,
     failure::{Extents, Failure, Problem, TypeResult},
-    ty::{DType, MAX_RANK, Type, UNKNOWN},
+    ty::{MAX_RANK, Type, UNKNOWN},
 };
 
 /// `reshape(x, shape)`: the same elements in row-major order; one extent may be -1, which is worked out.

@@ -2,8 +2,9 @@
 
 use super::{Takes, fail, taken};
 use crate::{
+    DType,
     failure::{Problem, TypeResult},
-    ty::{DType, Type, UNKNOWN},
+    ty::{Type, UNKNOWN},
 };
 
 /// A type of which a part is left open, as a template writes it.

@@ -2,8 +2,10 @@
 
 use super::{Dims, broadcast, fail, merged, same_dtype};
 use crate::{
+    DType,
     failure::{Failure, Problem, TypeResult},
-    ty::{DType, Type},
+    names,
+    ty::Type,
 };
 
 /// The element types that a function of elements takes.
@@ -11,9 +13,9 @@ use crate::{
 pub enum Takes {
     /// Integers and floats.
     Numbers,
-    /// `f32` and `f64`.
+    /// Floats alone.
     Floats,
-    /// `i32` and `i64`.
+    /// Integers alone.
     Integers,
     /// `bool`.
     Truths,
@@ -27,12 +29,12 @@ impl Takes {
     /// Their names, as a message lists them.
     pub const fn names(self) -> &'static str {
         match self {
-            Self::Numbers => "i32, i64, f32, f64",
-            Self::Floats => "f32, f64",
-            Self::Integers => "i32, i64",
-            Self::Truths => "bool",
-            Self::Bits => "bool, i32, i64",
-            Self::All => "bool, i32, i64, f32, f64",
+            Self::Numbers => names::NUMBERS,
+            Self::Floats => names::FLOATS,
+            Self::Integers => names::INTEGERS,
+            Self::Truths => names::TRUTHS,
+            Self::Bits => names::BITS,
+            Self::All => names::ALL,
         }
     }
 
@@ -42,7 +44,7 @@ impl Takes {
             Self::All => true,
             Self::Numbers => !dtype.is(DType::Bool),
             Self::Floats => dtype.is_float(),
-            Self::Integers => matches!(dtype, DType::I32 | DType::I64),
+            Self::Integers => dtype.is_integer(),
             Self::Truths => dtype.is(DType::Bool),
             Self::Bits => !dtype.is_float(),
         }

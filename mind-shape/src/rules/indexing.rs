@@ -2,9 +2,10 @@
 
 use super::{Dims, LATER, Takes, agree, fail, position_of};
 use crate::{
+    DType,
     extent::{self, SliceFault},
     failure::{Bound, Failure, Problem, TypeResult},
-    ty::{DType, MAX_RANK, Type, UNKNOWN},
+    ty::{MAX_RANK, Type, UNKNOWN},
 };
 
 /// One part of an index expression `x[0, 1..3, .., -1]`. Rules take bounds as numbers, [`LATER`] where one is not known yet.

@@ -2,8 +2,9 @@
 
 use super::fail;
 use crate::{
+    DType,
     failure::{Problem, TypeResult},
-    ty::{DType, Type},
+    ty::Type,
 };
 
 /// A literal number, or an array of them, and which element types it can have. What is wrong with the others depends on
@@ -12,8 +13,8 @@ use crate::{
 pub struct Literal<'a> {
     /// What it is, as a message says it: `an integer`, `f64`.
     pub description: &'a str,
-    /// Whether it can be of `i32`, `i64`, `f32`, `f64` and `bool`, in this order.
-    pub fits: [Fit<'a>; 5],
+    /// Whether it can be of each of [`DType::ALL`], in that order.
+    pub fits: [Fit<'a>; DType::ALL.len()],
 }
 
 /// Whether a literal can have an element type.
@@ -41,7 +42,8 @@ pub enum Fit<'a> {
 /// ```
 /// use mind_shape::{Context, DType, Operand, Type, rules::{Fit, Literal, literal}};
 /// let help = Fit::OtherKind { help: "write `2.0`" };
-/// let two = Literal { description: "an integer", fits: [Fit::Yes, Fit::Yes, help, help, help] };
+/// let fits = DType::ALL.map(|dtype| if dtype.is_integer() { Fit::Yes } else { help });
+/// let two = Literal { description: "an integer", fits };
 /// let (count, x) = (Type::scalar(DType::I64), Type::new(DType::F32, &[3]));
 /// assert_eq!(literal(two, DType::I64, &[]), Ok(count));
 /// let operands = &[Operand::new("`2`", "2", count), Operand::name("x", x)];
@@ -55,14 +57,7 @@ pub enum Fit<'a> {
 /// E2004 where it is of another kind, E3006 for an extent below 1 as in an empty array, and what the literal itself says.
 #[inline]
 pub const fn literal<'a>(literal: Literal<'a>, dtype: DType, shape: &'a [i64]) -> TypeResult<'a> {
-    let position = match dtype {
-        DType::I32 => 0,
-        DType::I64 => 1,
-        DType::F32 => 2,
-        DType::F64 => 3,
-        DType::Bool => 4,
-    };
-    match literal.fits[position] {
+    match literal.fits[dtype as usize] {
         Fit::Yes if shape.is_empty() => Ok(Type::scalar(dtype)),
         Fit::Yes => super::filled(dtype, shape),
         Fit::OtherKind { help } => fail(Problem::LiteralKind { description: literal.description, help }),

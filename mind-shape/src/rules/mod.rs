@@ -8,9 +8,9 @@
 //! Every rule fails with E1008 where the result has a rank above [`MAX_RANK`] or 2^63 elements or more.
 
 use crate::{
-    extent,
+    DType, extent,
     failure::{Failure, Problem, TypeResult},
-    ty::{DType, MAX_RANK, Type, UNKNOWN},
+    ty::{MAX_RANK, Type, UNKNOWN},
 };
 
 mod arrangement;

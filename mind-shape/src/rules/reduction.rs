@@ -2,8 +2,9 @@
 
 use super::{Dims, Takes, alike, check_axes, elementwise::taken, fail, names, position_of};
 use crate::{
+    DType,
     failure::{Problem, TypeResult},
-    ty::{DType, MAX_RANK, Type},
+    ty::{MAX_RANK, Type},
 };
 
 /// `sum(x, axes = …, keepdims = …)`: the axes are gone, or stay with extent 1; without axes, every axis.

@@ -1,25 +1,21 @@
 //! Elements as their bytes.
 
 use mind_rt::Elements;
+use mind_shape::{element_types, match_elements};
 
 /// The bytes of elements, in the order of this machine.
 pub fn bytes_of(elements: Elements<'_>) -> &[u8] {
-    match elements {
-        Elements::F32(elements) => raw(elements),
-        Elements::F64(elements) => raw(elements),
-        Elements::I32(elements) => raw(elements),
-        Elements::I64(elements) => raw(elements),
-        Elements::Bool(elements) => raw(elements),
-    }
+    match_elements!(elements, Elements(elements) => raw(elements))
 }
 
 /// A number whose bytes may be any.
 pub trait Plain: Copy + 'static {}
 
-impl Plain for f32 {}
-impl Plain for f64 {}
-impl Plain for i32 {}
-impl Plain for i64 {}
+macro_rules! plain {
+    ($($number:ident $variant:ident;)*) => { $(impl Plain for $number {})* };
+}
+
+element_types!(numbers => plain!);
 
 /// The bytes of numbers, to be changed.
 pub fn bytes_of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {

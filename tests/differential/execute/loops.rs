@@ -12,6 +12,7 @@ use mind_core::{
     reduce::{Monoid, Neutral},
     ty::DType,
 };
+use mind_shape::match_dtype;
 
 use super::{
     Run,
@@ -544,13 +545,11 @@ fn settle(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &El
 }
 
 fn filled(neutral: Neutral, dtype: DType, len: usize) -> Elements {
-    match dtype {
-        DType::I32 => Elements::I32(vec![of_integer(neutral, i32::MIN, i32::MAX); len]),
-        DType::I64 => Elements::I64(vec![of_integer(neutral, i64::MIN, i64::MAX); len]),
-        DType::F32 => Elements::F32(vec![of_float(neutral) as f32; len]),
-        DType::F64 => Elements::F64(vec![of_float(neutral); len]),
-        DType::Bool => Elements::Bool(vec![matches!(neutral, Neutral::One | Neutral::Greatest); len]),
-    }
+    match_dtype!(dtype, T {
+        truths => vec![matches!(neutral, Neutral::One | Neutral::Greatest); len].into(),
+        integers => vec![of_integer(neutral, T::MIN, T::MAX); len].into(),
+        floats => vec![of_float(neutral) as T; len].into(),
+    })
 }
 
 fn of_float(neutral: Neutral) -> f64 {

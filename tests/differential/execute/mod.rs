@@ -22,6 +22,7 @@ use mind_core::{
     },
     ty::{DType, Shape},
 };
+use mind_shape::{match_dtype, match_elements};
 use number::{Element, Number, constant, each_number, each_type, is_unwritten, len, scalar_op, unwritten};
 
 /// What a run leaves behind.
@@ -288,13 +289,10 @@ impl Run<'_> {
                 }
             },
             Step::Nest(nest) => self.nest(nest),
-            Step::MatMul(product) => match self.view_dtype(&product.finish.stores[0].target) {
-                DType::I32 => self.matmul::<i32>(product),
-                DType::I64 => self.matmul::<i64>(product),
-                DType::F32 => self.matmul::<f32>(product),
-                DType::F64 => self.matmul::<f64>(product),
-                DType::Bool => panic!("no product takes truth values"),
-            },
+            Step::MatMul(product) => match_dtype!(self.view_dtype(&product.finish.stores[0].target), T {
+                truths => panic!("no product takes truth values"),
+                numbers => self.matmul::<T>(product),
+            }),
             Step::Dot { result, operands: [lhs, rhs] } => {
                 let [a, b] = [lhs, rhs].map(|view| self.load_buffer(view.buffer().expect("in memory")));
                 let len = self.size(&lhs.shape[0]);
@@ -309,15 +307,14 @@ impl Run<'_> {
             Step::Check { integers, must } => {
                 let extent =
                     if let Condition::BeBelow(extent) = must { Some(self.size(extent)) } else { None };
-                match (self.integers(integers), extent) {
-                    (Elements::I32(indices), Some(extent)) => rt::check_indices(&indices, extent, "test")?,
-                    (Elements::I64(indices), Some(extent)) => rt::check_indices(&indices, extent, "test")?,
-                    (Elements::I32(divisors), None) => rt::check_divisors(&divisors, "test")?,
-                    (Elements::I64(divisors), None) => rt::check_divisors(&divisors, "test")?,
-                    (Elements::F32(_) | Elements::F64(_) | Elements::Bool(_), _) => {
-                        panic!("what is checked are integers")
-                    }
-                }
+                match_elements!(self.integers(integers), Elements(integers) {
+                    truths => panic!("what is checked are integers"),
+                    integers => match extent {
+                        Some(extent) => rt::check_indices(&integers, extent, "test")?,
+                        None => rt::check_divisors(&integers, "test")?,
+                    },
+                    floats => panic!("what is checked are integers"),
+                });
             }
             Step::Call(call) => {
                 let operands: Vec<Array> = call.operands.iter().map(|operand| self.value(operand)).collect();

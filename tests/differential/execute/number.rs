@@ -4,30 +4,22 @@ use std::cmp::Ordering;
 
 use mind::__private as rt;
 use mind_core::{data::TensorData, interp::Elements, map::Map, reduce::Monoid, ty::DType};
+use mind_shape::{element_types, match_dtype, match_elements};
 
 /// Calls `$body` with `$vec` bound to the elements' vector, whatever their type.
 macro_rules! each_type {
     ($elements:expr, $vec:ident => $body:expr) => {
-        match $elements {
-            Elements::I32($vec) => $body,
-            Elements::I64($vec) => $body,
-            Elements::F32($vec) => $body,
-            Elements::F64($vec) => $body,
-            Elements::Bool($vec) => $body,
-        }
+        mind_shape::match_elements!($elements, Elements($vec) => $body)
     };
 }
 
 /// As [`each_type`] where only numbers can be.
 macro_rules! each_number {
     ($elements:expr, $vec:ident => $body:expr) => {
-        match $elements {
-            Elements::I32($vec) => $body,
-            Elements::I64($vec) => $body,
-            Elements::F32($vec) => $body,
-            Elements::F64($vec) => $body,
-            Elements::Bool(_) => panic!("truth values where numbers are needed"),
-        }
+        mind_shape::match_elements!($elements, Elements($vec) {
+            truths => panic!("truth values where numbers are needed"),
+            numbers => $body,
+        })
     };
 }
 
@@ -102,40 +94,40 @@ fn of_integers(op: Map, operands: &[impl Copy + Into<i64>]) -> i64 {
 
 number!(f32, F32, f32::NAN, |op, x| of_floats(op, x) as f32, |a: f32, n| a / n as f32);
 number!(f64, F64, f64::NAN, of_floats, |a: f64, n| a / n as f64);
-number!(i32, I32, i32::MIN, |op, x| of_integers(op, x) as i32, |_, _| panic!("floats only"));
-number!(i64, I64, i64::MIN, of_integers, |_, _| panic!("floats only"));
 
-/// One element of any type.
-#[derive(Clone, Copy, Debug)]
-pub enum One {
-    I32(i32),
-    I64(i64),
-    F32(f32),
-    F64(f64),
-    Bool(bool),
+macro_rules! integers {
+    ($($ty:ident $variant:ident;)*) => {
+        $(number!($ty, $variant, 1 << ($ty::BITS - 1), |op, x| of_integers(op, x) as $ty, |_, _| panic!("floats only"));)*
+    };
 }
 
-impl One {
-    /// The element at a position.
-    pub fn of(elements: &Elements, at: usize) -> Self {
-        match elements {
-            Elements::I32(elements) => Self::I32(elements[at]),
-            Elements::I64(elements) => Self::I64(elements[at]),
-            Elements::F32(elements) => Self::F32(elements[at]),
-            Elements::F64(elements) => Self::F64(elements[at]),
-            Elements::Bool(elements) => Self::Bool(elements[at]),
-        }
-    }
+element_types!(integers => integers!);
 
+macro_rules! one {
+    ($($ty:ident $variant:ident;)*) => {
+        /// One element of any type.
+        #[derive(Clone, Copy, Debug)]
+        pub enum One {
+            $($variant($ty),)*
+        }
+
+        impl One {
+            /// The element at a position.
+            pub fn of(elements: &Elements, at: usize) -> Self {
+                match elements {
+                    $(Elements::$variant(elements) => Self::$variant(elements[at]),)*
+                }
+            }
+        }
+    };
+}
+
+element_types!(all => one!);
+
+impl One {
     /// As all elements of a tensor.
     pub fn wrap(self) -> Elements {
-        match self {
-            Self::I32(one) => Elements::I32(vec![one]),
-            Self::I64(one) => Elements::I64(vec![one]),
-            Self::F32(one) => Elements::F32(vec![one]),
-            Self::F64(one) => Elements::F64(vec![one]),
-            Self::Bool(one) => Elements::Bool(vec![one]),
-        }
+        match_elements!(self, Self(one) => vec![one].into())
     }
 
     /// A function that gives an element of a type.
@@ -162,34 +154,21 @@ impl One {
 
 /// Memory that nothing has written yet; not zeros, so that what a kernel leaves unwritten shows.
 pub fn unwritten(dtype: DType, len: usize) -> Elements {
-    match dtype {
-        DType::I32 => Elements::I32(vec![i32::UNWRITTEN; len]),
-        DType::I64 => Elements::I64(vec![i64::UNWRITTEN; len]),
-        DType::F32 => Elements::F32(vec![f32::UNWRITTEN; len]),
-        DType::F64 => Elements::F64(vec![f64::UNWRITTEN; len]),
-        DType::Bool => Elements::Bool(vec![bool::UNWRITTEN; len]),
-    }
+    match_dtype!(dtype, T => vec![T::UNWRITTEN; len].into())
 }
 
 /// A number of elements in an element type.
 pub fn count(elements: usize, dtype: DType) -> Elements {
-    match dtype {
-        DType::I32 => Elements::I32(vec![elements as i32]),
-        DType::I64 => Elements::I64(vec![elements as i64]),
-        DType::F32 => Elements::F32(vec![elements as f32]),
-        DType::F64 => Elements::F64(vec![elements as f64]),
-        DType::Bool => panic!("a number of elements is no bool"),
-    }
+    match_dtype!(dtype, T {
+        truths => panic!("a number of elements is no bool"),
+        numbers => vec![elements as T].into(),
+    })
 }
 
 pub fn constant(data: &TensorData) -> Elements {
-    match data {
-        TensorData::I32(elements) => Elements::I32(elements.to_vec()),
-        TensorData::I64(elements) => Elements::I64(elements.to_vec()),
-        TensorData::F32(elements) => Elements::F32(elements.iter().map(|element| element.get()).collect()),
-        TensorData::F64(elements) => Elements::F64(elements.iter().map(|element| element.get()).collect()),
-        TensorData::Bool(elements) => Elements::Bool(elements.to_vec()),
-    }
+    match_elements!(data, TensorData(elements) => {
+        elements.iter().map(|element| element.get()).collect::<Vec<_>>().into()
+    })
 }
 
 /// Whether nothing has written to memory that [`unwritten`] made.
@@ -214,26 +193,19 @@ pub fn scalar_op(op: Map, dtype: DType, operands: &[Elements]) -> Elements {
         (row.float)(&wide.collect::<Vec<_>>())
     };
     let integer = || -> i64 {
-        let wide = operands.iter().map(|operand| match operand {
-            Elements::I32(operand) => i64::from(operand[0]),
-            Elements::I64(operand) => operand[0],
-            Elements::Bool(operand) => i64::from(operand[0]),
-            Elements::F32(_) | Elements::F64(_) => panic!("floats where integers are needed"),
+        let wide = operands.iter().map(|operand| {
+            match_elements!(operand, Elements(operand) {
+                truths => i64::from(operand[0]),
+                integers => i64::from(operand[0]),
+                floats => panic!("floats where integers are needed"),
+            })
         });
         (row.integer)(&wide.collect::<Vec<_>>())
     };
-    match (is_float, dtype) {
-        (true, DType::F32) => Elements::F32(vec![float() as f32]),
-        (true, DType::F64) => Elements::F64(vec![float()]),
-        (true, DType::I32) => Elements::I32(vec![float() as i32]),
-        (true, DType::I64) => Elements::I64(vec![float() as i64]),
-        (true, DType::Bool) => Elements::Bool(vec![float() != 0.0]),
-        (false, DType::F32) => Elements::F32(vec![integer() as f32]),
-        (false, DType::F64) => Elements::F64(vec![integer() as f64]),
-        (false, DType::I32) => Elements::I32(vec![integer() as i32]),
-        (false, DType::I64) => Elements::I64(vec![integer()]),
-        (false, DType::Bool) => Elements::Bool(vec![integer() & 1 == 1]),
-    }
+    match_dtype!(dtype, T {
+        truths => if is_float { vec![float() != 0.0].into() } else { vec![integer() & 1 == 1].into() },
+        numbers => if is_float { vec![float() as T].into() } else { vec![integer() as T].into() },
+    })
 }
 
 pub(super) use {each_number, each_type};

@@ -131,7 +131,7 @@ impl Lowering<'_> {
             let site = site.unwrap_or_else(|| self.site(expr));
             return Err(Stop::from(diag(&failure, spot.label, &[], site)));
         }
-        let values = DType::CONSTANT.map(|dtype| {
+        let values = DType::ALL.map(|dtype| {
             if !self.literals.fits(id, dtype) {
                 return Err((Misfit::Kind { help: self.literals.rewrite(id, dtype) }, None));
             }
@@ -148,9 +148,8 @@ impl Lowering<'_> {
             Source::Met(_) => self.literals.default_dtype(id),
         };
         // What is wrong for the element type it has, or for every one that it could have, is wrong.
-        let of_own = DType::CONSTANT.iter().zip(&values).find(|(candidate, _)| **candidate == dtype);
         if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))
-            && let Some((_, Err((_, Some(diag))))) = of_own
+            && let Err((_, Some(diag))) = &values[dtype as usize]
         {
             return Err(Stop::Mistake(diag.clone()));
         }

@@ -382,7 +382,7 @@ impl Lowering<'_> {
         deduced: &mut Deduced,
     ) {
         let elements = match (&pattern.elements, pattern.class(template)) {
-            (ElementPattern::Fixed(dtype), _) => Elements::Is(dtype.of_rules()),
+            (ElementPattern::Fixed(dtype), _) => Elements::Is(*dtype),
             (_, Some(class)) => Elements::Of(takes(class)),
             (_, None) => Elements::Of(Takes::All),
         };

@@ -1,5 +1,6 @@
 //! Number literals.
 
+use mind_shape::{match_dtype, names};
 use proc_macro2::Literal;
 use syn::Lit;
 
@@ -24,7 +25,7 @@ pub(super) fn number(literal: Literal, negative: bool) -> Result<Number, Diag> {
         ("", _) => None,
         (_, Some(dtype)) if DType::NUMERIC.contains(&dtype) => Some(dtype),
         (suffix, Some(_) | None) => {
-            let message = format!("`{text}`: `{suffix}` is no dtype, needed f32, f64, i32 or i64");
+            let message = format!("`{text}`: `{suffix}` is no dtype, needed {}", names::ANY_NUMBER);
             let diag = Diag::new(Code::E1005, site, message);
             let is_type = suffix.starts_with(['u', 'i', 'f', 'e']);
             return Err(if is_type {
@@ -70,15 +71,18 @@ impl Number {
     /// # Errors
     /// E1005 at `site` if it does not.
     pub fn check_range(&self, dtype: DType, site: Site) -> Result<(), Diag> {
-        let fits = match (&self.value, dtype) {
-            (NumberValue::Integer(value), DType::I32) => i32::try_from(*value).is_ok(),
-            (NumberValue::Integer(_), DType::Bool | DType::I64 | DType::F32 | DType::F64) => true,
+        let fits = match &self.value {
+            NumberValue::Integer(value) => match_dtype!(dtype, T {
+                truths => true,
+                integers => T::try_from(*value).is_ok(),
+                floats => true,
+            }),
             // The names of what no digits are.
-            (NumberValue::Float(digits), _) if matches!(&**digits, "inf" | "nan" | "-inf" | "-nan") => true,
-            (NumberValue::Float(digits), DType::F32) => digits.parse().is_ok_and(f32::is_finite),
-            (NumberValue::Float(digits), DType::Bool | DType::I32 | DType::I64 | DType::F64) => {
-                digits.parse().is_ok_and(f64::is_finite)
-            }
+            NumberValue::Float(digits) if matches!(&**digits, "inf" | "nan" | "-inf" | "-nan") => true,
+            NumberValue::Float(digits) => match_dtype!(dtype, T {
+                floats => digits.parse().is_ok_and(T::is_finite),
+                others => digits.parse().is_ok_and(f64::is_finite),
+            }),
         };
         if fits {
             Ok(())

@@ -11,6 +11,7 @@ use crate::diag::Diag;
 use crate::standard;
 use crate::surface::ast::{Block, Body, Callee, Closure, Expression, Import, ImportKind};
 use crate::surface::habits;
+use crate::ty::DType;
 
 impl Parser<'_> {
     /// Reads a path of two segments or more before arguments.
@@ -38,7 +39,8 @@ impl Parser<'_> {
             return None;
         }
         let (first, _) = self.cursor.ident()?;
-        let is_rust = RUST.iter().any(|rust| first == rust);
+        let is_rust =
+            RUST.iter().any(|rust| first == rust) || DType::NUMERIC.iter().any(|dtype| first == dtype.name());
         if is_rust { None } else { self.path_before(|_| true) }
     }
 
@@ -59,7 +61,7 @@ impl Parser<'_> {
 }
 
 /// Where paths begin that name Rust's own constants, as `f32::MAX`.
-const RUST: &[&str] = &["alloc", "core", "f32", "f64", "i32", "i64", "std", "usize"];
+const RUST: &[&str] = &["alloc", "core", "std", "usize"];
 
 /// What stands behind `::`.
 pub(super) fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {

@@ -1,5 +1,6 @@
 //! Types: `f32[N, 784]`, `i64`, `(f32, f32[3])`.
 
+use mind_shape::names;
 use proc_macro2::Delimiter;
 
 use super::parser::Parser;
@@ -50,7 +51,7 @@ impl Parser<'_> {
                     return self.struct_type();
                 }
                 let message = format!("found `{name}`, expected a type as `f32[2, 3]`");
-                let help = help.unwrap_or("dtypes are f32, f64, i32, i64 and bool");
+                let help = help.unwrap_or_else(|| format!("dtypes are {}", names::ALL_THERE_ARE));
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
             Some(_) | None => return Err(self.unexpected(EXPECTED)),
@@ -189,19 +190,16 @@ pub(super) fn is_no_struct(name: &str) -> bool {
 }
 
 /// What to write instead of a type of Rust's or of other languages.
-fn foreign_type(name: &str) -> Option<&'static str> {
-    Some(match name {
+fn foreign_type(name: &str) -> Option<String> {
+    let dtype = match name {
         "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {
-            "write dtype and dimensions, as `f32[N, 3]`"
+            return Some("write dtype and dimensions, as `f32[N, 3]`".to_owned());
         }
-        "usize" | "u64" | "isize" | "int" | "int64" | "long" => {
-            "dtypes are f32, f64, i32 and i64; write `i64`"
-        }
-        "int32" | "u32" | "i8" | "u8" | "i16" | "u16" => "dtypes are f32, f64, i32 and i64; write `i32`",
-        "f16" | "bf16" | "float" | "float32" | "Float" | "single" => {
-            "dtypes are f32, f64, i32 and i64; write `f32`"
-        }
-        "double" | "float64" | "Double" => "dtypes are f32, f64, i32 and i64; write `f64`",
+        "usize" | "u64" | "isize" | "int" | "int64" | "long" => DType::I64,
+        "int32" | "u32" | "i8" | "u8" | "i16" | "u16" => DType::I32,
+        "f16" | "bf16" | "float" | "float32" | "Float" | "single" => DType::F32,
+        "double" | "float64" | "Double" => DType::F64,
         _ => return None,
-    })
+    };
+    Some(format!("dtypes are {}; write `{dtype}`", names::NUMBERS_THERE_ARE))
 }

@@ -1,5 +1,7 @@
 //! Elements of constants in texts.
 
+use mind_shape::{element_types, match_dtype};
+
 use super::{Cursor, Read, Spaces, shortened};
 use crate::{
     data::TensorData,
@@ -16,13 +18,7 @@ pub(in crate::text) fn data(
     needed: Option<u64>,
     of: &dyn Fn() -> String,
 ) -> Read<TensorData> {
-    match dtype {
-        DType::I32 => elements(cursor, spaced, limit, needed, of, i32_element).map(TensorData::from),
-        DType::I64 => elements(cursor, spaced, limit, needed, of, i64_element).map(TensorData::from),
-        DType::F32 => elements(cursor, spaced, limit, needed, of, f32_element).map(TensorData::from),
-        DType::F64 => elements(cursor, spaced, limit, needed, of, f64_element).map(TensorData::from),
-        DType::Bool => elements(cursor, spaced, limit, needed, of, bool_element).map(TensorData::from),
-    }
+    match_dtype!(dtype, T => elements(cursor, spaced, limit, needed, of, T::read).map(TensorData::from))
 }
 
 fn elements<T>(
@@ -62,22 +58,34 @@ fn elements<T>(
     Ok(elements)
 }
 
-fn bool_element(cursor: &mut Cursor<'_>) -> Read<bool> {
-    let start = cursor.position();
-    match cursor.kind() {
-        b"true" => Ok(true),
-        b"false" => Ok(false),
-        _ => cursor.fault_at(start, Code::E4005, "expected `true` or `false`"),
+/// An element as both text forms have it.
+pub(in crate::text) trait Element: Sized {
+    /// Reads one.
+    fn read(cursor: &mut Cursor<'_>) -> Read<Self>;
+}
+
+impl Element for bool {
+    fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+        let start = cursor.position();
+        match cursor.kind() {
+            b"true" => Ok(true),
+            b"false" => Ok(false),
+            _ => cursor.fault_at(start, Code::E4005, "expected `true` or `false`"),
+        }
     }
 }
 
-fn i32_element(cursor: &mut Cursor<'_>) -> Read<i32> {
-    integer_element(cursor, "i32")
+macro_rules! integers {
+    ($($integer:ident $variant:ident;)*) => {$(
+        impl Element for $integer {
+            fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+                integer_element(cursor, stringify!($integer))
+            }
+        }
+    )*};
 }
 
-pub(in crate::text) fn i64_element(cursor: &mut Cursor<'_>) -> Read<i64> {
-    integer_element(cursor, "i64")
-}
+element_types!(integers => integers!);
 
 fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -> Read<T> {
     let start = cursor.position();
@@ -92,54 +100,57 @@ fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -
     }
 }
 
-macro_rules! float_element {
-    ($name:ident, $float:ident, $bits:ident) => {
-        pub(in crate::text) fn $name(cursor: &mut Cursor<'_>) -> Read<$float> {
-            let dtype = stringify!($float);
-            let start = cursor.position();
-            let token = cursor.number();
-            match (number_form(token), token) {
-                (Some(NumberForm::Integer | NumberForm::Decimal), _) => {
-                    let value: $float = token.parse().unwrap_or($float::INFINITY);
-                    if value.is_finite() {
-                        return Ok(value);
+/// A float whose quiet NaN without sign or payload is what `nan` stands for on every machine.
+pub(in crate::text) trait Quiet {
+    /// That NaN.
+    const QUIET: Self;
+}
+
+macro_rules! floats {
+    ($($float:ident $variant:ident;)*) => {$(
+        impl Quiet for $float {
+            const QUIET: Self = Self::from_bits(Self::INFINITY.to_bits() | 1 << (Self::MANTISSA_DIGITS - 2));
+        }
+
+        impl Element for $float {
+            fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+                let dtype = stringify!($float);
+                let start = cursor.position();
+                let token = cursor.number();
+                match (number_form(token), token) {
+                    (Some(NumberForm::Integer | NumberForm::Decimal), _) => {
+                        let value: Self = token.parse().unwrap_or(Self::INFINITY);
+                        if value.is_finite() {
+                            return Ok(value);
+                        }
+                        let message = format!("{} does not fit {dtype}", shortened(token));
+                        let mut diag = Diag::new(Code::E4005, cursor.site_of(start), message);
+                        let infinity = if token.starts_with('-') { "-inf" } else { "inf" };
+                        diag = diag.help(format!("write `{infinity}` for infinity"));
+                        Err(diag.into())
                     }
-                    let message = format!("{} does not fit {dtype}", shortened(token));
-                    let mut diag = Diag::new(Code::E4005, cursor.site_of(start), message);
-                    let infinity = if token.starts_with('-') { "-inf" } else { "inf" };
-                    diag = diag.help(format!("write `{infinity}` for infinity"));
-                    Err(diag.into())
-                }
-                (Some(NumberForm::Special), "inf") => Ok($float::INFINITY),
-                (Some(NumberForm::Special), "-inf") => Ok($float::NEG_INFINITY),
-                (Some(NumberForm::Special), "nan") => Ok($float::from_bits(QUIET.$bits)),
-                (Some(NumberForm::Special), _) => {
-                    let bits =
-                        token.strip_prefix("nan:0x").and_then(|bits| $bits::from_str_radix(bits, 16).ok());
-                    match bits.map($float::from_bits).filter(|value| value.is_nan()) {
-                        Some(value) => Ok(value),
-                        None => {
-                            let message = format!("{} is no NaN of {dtype}", shortened(token));
-                            cursor.fault_at(start, Code::E4005, message)
+                    (Some(NumberForm::Special), "inf") => Ok(Self::INFINITY),
+                    (Some(NumberForm::Special), "-inf") => Ok(Self::NEG_INFINITY),
+                    (Some(NumberForm::Special), "nan") => Ok(Self::QUIET),
+                    (Some(NumberForm::Special), _) => {
+                        let bits = token.strip_prefix("nan:0x");
+                        let bits = bits.and_then(|bits| u64::from_str_radix(bits, 16).ok()?.try_into().ok());
+                        match bits.map(Self::from_bits).filter(|value| value.is_nan()) {
+                            Some(value) => Ok(value),
+                            None => {
+                                let message = format!("{} is no NaN of {dtype}", shortened(token));
+                                cursor.fault_at(start, Code::E4005, message)
+                            }
                         }
                     }
+                    (None, _) => not_a_number(cursor, start, token, dtype),
                 }
-                (None, _) => not_a_number(cursor, start, token, dtype),
             }
         }
-    };
+    )*};
 }
 
-float_element!(f32_element, f32, u32);
-float_element!(f64_element, f64, u64);
-
-/// The bits of the quiet NaNs without sign or payload: what `nan` stands for on every machine.
-struct Quiet {
-    u32: u32,
-    u64: u64,
-}
-
-const QUIET: Quiet = Quiet { u32: 0x7fc0_0000, u64: 0x7ff8_0000_0000_0000 };
+element_types!(floats => floats!);
 
 fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) -> Read<T> {
     if token.is_empty() {

@@ -7,7 +7,10 @@ use crate::{
     dim::Dim,
     ir::{Inst, Module, Op, Own, Padding, Slice, ValueId},
     ops::{Attribute, FieldKind, InMic},
-    text::{Above, Comment, write},
+    text::{
+        Above, Comment,
+        write::{self, Written},
+    },
     ty::Type,
 };
 
@@ -195,8 +198,8 @@ fn push_attribute(text: &mut String, attribute: &Attribute, symbol: usize) {
         Attribute::Text(_) => push_id(text, 'S', symbol),
         Attribute::Flag(flag) => text.push(if *flag { '1' } else { '0' }),
         Attribute::I64(value) => write::integer(text, *value),
-        Attribute::F32(value) => write::float32(text, *value),
-        Attribute::F64(value) => write::float64(text, *value),
+        Attribute::F32(value) => value.get().write(text),
+        Attribute::F64(value) => value.get().write(text),
         Attribute::DType(dtype) => text.push_str(dtype.name()),
         Attribute::Integers(integers) => push_integers(text, integers),
         Attribute::Dims(dims) => write::list(text, dims, ",", push_dim),

@@ -146,7 +146,7 @@ pub trait Convolve: Number + Compiled {
 }
 
 macro_rules! convolve {
-    ($run:path: $($ty:ty),*) => {
+    ($run:ident: $($ty:ident $variant:ident;)*) => {
         $(impl Convolve for $ty {
             fn convolve(
                 level: SimdLevel,
@@ -161,8 +161,8 @@ macro_rules! convolve {
     };
 }
 
-convolve!(by_tiles: f32, f64);
-convolve!(naively: i32, i64);
+mind_shape::element_types!(floats => convolve! by_tiles:);
+mind_shape::element_types!(integers => convolve! naively:);
 
 fn by_tiles<T: Number + Tiles>(
     level: SimdLevel,

@@ -89,10 +89,7 @@ use crate::kernels::{divided_by_zero, internal_error, number::Number, refused};
 
 pub use near::{Near, Ranges};
 pub use rounding::{Float, Fused, Rounding, Separate};
-pub use truth::{
-    Bits, Convert, are_finite, bit_and, bit_or, bit_xor, choose, is_finite, is_nan, not, shl, shr, to_bool,
-    to_f32, to_f64, to_i32, to_i64,
-};
+pub use truth::*;
 
 /// A function of elements by its name: by separate multiplications and additions, and by fused ones.
 #[derive(Clone, Copy, Debug)]
@@ -149,10 +146,9 @@ macro_rules! functions {
             fn $name<A: MultiplyAdd>($($x: Self),+) -> Self;)+
         }
 
-        functions!(for f32 $($name($($x),+) $f32;)+);
-        functions!(for f64 $($name($($x),+) $f64;)+);
-        functions!(for i32 $($name($($x),+) $integer;)+);
-        functions!(for i64 $($name($($x),+) $integer;)+);
+        functions!(for f32 [$($name($($x),+) $f32;)+]);
+        functions!(for f64 [$($name($($x),+) $f64;)+]);
+        mind_shape::element_types!(integers => functions! each [$($name($($x),+) $integer;)+]);
 
         /// Every function, for tests that go over all of them.
         pub const FUNCTIONS: &[Function] = &[$(Function {
@@ -175,7 +171,8 @@ macro_rules! functions {
             $by::$name($($x),+)
         }
     };
-    (for $ty:ident $($name:ident($($x:ident),+) $value:expr;)+) => {
+    (each $functions:tt $($ty:ident $variant:ident;)*) => { $(functions!(for $ty $functions);)* };
+    (for $ty:ident [$($name:ident($($x:ident),+) $value:expr;)+]) => {
         impl Functions for $ty {
             $(#[inline(always)]
             #[allow(unused_variables, reason = "what an element type does not have reads nothing")]
@@ -349,13 +346,13 @@ functions! {
     log_ndtr(x) { erfcx::logarithm_f32::<A>(x), erfcx::logarithm_f64::<A>(x), refused() }
 
     /// `x` without its sign; the least integer wraps to itself.
-    abs(x) { x.abs(), x.abs(), x.wrapping_abs() }
+    abs(x) { x.abs(), x.abs(), if x < Self::ZERO { x.wrapping_neg() } else { x } }
 
     /// 1 above 0 and -1 below; zeros and NaN stay.
     sign(x) {
         if x.abs() > 0.0 { 1_f32.copysign(x) } else { x },
         if x.abs() > 0.0 { 1_f64.copysign(x) } else { x },
-        x.signum()
+        Self::from(x > Self::ZERO) - Self::from(x < Self::ZERO)
     }
 
     /// The largest integer that is at most `x`.

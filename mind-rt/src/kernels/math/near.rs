@@ -77,7 +77,7 @@ fn is_positive_normal_f64(x: f64) -> bool {
 }
 
 macro_rules! of_integers {
-    ($($ty:ident)+) => {$(
+    ($($ty:ident $variant:ident;)*) => {$(
         impl Ranges for $ty {
             fn is_near_angle(self) -> bool {
                 refused()
@@ -91,7 +91,7 @@ macro_rules! of_integers {
                 refused()
             }
         }
-    )+};
+    )*};
 }
 
-of_integers!(i32 i64);
+mind_shape::element_types!(integers => of_integers!);

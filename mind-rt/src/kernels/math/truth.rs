@@ -1,5 +1,7 @@
 //! Truth values, bits and conversions: functions of elements that give another type than they take, or take no floats.
 
+use mind_shape::element_types;
+
 use crate::kernels::memory::Storable;
 use crate::kernels::number::Number;
 use crate::kernels::refused;
@@ -76,7 +78,7 @@ macro_rules! bit_by_bit {
 }
 
 macro_rules! integers {
-    ($($ty:ident)*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Bits for $ty {
             bit_by_bit!();
 
@@ -89,16 +91,17 @@ macro_rules! integers {
             #[inline(always)]
             fn shr(self, by: Self) -> Self {
                 let inside = (0..Self::BITS as Self).contains(&by);
-                self >> if inside { by } else { Self::BITS as Self - 1 }
+                let shifted = self >> if inside { by } else { Self::BITS as Self - 1 };
+                if inside { shifted } else { shifted >> 1 }
             }
         })*
     };
 }
 
-integers!(i32 i64);
+element_types!(integers => integers!);
 
 macro_rules! floats {
-    ($($ty:ident)*) => {
+    ($($ty:ident $variant:ident;)*) => {
         $(impl Bits for $ty {
             fn bit_and(self, _: Self) -> Self {
                 refused()
@@ -127,7 +130,7 @@ macro_rules! floats {
     };
 }
 
-floats!(f32 f64);
+element_types!(floats => floats!);
 
 impl Bits for bool {
     bit_by_bit!();
@@ -162,76 +165,71 @@ of_bits! {
 }
 
 /// An element as one of another type, as Rust's `as` has it; a truth value is 1 or 0, and 0 is false.
-#[allow(private_bounds, reason = "sealed")]
-pub trait Convert: Storable {
-    /// As an `f32`.
+pub trait As<T> {
+    /// The other element.
     #[must_use]
-    fn to_f32(self) -> f32;
-    /// As an `f64`.
-    #[must_use]
-    fn to_f64(self) -> f64;
-    /// As an `i32`.
-    #[must_use]
-    fn to_i32(self) -> i32;
-    /// As an `i64`.
-    #[must_use]
-    fn to_i64(self) -> i64;
-    /// Whether it is not 0.
-    #[must_use]
-    fn to_bool(self) -> bool;
+    fn to(self) -> T;
 }
 
-macro_rules! converts {
-    ($($ty:ident: |$x:ident| $number:expr, $truth:expr;)*) => {
-        $(impl Convert for $ty {
+macro_rules! from_number {
+    ($from:ident: $($to:ident $variant:ident;)*) => {
+        $(impl As<$to> for $from {
             #[inline(always)]
-            fn to_f32(self) -> f32 {
-                let $x = self;
-                $number as f32
+            fn to(self) -> $to {
+                self as $to
             }
+        })*
 
+        impl As<bool> for $from {
             #[inline(always)]
-            fn to_f64(self) -> f64 {
-                let $x = self;
-                $number as f64
+            fn to(self) -> bool {
+                self != $from::ZERO
             }
+        }
+    };
+}
 
-            #[inline(always)]
-            fn to_i32(self) -> i32 {
-                let $x = self;
-                $number as i32
-            }
+macro_rules! of_numbers {
+    ($($number:ident $variant:ident;)*) => {
+        $(element_types!(numbers => from_number! $number:);
 
+        impl As<$number> for bool {
             #[inline(always)]
-            fn to_i64(self) -> i64 {
-                let $x = self;
-                $number as i64
-            }
-
-            #[inline(always)]
-            fn to_bool(self) -> bool {
-                let $x = self;
-                $truth
+            fn to(self) -> $number {
+                u8::from(self) as $number
             }
         })*
     };
 }
 
-converts! {
-    f32: |x| x, x != 0.0;
-    f64: |x| x, x != 0.0;
-    i32: |x| x, x != 0;
-    i64: |x| x, x != 0;
-    bool: |x| u8::from(x), x;
+element_types!(numbers => of_numbers!);
+
+impl As<Self> for bool {
+    #[inline(always)]
+    fn to(self) -> Self {
+        self
+    }
 }
+
+macro_rules! convert {
+    ($($element:ident $variant:ident;)*) => {
+        /// What converts to every element type.
+        #[allow(private_bounds, reason = "sealed")]
+        pub trait Convert: Storable $(+ As<$element>)* {}
+
+        $(impl Convert for $element {})*
+    };
+}
+
+element_types!(all => convert!);
 
 macro_rules! conversions {
     ($($name:ident $to:ident)*) => {
-        $(#[doc = concat!("[`Convert::", stringify!($name), "`].")]
+        $(#[doc = concat!("As an element of `", stringify!($to), "`.")]
         #[inline(always)]
         #[must_use]
-        pub fn $name<T: Convert>(x: T) -> $to {
-            x.$name()
+        pub fn $name<T: As<$to>>(x: T) -> $to {
+            x.to()
         })*
     };
 }

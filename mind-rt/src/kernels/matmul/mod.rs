@@ -104,7 +104,7 @@ pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize, lhs_col_stride: usi
 }
 
 macro_rules! elements {
-    ($($ty:ty: $kernels:ident),*) => {
+    ($kernels:ident: $($ty:ident $variant:ident;)*) => {
         $(impl Gemm for $ty {
             fn store(
                 batch: &[BatchDim],
@@ -140,7 +140,8 @@ use floats as trusted;
 #[cfg(any(feature = "matrixmultiply", not(target_arch = "x86_64")))]
 use foreign as trusted;
 
-elements!(f32: trusted, f64: trusted, i32: loops, i64: loops);
+mind_shape::element_types!(floats => elements! trusted:);
+mind_shape::element_types!(integers => elements! loops:);
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,8 @@ use std::alloc::Layout;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
+use mind_shape::element_types;
+
 use super::{self as memory, ALIGN, BlockSize, Memory};
 
 /// Whether memory that holds what its last user left is filled with [`Storable::POISON`] before it is handed out: in builds with
@@ -47,15 +49,27 @@ macro_rules! stored {
     };
 }
 
-macro_rules! plain {
-    ($($ty:ident: $poison:expr),*) => {
-        $(stored!($ty, true, $poison);
+macro_rules! integers {
+    ($($ty:ident $variant:ident;)*) => {
+        // The highest bit: the least integer, or one in the middle of those from 0.
+        $(stored!($ty, true, 1 << ($ty::BITS - 1));
         // SAFETY: as said above.
         unsafe impl Plain for $ty {})*
     };
 }
 
-plain!(u8: 0xff, i32: i32::MIN, i64: i64::MIN, f32: f32::NAN, f64: f64::NAN);
+macro_rules! floats {
+    ($($ty:ident $variant:ident;)*) => {
+        $(stored!($ty, true, $ty::NAN);
+        // SAFETY: as said above.
+        unsafe impl Plain for $ty {})*
+    };
+}
+
+element_types!(integers => integers!);
+element_types!(floats => floats!);
+// Bytes are what other elements are carved of.
+stored!(u8, true, 0xff);
 stored!(bool, false, true);
 
 /// Makes what is about to be overwritten nothing plausible, where memory is poisoned at all.

@@ -343,7 +343,8 @@ pub(super) trait Add: Copy {
 const fn order<T: Add>(pieces: usize) -> [i32; 16] {
     let mut order = [0; 16];
     let mut word = 0;
-    while word < 4 * pieces {
+    // Elements narrower than a word are not summed here.
+    while T::WORDS > 0 && word < 4 * pieces {
         let row = word / T::WORDS;
         order[word] = (row % pieces * 4 + row / pieces * T::WORDS + word % T::WORDS) as i32;
         word += 1;
@@ -375,13 +376,29 @@ add!(
     |a, b| _mm256_castpd_ps(_mm256_add_pd(_mm256_castps_pd(a), _mm256_castps_pd(b))),
     _mm512_castpd_ps(_mm512_add_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)))
 );
-add!(
-    i32,
-    |a, b| _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b))),
-    _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)))
-);
-add!(
-    i64,
-    |a, b| _mm256_castsi256_ps(_mm256_add_epi64(_mm256_castps_si256(a), _mm256_castps_si256(b))),
-    _mm512_castsi512_ps(_mm512_add_epi64(_mm512_castps_si512(a), _mm512_castps_si512(b)))
-);
+
+macro_rules! add_integers {
+    ($($integer:ident $variant:ident;)*) => {
+        $(add!(
+            $integer,
+            |a, b| {
+                let (a, b) = (_mm256_castps_si256(a), _mm256_castps_si256(b));
+                _mm256_castsi256_ps(match size_of::<Self>() {
+                    8 => _mm256_add_epi64(a, b),
+                    4 => _mm256_add_epi32(a, b),
+                    _ => unreachable!("narrower elements are not summed by words"),
+                })
+            },
+            {
+                let (a, b) = (_mm512_castps_si512(a), _mm512_castps_si512(b));
+                _mm512_castsi512_ps(match size_of::<Self>() {
+                    8 => _mm512_add_epi64(a, b),
+                    4 => _mm512_add_epi32(a, b),
+                    _ => unreachable!("narrower elements are not summed by words"),
+                })
+            }
+        );)*
+    };
+}
+
+mind_shape::element_types!(integers => add_integers!);

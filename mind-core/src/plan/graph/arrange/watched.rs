@@ -1,5 +1,7 @@
 //! Items that watch values, after one another.
 
+use mind_shape::match_elements;
+
 use super::{Arranger, Work, read};
 use crate::{
     data::TensorData,
@@ -33,11 +35,10 @@ impl Arranger<'_> {
 pub(super) fn may_be_nan(inst: &Inst) -> bool {
     let is_known = |constant: &Const| match constant.data() {
         None => true,
-        Some(data) => match data {
-            TensorData::F32(elements) => !elements.iter().any(|element| element.get().is_nan()),
-            TensorData::F64(elements) => !elements.iter().any(|element| element.get().is_nan()),
-            TensorData::I32(_) | TensorData::I64(_) | TensorData::Bool(_) => true,
-        },
+        Some(data) => match_elements!(data, TensorData(elements) {
+            floats => !elements.iter().any(|element| element.get().is_nan()),
+            others => true,
+        }),
     };
     let is_known = matches!(&inst.op, Op::Const(constant) if is_known(constant));
     inst.ty.dtype.is_float() && !inst.op.has_effect() && !is_known

@@ -236,7 +236,7 @@ impl BodyLowering<'_> {
             Unresolved::NoIndices => {
                 let (value, expr) = operands[0];
                 let dtype = self.builder.ty(value).dtype;
-                let problem = format!("indices are {dtype}, needed i32 or i64");
+                let problem = format!("indices are {dtype}, needed {}", mind_shape::names::ANY_INTEGER);
                 Diag::new(Code::E4011, self.site(expr), message(problem))
             }
             Unresolved::Unlike(other) => {

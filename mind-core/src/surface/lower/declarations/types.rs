@@ -377,7 +377,7 @@ impl DimNames {
                 {
                     return Err(Some(states::undefined(&file.to_string(), name)));
                 }
-                let known = self.structs.keys().map(String::as_str).chain(["f32", "f64", "i32", "i64"]);
+                let known = self.structs.keys().map(String::as_str).chain(DType::NUMERIC.map(DType::name));
                 if self.get(&text).is_some() || self.plain.contains_key(&text) {
                     let message = format!("`{text}` is a constant, expected a struct");
                     return Err(Some(Diag::new(Code::E2001, name.site(), message)));
@@ -388,7 +388,8 @@ impl DimNames {
                 }
                 diag.help.get_or_insert_with(|| {
                     format!(
-                        "dtypes are f32, f64, i32 and i64; or define `struct {text} {{ … }}` in the block, or import it by `use`"
+                        "dtypes are {}; or define `struct {text} {{ … }}` in the block, or import it by `use`",
+                        mind_shape::names::NUMBERS_THERE_ARE
                     )
                 });
                 Err(Some(diag))

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use mind_shape::match_dtype;
+
 use super::expressions::Expressions;
 use super::literals::{Class, Literal, LiteralId, LiteralKind};
 use super::scalars::Scalar;
@@ -222,20 +224,8 @@ pub(crate) trait ReadLiterals: Expressions {
                 None => elements.push(self.scalar(part, dtype)?),
             }
         }
-        macro_rules! data {
-            ($kind:ident) => {{
-                let number = |element| if let Scalar::$kind(number) = element { Some(number) } else { None };
-                let numbers = elements.into_iter().filter_map(number);
-                numbers.collect::<Vec<_>>().into()
-            }};
-        }
-        Ok(match dtype {
-            DType::F32 => data!(F32),
-            DType::F64 => data!(F64),
-            DType::I32 => data!(I32),
-            DType::I64 => data!(I64),
-            DType::Bool => data!(Bool),
-        })
+        let numbers = elements.into_iter();
+        Ok(match_dtype!(dtype, T => numbers.filter_map(Option::<T>::from).collect::<Vec<_>>().into()))
     }
 
     /// Works out a single number in its dtype's own arithmetic, so that it is what run time would compute.

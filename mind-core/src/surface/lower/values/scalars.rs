@@ -1,5 +1,7 @@
 //! Single numbers in their dtype's own arithmetic.
 
+use mind_shape::match_dtype;
+
 use crate::ir::{Const, Op};
 pub(crate) use crate::number::Number as Scalar;
 use crate::surface::ast::{BinaryOp, Number, NumberValue};
@@ -8,15 +10,17 @@ use crate::ty::{DType, Shape};
 impl Scalar {
     /// The number, which is in range.
     pub(crate) fn written(number: &Number, dtype: DType) -> Self {
-        match (&number.value, dtype) {
-            (NumberValue::Float(digits), DType::F32) => Self::F32(digits.parse().unwrap_or_default()),
-            (NumberValue::Float(digits), _) => Self::F64(digits.parse().unwrap_or_default()),
-            (NumberValue::Integer(value), DType::I32) => Self::I32(i32::try_from(*value).unwrap_or_default()),
-            // Zeros and ones only: other integers do not fit a float.
-            (NumberValue::Integer(value), DType::F32) => Self::F32(*value as f32),
-            (NumberValue::Integer(value), DType::F64) => Self::F64(*value as f64),
-            (NumberValue::Integer(value), DType::I64) => Self::I64(*value),
-            (NumberValue::Integer(value), DType::Bool) => Self::Bool(*value != 0),
+        match &number.value {
+            NumberValue::Float(digits) => match_dtype!(dtype, T {
+                floats => digits.parse::<T>().unwrap_or_default().into(),
+                others => digits.parse::<f64>().unwrap_or_default().into(),
+            }),
+            NumberValue::Integer(value) => match_dtype!(dtype, T {
+                truths => (*value != 0).into(),
+                integers => T::try_from(*value).unwrap_or_default().into(),
+                // Zeros and ones only: other integers do not fit a float.
+                floats => (*value as T).into(),
+            }),
         }
     }
 
