@@ -264,7 +264,7 @@ pub struct GradientOptions {
 /// `mind run`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each input is a .npy file (f32, f64, i32, i64 or bool, either byte order, C or Fortran order), elements in
+Each input is a .npy file (of an element type of the language, either byte order, C or Fortran order), elements in
 brackets, or, where it is a single number, that number. Symbols such as N get their extents from the inputs. The interpreter is the
 reference: right, and slow.
 

@@ -289,7 +289,7 @@ codes! {
     E4008 "slice step is zero or negative" "value, dimension" [Macro, File, Library, Run];
     E4009 "conv2d channels differ" "both" [Macro, File, Library];
     E4010 "strides or padding invalid" "value" [Macro, File, Library];
-    E4011 "indices are not i32 or i64" "dtype" [Macro, File, Library];
+    E4011 "indices are not integers" "dtype" [Macro, File, Library];
     E4012 "declared result type differs from the inferred one" "both" [File, Library];
     E4013 "operation not in the profile being verified" "op, profile" [File, Library];
     E4014 "module has no output" "" [Macro, File, Library];

@@ -13,7 +13,7 @@ use crate::{
     dim::{Bindings, Dim, DimResult, Overflow},
 };
 
-pub use mind_shape::{DType, MAX_RANK};
+pub use mind_shape::{DType, Kind, MAX_RANK};
 
 /// The extents of a tensor, outermost first; cheap to clone.
 #[derive(Clone)]

@@ -30,7 +30,7 @@ rows! {
 /// - **Error**: none: elements are moved.
 /// - **Derivative**: the rows of the cotangent added at the indices. In Core v1 they are compared as floats: more than 2^24
 ///   rows are E5004 there.
-/// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `x` has rank 1 or more (E3002).
+/// - **Constraints**: 1. `indices` are integers (E4011). 2. `x` has rank 1 or more (E3002).
 /// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
 static GATHER: OpInfo = OpInfo {
     name: "Gather",
@@ -74,7 +74,7 @@ static GATHER: OpInfo = OpInfo {
 ///   sum of
 ///   their magnitudes; see [products](#products).
 /// - **Derivative**: the rows of the cotangent at the indices, to `updates`.
-/// - **Constraints**: 1. `indices` are `i32` or `i64` (E4011). 2. `shape` has rank 1 or more (E3002) and extents of at
+/// - **Constraints**: 1. `indices` are integers (E4011). 2. `shape` has rank 1 or more (E3002) and extents of at
 ///   least 1 (E3006). 3. `updates` has shape `indices.shape ++ shape[1..]` (E3003).
 /// - **Example**: `%2 = ScatterAdd (%0, %1) {shape=[4, 3]} : f32[4, 3]`.
 static SCATTER_ADD: OpInfo = OpInfo {
@@ -121,7 +121,7 @@ static SCATTER_ADD: OpInfo = OpInfo {
 ///   (E6001) before anything is written.
 /// - **Error**: none: elements are moved.
 /// - **Derivative**: the cotangent added at the indices, `AddAlong`.
-/// - **Constraints**: 1. `axis` is in `0..rank` of `x` (E3004). 2. `indices` are `i32` or `i64` (E4011), 3. of the rank of `x`
+/// - **Constraints**: 1. `axis` is in `0..rank` of `x` (E3004). 2. `indices` are integers (E4011), 3. of the rank of `x`
 ///   (E3002) and 4. of its extents along every other axis (E3003).
 /// - **Example**: `%2 = TakeAlong (%0, %1) {axis=1} : f32[2, 3]`.
 static TAKE_ALONG: OpInfo = OpInfo {
@@ -171,7 +171,7 @@ static TAKE_ALONG: OpInfo = OpInfo {
 ///   their magnitudes; see [products](#products).
 /// - **Derivative**: the elements of the cotangent at the indices, to `updates`.
 /// - **Constraints**: 1. Extents of `shape` are at least 1 (E3006). 2. `axis` is in `0..rank` of `shape` (E3004).
-///   3. `indices` are `i32` or `i64` (E4011), 4. of the rank of `shape` (E3002) and 5. of its extents along every other axis
+///   3. `indices` are integers (E4011), 4. of the rank of `shape` (E3002) and 5. of its extents along every other axis
 ///   (E3003). 6. `updates` are numbers (E2005) 7. of the shape of `indices` (E3003).
 /// - **Example**: `%2 = AddAlong (%0, %1) {shape=[2, 4], axis=1} : f32[2, 4]`.
 static ADD_ALONG: OpInfo = OpInfo {

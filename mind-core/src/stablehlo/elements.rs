@@ -3,12 +3,13 @@
 use std::convert::Infallible;
 
 use super::{
-    tensor::{Tensor, number},
+    tensor::{Tensor, comparison, neutral, number},
     writer::{SsaValue, Writer},
 };
 use crate::{
     map::{Calculus, Hlo, Map, Named, formula},
-    ty::DType,
+    reduce::Neutral,
+    ty::{DType, Kind},
 };
 
 /// A function of elements, whose operands broadcast to a shape.
@@ -18,10 +19,13 @@ pub(super) fn lower(writer: &mut Writer, map: Map, operands: &[SsaValue], shape:
 }
 
 /// A function of elements of operands of one shape.
-fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> SsaValue {
+pub(super) fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> SsaValue {
     let row = map.row();
     let leading = writer.tensor(operands[row.leading()]).clone();
     let to = Tensor::new(row.result(leading.dtype), leading.shape.clone());
+    if let Some(value) = of_unsigned(writer, map, operands, &leading, &to) {
+        return value;
+    }
     let mut names: Vec<_> = row.formals.iter().copied().zip(operands.iter().copied()).collect();
     match row.hlo {
         Hlo::Operand => operands[0],
@@ -31,7 +35,8 @@ fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> SsaValue {
         Hlo::ByType { integers, .. } => of_elements(writer, integers, operands, to),
         Hlo::Compare(direction) => {
             let (names, types) = (writer.names(operands), writer.types(operands, &to));
-            writer.line(to, format_args!("stablehlo.compare {direction}, {names} : {types}"))
+            let unsigned = comparison(leading.dtype);
+            writer.line(to, format_args!("stablehlo.compare {direction}, {names}{unsigned} : {types}"))
         }
         Hlo::Formula(formulas) => all(writer, formulas, &mut names),
         Hlo::OfEach { floats, integers } => {
@@ -43,6 +48,35 @@ fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> SsaValue {
             names.push(("own", of_elements(writer, operation, &operands, to)));
             all(writer, after, &mut names)
         }
+    }
+}
+
+/// A function of or to integers without a sign, where it is another one than of those that have it.
+fn of_unsigned(
+    writer: &mut Writer,
+    map: Map,
+    operands: &[SsaValue],
+    leading: &Tensor,
+    to: &Tensor,
+) -> Option<SsaValue> {
+    if to.dtype.kind() != Kind::Unsigned {
+        return None;
+    }
+    match map {
+        Map::Abs => Some(operands[0]),
+        Map::Sign => Some(play(writer, "minimum(x, 1.0)", &[("x", operands[0])])),
+        Map::Shr => Some(of_elements(writer, "stablehlo.shift_right_logical", operands, to.clone())),
+        // What engines make of floats out of range is their own, but for wide integers, which are cut here.
+        _ if map == Map::to(to.dtype) && leading.dtype.is_float() => {
+            let wide = apply(writer, Map::to(DType::I64), operands);
+            let as_wide = writer.tensor(wide).clone();
+            let [least, greatest] = [Neutral::Least, Neutral::Greatest]
+                .map(|end| writer.constant(&neutral(end, to.dtype), as_wide.clone()));
+            let names = [("x", wide), ("least", least), ("greatest", greatest)];
+            let cut = play(writer, "maximum(minimum(x, greatest), least)", &names);
+            Some(of_elements(writer, "stablehlo.convert", &[cut], to.clone()))
+        }
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The elements along an axis in another order.
 
 use super::{
-    tensor::Tensor,
+    tensor::{Tensor, comparison},
     writer::{SsaValue, Writer},
 };
 use crate::{ir::Reorder, ops::position, ty::DType};
@@ -34,10 +34,11 @@ fn sort(
     let (names, types) = (writer.names(&operands), writer.types(&operands, results));
     let element = Tensor::scalar(writer.tensor(operand).dtype);
     let (truth, place) = (Tensor::scalar(DType::Bool), Tensor::scalar(DType::I64));
+    let unsigned = comparison(element.dtype);
     let others = if beside.is_some() { format!(", %left: {place}, %right: {place}") } else { String::new() };
     let compare = |name: &str, direction: &str, [a, b]: [&str; 2]| {
         format!(
-            "      %{name} = stablehlo.compare {direction}, %{a}, %{b} : ({element}, {element}) -> {truth}\n"
+            "      %{name} = stablehlo.compare {direction}, %{a}, %{b}{unsigned} : ({element}, {element}) -> {truth}\n"
         )
     };
     let combine = |name: &str, by: &str, [a, b]: [&str; 2]| {

@@ -2,7 +2,7 @@
 
 use super::{
     elements,
-    tensor::{Tensor, list, neutral, number, operation},
+    tensor::{Tensor, comparison, list, neutral, number, operation},
     writer::{SsaValue, Writer, fold},
 };
 use crate::{
@@ -108,7 +108,10 @@ pub(super) fn arg_reduce(
     let (names, types) = (writer.names(&operands), writer.types(&operands, format!("({best}, {at})")));
     let compare = |name: &str, direction: &str, of: [&str; 2], ty: &Tensor| {
         let [a, b] = of;
-        format!("      %{name} = stablehlo.compare {direction}, %{a}, %{b} : ({ty}, {ty}) -> {truth}\n")
+        let unsigned = comparison(ty.dtype);
+        format!(
+            "      %{name} = stablehlo.compare {direction}, %{a}, %{b}{unsigned} : ({ty}, {ty}) -> {truth}\n"
+        )
     };
     let combine = |name: &str, by: &str, of: [&str; 2]| {
         format!("      %{name} = stablehlo.{by} %{}, %{} : {truth}\n", of[0], of[1])

@@ -1,8 +1,13 @@
 //! Rows and elements that integers pick, taken out and added back.
 
 use super::{
+    elements::apply,
     tensor::{Tensor, list, number},
     writer::{SsaValue, Writer, fold},
+};
+use crate::{
+    map::Map,
+    ty::{DType, Kind},
 };
 
 pub(super) fn gather(writer: &mut Writer, table: SsaValue, indices: SsaValue, to: Tensor) -> SsaValue {
@@ -34,11 +39,12 @@ pub(super) fn take_along(
 
 fn gathered(
     writer: &mut Writer,
-    operands: [SsaValue; 2],
+    [x, indices]: [SsaValue; 2],
     numbers: &str,
     sizes: &[i64],
     to: Tensor,
 ) -> SsaValue {
+    let operands = [x, wide(writer, indices)];
     let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
     let sizes = list(sizes);
     writer.line(
@@ -77,10 +83,18 @@ pub(super) fn add_along(
     added(writer, indices, updates, &numbers, to)
 }
 
+/// Indices of a type with a sign: engines compare them with extents, which narrower ones may not hold.
+fn wide(writer: &mut Writer, indices: SsaValue) -> SsaValue {
+    match writer.tensor(indices).dtype.kind() {
+        Kind::Unsigned => apply(writer, Map::to(DType::I64), &[indices]),
+        Kind::Truth | Kind::Signed | Kind::Float => indices,
+    }
+}
+
 /// Zeros with updates added where indices say.
 fn added(writer: &mut Writer, indices: SsaValue, updates: SsaValue, numbers: &str, to: Tensor) -> SsaValue {
     let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
-    let operands = [zeros, indices, updates];
+    let operands = [zeros, wide(writer, indices), updates];
     let (names, types) = (writer.names(&operands), writer.types(&operands, &to));
     let region = fold("stablehlo.add", &Tensor::scalar(to.dtype));
     writer.line(

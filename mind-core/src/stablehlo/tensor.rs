@@ -147,6 +147,14 @@ pub(super) fn neutral(neutral: Neutral, dtype: DType) -> String {
     }
 }
 
+/// What follows the operands of a comparison: MLIR takes integers of `ui8` for signed ones else.
+pub(super) fn comparison(dtype: DType) -> &'static str {
+    match dtype.kind() {
+        Kind::Unsigned => ", UNSIGNED",
+        Kind::Truth | Kind::Signed | Kind::Float => "",
+    }
+}
+
 /// The operation that puts elements together. Of floats it may drop NaN, which the caller keeps.
 ///
 /// # Panics

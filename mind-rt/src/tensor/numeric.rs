@@ -2,7 +2,7 @@
 
 use crate::bare::Number;
 
-/// An element that is a number: `f32`, `f64`, `i32`, `i64`. Arithmetic of integers wraps. Sealed.
+/// An element that is a number. Arithmetic of integers wraps. Sealed.
 ///
 /// ```
 /// use mind_rt::{Numeric, Shape, Tensor, TensorRef};

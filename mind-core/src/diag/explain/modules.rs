@@ -114,7 +114,7 @@ pub(super) const E4011: Explanation = Explanation {
         wrong: "fn f(table: f32[10, 3], rows: f32[5]) -> f32[5, 3] {\n    gather(table, rows)\n}",
         right: "fn f(table: f32[10, 3], rows: i64[5]) -> f32[5, 3] {\n    gather(table, rows)\n}",
     },
-    fix: "Declare the indices `i32` or `i64`.",
+    fix: "Declare indices of integers, as `i64`.",
 };
 
 pub(super) const E4012: Explanation = Explanation {

@@ -149,11 +149,11 @@ pub enum ElementPattern {
 /// Classes of element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementClass {
-    /// `float`: `f32` and `f64`.
+    /// `float`: element types with fractions.
     Float,
-    /// `int`: `i32` and `i64`.
+    /// `int`: those of integers.
     Int,
-    /// `num`: all four.
+    /// `num`: both.
     Num,
 }
 
