@@ -109,6 +109,7 @@ macro_rules! table {
             };
         }
 
+        // Code that is right for one type converts another to itself.
         /// A value for the variant that an enum with a variant for each element type has:
         /// `match_elements!(data, TensorData(elements) => elements.len())`. Kinds of element types may differ, in this order:
         /// `{ truths => …, integers => …, floats => … }`, with `numbers` for both latter or `others` for both former.
@@ -116,36 +117,36 @@ macro_rules! table {
         macro_rules! match_elements {
             ($d value:expr, $d list:ident($d elements:pat) => $d all:expr) => {
                 match $d value {
-                    $($d list::$of_truth($d elements) => $d all,)*
-                    $($d list::$of_integer($d elements) => $d all,)*
-                    $($d list::$of_float($d elements) => $d all,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth($d elements) => $d all,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer($d elements) => $d all,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d all,)*
                 }
             };
             ($d value:expr, $d list:ident($d elements:pat) {
                 truths => $d truths:expr, integers => $d integers:expr, floats => $d floats:expr $d(,)?
             }) => {
                 match $d value {
-                    $(#[allow(unused_variables)] $d list::$of_truth($d elements) => $d truths,)*
-                    $(#[allow(unused_variables)] $d list::$of_integer($d elements) => $d integers,)*
-                    $(#[allow(unused_variables)] $d list::$of_float($d elements) => $d floats,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth($d elements) => $d truths,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer($d elements) => $d integers,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d floats,)*
                 }
             };
             ($d value:expr, $d list:ident($d elements:pat) {
                 truths => $d truths:expr, numbers => $d numbers:expr $d(,)?
             }) => {
                 match $d value {
-                    $(#[allow(unused_variables)] $d list::$of_truth($d elements) => $d truths,)*
-                    $($d list::$of_integer($d elements) => $d numbers,)*
-                    $($d list::$of_float($d elements) => $d numbers,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth($d elements) => $d truths,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer($d elements) => $d numbers,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d numbers,)*
                 }
             };
             ($d value:expr, $d list:ident($d elements:pat) {
                 floats => $d floats:expr, others => $d others:expr $d(,)?
             }) => {
                 match $d value {
-                    $($d list::$of_truth(_) => $d others,)*
-                    $($d list::$of_integer(_) => $d others,)*
-                    $($d list::$of_float($d elements) => $d floats,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth(_) => $d others,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer(_) => $d others,)*
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d floats,)*
                 }
             };
         }
@@ -171,17 +172,17 @@ macro_rules! table {
                 truths => $d truths:expr, integers => $d integers:expr, floats => $d floats:expr $d(,)?
             }) => {
                 match $d dtype {
-                    $($crate::DType::$of_truth => {
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $crate::DType::$of_truth => {
                         #[allow(dead_code)]
                         type $d element = $truth;
                         $d truths
                     })*
-                    $($crate::DType::$of_integer => {
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $crate::DType::$of_integer => {
                         #[allow(dead_code)]
                         type $d element = $integer;
                         $d integers
                     })*
-                    $($crate::DType::$of_float => {
+                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $crate::DType::$of_float => {
                         #[allow(dead_code)]
                         type $d element = $float;
                         $d floats
