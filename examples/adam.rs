@@ -51,6 +51,7 @@ fn save(folder: &Path, parameters: &impl Parameters) -> io::Result<()> {
         match part.elements {
             Elements::F32(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
             Elements::F64(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
+            Elements::U8(elements) => bytes.extend(elements),
             Elements::I32(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
             Elements::I64(elements) => bytes.extend(elements.iter().flat_map(|x| x.to_le_bytes())),
             Elements::Bool(elements) => bytes.extend(elements.iter().map(|x| u8::from(*x))),
@@ -73,6 +74,7 @@ fn load(folder: &Path, parameters: &mut impl Parameters) -> io::Result<()> {
         match part.elements {
             ElementsMut::F32(elements) => read(data, elements, f32::from_le_bytes)?,
             ElementsMut::F64(elements) => read(data, elements, f64::from_le_bytes)?,
+            ElementsMut::U8(elements) => read(data, elements, |[byte]| byte)?,
             ElementsMut::I32(elements) => read(data, elements, i32::from_le_bytes)?,
             ElementsMut::I64(elements) => read(data, elements, i64::from_le_bytes)?,
             ElementsMut::Bool(elements) => read(data, elements, |[byte]| byte != 0)?,
@@ -104,6 +106,7 @@ fn npy_header(dtype: DType, dims: &[usize]) -> Vec<u8> {
     let descr = match dtype {
         DType::F32 => "<f4",
         DType::F64 => "<f8",
+        DType::U8 => "|u1",
         DType::I32 => "<i4",
         DType::I64 => "<i8",
         DType::Bool => "|b1",

@@ -319,7 +319,7 @@
 //! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
 //! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed. The gradient of what is not selected is 0, even where its derivative is infinite or NaN |
 //! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
-//! | `f32(x)` `f64(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions as by Rust's `as`; `bool(x)` is `x != 0` |
+//! | `f32(x)` `f64(x)` `u8(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions as by Rust's `as`; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
 //! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | where the largest is, an `i64`: the first of equal ones; over several axes counted row by row |

@@ -212,6 +212,9 @@ impl<'a> Checker<'a> {
             let error = OpError::dtype(&inst.op, 0, DType::Bool, Takes::Numbers);
             self.error(Code::E2005, value, error.to_string());
         }
+        if self.profile == Profile::CoreV1 && row.profile == Profile::CoreV1 && inst.ty.dtype == DType::U8 {
+            self.error(Code::E4013, value, "`u8` is an extension, not of Core v1".to_owned());
+        }
         let before = self.errors.len();
         let judged = if let Some(name) = inst.op.input_name() {
             self.input(value, inst, name)

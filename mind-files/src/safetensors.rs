@@ -308,6 +308,7 @@ mod of_parameters {
         match elements {
             Elements::F32(_) => Dtype::F32,
             Elements::F64(_) => Dtype::F64,
+            Elements::U8(_) => Dtype::U8,
             Elements::I32(_) => Dtype::I32,
             Elements::I64(_) => Dtype::I64,
             Elements::Bool(_) => Dtype::BOOL,

@@ -248,7 +248,7 @@ pub fn split<T, const N: usize>(arena: &mut [T], ranges: [std::ops::Range<usize>
 mod tests {
     use super::*;
 
-    const LENS: Lens = Lens { f32: 17, f64: 3, i32: 0, i64: 1, bool: 5 };
+    const LENS: Lens = Lens { f32: 17, f64: 3, i64: 1, bool: 5, ..Lens::NONE };
 
     #[test]
     fn segments_are_aligned_and_disjoint() {

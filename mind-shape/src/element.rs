@@ -208,6 +208,7 @@ table! {
         bool Bool Truth "Truth values. No operation of Core v1 takes them.";
     }
     integers {
+        u8 U8 Unsigned "8-bit integers from 0; arithmetic wraps.";
         i32 I32 Signed "32-bit signed integers; arithmetic wraps.";
         i64 I64 Signed "64-bit signed integers; arithmetic wraps.";
     }

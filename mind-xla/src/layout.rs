@@ -68,6 +68,7 @@ impl Layout {
     pub const fn element(&self) -> i32 {
         match self.dtype {
             DType::Bool => 1,
+            DType::U8 => 6,
             DType::I32 => 4,
             DType::I64 => 5,
             DType::F32 => 11,

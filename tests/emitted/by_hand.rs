@@ -77,6 +77,7 @@ impl Builder {
         let number = |i: usize| (i + seed).wrapping_mul(2_654_435_761) >> 7 & 0xff;
         let numbers = (0..sizes.iter().product()).map(number);
         let elements = match dtype {
+            DType::U8 => Elements::U8(numbers.map(|number| number as u8 - 128).collect()),
             DType::I32 => Elements::I32(numbers.map(|number| number as i32 - 128).collect()),
             DType::F32 => Elements::F32(numbers.map(|number| number as f32 / 128.0 - 1.0).collect()),
             DType::F64 => Elements::F64(numbers.map(|number| number as f64 / 128.0 - 1.0).collect()),

@@ -244,6 +244,7 @@ fn draw(extents: &[usize], domain: Domain, dtype: DType, seed: usize) -> Array {
 fn filled(extents: &[usize], dtype: DType, number: impl Fn(usize) -> f64) -> Array {
     let numbers = (0..extents.iter().product()).map(number);
     let elements = match dtype {
+        DType::U8 => Elements::U8(numbers.map(|number| number as u8).collect()),
         DType::I32 => Elements::I32(numbers.map(|number| number as i32).collect()),
         DType::I64 => Elements::I64(numbers.map(|number| number as i64).collect()),
         DType::F32 => Elements::F32(numbers.map(|number| number as f32).collect()),

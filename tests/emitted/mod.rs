@@ -439,6 +439,9 @@ fn dims(ty: &Type, extents: &[usize]) -> String {
 
 fn list(elements: &Elements) -> String {
     match elements {
+        Elements::U8(elements) => {
+            format!("[{}]", elements.iter().map(|v| format!("{v}_u8, ")).collect::<String>())
+        }
         Elements::I32(elements) => {
             format!("[{}]", elements.iter().map(|v| format!("{v}_i32, ")).collect::<String>())
         }

@@ -190,6 +190,7 @@ impl Writer {
                 DType::F32 => (0..count).map(|_| number() as f32).collect::<Vec<_>>().into(),
                 DType::F64 => (0..count).map(|_| number()).collect::<Vec<_>>().into(),
                 // Divisors and shifts among them: 0 stops the interpreter.
+                DType::U8 => (0..count).map(|_| 1 + random.below(40) as u8).collect::<Vec<_>>().into(),
                 DType::I32 => (0..count).map(|_| 1 + random.below(40) as i32).collect::<Vec<_>>().into(),
                 DType::I64 => (0..count).map(|_| 1 + random.below(70) as i64).collect::<Vec<_>>().into(),
                 DType::Bool => (0..count).map(|_| random.below(2) == 1).collect::<Vec<_>>().into(),
@@ -258,6 +259,7 @@ fn within(domain: Domain, random: &mut Random) -> f64 {
 /// `f32[2, 3] 1.0 …`
 fn printed(value: &Array) -> String {
     let elements = match &value.elements {
+        Elements::U8(elements) => all(elements),
         Elements::I32(elements) => all(elements),
         Elements::I64(elements) => all(elements),
         Elements::F32(elements) => all(elements),

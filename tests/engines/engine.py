@@ -68,7 +68,7 @@ class Client:
         return whole, collections.Counter(kinds)
 
 
-TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "i1": np.bool_}
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "ui8": np.uint8, "i1": np.bool_}
 
 
 def tensors(text):

@@ -133,7 +133,7 @@ fn value(ty: &Type, is_special: bool, random: &mut Random) -> Array {
     let elements: Elements = match ty.dtype {
         DType::F32 => (0..count).map(|_| float() as f32).collect::<Vec<_>>().into(),
         DType::F64 => (0..count).map(|_| float()).collect::<Vec<_>>().into(),
-        DType::I32 | DType::I64 | DType::Bool => vec![0_i64; count].into(),
+        DType::U8 | DType::I32 | DType::I64 | DType::Bool => vec![0_i64; count].into(),
     };
     Array::new(shape, elements)
 }
@@ -198,6 +198,7 @@ fn check(case: &Case) -> String {
 
 fn list(elements: &Elements) -> String {
     let numbers: Vec<String> = match elements {
+        Elements::U8(elements) => elements.iter().map(|v| format!("{v}_u8")).collect(),
         Elements::I32(elements) => elements.iter().map(|v| format!("{v}_i32")).collect(),
         Elements::I64(elements) => elements.iter().map(|v| format!("{v}_i64")).collect(),
         Elements::F32(elements) => {

@@ -21,6 +21,7 @@ fn elements(dtype: DType, text: &str) -> Elements {
         text.split_whitespace().map(|number| number.parse().expect("an element is a number")).collect()
     }
     match dtype {
+        DType::U8 => all::<u8>(text).into(),
         DType::I32 => all::<i32>(text).into(),
         DType::I64 => all::<i64>(text).into(),
         DType::F32 => all::<f32>(text).into(),
@@ -35,6 +36,7 @@ pub(crate) fn print(value: &Array) -> String {
         elements.iter().map(|element| format!(" {element:?}")).collect()
     }
     let elements = match &value.elements {
+        Elements::U8(elements) => all(elements),
         Elements::I32(elements) => all(elements),
         Elements::I64(elements) => all(elements),
         Elements::F32(elements) => all(elements),

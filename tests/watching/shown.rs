@@ -13,6 +13,7 @@ fn shown<R>(run: impl FnOnce() -> R) -> (R, Vec<String>) {
         let elements = match value.elements {
             Elements::F32(elements) => format!("{elements:?}"),
             Elements::F64(elements) => format!("{elements:?}"),
+            Elements::U8(elements) => format!("{elements:?}"),
             Elements::I32(elements) => format!("{elements:?}"),
             Elements::I64(elements) => format!("{elements:?}"),
             Elements::Bool(elements) => format!("{elements:?}"),

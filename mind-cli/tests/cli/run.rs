@@ -46,10 +46,22 @@ fn outputs_are_written_as_npy_files() {
 }
 
 #[test]
+fn bytes_are_read_computed_and_written() {
+    let program = "mic@1\nS0 \"x\"\nT0 [u8;3]\nT1 [bool;3]\nN1 input S0 T0\nN2 add N1 N1 T0\nN3 gt N1 N2 T1\nO N2\nO N3\n";
+    let folder =
+        Folder::new().with("bytes.mic", program).with("x.npy", npy("|u1", false, "3,", &[2, 128, 200]));
+    let expected = "output 0: u8[3], from 0 to 144, mean 49.3333\n[4, 0, 144]\noutput 1: bool[3], 2 of 3 true\n[false, true, true]\n";
+    assert_eq!(folder.mind("run bytes.mic --input x=x.npy").fine(), expected);
+    assert_eq!(folder.mind("run bytes.mic --input x=[2,128,200]").fine(), expected);
+    assert!(folder.mind("run bytes.mic --input x=[2,128,256]").mistakes().contains("a number that u8 holds"));
+}
+
+#[test]
 fn every_element_type_survives_the_round_trip() {
     let float = [0.1f64, -0.0, f64::INFINITY, 5e-324, f64::NAN, f64::MAX];
     let integer = [i64::MIN, -1, 0, 1, i64::MAX, 7];
-    let cases: [(&str, &str, Vec<u8>); 5] = [
+    let cases: [(&str, &str, Vec<u8>); 6] = [
+        ("u8", "|u1", vec![0, 1, 127, 128, 200, 255]),
         ("bool", "|b1", vec![1, 0, 1, 1, 0, 0]),
         ("f32", "<f4", float.iter().flat_map(|x| (*x as f32).to_le_bytes()).collect()),
         ("f64", "<f8", float.iter().flat_map(|x| x.to_le_bytes()).collect()),

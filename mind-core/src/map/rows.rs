@@ -45,6 +45,7 @@ impl Map {
     pub const fn to(dtype: DType) -> Self {
         match dtype {
             DType::Bool => Self::ToBool,
+            DType::U8 => Self::ToU8,
             DType::I32 => Self::ToI32,
             DType::I64 => Self::ToI64,
             DType::F32 => Self::ToF32,
@@ -1329,6 +1330,23 @@ rows! {
         gives: Gives::Type(DType::F64),
         rust: Rust::Function("to_f64"),
         derivative: &["like(dy, x)"],
+        ..CONVERSION
+    };
+    /// `ToU8(x)`: as an 8-bit integer from 0; an extension.
+    ///
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: any of the operand, `u8` of the result.
+    /// - **Semantics**: `x as u8`: of a float rounded towards 0, 0 or 255 where it is out of range, and 0 for NaN; of a wider integer the lowest bits; a truth value as 1 or 0.
+    /// - **Error**: none: the result is exact.
+    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Constraints**: none beyond those of every type.
+    /// - **Example**: `%1 = ToU8 (%0) : u8[2, 3]`.
+    ToU8 = Row {
+        mnemonic: "to_u8",
+        label: "u8",
+        gives: Gives::Type(DType::U8),
+        rust: Rust::Function("to_u8"),
+        exactness: Exactness::Exact,
         ..CONVERSION
     };
     /// `ToI32(x)`: as a 32-bit integer; an extension.

@@ -456,6 +456,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["double", "float64"], Replacement::Named("f64")),
     (&["int", "int32"], Replacement::Named("i32")),
     (&["long", "int64"], Replacement::Named("i64")),
+    (&["byte", "uint8"], Replacement::Named("u8")),
     (&["half", "float16", "bfloat16"], Replacement::Words("there are f32 and f64, as `f32(…)`")),
     (
         &["vmap"],

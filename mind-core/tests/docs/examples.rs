@@ -104,6 +104,7 @@ fn code_of_run(program: &str, given: &[Given]) -> Vec<Code> {
             given.iter().find(|given| *given.name == **name).expect("it is given");
         let count = shape.iter().product();
         values.push(match ty.dtype {
+            DType::U8 => Array::new(*shape, vec![*value as u8; count]),
             DType::I32 => Array::new(*shape, vec![*value as i32; count]),
             DType::I64 => Array::new(*shape, vec![*value as i64; count]),
             DType::F32 => Array::new(*shape, vec![*value as f32; count]),

@@ -148,7 +148,7 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
         // Off the grid that they are drawn from, on which kinks are.
         let shifted = drawn.iter().map(|value| match value.dtype() {
             DType::F64 => like(value, |_| rng.between(-2.0, 2.0)),
-            DType::Bool | DType::I32 | DType::I64 | DType::F32 => value.clone(),
+            DType::Bool | DType::U8 | DType::I32 | DType::I64 | DType::F32 => value.clone(),
         });
         let arguments: Vec<Array> = shifted.collect();
         let results = interp::run(&module, &arguments).ok().filter(|_| is_smooth(&module, &arguments))?;

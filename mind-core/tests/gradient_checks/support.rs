@@ -268,6 +268,7 @@ pub fn rows(case: &Case) -> i64 {
 pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f64) -> Array {
     let numbers: Vec<f64> = (0..shape.iter().product()).map(&mut element).collect();
     let elements = match dtype {
+        DType::U8 => Elements::U8(numbers.iter().map(|number| *number as u8).collect()),
         DType::I32 => Elements::I32(numbers.iter().map(|number| *number as i32).collect()),
         DType::I64 => Elements::I64(numbers.iter().map(|number| *number as i64).collect()),
         DType::F32 => Elements::F32(numbers.iter().map(|number| *number as f32).collect()),
@@ -296,6 +297,7 @@ pub fn numbers(value: &Array) -> Vec<f64> {
 /// Elements by their bits, so that NaN and -0.0 compare as themselves.
 pub fn bits(values: &[Array]) -> Vec<Vec<u64>> {
     let of = |value: &Array| match &value.elements {
+        Elements::U8(elements) => elements.iter().map(|element| *element as u64).collect(),
         Elements::I32(elements) => elements.iter().map(|element| *element as u64).collect(),
         Elements::I64(elements) => elements.iter().map(|element| *element as u64).collect(),
         Elements::F32(elements) => elements.iter().map(|element| u64::from(element.to_bits())).collect(),

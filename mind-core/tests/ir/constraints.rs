@@ -355,7 +355,7 @@ fn slice_c4() {
 fn gather_c1() {
     let error = refused(&Op::Rows(Rows::Gather), &["f32[3]", "f32[2]"]);
     assert_eq!(error.code, E4011);
-    assert_eq!(error.to_string(), "`gather`: indices are f32, needed i32 or i64");
+    assert_eq!(error.to_string(), "`gather`: indices are f32, needed u8, i32 or i64");
     assert_eq!(code(&Op::Rows(Rows::Gather), &["f32[3]", "bool[2]"]), E4011);
 }
 
@@ -380,7 +380,7 @@ fn take_along_c1() {
 #[test]
 fn take_along_c2() {
     let error = refused(&take_along(0), &["f32[3]", "f32[2]"]);
-    assert_eq!(error.to_string(), "`take_along`: indices are f32, needed i32 or i64");
+    assert_eq!(error.to_string(), "`take_along`: indices are f32, needed u8, i32 or i64");
     assert_eq!((error.code, error.focus), (E4011, Focus::Operand(1)));
     assert_eq!(code(&take_along(0), &["f32[3]", "bool[2]"]), E4011);
 }

@@ -41,6 +41,33 @@ fn integers_wrap() {
 }
 
 #[test]
+fn bytes_wrap_and_have_no_sign() {
+    let bytes = |elements: &[u8]| Array::new([elements.len()], elements.to_vec());
+    let truths = |elements: &[bool]| Array::new([elements.len()], elements.to_vec());
+    let operands = [bytes(&[250, 3, 200]), bytes(&[10, 5, 100])];
+    let of = |map: Map| evaluate(Op::Map(map), &operands);
+    assert_eq!(of(Map::Add), bytes(&[4, 8, 44]));
+    assert_eq!(of(Map::Sub), bytes(&[240, 254, 100]));
+    assert_eq!(of(Map::Mul), bytes(&[196, 15, 32]));
+    assert_eq!(of(Map::Div), bytes(&[25, 0, 2]));
+    assert_eq!(of(Map::Maximum), bytes(&[250, 5, 200]));
+    assert_eq!(of(Map::Gt), truths(&[true, false, true]));
+    let first = |map: Map| evaluate(Op::Map(map), &operands[..1]);
+    assert_eq!(first(Map::Neg), bytes(&[6, 253, 56]));
+    assert_eq!((first(Map::Abs), first(Map::Sign)), (bytes(&[250, 3, 200]), bytes(&[1; 3])));
+    assert_eq!(first(Map::ToF32), f32s(&[3], &[250., 3., 200.]));
+    let floats = f32s(&[4], &[300.7, -1., f32::NAN, 41.9]);
+    assert_eq!(evaluate(Op::Map(Map::ToU8), &[floats]), bytes(&[255, 0, 0, 41]));
+    assert_eq!(evaluate(Op::Map(Map::ToU8), &[i64s(&[2], &[-1, 258])]), bytes(&[255, 2]));
+    let over = |op| evaluate(Op::Reduce(op, Reduction { axes: vec![0], keepdims: false }), &operands[..1]);
+    assert_eq!(over(Reduce::Sum), Array::new([], vec![197_u8]));
+    assert_eq!(over(Reduce::Max), Array::new([], vec![250_u8]));
+    let table = f32s(&[3, 1], &[1., 2., 3.]);
+    let gathered = evaluate(Op::Rows(Rows::Gather), &[table, bytes(&[2, 0])]);
+    assert_eq!(gathered, f32s(&[2, 1], &[3., 1.]));
+}
+
+#[test]
 fn functions_of_one_element_keep_ieee_edges() {
     let x = f32s(&[5], &[-1., 0., 2., f32::NAN, f32::INFINITY]);
     assert_eq!(

@@ -65,6 +65,7 @@ fn evaluated_samples_have_the_inferred_type() {
                     elements.iter_mut().for_each(|x| *x = *x % 2 + i64::from(divides) * 2)
                 }
                 Elements::I32(elements) if divides => elements.iter_mut().for_each(|x| *x = *x % 2 + 2),
+                Elements::U8(elements) if divides => elements.iter_mut().for_each(|x| *x = *x % 2 + 2),
                 _ => {}
             }
         }

@@ -122,7 +122,7 @@ pub fn floats(dtype: DType, shape: &[usize], numbers: &[f64]) -> Array {
     let elements = match dtype {
         DType::F32 => Elements::F32(numbers.iter().map(|number| *number as f32).collect()),
         DType::F64 => Elements::F64(numbers.to_vec()),
-        DType::I32 | DType::I64 | DType::Bool => panic!("{dtype} is no float"),
+        DType::U8 | DType::I32 | DType::I64 | DType::Bool => panic!("{dtype} is no float"),
     };
     Array::new(shape, elements)
 }

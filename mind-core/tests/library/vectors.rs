@@ -176,7 +176,9 @@ impl Entry {
     fn compare(&self, what: &str, dtype: DType, found: &Array, wanted: &[f64], wrong: &mut String) {
         let (within, least) = match dtype {
             DType::F32 => (self.within[1], f64::from(f32::MIN_POSITIVE)),
-            DType::F64 | DType::I32 | DType::I64 | DType::Bool => (self.within[0], f64::MIN_POSITIVE),
+            DType::F64 | DType::U8 | DType::I32 | DType::I64 | DType::Bool => {
+                (self.within[0], f64::MIN_POSITIVE)
+            }
         };
         let largest = wanted.iter().filter(|wanted| wanted.is_finite()).fold(0.0_f64, |a, b| a.max(b.abs()));
         let found = found.elements.to_f64();

@@ -56,6 +56,7 @@ pub fn value(ty: &Type, random: &mut Random) -> Array {
     let elements: Elements = match ty.dtype {
         DType::F32 => (0..count).map(|_| float() as f32).collect::<Vec<_>>().into(),
         DType::F64 => (0..count).map(|_| float()).collect::<Vec<_>>().into(),
+        DType::U8 => (0..count).map(|_| random.below(1) as u8).collect::<Vec<_>>().into(),
         DType::I32 => (0..count).map(|_| random.below(1) as i32).collect::<Vec<_>>().into(),
         DType::I64 => vec![0_i64; count].into(),
         DType::Bool => (0..count).map(|_| random.below(2) == 1).collect::<Vec<_>>().into(),

@@ -138,7 +138,7 @@ fn element_types_pass_through() {
         );
         program.case(format!("zeros_like({})", x.0), mind_shape::rules::like(x.1), "zeros_like", &[]);
     }
-    assert_eq!(program.check(), [30, 0]);
+    assert_eq!(program.check(), [36, 0]);
 }
 
 #[test]
@@ -154,5 +154,5 @@ fn declared_types_are_those_found() {
             program.case(expression, expect(x.1, *expected), "`z`", &[name(x)]);
         }
     }
-    assert_eq!(program.check(), [30, 870]);
+    assert_eq!(program.check(), [36, 1260]);
 }

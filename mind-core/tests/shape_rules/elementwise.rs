@@ -107,7 +107,8 @@ fn literals_take_the_element_type_of_what_they_meet() {
     for x in &program.parameters() {
         for (text, description, fits) in literals {
             let [i32, i64, f32, f64] = fits;
-            let fits = [kind("a truth value is no number: convert it, as `f32(…)`"), i32, i64, f32, f64];
+            // Those out of range of `i32` are out of that of `u8`, which nothing here is of.
+            let fits = [kind("a truth value is no number: convert it, as `f32(…)`"), i32, i32, i64, f32, f64];
             let answer = literal(Literal { description, fits }, x.1.dtype(), &[]).and(Ok(x.1));
             let quoted = format!("`{text}`");
             let operands = [Operand::new(&quoted, text, Type::scalar(x.1.dtype())), name(x)];

@@ -169,3 +169,35 @@ fn what_cannot_be_read_or_written_is_named() {
     assert!(error.is_err());
     assert!(!none.exists());
 }
+
+#[test]
+fn bytes_come_back_from_every_format() {
+    #[derive(Debug, PartialEq)]
+    struct Image(Tensor![u8; 2, 3]);
+
+    impl Parameters for Image {
+        fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>)) {
+            visitor(Parameter::tensor("x", &self.0));
+        }
+
+        fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>)) {
+            visitor(ParameterMut::tensor("x", &mut self.0));
+        }
+    }
+
+    let given = Image(Tensor::from([[0, 1, 127], [128, 200, 255]]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let [tensors, archive, array] = ["x.safetensors", "x.npz", "x.npy"].map(|file| folder.path().join(file));
+    let mut read = Image(Tensor::zeros());
+    safetensors::save(&tensors, &given).expect("it is written");
+    safetensors::load(&tensors, &mut read).expect("it is read");
+    assert_eq!(read, given);
+    let mut read = Image(Tensor::zeros());
+    npz::save(&archive, &given).expect("it is written");
+    npz::load(&archive, &mut read).expect("it is read");
+    assert_eq!(read, given);
+    npy::write(&array, &given.0).expect("it is written");
+    assert!(std::fs::read(&array).expect("it is there").windows(3).any(|descriptor| descriptor == b"|u1"));
+    let read: Tensor![u8; 2, 3] = npy::read(&array).expect("it is read");
+    assert_eq!(read, given.0);
+}

@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn integers_wrap() {
         assert_eq!(i32::MIN.negated(), i32::MIN);
-        assert_eq!(f32::pick(&[3], &[4], &[1.0], &[2.0]), [1.0]);
-        assert_eq!(i64::pick(&[3], &[4], &[1.0], &[2.0]), [4]);
+        assert_eq!(f32::pick(&[5], &[3], &[4], &[1.0], &[2.0]), [1.0]);
+        assert_eq!(i64::pick(&[5], &[3], &[4], &[1.0], &[2.0]), [4]);
     }
 }

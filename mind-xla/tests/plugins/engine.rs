@@ -72,6 +72,7 @@ pub fn gradient(module: &Canonical) -> Option<Canonical> {
 /// A value with the same elements as the plugin takes them.
 fn given(elements: &Elements) -> Given<'_> {
     match elements {
+        Elements::U8(elements) => Given::U8(elements),
         Elements::I32(elements) => Given::I32(elements),
         Elements::I64(elements) => Given::I64(elements),
         Elements::F32(elements) => Given::F32(elements),
@@ -82,6 +83,7 @@ fn given(elements: &Elements) -> Given<'_> {
 
 fn found(values: Values) -> Elements {
     match values {
+        Values::U8(elements) => elements.into(),
         Values::I32(elements) => elements.into(),
         Values::I64(elements) => elements.into(),
         Values::F32(elements) => elements.into(),

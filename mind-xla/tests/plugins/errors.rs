@@ -189,7 +189,7 @@ fn elements(dtype: DType, numbers: Vec<f64>) -> Elements {
         DType::F32 => numbers.iter().map(|x| *x as f32).collect::<Vec<_>>().into(),
         DType::F64 => numbers.into(),
         DType::Bool => numbers.iter().map(|x| *x > 0.0).collect::<Vec<_>>().into(),
-        DType::I32 | DType::I64 => unreachable!("operands are floats, or truth values"),
+        DType::U8 | DType::I32 | DType::I64 => unreachable!("operands are floats, or truth values"),
     }
 }
 
@@ -204,7 +204,7 @@ fn values(row: &Row, dtype: DType, exact: &Exact, operands: &[Vec<f64>]) -> Vec<
     // Truth values are 0 and 1 there.
     let number = |(position, x): (usize, &f64)| match row.operand(position, dtype) {
         DType::Bool => f64::from(*x > 0.0),
-        DType::I32 | DType::I64 | DType::F32 | DType::F64 => *x,
+        DType::U8 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => *x,
     };
     let exact = operands.iter().map(|operands| operands.iter().enumerate().map(number).collect::<Vec<_>>());
     exact.map(|operands| ((row.float)(&operands), 0.0)).collect()

@@ -465,6 +465,7 @@ impl Call {
             let elements = match ty.dtype {
                 DType::F32 => Elements::F32((0..count).map(|_| draw() as f32).collect()),
                 DType::F64 => Elements::F64((0..count).map(|_| draw()).collect()),
+                DType::U8 => Elements::U8((0..count).map(|_| random.below(rows) as u8).collect()),
                 DType::I32 => Elements::I32((0..count).map(|_| random.below(rows) as i32).collect()),
                 DType::I64 => Elements::I64((0..count).map(|_| random.bits() as i64).collect()),
                 DType::Bool => panic!("no program takes truth values"),
@@ -496,6 +497,9 @@ impl Case for Call {
             digest = match &found.elements {
                 Elements::F32(elements) => digest.add(elements),
                 Elements::F64(elements) => digest.add(elements),
+                Elements::U8(elements) => {
+                    digest.add(&elements.iter().map(|byte| i32::from(*byte)).collect::<Vec<_>>())
+                }
                 Elements::I32(elements) => digest.add(elements),
                 Elements::I64(elements) => digest.add(elements),
                 Elements::Bool(elements) => {

@@ -196,7 +196,7 @@ fn foreign_type(name: &str) -> Option<String> {
             return Some("write dtype and dimensions, as `f32[N, 3]`".to_owned());
         }
         "usize" | "u64" | "isize" | "int" | "int64" | "long" => DType::I64,
-        "int32" | "u32" | "i8" | "u8" | "i16" | "u16" => DType::I32,
+        "int32" | "u32" | "i8" | "i16" | "u16" => DType::I32,
         "f16" | "bf16" | "float" | "float32" | "Float" | "single" => DType::F32,
         "double" | "float64" | "Double" => DType::F64,
         _ => return None,

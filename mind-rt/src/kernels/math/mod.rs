@@ -173,6 +173,7 @@ macro_rules! functions {
     };
     (each $functions:tt $($ty:ident $variant:ident;)*) => { $(functions!(for $ty $functions);)* };
     (for $ty:ident [$($name:ident($($x:ident),+) $value:expr;)+]) => {
+        #[allow(clippy::absurd_extreme_comparisons, reason = "no integer without a sign is below 0")]
         impl Functions for $ty {
             $(#[inline(always)]
             #[allow(unused_variables, reason = "what an element type does not have reads nothing")]

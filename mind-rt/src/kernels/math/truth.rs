@@ -234,7 +234,7 @@ macro_rules! conversions {
     };
 }
 
-conversions!(to_f32 f32 to_f64 f64 to_i32 i32 to_i64 i64 to_bool bool);
+conversions!(to_f32 f32 to_f64 f64 to_u8 u8 to_i32 i32 to_i64 i64 to_bool bool);
 
 #[cfg(test)]
 mod tests {
@@ -293,5 +293,14 @@ mod tests {
         // Rounded once, not by way of f64.
         assert_eq!(to_f32((1_i64 << 60) + (1 << 36) + 1), 2_f32.powi(60) + 2_f32.powi(37));
         assert_eq!([to_bool(-0.0), to_bool(f32::NAN), to_bool(0.1)], [false, true, true]);
+    }
+
+    #[test]
+    fn bytes_convert_as_rust_has_it_and_shift_without_a_sign() {
+        assert_eq!([300.7_f32, -1.0, f32::NAN, 255.9, 254.5].map(to_u8), [255, 0, 0, 255, 254]);
+        assert_eq!([to_u8(-1_i32), to_u8(256_i64 + 7), to_u8(true)], [255, 7, 1]);
+        assert_eq!((to_f32(200_u8), to_i64(200_u8), to_bool(0_u8)), (200.0, 200, false));
+        assert_eq!([shr(200_u8, 3), shr(200_u8, 7), shr(200_u8, 8), shr(200_u8, 255)], [25, 1, 0, 0]);
+        assert_eq!([shl(3_u8, 7), shl(3_u8, 8)], [128, 0]);
     }
 }

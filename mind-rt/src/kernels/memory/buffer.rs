@@ -68,8 +68,6 @@ macro_rules! floats {
 
 element_types!(integers => integers!);
 element_types!(floats => floats!);
-// Bytes are what other elements are carved of.
-stored!(u8, true, 0xff);
 stored!(bool, false, true);
 
 /// Makes what is about to be overwritten nothing plausible, where memory is poisoned at all.
