@@ -109,46 +109,37 @@ macro_rules! table {
             };
         }
 
-        // Code that is right for one type converts another to itself.
         /// A value for the variant that an enum with a variant for each element type has:
         /// `match_elements!(data, TensorData(elements) => elements.len())`. Kinds of element types may differ, in this order:
         /// `{ truths => …, integers => …, floats => … }`, with `numbers` for both latter or `others` for both former.
         #[macro_export]
         macro_rules! match_elements {
             ($d value:expr, $d list:ident($d elements:pat) => $d all:expr) => {
-                match $d value {
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth($d elements) => $d all,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer($d elements) => $d all,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d all,)*
-                }
+                $crate::match_elements!($d value, $d list($d elements) {
+                    truths => $d all, integers => $d all, floats => $d all
+                })
+            };
+            ($d value:expr, $d list:ident($d elements:pat) { truths => $d truths:expr, numbers => $d numbers:expr $d(,)? }) => {
+                $crate::match_elements!($d value, $d list($d elements) {
+                    truths => $d truths, integers => $d numbers, floats => $d numbers
+                })
+            };
+            ($d value:expr, $d list:ident($d elements:pat) { floats => $d floats:expr, others => $d others:expr $d(,)? }) => {
+                $crate::match_elements!($d value, $d list($d elements) {
+                    truths => $d others, integers => $d others, floats => $d floats
+                })
             };
             ($d value:expr, $d list:ident($d elements:pat) {
                 truths => $d truths:expr, integers => $d integers:expr, floats => $d floats:expr $d(,)?
-            }) => {
+            }) => {{
+                // An arm is written for every type, so one of them may convert a type to itself or not read its elements.
+                #[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)]
                 match $d value {
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth($d elements) => $d truths,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer($d elements) => $d integers,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d floats,)*
+                    $($d list::$of_truth($d elements) => $d truths,)*
+                    $($d list::$of_integer($d elements) => $d integers,)*
+                    $($d list::$of_float($d elements) => $d floats,)*
                 }
-            };
-            ($d value:expr, $d list:ident($d elements:pat) {
-                truths => $d truths:expr, numbers => $d numbers:expr $d(,)?
-            }) => {
-                match $d value {
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth($d elements) => $d truths,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer($d elements) => $d numbers,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d numbers,)*
-                }
-            };
-            ($d value:expr, $d list:ident($d elements:pat) {
-                floats => $d floats:expr, others => $d others:expr $d(,)?
-            }) => {
-                match $d value {
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_truth(_) => $d others,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_integer(_) => $d others,)*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $d list::$of_float($d elements) => $d floats,)*
-                }
-            };
+            }};
         }
 
         /// A value for an element type, whose Rust type has a name in it: `match_dtype!(dtype, T => size_of::<T>())`. Kinds of
@@ -170,25 +161,24 @@ macro_rules! table {
             };
             ($d dtype:expr, $d element:ident {
                 truths => $d truths:expr, integers => $d integers:expr, floats => $d floats:expr $d(,)?
-            }) => {
+            }) => {{
+                // As in `match_elements`; the type itself may have no use.
+                #[allow(dead_code, unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)]
                 match $d dtype {
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $crate::DType::$of_truth => {
-                        #[allow(dead_code)]
+                    $($crate::DType::$of_truth => {
                         type $d element = $truth;
                         $d truths
                     })*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $crate::DType::$of_integer => {
-                        #[allow(dead_code)]
+                    $($crate::DType::$of_integer => {
                         type $d element = $integer;
                         $d integers
                     })*
-                    $(#[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)] $crate::DType::$of_float => {
-                        #[allow(dead_code)]
+                    $($crate::DType::$of_float => {
                         type $d element = $float;
                         $d floats
                     })*
                 }
-            };
+            }};
         }
     };
 }
