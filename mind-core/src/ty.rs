@@ -189,6 +189,14 @@ impl fmt::Display for Shape {
     }
 }
 
+/// Whether Core v1 has an element type.
+pub(crate) fn is_core_v1(dtype: DType) -> bool {
+    match dtype {
+        DType::I32 | DType::I64 | DType::F32 | DType::F64 => true,
+        DType::Bool | DType::U8 => false,
+    }
+}
+
 /// What is known of a value before the program runs: element type and shape.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Type {

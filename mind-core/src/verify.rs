@@ -9,7 +9,7 @@ use crate::{
     map::Takes,
     ops::{self, OpError, OpInfo, Profile, Requirement},
     symbols::bindable,
-    ty::DType,
+    ty::{DType, is_core_v1},
 };
 
 /// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type
@@ -208,12 +208,14 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` is an extension, not of Core v1", row.name);
             self.error(Code::E4013, value, message);
         }
-        if self.profile == Profile::CoreV1 && row.profile == Profile::CoreV1 && inst.ty.dtype == DType::Bool {
-            let error = OpError::dtype(&inst.op, 0, DType::Bool, Takes::Numbers);
-            self.error(Code::E2005, value, error.to_string());
-        }
-        if self.profile == Profile::CoreV1 && row.profile == Profile::CoreV1 && inst.ty.dtype == DType::U8 {
-            self.error(Code::E4013, value, "`u8` is an extension, not of Core v1".to_owned());
+        let dtype = inst.ty.dtype;
+        if self.profile == Profile::CoreV1 && row.profile == Profile::CoreV1 && !is_core_v1(dtype) {
+            if dtype == DType::Bool {
+                let error = OpError::dtype(&inst.op, 0, dtype, Takes::Numbers);
+                self.error(Code::E2005, value, error.to_string());
+            } else {
+                self.error(Code::E4013, value, format!("`{dtype}` is an extension, not of Core v1"));
+            }
         }
         let before = self.errors.len();
         let judged = if let Some(name) = inst.op.input_name() {

@@ -5,6 +5,7 @@ use crate::{
     diag::Code,
     ir::{Op, ValueId},
     ops::OpError,
+    ty::DType,
 };
 
 /// Why a module has no gradient.
@@ -20,6 +21,9 @@ pub enum AutodiffError {
         /// From the output to the parameter, `%7 Mul <- %4 Conv2d <- %0 x`.
         path: String,
     },
+    /// E5001: Core v1 has no such element type.
+    #[error("Core v1 has no `{0}`, so a module that has it has no gradient in this profile")]
+    UnsupportedType(DType),
     /// E5002: the gradient breaks a rule of the IR; a fault of the compiler.
     #[error("the gradient does not verify: {0}")]
     Verification(String),
@@ -50,7 +54,7 @@ impl AutodiffError {
     /// The stable number.
     pub const fn code(&self) -> Code {
         match self {
-            Self::UnsupportedOp { .. } => Code::E5001,
+            Self::UnsupportedOp { .. } | Self::UnsupportedType(_) => Code::E5001,
             Self::Verification(_) => Code::E5002,
             Self::InvalidAxis { .. } => Code::E5003,
             Self::UnsupportedShape(_) => Code::E5004,

@@ -11,7 +11,7 @@ use crate::{
     number::Number,
     ops::{Motion, Profile},
     reduce::Reduce,
-    ty::{DType, Shape, Type},
+    ty::{DType, Shape, Type, is_core_v1},
 };
 
 /// Why an operation cannot be had in Core v1.
@@ -52,6 +52,9 @@ pub(super) fn legalise(
 ) -> Result<Module, AutodiffError> {
     let mut legal = Legaliser { module, builder: Builder::new(), values: Vec::new() };
     for (value, inst) in module.iter() {
+        if inst.op.info().profile == Profile::CoreV1 && !is_core_v1(inst.ty.dtype) {
+            return Err(AutodiffError::UnsupportedType(inst.ty.dtype));
+        }
         let made = match inst.op.input_name() {
             Some(name) => legal
                 .builder

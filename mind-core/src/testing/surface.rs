@@ -151,7 +151,8 @@ fn expression_is_planned_or_refused(expression: &ast::Expression, random: &mut R
 
 fn any_type(random: &mut Random) -> Type {
     let extents: Vec<i64> = (0..random.below(4)).map(|_| 1 + random.below(3) as i64).collect();
-    let dtype = *random.pick(&[DType::F32, DType::F32, DType::F32, DType::F64, DType::I64, DType::I32]);
+    let dtype =
+        *random.pick(&[DType::F32, DType::F32, DType::F32, DType::F64, DType::I64, DType::I32, DType::U8]);
     Type::new(dtype, Shape::literal(&extents))
 }
 

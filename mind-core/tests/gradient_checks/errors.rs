@@ -27,6 +27,19 @@ fn error(module: &Canonical, options: &GradientOptions) -> (&'static str, String
 }
 
 #[test]
+fn a_type_that_core_v1_lacks_is_e5001_there() {
+    for dtype in [DType::Bool, DType::U8] {
+        let module = build(&[f32s(&[3]), Type::new(dtype, Shape::literal(&[3]))], |b, inputs| {
+            vec![push(b, sum(), &inputs[..1])]
+        });
+        let problem =
+            format!("Core v1 has no `{dtype}`, so a module that has it has no gradient in this profile");
+        assert_eq!(error(&module, &scalar_options(&[0], Profile::CoreV1)), ("E5001", problem));
+        assert!(differentiate(&module, &scalar_options(&[0], Profile::Extended)).is_ok());
+    }
+}
+
+#[test]
 fn an_operation_without_a_rule_is_e5001_with_the_path_to_the_parameter() {
     let convolution = Convolution { strides: vec![1, 1], padding: Padding::Same };
     let module = build(&[f32s(&[1, 4, 4, 2]), f32s(&[3, 3, 2, 5])], |b, inputs| {

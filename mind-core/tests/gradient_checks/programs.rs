@@ -92,11 +92,11 @@ fn gradient_of(program: &Program, profile: Profile, seed: u64) -> Option<Gradien
             assert!(gradient.gradients.iter().all(same_type), "seed {seed}: {:?}", gradient.gradients);
             Some(gradient)
         }
-        Err(AutodiffError::UnsupportedOp { .. } | AutodiffError::UnsupportedShape(_))
-            if profile == Profile::CoreV1 =>
-        {
-            None
-        }
+        Err(
+            AutodiffError::UnsupportedOp { .. }
+            | AutodiffError::UnsupportedType(_)
+            | AutodiffError::UnsupportedShape(_),
+        ) if profile == Profile::CoreV1 => None,
         Err(error) => panic!("seed {seed}: {error}\n{}", core_ir::print(&program.module)),
     }
 }

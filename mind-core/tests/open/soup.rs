@@ -152,7 +152,15 @@ fn compile(tokens: TokenStream, random: &mut Random) -> bool {
 fn types(program: &Program, random: &mut Random) -> Vec<Type> {
     let mut drawn = || {
         let extents: Vec<i64> = (0..random.below(4)).map(|_| 1 + random.below(3) as i64).collect();
-        let dtype = *random.pick(&[DType::F32, DType::F32, DType::F32, DType::F64, DType::I64, DType::I32]);
+        let dtype = *random.pick(&[
+            DType::F32,
+            DType::F32,
+            DType::F32,
+            DType::F64,
+            DType::I64,
+            DType::I32,
+            DType::U8,
+        ]);
         Type::new(dtype, Shape::literal(&extents))
     };
     let written = |leaf: &open::Leaf| leaf.annotation.as_ref().map(|(ty, _)| ty.clone());

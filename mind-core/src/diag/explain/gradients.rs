@@ -9,7 +9,8 @@ const CONVOLUTION: &str =
 pub(super) const E5001: Explanation = Explanation {
     text: "An operation between the parameter and the output has no derivative in the profile of the gradient. In Core v1 \
            that is division and the convolution, whose derivatives need operations that Core v1 lacks, and `stop_gradient` of \
-           what depends on an input: nothing there would stop a derivative of the gradient.",
+           what depends on an input: nothing there would stop a derivative of the gradient. A module with `bool` or `u8`, \
+           which Core v1 lacks too, has no gradient there.",
     example: Example::Gradient {
         wrong: (CONVOLUTION, Profile::CoreV1),
         right: (CONVOLUTION, Profile::Extended),
