@@ -325,6 +325,7 @@
 //! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | where the largest is, an `i64`: the first of equal ones; over several axes counted row by row |
 //! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out |
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
+//! | `roll(x, -1, axis = 0)` | the elements along an axis moved by that many places, those moved off one end to the other |
 //! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal ones stay as they are, NaN comes last; without `axis` along the last |
 //! | `any(x, axes = [0], keepdims = true)`, `all` | whether any element is true, or all are; what is not 0 is true |
 //! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |

@@ -196,6 +196,13 @@ pub enum Reorder {
         /// The axis; in Core IR a position.
         axis: i64,
     },
+    /// Moved by `shift` places, those moved off one end to the other; an extension.
+    Roll {
+        /// By how many places to the back; to the front where it is negative.
+        shift: i64,
+        /// The axis; in Core IR a position.
+        axis: i64,
+    },
     /// From the least to the greatest; an extension.
     Sort {
         /// The axis; in Core IR a position.
@@ -210,6 +217,17 @@ pub enum Reorder {
         /// Whether from the greatest to the least.
         descending: bool,
     },
+}
+
+impl Reorder {
+    /// Whether the order depends on the elements, which are numbers then. Else they are of any type.
+    #[must_use]
+    pub fn compares(&self) -> bool {
+        match self {
+            Self::Flip { .. } | Self::Roll { .. } => false,
+            Self::Sort { .. } | Self::ArgSort { .. } => true,
+        }
+    }
 }
 
 /// The same elements in another arrangement. Their rows are in `ops/shape.rs`.

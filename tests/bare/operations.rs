@@ -82,6 +82,8 @@ fn running_sums() {
     same!([x: i32[5]] cumsum(x, 0, true, true));
     same!([x: f32[2, 3]] cumprod(x, axis = 0, reverse = true) - x);
     same!([x: f32[2, 3]] flip(x, axis = -1) + x.flip(0));
+    same!([x: f32[2, 3]] roll(x, 1, axis = -1) + x.roll(-4, 0));
+    same!([x: bool[3], y: f32[3]] where(flip(x, axis = 0), y, -y) + where(x.roll(1, 0), y, 2.0));
     same!([x: f32[2, 3]] sort(x, axis = 0) * f32(argsort(x, descending = true)));
     same!([x: f32[2, 3]] cummax(x, axis = 0, reverse = true) * cummin(x, axis = 1));
 }

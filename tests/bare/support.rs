@@ -41,6 +41,16 @@ macro_rules! integers {
 floats!(f32, f64);
 integers!(i32, i64);
 
+impl Sample for bool {
+    fn sample(index: usize) -> Self {
+        i64::sample(index) > 1
+    }
+
+    fn to_f64(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+}
+
 /// A tensor of samples, other ones for each seed.
 pub fn sample<T: Sample, S: StaticShape>(seed: usize) -> Tensor<T, S> {
     let elements: Vec<T> = (0..S::SHAPE.len()).map(|i| T::sample(i + 31 * seed)).collect();

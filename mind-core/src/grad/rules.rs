@@ -126,6 +126,13 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
             pass(on, position, |on| cumulated(on, position, *cumulate, *cumulation))
         }),
         Op::Reorder(flip @ Reorder::Flip { .. }) => pass(on, 0, |on| on.emit(Op::Reorder(*flip), &[dy])),
+        Op::Reorder(Reorder::Roll { shift, axis }) => pass(on, 0, |on| {
+            let roll =
+                |on: &mut R, shift, x| on.emit(Op::Reorder(Reorder::Roll { shift, axis: *axis }), &[x]);
+            let back = roll(on, shift.saturating_neg(), dy)?;
+            // Of the least `i64` there is no negative.
+            if *shift == i64::MIN { roll(on, 1, back) } else { Ok(back) }
+        }),
         Op::Reorder(Reorder::Sort { axis, descending }) => pass(on, 0, |on| {
             let (axis, descending) = (*axis, *descending);
             let order = on.emit(Op::Reorder(Reorder::ArgSort { axis, descending }), &[on.operand(0)])?;

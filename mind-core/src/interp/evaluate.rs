@@ -51,6 +51,13 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let flipped = |other, at| if other == axis { to.shape[axis] - 1 - at } else { at };
             read(operands[0], to, |at| at.iter().enumerate().map(|(other, at)| flipped(other, *at)).collect())
         }
+        Op::Reorder(Reorder::Roll { shift, axis }) => {
+            let axis = position(*axis);
+            let from =
+                |at: usize| (at as i128 - i128::from(*shift)).rem_euclid(to.shape[axis] as i128) as usize;
+            let rolled = |other, at| if other == axis { from(at) } else { at };
+            read(operands[0], to, |at| at.iter().enumerate().map(|(other, at)| rolled(other, *at)).collect())
+        }
         Op::Reorder(Reorder::Sort { axis, descending }) => {
             let (axis, sorted) = (position(*axis), in_order(position(*axis), *descending, operands[0]));
             let place = |other: usize, own: usize, at| if other == axis { sorted[own] } else { at };

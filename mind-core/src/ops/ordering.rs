@@ -16,6 +16,7 @@ use crate::{
 rows! {
     Reorder:
     Reorder::Flip { .. } => FLIP,
+    Reorder::Roll { .. } => ROLL,
     Reorder::Sort { .. } => SORT,
     Reorder::ArgSort { .. } => ARG_SORT,
 }
@@ -26,7 +27,7 @@ rows! {
 /// - **Dtype**: that of the operand.
 /// - **Semantics**: along `axis` of extent `n` the element at `n - 1 - i` at each place `i`.
 /// - **Error**: none: the result is exact.
-/// - **Derivative**: (linear) the cotangent, flipped.
+/// - **Derivative**: the cotangent, flipped.
 /// - **Constraints**: 1. `axis` is in `0..rank` (E3004).
 /// - **Example**: `%1 = Flip (%0) {axis=1} : f32[2, 3]`.
 static FLIP: OpInfo = OpInfo {
@@ -42,6 +43,45 @@ static FLIP: OpInfo = OpInfo {
     }),
     sample: Sampling {
         cases: |row, dtype| each_form(dtype, |axis| row.op([Some(Attribute::I64(axis)), None, None])),
+        ..KERNEL.sample
+    },
+    ..ORDERING
+};
+
+/// `Roll(x; axis, shift)`: the elements along an axis moved by `shift` places, those moved off one end to the other; an extension.
+///
+/// - **Shape**: that of the operand.
+/// - **Dtype**: that of the operand.
+/// - **Semantics**: along `axis` of extent `n` the element at `i` goes to `(i + shift) mod n`, which is in `0..n` for a negative `shift` too.
+/// - **Error**: none: the result is exact.
+/// - **Derivative**: the cotangent, rolled by `-shift`.
+/// - **Constraints**: 1. `axis` is in `0..rank` (E3004).
+/// - **Example**: `%1 = Roll (%0) {axis=1, shift=-1} : f32[2, 3]`.
+static ROLL: OpInfo = OpInfo {
+    name: "Roll",
+    mnemonic: "roll",
+    label: "roll",
+    derivative: Derivative::Linear,
+    fields: &[AXIS, Field::key("shift", "sh", FieldKind::I64)],
+    attributes: |op| {
+        let Op::Reorder(Reorder::Roll { shift, axis }) = op else { foreign(op) };
+        [Some(Attribute::I64(*axis)), Some(Attribute::I64(*shift)), None]
+    },
+    make: Make::Of(|given| {
+        let [Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None] = given else {
+            not_these_fields()
+        };
+        Op::Reorder(Reorder::Roll { shift, axis })
+    }),
+    sample: Sampling {
+        cases: |row, dtype| {
+            let of = |shift| {
+                each_form(dtype, |axis| {
+                    row.op([Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None])
+                })
+            };
+            [of(1), of(-7)].concat()
+        },
         ..KERNEL.sample
     },
     ..ORDERING
@@ -128,9 +168,12 @@ const ORDERING: OpInfo = OpInfo { profile: Profile::Extended, infer, origin: rul
 
 fn axis(op: &Op) -> i64 {
     match op {
-        Op::Reorder(Reorder::Flip { axis } | Reorder::Sort { axis, .. } | Reorder::ArgSort { axis, .. }) => {
-            *axis
-        }
+        Op::Reorder(
+            Reorder::Flip { axis }
+            | Reorder::Roll { axis, .. }
+            | Reorder::Sort { axis, .. }
+            | Reorder::ArgSort { axis, .. },
+        ) => *axis,
         _ => foreign(op),
     }
 }
@@ -145,12 +188,9 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let x = operands[0];
     rules::axis(op, axis(op), x.rank(), &[0])?;
     let Op::Reorder(reorder) = op else { foreign(op) };
-    match reorder {
-        Reorder::Flip { .. } => Ok(x.clone()),
-        Reorder::Sort { .. } | Reorder::ArgSort { .. } => {
-            rules::taken(op, Takes::Numbers, operands, 0)?;
-            let is_sort = matches!(reorder, Reorder::Sort { .. });
-            Ok(if is_sort { x.clone() } else { Type::new(DType::I64, x.shape.clone()) })
-        }
+    if reorder.compares() {
+        rules::taken(op, Takes::Numbers, operands, 0)?;
     }
+    let dtype = if matches!(reorder, Reorder::ArgSort { .. }) { DType::I64 } else { x.dtype };
+    Ok(Type::new(dtype, x.shape.clone()))
 }

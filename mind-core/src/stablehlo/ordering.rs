@@ -1,7 +1,7 @@
 //! The elements along an axis in another order.
 
 use super::{
-    tensor::{Tensor, comparison},
+    tensor::{Tensor, comparison, list},
     writer::{SsaValue, Writer},
 };
 use crate::{ir::Reorder, ops::position, ty::DType};
@@ -11,12 +11,33 @@ pub(super) fn lower(writer: &mut Writer, reorder: Reorder, operand: SsaValue, to
         Reorder::Flip { axis } => {
             writer.operation("stablehlo.reverse", &[operand], format_args!(", dims = [{axis}]"), to)
         }
+        Reorder::Roll { shift, axis } => roll(writer, shift, position(axis), operand, to),
         Reorder::Sort { axis, descending } => sort(writer, axis, descending, operand, to, None),
         Reorder::ArgSort { axis, descending } => {
             let positions = writer.iota(position(axis), to.clone());
             sort(writer, axis, descending, operand, to, Some(positions))
         }
     }
+}
+
+/// The part that comes to the front, then what was before it.
+fn roll(writer: &mut Writer, shift: i64, axis: usize, operand: SsaValue, to: Tensor) -> SsaValue {
+    let extent = to.shape[axis];
+    let cut = (-i128::from(shift)).rem_euclid(i128::from(extent)) as i64;
+    if cut == 0 {
+        return operand;
+    }
+    let mut part = |from: i64, end: i64| {
+        let mut shape = to.shape.clone();
+        shape[axis] = end - from;
+        let ranges = to.shape.iter().enumerate().map(|(other, extent)| {
+            if other == axis { format!("{from}:{end}") } else { format!("0:{extent}") }
+        });
+        let to = to.with_shape(shape);
+        writer.operation("stablehlo.slice", &[operand], format_args!(" {}", list(ranges)), to)
+    };
+    let parts = [part(cut, extent), part(0, cut)];
+    writer.operation("stablehlo.concatenate", &parts, format_args!(", dim = {axis}"), to)
 }
 
 /// The sorted elements, or `beside` sorted with them. NaN comes last in both directions.

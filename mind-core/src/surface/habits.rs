@@ -373,12 +373,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         Replacement::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
     ),
     (&["flipud", "fliplr", "reverse"], Replacement::Words("name the axis: `flip(…, axis = 0)`")),
-    (
-        &["roll", "rotate"],
-        Replacement::Words(
-            "join the parts in the other order: `concat([x[-1..], x[..-1]], axis = 0)` moves all by one place",
-        ),
-    ),
+    (&["rotate"], Replacement::Words("name the axis: `roll(…, 1, axis = 0)` moves all by one place")),
     (&["zero_pad", "zero_padding2d"], Replacement::Named("pad")),
     (&["diag_embed", "diagflat"], library("num", "diag")),
     (&["eye"], Replacement::Words("write `num::eye_like(…)` of a matrix of its extents")),

@@ -67,8 +67,11 @@ impl Generator {
         let float = *self.random.pick(&[DType::F32, DType::F32, DType::F64]);
         let count = 2 + self.random.below(3);
         for position in 0..count {
-            let dtype =
-                if self.random.once_in(5) { *self.random.pick(&[DType::I32, DType::I64]) } else { float };
+            let integers = match self.profile {
+                Profile::CoreV1 => &[DType::I32, DType::I64][..],
+                Profile::Extended => &[DType::U8, DType::I32, DType::I64],
+            };
+            let dtype = if self.random.once_in(5) { *self.random.pick(integers) } else { float };
             let rank = *self.random.pick(&[0, 1, 1, 2, 2, 2, 3]);
             let shape = (0..rank).map(|_| self.extent()).collect();
             self.input(format!("x{position}"), Type::new(dtype, shape));
@@ -331,10 +334,12 @@ impl Generator {
     fn along(&mut self, x: ValueId) -> Option<Proposal> {
         let rank = self.builder.ty(x).rank();
         let is_along = |row: &&&'static OpInfo| match row.fields {
-            [axis, flags @ ..] => {
-                let all_flags = flags.iter().all(|field| field.kind == FieldKind::Flag);
-                let count = if flags.is_empty() { 1..=1 } else { 1..=2 };
-                axis.name == "axis" && all_flags && count.contains(&row.arity)
+            [axis, others @ ..] => {
+                let drawn = |kind| kind == FieldKind::Flag || kind == FieldKind::I64;
+                let count = if others.is_empty() { 1..=1 } else { 1..=2 };
+                axis.name == "axis"
+                    && others.iter().all(|field| drawn(field.kind))
+                    && count.contains(&row.arity)
             }
             [] => false,
         };
@@ -343,7 +348,8 @@ impl Generator {
         let mut attributes: Attributes = [None, None, None];
         for (attribute, field) in attributes.iter_mut().zip(row.fields) {
             *attribute = Some(match field.kind {
-                FieldKind::I64 => Attribute::I64(self.random.below(rank) as i64),
+                FieldKind::I64 if field.name == "axis" => Attribute::I64(self.random.below(rank) as i64),
+                FieldKind::I64 => Attribute::I64(self.random.below(15) as i64 - 7),
                 _ => Attribute::Flag(self.random.once_in(2)),
             });
         }

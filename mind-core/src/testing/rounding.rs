@@ -213,7 +213,7 @@ impl RoundedInst<'_> {
                 };
                 of(false)?.into_iter().zip(of(true)?).map(|(a, b)| a.max(b)).collect()
             }
-            Op::Reorder(Reorder::Flip { .. })
+            Op::Reorder(Reorder::Flip { .. } | Reorder::Roll { .. })
             | Op::Arrange(_)
             | Op::Part(_)
             | Op::Join(_)

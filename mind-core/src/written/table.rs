@@ -227,6 +227,15 @@ statements! {
             one(ir::Op::Reorder(Reorder::Flip { axis }))
         },
     }
+    Op::Reorder(Reorder::Roll { shift, axis }) => {
+        is: Row::kernel().same(),
+        rule: along(Takes::All, X, axis),
+        run: "roll" => (X, shift, axis),
+        core: {
+            let axis = resolved_axes(&[*axis], types[0].rank())?[0];
+            one(ir::Op::Reorder(Reorder::Roll { shift: *shift, axis }))
+        },
+    }
     Op::Reorder(Reorder::Sort { axis, descending }) => {
         is: Row::kernel().same(),
         rule: along(Takes::Numbers, X, axis),
@@ -579,6 +588,11 @@ pub(crate) const FUNCTIONS: &[Function] = &[
         Op::Reorder(Reorder::Flip { axis: given.integer(0).unwrap_or_default() })
     })
     .with(&[AttributeForm::Integer], 0),
+    Function::of("roll", &["x", "shift", "axis"], |mut given| {
+        let (shift, axis) = (given.integer(0).unwrap_or_default(), given.integer(1).unwrap_or_default());
+        Op::Reorder(Reorder::Roll { shift, axis })
+    })
+    .with(&[AttributeForm::Integer, AttributeForm::Integer], 0),
     Function::of("sort", &["x", "axis", "descending"], |mut given| {
         Op::Reorder(Reorder::Sort { axis: given.integer(0).unwrap_or(-1), descending: given.flag(1) })
     })

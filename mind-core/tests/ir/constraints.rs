@@ -576,6 +576,12 @@ fn sort_c2() {
     }
 }
 
+#[test]
+fn roll_c1() {
+    let error = refused(&Op::Reorder(Reorder::Roll { shift: 1, axis: 1 }), &["f32[N]"]);
+    assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+}
+
 fn concat(axis: i64) -> Op {
     Op::Join(Join::Concat { axis })
 }

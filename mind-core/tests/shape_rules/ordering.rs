@@ -1,4 +1,4 @@
-//! `flip`, `sort` and `argsort`.
+//! `flip`, `roll`, `sort` and `argsort`.
 
 use mind_shape::{
     DType, Type,
@@ -16,6 +16,8 @@ fn other_orders_have_the_shape_of_the_operand() {
         for axis in [-3, -1, 0, 1] {
             let expression = format!("flip({}, axis = {axis})", x.0);
             program.case(expression, along(Takes::All, x.1, axis), "flip", &[name(x)]);
+            let expression = format!("roll({}, 1, axis = {axis})", x.0);
+            program.case(expression, along(Takes::All, x.1, axis), "roll", &[name(x)]);
             let expression = format!("sort({}, axis = {axis})", x.0);
             program.case(expression, along(Takes::Numbers, x.1, axis), "sort", &[name(x)]);
             let expression = format!("argsort({}, {axis}, descending = true)", x.0);

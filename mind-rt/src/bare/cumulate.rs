@@ -47,6 +47,11 @@ pub fn flip<T: Datum>(x: Argument<'_, T>, axis: i64, out: &mut [T]) {
     T::flip(around(x.ty, axis_of(axis, x.ty.rank())), x.elements, &mut out[..x.elements.len()]);
 }
 
+/// The elements along an axis moved by `shift` places.
+pub fn roll<T: Datum>(x: Argument<'_, T>, shift: i64, axis: i64, out: &mut [T]) {
+    order::roll(around(x.ty, axis_of(axis, x.ty.rank())), shift, x.elements, &mut out[..x.elements.len()]);
+}
+
 /// The elements along an axis in order.
 pub fn sort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [T]) {
     let extents = around(x.ty, axis_of(axis, x.ty.rank()));

@@ -31,6 +31,27 @@ pub fn flip<T: Storable>(extents: [usize; 3], x: &[T], out: &mut [T]) {
     }
 }
 
+/// The elements along an axis moved by `shift` places, those moved off one end to the other: `extents` as those of [`flip`].
+///
+/// # Panics
+/// If there are not as many elements as places.
+#[allow(private_bounds, reason = "sealed")]
+pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]) {
+    let [outer, extent, inner] = extents;
+    let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
+    check(places == Some(x.len()) && places == Some(out.len()), "roll: wrong length");
+    poison(out);
+    if out.is_empty() {
+        return;
+    }
+    let front = i128::from(shift).rem_euclid(extent as i128) as usize * inner;
+    for (x, out) in x.chunks_exact(extent * inner).zip(out.chunks_exact_mut(extent * inner)) {
+        let (to_back, to_front) = x.split_at(x.len() - front);
+        out[..front].copy_from_slice(to_front);
+        out[front..].copy_from_slice(to_back);
+    }
+}
+
 /// The elements along an axis from the least to the greatest, or the other way: `extents` as those of [`flip`]. Equal elements stay as
 /// they are, among them -0 and +0; NaN comes last.
 ///
@@ -162,6 +183,34 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn the_elements_move_by_the_shift_and_around_the_ends() {
+        for extents in [[1, 1, 1], [1, 7, 1], [3, 5, 1], [1, 4, 3], [2, 3, 65], [2, 0, 3]] {
+            let [outer, extent, inner] = extents;
+            let x: Vec<i64> = (0..(outer * extent * inner) as i64).collect();
+            for shift in [0, 1, -1, 3, 12, -8, i64::MAX, i64::MIN] {
+                let mut out = vec![-1; x.len()];
+                roll(extents, shift, &x, &mut out);
+                for (place, element) in x.iter().enumerate() {
+                    let (row, along, column) =
+                        (place / (extent * inner), place / inner % extent, place % inner);
+                    let moved = (along as i128 + i128::from(shift)).rem_euclid(extent as i128) as usize;
+                    assert_eq!(
+                        out[(row * extent + moved) * inner + column],
+                        *element,
+                        "{extents:?} by {shift}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "roll: wrong length")]
+    fn rolling_to_a_wrong_length_panics() {
+        roll([1, 4, 1], 1, &[1; 4], &mut [0; 3]);
     }
 
     #[test]
