@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 
 use super::needed::{Needed, read_by};
 use super::{ClassId, Fused, NodeId, Program, ShapeId, Step};
+use crate::plan::LONGEST;
 use crate::written::Kind;
-
-/// The most operations in one loop: rustc's time and memory grow faster than the length of a function.
-const LONGEST: usize = 128;
 
 /// A step that may still grow, or be taken into a later one.
 enum Draft {

@@ -21,8 +21,8 @@ use crate::{
     ty::Shape,
 };
 
-/// The most operations in one nest: rustc's time and memory grow faster than the length of a function.
-const LONGEST: usize = 128;
+/// The most operations in one nest or loop: rustc's time and memory grow faster than the length of a function.
+pub(crate) const LONGEST: usize = 128;
 
 /// What items do that are computed together.
 #[derive(Clone, Debug)]

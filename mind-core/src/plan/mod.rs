@@ -22,6 +22,7 @@ mod strips;
 mod view;
 
 pub use cost::Cost;
+pub(crate) use fusion::LONGEST;
 pub use ir::{
     ALIGNMENT, Arena, Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Integers, Location,
     MatMul, Parameter, Plan, Returned, Scalar, ScalarStep, Search, Step, Update, Watch, Watching,
