@@ -27,8 +27,8 @@ mod typing;
 pub use by_row::ByRow;
 pub use instantiate::instantiate;
 pub use ir::{
-    Annotation, Check, CheckKind, Class, ClassId, Contract, Demand, Field, Leaf, Node, NodeId, Operand,
-    PartOf, Program, Spot, Structure,
+    Annotation, Check, CheckKind, Class, ClassId, Contract, Field, Leaf, Node, NodeId, Operand, PartOf,
+    Program, Spot, Structure,
 };
 pub use lower::{lower, lower_with};
 pub use plan::{Fused, Location, Plan, Step, plan, plan_watching};
@@ -37,4 +37,5 @@ pub use typing::{check_annotated, check_truths, types};
 
 pub use crate::ir::{Arrange, Convolution, Effect, Padding, Part, Product, Reduction, Rows, Slice, Window};
 pub use crate::reduce::Reduce;
+pub use crate::surface::lower::values::demand::Demand;
 pub use crate::written::{Constant, Extents, LeafId, Misfit, NumberKind, Op, Own, Subscript, Written};

@@ -1,6 +1,6 @@
 //! What the parameters of templates take: types of which a part is left open.
 
-use super::{Takes, fail, taken};
+use super::{Takes, fail};
 use crate::{
     DType,
     failure::{Problem, TypeResult},
@@ -29,6 +29,16 @@ pub enum Elements {
     Is(DType),
 }
 
+impl Elements {
+    /// Whether an element type is one of these.
+    pub const fn admits(self, dtype: DType) -> bool {
+        match self {
+            Self::Of(takes) => takes.admits(dtype),
+            Self::Is(own) => dtype.is(own),
+        }
+    }
+}
+
 /// What two arguments of a template have to have in common, and its name there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tie<'a> {
@@ -51,11 +61,10 @@ pub struct Tie<'a> {
 /// assert_eq!(matches(Type::new(DType::I32, &[2, 3]), MATRIX).unwrap_err().code(), "E2001");
 /// ```
 pub const fn matches(x: Type, pattern: Pattern<'_>) -> TypeResult<'_> {
-    let is_element = match pattern.elements {
-        Elements::Of(takes) => taken(takes, x, 0).is_ok(),
-        Elements::Is(dtype) => x.dtype().is(dtype),
-    };
-    if !is_element || x.rank() < pattern.rank || x.rank() > pattern.rank && !pattern.open {
+    if !pattern.elements.admits(x.dtype())
+        || x.rank() < pattern.rank
+        || x.rank() > pattern.rank && !pattern.open
+    {
         return fail(Problem::Pattern { pattern: pattern.text });
     }
     Ok(x)

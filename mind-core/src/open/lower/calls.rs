@@ -17,6 +17,7 @@ use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Expressions, transposed};
+use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
 use crate::written::{CompositeOp, ExtentRef, expanded, spread};
@@ -185,7 +186,8 @@ impl Lowering<'_> {
             let is_function = !callee.of_library && builtins::find(&text).is_none();
             let message =
                 format!("it calls the function `{text}`, which an expression among Rust variables cannot");
-            let help = format!("call `{}` in a function of a block, or make `{text}` a template", frame.name);
+            let help =
+                format!("call `{}` in a function of a block, or make `{text}` a template", frame.name());
             return is_function.then(|| Diag::new(Code::E2002, self.site(expr), message).help(help));
         }
         self.table.scope(0).position(&text)?;

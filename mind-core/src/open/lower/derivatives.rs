@@ -9,6 +9,7 @@ use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::Structure;
 use crate::surface::lower::declarations::names::nearest;
 use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Value};
 
 impl Lowering<'_> {

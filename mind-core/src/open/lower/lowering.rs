@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::Ident;
-
 use super::roles::{PlaceExpr, Role};
 use crate::diag::{Diag, Diags, Site};
 use crate::dim::{Bindings, Dim, Symbol};
@@ -15,10 +13,11 @@ use crate::surface::lower::builtins::foreign::{self, Foreign};
 use crate::surface::lower::callees::table::Table;
 use crate::surface::lower::declarations::structure::StructType;
 use crate::surface::lower::declarations::types::DimNames;
-use crate::surface::lower::values::by_field::Fields;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::Literals;
-use crate::surface::lower::values::{Lowered, Names, Record, Stop, Value, Word};
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::templates::Frame;
+use crate::surface::lower::values::{Names, Record, Value};
 use crate::written::{self, ExtentRef};
 
 /// An expression on its way to an open program.
@@ -44,7 +43,7 @@ pub(super) struct Lowering<'a> {
     /// The fields of structs that are named, of which Rust is to say whether they may be.
     pub(super) seen: Vec<Seen>,
     /// The templates whose bodies are being lowered, innermost last.
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame<NodeId, BTreeMap<usize, usize>>>,
     /// The pullbacks whose bodies are being lowered, innermost last.
     pub(super) pullbacks: Vec<OpenPullback>,
     /// What imported templates see.
@@ -70,27 +69,6 @@ pub(super) struct OpenPullback {
     pub(super) wanted: Vec<(String, Option<Value<NodeId>>)>,
     /// Where its nodes begin.
     pub(super) start: usize,
-}
-
-/// The body of a template that is being lowered.
-pub(super) struct Frame {
-    pub(super) name: String,
-    /// The parameters, with the arguments, and whether floats may be passed for each.
-    pub(super) parameters: Vec<(Ident, Value<NodeId>, bool)>,
-    /// The call.
-    pub(super) site: Site,
-    /// Where the body begins, behind the arguments.
-    pub(super) enter: ExprId,
-    /// What the names around the call stand for.
-    pub(super) outside: Names<NodeId>,
-    /// The names in dimensions inside.
-    pub(super) dims: DimNames,
-    /// The element types that variables of the template stand for.
-    pub(super) elements: BTreeMap<String, Word>,
-    /// What is done field by field.
-    pub(super) fields: Option<Fields<NodeId>>,
-    /// The arguments that are passed on as places, by their positions among the parameters.
-    pub(super) places: BTreeMap<usize, usize>,
 }
 
 impl Expressions for Lowering<'_> {
@@ -131,7 +109,7 @@ impl Expressions for Lowering<'_> {
 
     /// Inside of templates, where the outermost is called.
     fn site(&self, expr: ExprId) -> Site {
-        self.frames.first().map_or(self.body[expr].site, |frame| frame.site)
+        self.frames.first().and_then(|frame| frame.site).unwrap_or(self.body[expr].site)
     }
 
     fn short_text(&self, expr: ExprId) -> String {
@@ -153,6 +131,41 @@ impl Expressions for Lowering<'_> {
             _ => false,
         };
         if is_place { text } else { format!("`{text}`") }
+    }
+}
+
+impl Lower for Lowering<'_> {
+    fn values_mut(&mut self) -> &mut Vec<Value<NodeId>> {
+        &mut self.values
+    }
+
+    fn names_mut(&mut self) -> &mut Names<NodeId> {
+        &mut self.names
+    }
+
+    fn diags_mut(&mut self) -> &mut Diags {
+        &mut self.diags
+    }
+
+    fn reported_mut(&mut self) -> &mut BTreeSet<String> {
+        &mut self.reported
+    }
+
+    fn check_same(
+        &mut self,
+        label: &str,
+        first: (&Record<NodeId>, &str),
+        other: (&Record<NodeId>, &str),
+        expr: ExprId,
+    ) {
+        self.check_same_extents(label, first, other, expr);
+    }
+
+    fn at_call(&self, diag: Diag) -> Diag {
+        self.frames.iter().rev().fold(diag, |diag, frame| {
+            let message = format!("in `{}`: {}", frame.name(), diag.message);
+            Diag { message, site: frame.site.unwrap_or(diag.site), ..diag }
+        })
     }
 }
 
@@ -179,16 +192,8 @@ impl Foreign for Lowering<'_> {
 impl Lowering<'_> {
     /// The templates around what is being lowered, innermost first.
     pub(super) fn within(&self) -> String {
-        let names: Vec<&str> = self.frames.iter().rev().map(|frame| frame.name.as_str()).collect();
+        let names: Vec<_> = self.frames.iter().rev().map(Frame::name).collect();
         names.join("` in `")
-    }
-
-    /// A mistake inside of templates, told at the call that led there.
-    pub(super) fn at_call(&self, diag: Diag) -> Diag {
-        self.frames.iter().rev().fold(diag, |diag, frame| {
-            let message = format!("in `{}`: {}", frame.name, diag.message);
-            Diag { message, site: frame.site, ..diag }
-        })
     }
 
     /// The extent of an axis, or several, as a dim: a symbol that no other has.
@@ -238,31 +243,5 @@ impl Lowering<'_> {
             });
             dim.substitute(&bindings).expect("only the names of symbols differ")
         })
-    }
-
-    pub(super) fn value_or_poison(&mut self, value: Lowered<Value<NodeId>>) -> Value<NodeId> {
-        match value {
-            Ok(value) => value,
-            Err(stop) => {
-                self.report(stop);
-                Value::Poison
-            }
-        }
-    }
-
-    /// Reports a mistake and goes on.
-    pub(super) fn report(&mut self, stop: Stop) {
-        match stop {
-            Stop::Poisoned => {}
-            Stop::Mistake(diag) => {
-                let diag = self.at_call(*diag);
-                self.diags.push(diag);
-            }
-        }
-    }
-
-    /// A mistake that is told once, however often it is made.
-    pub(super) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
-        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
     }
 }

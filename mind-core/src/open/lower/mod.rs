@@ -19,9 +19,9 @@ use crate::surface::lower::program::library::{Library, add_library};
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::literals::Literals;
-use crate::surface::lower::values::{
-    Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value, Word,
-};
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::templates::Templates;
+use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value, Word};
 
 mod calls;
 mod constants;
@@ -88,25 +88,7 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
         diags: mistakes,
         reported: BTreeSet::new(),
     };
-    let mut index = 0;
-    while let Some(node) = body.nodes.get(index) {
-        let value = match &node.kind {
-            NodeKind::Leave { tail, .. } => match lowering.leave_template(*tail, index) {
-                Ok(Some(value)) => Ok(value),
-                // The next field of a struct.
-                Ok(None) => {
-                    index = lowering.entered();
-                    lowering.values.truncate(index);
-                    continue;
-                }
-                Err(stop) => Err(stop),
-            },
-            _ => lowering.node(index),
-        };
-        let value = lowering.value_or_poison(value);
-        lowering.values.push(value);
-        index += 1;
-    }
+    lowering.lower_nodes();
     lowering.refuse_fields_of_tensors();
     let result = lowering.result(expression);
     let (structure, annotation) = match result {
@@ -125,11 +107,10 @@ pub fn lower_with(expression: &Expression, library: &Library) -> (Option<Program
 }
 
 impl Lowering<'_> {
-    fn node(&mut self, index: usize) -> Lowered<Value<NodeId>> {
-        let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+    fn lower_node(&mut self, expr: ExprId) -> Lowered<Value<NodeId>> {
         let body = self.body;
         self.check_size(expr)?;
-        match &body.nodes[index].kind {
+        match &body[expr].kind {
             NodeKind::Unread => Err(Stop::Poisoned),
             NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
             NodeKind::Text(_) => Ok(Value::Word(Word::Text)),
@@ -187,14 +168,14 @@ impl Lowering<'_> {
             }
             NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
             NodeKind::Enter { template, arguments } => {
-                self.enter_template(template, arguments, expr)?;
+                self.enter_template(template, arguments, expr);
                 Ok(Value::unit())
             }
             NodeKind::Leave { .. } => unreachable!("the caller has seen the end of a template"),
             NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
             NodeKind::Transformed { transforms, .. } => {
                 let message = "found a transform of a function, expected one of an expression";
-                let site = transforms.first().map_or(body.nodes[index].site, |transform| transform.site);
+                let site = transforms.first().map_or(body[expr].site, |transform| transform.site);
                 Err(Diag::new(Code::E1007, site, message).into())
             }
         }
@@ -209,19 +190,6 @@ impl Lowering<'_> {
         Err(self.once("size".to_owned(), || {
             let message = format!("the expression exceeds the limit of {MAX_NODES} operations");
             Diag::new(Code::E1008, site, message).help("move a part into a function of a `mind!` block")
-        }))
-    }
-
-    fn tuple(&mut self, elements: Vec<Value<NodeId>>, expr: ExprId) -> Lowered<Value<NodeId>> {
-        if let Some(tuple) = Value::tuple(elements) {
-            return Ok(tuple);
-        }
-        let site = self.site(expr);
-        Err(self.once("(…)".to_owned(), || {
-            let message = format!(
-                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
-            );
-            Diag::new(Code::E1008, site, message)
         }))
     }
 

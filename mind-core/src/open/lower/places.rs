@@ -9,6 +9,7 @@ use crate::open::{Leaf, LeafId, NodeId, Op};
 use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr, TypeKind};
 use crate::surface::habits;
 use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 
 impl Lowering<'_> {
@@ -22,7 +23,7 @@ impl Lowering<'_> {
             }
             None => {}
         }
-        if let Some(constant) = self.known(&text, expr) {
+        if let Some(constant) = self.constant(&text, expr) {
             return constant;
         }
         if let Some(word) = self.frames.last().and_then(|frame| frame.elements.get(&text)) {
@@ -48,23 +49,10 @@ impl Lowering<'_> {
         self.place(place, expr)
     }
 
-    /// What an extent or constant is; nothing where no such has the name.
-    fn known(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value<NodeId>>> {
-        let dims = self.dims();
-        if let Some(dim) = dims.get(name) {
-            return Some(Ok(Value::Literal(self.literals.dim(dim, expr))));
-        }
-        if dims.is_unread(name) {
-            return Some(Err(Stop::Poisoned));
-        }
-        let plain = dims.plain.get(name).cloned()?;
-        Some(Ok(Value::Literal(self.literals.plain(plain, expr))))
-    }
-
     /// `layers::EPS`, in a template.
     pub(super) fn constant_by_path(&mut self, path: &Callee, expr: ExprId) -> Lowered<Value<NodeId>> {
         let text = path.to_string();
-        match self.known(&text, expr) {
+        match self.constant(&text, expr) {
             Some(constant) => constant,
             None => Err(Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`")).into()),
         }

@@ -11,6 +11,8 @@ use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::body::pullbacks::miscounted;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::templates::Frame;
 use crate::surface::lower::values::{Binding, Lowered, Names, Record, Stop, Value};
 use crate::ty::DType;
 
@@ -18,7 +20,12 @@ impl Lowering<'_> {
     /// Begins the pullback of the template that is being lowered, whose body has the value `of`.
     pub(super) fn enter_pullback(&mut self, names: [&Pattern; 2], of: Option<ExprId>, expr: ExprId) {
         let frame = self.frames.last().expect("in an expression only templates have pullbacks");
-        let parameters = frame.parameters.clone();
+        let parameters = frame.parameters();
+        let parameters: Vec<_> = parameters
+            .map(|(parameter, value)| {
+                (parameter.name.clone(), value.clone(), parameter.takes.may_be_floats(&frame.template))
+            })
+            .collect();
         let (mut inside, mut wanted, mut sound) = (Names::default(), Vec::new(), true);
         for (name, value, may_be_floats) in parameters {
             match &value {
@@ -92,7 +99,7 @@ impl Lowering<'_> {
     ) -> Lowered<Vec<(NodeId, NodeId)>> {
         let at = tail.unwrap_or(expr);
         let value = tail.map_or_else(Value::unit, |tail| self.value(tail).clone());
-        let name = self.frames.last().map(|frame| frame.name.clone()).unwrap_or_default();
+        let name = self.frames.last().map(Frame::name).unwrap_or_default();
         let names: Vec<&str> = wanted.iter().map(|(name, _)| name.as_str()).collect();
         let parts: Vec<Value<NodeId>> = match (&value, wanted.len()) {
             (Value::Poison, _) => return Err(Stop::Poisoned),

@@ -21,6 +21,7 @@ use crate::surface::lower::builtins::calls::{Call, Given};
 use crate::surface::lower::declarations::states;
 use crate::surface::lower::declarations::structure::{Field, StructType};
 use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::surface::lower::{Seen, Structure};
 use crate::ty::Type;
@@ -300,7 +301,12 @@ impl Lowering<'_> {
                 return Err(Diag::new(Code::E2001, self.site(*other), message).into());
             }
             let (text, other_text) = (self.short_text(first), self.short_text(*other));
-            self.check_same(&format!("`{label}`"), (&of_first, &text), (of_other, &other_text), *other);
+            self.check_same_extents(
+                &format!("`{label}`"),
+                (&of_first, &text),
+                (of_other, &other_text),
+                *other,
+            );
         }
         let structure = Structure::Struct((*of_first.ty).clone());
         let leaves: Vec<_> = records
@@ -349,7 +355,7 @@ impl Lowering<'_> {
     }
 
     /// Checks that two structs of one type have the same extents where only Rust knows these.
-    pub(super) fn check_same(
+    pub(super) fn check_same_extents(
         &mut self,
         label: &str,
         (first, first_text): (&Record<NodeId>, &str),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::Builder;
-use crate::diag::{Code, Diag, Diags, Site};
+use crate::diag::{Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
 use crate::surface::lower::builtins::foreign::Foreign;
@@ -12,10 +12,11 @@ use crate::surface::lower::declarations::lowered::{Local, Origin, Seen};
 use crate::surface::lower::declarations::signature::Signature;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
-use crate::surface::lower::values::by_field::Fields;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::{LiteralId, Literals};
-use crate::surface::lower::values::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Stop, Value};
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::templates;
+use crate::surface::lower::values::{Names, Value};
 use crate::ty::DType;
 
 /// A body on its way to a module.
@@ -78,23 +79,8 @@ pub(crate) struct Outside {
     pub(crate) names: Names,
 }
 
-/// The body of a template that is being lowered.
-pub(crate) struct Frame<'a> {
-    pub(crate) name: String,
-    pub(crate) home: Home,
-    /// The parameters, with the arguments.
-    pub(crate) parameters: Vec<(String, Value)>,
-    /// The call; nothing while the template is checked by itself.
-    pub(crate) site: Option<Site>,
-    /// What the names around the call stand for.
-    pub(crate) outside: Names,
-    /// The functions around the call.
-    pub(crate) table: Scope<'a>,
-    /// The names in dimensions inside.
-    pub(crate) dims: DimNames,
-    /// What is done field by field.
-    pub(crate) fields: Option<Fields>,
-}
+/// The body of a template that is being lowered, and the functions around the call.
+pub(crate) type Frame<'a> = templates::Frame<ValueId, Scope<'a>>;
 
 /// An operand with the expression it is.
 pub(crate) type Operand = (ValueId, ExprId);
@@ -128,6 +114,38 @@ impl Expressions for BodyLowering<'_> {
 
     fn tensor_type(&self, tensor: ValueId) -> Option<String> {
         Some(self.builder.ty(tensor).to_string())
+    }
+}
+
+impl Lower for BodyLowering<'_> {
+    fn values_mut(&mut self) -> &mut Vec<Value> {
+        &mut self.values
+    }
+
+    fn names_mut(&mut self) -> &mut Names {
+        &mut self.names
+    }
+
+    fn diags_mut(&mut self) -> &mut Diags {
+        &mut self.diags
+    }
+
+    fn reported_mut(&mut self) -> &mut BTreeSet<String> {
+        &mut self.reported
+    }
+
+    fn at_call(&self, diag: Diag) -> Diag {
+        self.frames.iter().rev().fold(diag, |diag, frame| {
+            let Some(site) = frame.site else { return diag };
+            let name = frame.name();
+            let (inside, message) = (diag.site, format!("in `{name}`: {}", diag.message));
+            let diag = Diag { site, message, ..diag };
+            match frame.template.home {
+                Home::Here | Home::Elsewhere(_) => diag.note_at(inside, format!("it stands in `{name}`")),
+                // The library's text has no place that the user could look at.
+                Home::Library(_) => diag,
+            }
+        })
     }
 }
 
@@ -173,42 +191,6 @@ impl<'a> BodyLowering<'a> {
 }
 
 impl BodyLowering<'_> {
-    pub(crate) fn value_or_poison(&mut self, value: Lowered<Value>) -> Value {
-        match value {
-            Ok(value) => value,
-            Err(Stop::Poisoned) => Value::Poison,
-            Err(Stop::Mistake(diag)) => {
-                let diag = self.at_call(*diag);
-                self.diags.push(diag);
-                Value::Poison
-            }
-        }
-    }
-
-    /// Reports a mistake and goes on.
-    pub(crate) fn report(&mut self, stop: Stop) {
-        self.value_or_poison(Err(stop));
-    }
-
-    /// A mistake that is told once, however often it is made: an undefined name.
-    pub(crate) fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
-        if self.reported.insert(name) { diag().into() } else { Stop::Poisoned }
-    }
-
-    pub(crate) fn tuple(&mut self, elements: Vec<Value>, expr: ExprId) -> Lowered<Value> {
-        if let Some(tuple) = Value::tuple(elements) {
-            return Ok(tuple);
-        }
-        let site = self.body[expr].site;
-        // Once: what is beyond the limits is often built on what was.
-        Err(self.once("(…)".to_owned(), || {
-            let message = format!(
-                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
-            );
-            Diag::new(Code::E1008, site, message)
-        }))
-    }
-
     /// The type of a value without literals.
     pub(crate) fn structure_of(&self, value: &Value) -> Structure {
         match value {

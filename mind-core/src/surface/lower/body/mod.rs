@@ -2,7 +2,6 @@
 
 pub(crate) mod advice;
 pub(crate) mod calls;
-pub(crate) mod fields;
 pub(crate) mod functions;
 pub(crate) mod lowering;
 pub(crate) mod materialise;
@@ -21,7 +20,6 @@ use proc_macro2::Ident;
 
 use self::lowering::BodyLowering;
 use self::pullbacks::useless_pullback;
-use self::templates::declared_dims;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{
@@ -38,6 +36,8 @@ use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::templates::{Templates, declared_dims};
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
 
 /// Lowers a body; nothing where it has a mistake.
@@ -144,29 +144,7 @@ impl BodyLowering<'_> {
     /// Lowers every node.
     pub(crate) fn run(&mut self) {
         self.declare_parameters();
-        let mut index = 0;
-        while let Some(node) = self.body.nodes.get(index) {
-            let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
-            if let Some(site) = self.call_site() {
-                self.call_sites.insert(expr, site);
-            }
-            let value = match &node.kind {
-                NodeKind::Leave { tail, .. } => match self.leave_template(*tail, expr) {
-                    Ok(Some(value)) => Ok(value),
-                    // The next field of a struct.
-                    Ok(None) => {
-                        index = self.entered();
-                        self.values.truncate(index);
-                        continue;
-                    }
-                    Err(stop) => Err(stop),
-                },
-                _ => self.node(index),
-            };
-            let value = self.value_or_poison(value);
-            self.values.push(value);
-            index += 1;
-        }
+        self.lower_nodes();
     }
 
     fn declare_parameters(&mut self) {
@@ -185,10 +163,12 @@ impl BodyLowering<'_> {
         }
     }
 
-    fn node(&mut self, index: usize) -> Lowered<Value> {
-        let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+    fn lower_node(&mut self, expr: ExprId) -> Lowered<Value> {
+        if let Some(site) = self.call_site() {
+            self.call_sites.insert(expr, site);
+        }
         let body = self.body;
-        match &body.nodes[index].kind {
+        match &body[expr].kind {
             NodeKind::Unread => Err(Stop::Poisoned),
             NodeKind::Number(number) => Ok(Value::Literal(self.literals.number(number.clone(), expr))),
             NodeKind::Bool(value) => Ok(Value::Literal(self.literals.truth(*value, expr))),
@@ -205,7 +185,7 @@ impl BodyLowering<'_> {
             NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
             NodeKind::Rust { .. } | NodeKind::Typed { .. } | NodeKind::Derivative(_) => {
                 let message = format!("found {}, which stands among Rust variables only", self.text(expr));
-                Err(Diag::new(Code::E1007, body.nodes[index].site, message).into())
+                Err(Diag::new(Code::E1007, body[expr].site, message).into())
             }
             NodeKind::Field { base, index, field } => self.tuple_element(*base, *index, *field),
             NodeKind::Member { base, name } => self.member(*base, name, expr),
@@ -242,7 +222,7 @@ impl BodyLowering<'_> {
             }
             NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
             NodeKind::Enter { template, arguments } => {
-                self.enter_template(template, arguments, expr)?;
+                self.enter_template(template, arguments, expr);
                 Ok(Value::unit())
             }
             NodeKind::Leave { .. } => unreachable!("the walk over nodes leaves templates"),
@@ -314,18 +294,6 @@ impl BodyLowering<'_> {
             }
             names => format!("the names here are {}, …", names[..SHOWN].join(", ")),
         }
-    }
-
-    /// What a symbol or constant is; nothing where no such has the name.
-    fn constant(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value>> {
-        if let Some(dim) = self.dims().get(name) {
-            return Some(Ok(Value::Literal(self.literals.dim(dim, expr))));
-        }
-        if self.dims().is_unread(name) {
-            return Some(Err(Stop::Poisoned));
-        }
-        let plain = self.dims().plain.get(name).cloned()?;
-        Some(Ok(Value::Literal(self.literals.plain(plain, expr))))
     }
 
     /// `layers::EPS`

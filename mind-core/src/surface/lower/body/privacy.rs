@@ -10,6 +10,7 @@ use crate::surface::ast::{Home, Pattern};
 use crate::surface::lower::declarations::lowered::Seen;
 use crate::surface::lower::declarations::structure::{Defined, StructType};
 use crate::surface::lower::values::Value;
+use crate::surface::lower::values::lower::Lower;
 
 impl BodyLowering<'_> {
     /// Notes that the program names a field of a struct.
@@ -17,7 +18,7 @@ impl BodyLowering<'_> {
     /// What an imported template names is seen where it stands. Of a struct that the program does not import Rust cannot be
     /// asked, so its fields are to be public.
     pub(crate) fn sees(&mut self, ty: &StructType, field: &Ident) {
-        let is_here = self.frames.last().is_none_or(|frame| frame.home == Home::Here);
+        let is_here = self.frames.last().is_none_or(|frame| frame.template.home == Home::Here);
         let is_public = ty.definition.fields.iter().any(|known| known.name == *field && known.is_public);
         if !is_here || is_public {
             return;

@@ -6,7 +6,7 @@
 
 use std::mem;
 
-use super::lowering::{BodyLowering, OpenPullback, Outside};
+use super::lowering::{BodyLowering, Frame, OpenPullback, Outside};
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Site};
 use crate::ir::{Nested, Nesting, Op, Own, ValueId};
@@ -15,6 +15,7 @@ use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
 use crate::surface::lower::declarations::signature::not_pure;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 use crate::ty::DType;
 
@@ -122,13 +123,13 @@ impl BodyLowering<'_> {
 
     /// As messages name the function.
     fn pulled_name(&self) -> String {
-        self.frames.last().map_or_else(|| self.signature.name.clone(), |frame| frame.name.clone())
+        self.frames.last().map_or_else(|| self.signature.name.clone(), Frame::name)
     }
 
     /// Parameters of which nothing is known but the names.
     fn unknown(&self) -> Pulled {
         let names: Vec<String> = match self.frames.last() {
-            Some(frame) => frame.parameters.iter().map(|(name, _)| name.clone()).collect(),
+            Some(frame) => frame.parameters().map(|(parameter, _)| parameter.name.to_string()).collect(),
             None => self.signature.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
         };
         let parameters = names.into_iter().map(|name| (name, Value::Poison)).collect();
@@ -138,8 +139,11 @@ impl BodyLowering<'_> {
     /// What a pullback is of.
     fn pulled(&mut self, of: Option<ExprId>, expr: ExprId) -> Lowered<Pulled> {
         let (site, name) = (self.body[expr].site, self.pulled_name());
-        let given = match self.frames.last() {
-            Some(frame) => frame.parameters.clone(),
+        let given: Vec<(String, Value)> = match self.frames.last() {
+            Some(frame) => {
+                let given = frame.parameters();
+                given.map(|(parameter, value)| (parameter.name.to_string(), value.clone())).collect()
+            }
             None => {
                 if let Some(update) = self.signature.parameters.iter().find(|parameter| parameter.update) {
                     return Err(not_pure(&name, update, site).into());

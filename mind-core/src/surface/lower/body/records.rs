@@ -14,6 +14,7 @@ use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::declarations::names::undefined;
 use crate::surface::lower::declarations::structure::{Definition, StructType, Structure};
 use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Binding, Lowered, Record, Stop, Value};
 
 /// A part of a parameter that may be written.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::expressions::Expressions;
+use super::params::Taker;
 use super::{Lowered, Value};
 use crate::diag::{Code, Diag};
 use crate::ir::ValueId;
@@ -12,8 +13,6 @@ use crate::surface::lower::declarations::structure::{Leaf, StructType, Structure
 
 /// A call of a template with structs where it takes tensors: its body is lowered for each field in turn.
 pub(crate) struct Fields<T = ValueId> {
-    /// The node that enters the body.
-    pub(crate) enter: ExprId,
     /// The struct, which all of these arguments and results have.
     pub(crate) structure: Structure,
     /// Its fields that are tensors, by their paths.
@@ -29,26 +28,15 @@ impl<T: Copy> Fields<T> {
     pub(crate) fn tensor(&self, parameter: usize) -> Option<T> {
         self.tensors.get(&parameter).map(|tensors| tensors[self.results.len()])
     }
-
-    /// The field that is given this time.
-    pub(crate) fn current(&self) -> &str {
-        &self.names[self.results.len()]
-    }
 }
 
 /// What templates are called with field by field.
 pub(crate) trait ReadFields: Expressions {
     /// What a template is called with field by field, if a struct is given for a tensor.
-    fn fields(
-        &self,
-        template: &Template,
-        arguments: &[Option<ExprId>],
-        enter: ExprId,
-    ) -> Lowered<Option<Fields<Self::Tensor>>> {
+    fn fields(&self, template: &Template, arguments: &[ExprId]) -> Lowered<Option<Fields<Self::Tensor>>> {
         let mut found: Option<(Fields<Self::Tensor>, ExprId, Rc<StructType>)> = None;
         for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
-            let argument = argument.expect("what has no argument has a default");
-            let value = self.value(argument).clone();
+            let value = self.value(*argument).clone();
             let (Formal::Tensor(_), Value::Struct(record)) = (&parameter.takes, &value) else { continue };
             record.sound()?;
             let leaves = value.leaves();
@@ -57,21 +45,20 @@ pub(crate) trait ReadFields: Expressions {
                     let structure = Structure::Struct((*record.ty).clone());
                     let names = structure.named_leaves().iter().map(Leaf::text).collect();
                     let tensors = BTreeMap::from([(position, leaves)]);
-                    let fields = Fields { enter, structure, names, tensors, results: Vec::new() };
-                    found = Some((fields, argument, record.ty.clone()));
+                    let fields = Fields { structure, names, tensors, results: Vec::new() };
+                    found = Some((fields, *argument, record.ty.clone()));
                 }
                 Some((fields, first, of_first)) => {
                     if !self.is_same_struct(of_first, &record.ty) {
                         let message = format!(
-                            "argument `{}` of `{}`: expected a `{}` as {} is, found {}",
-                            parameter.name,
-                            template.full_name(),
+                            "{}: expected a `{}` as {} is, found {}",
+                            Taker { template, parameter }.label(),
                             fields.structure,
                             self.text(*first),
                             self.type_text(&value)
                         );
                         let help = "a struct that is given for a tensor is taken field by field";
-                        return Err(Diag::new(Code::E2001, self.site(argument), message).help(help).into());
+                        return Err(Diag::new(Code::E2001, self.site(*argument), message).help(help).into());
                     }
                     fields.tensors.insert(position, leaves);
                 }

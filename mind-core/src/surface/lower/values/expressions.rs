@@ -17,7 +17,7 @@ use proc_macro2::Ident;
 /// A body on its way to instructions, whether its tensors have types by now or not.
 pub(crate) trait Expressions {
     /// What a tensor is known by.
-    type Tensor: Copy;
+    type Tensor: Copy + PartialEq;
 
     /// The body.
     fn body(&self) -> &Body;
@@ -33,6 +33,11 @@ pub(crate) trait Expressions {
 
     /// The type of a tensor, where it is known.
     fn tensor_type(&self, tensor: Self::Tensor) -> Option<String>;
+
+    /// Whether a value is a tensor of which only Rust knows the type.
+    fn is_of_rust(&self, value: &Value<Self::Tensor>) -> bool {
+        value.tensor().is_some_and(|tensor| self.tensor_type(tensor).is_none())
+    }
 
     /// The names in dimensions, where the body stands that is being lowered.
     fn dims(&self) -> &DimNames;

@@ -4,10 +4,13 @@
 pub(crate) mod arithmetic;
 pub(crate) mod attributes;
 pub(crate) mod by_field;
+pub(crate) mod demand;
 pub(crate) mod expressions;
 pub(crate) mod literals;
+pub(crate) mod lower;
 pub(crate) mod params;
 pub(crate) mod scalars;
+pub(crate) mod templates;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -9,11 +9,35 @@ use crate::surface::ast::{Callee, ExprId, Field, Home, Template, TemplateParamet
 use crate::surface::lower::declarations::structure::StructType;
 use crate::surface::lower::declarations::types::DimNames;
 
+/// A parameter of a template.
+#[derive(Clone, Copy)]
+pub(crate) struct Taker<'a> {
+    pub(crate) template: &'a Template,
+    pub(crate) parameter: &'a TemplateParameter,
+}
+
+impl Taker<'_> {
+    /// Its argument, as messages name it.
+    pub(crate) fn label(self) -> String {
+        format!("argument `{}` of `{}`", self.parameter.name, self.template.full_name())
+    }
+
+    /// A mistake in its argument, with the parameter as it is written.
+    pub(crate) fn declared(self, diag: Diag) -> Diag {
+        let Self { template, parameter } = self;
+        match template.home {
+            Home::Here | Home::Elsewhere(_) => {
+                diag.note_at(parameter.site, format!("`{parameter}` is declared"))
+            }
+            Home::Library(_) => diag.note(format!("`{}` declares `{parameter}`", template.full_name())),
+        }
+    }
+}
+
 /// A parameter of a template that takes a struct.
 #[derive(Clone, Copy)]
 pub(crate) struct TakesParams<'a> {
-    pub(crate) template: &'a Template,
-    pub(crate) parameter: &'a TemplateParameter,
+    pub(crate) taker: Taker<'a>,
     /// `P`, the same struct wherever it is written.
     pub(crate) class: &'a Ident,
     /// The struct of the library over these parameters; nothing where it takes them themselves.
@@ -40,7 +64,7 @@ pub(crate) trait ReadParams: Expressions {
         known: Option<(&StructType, ExprId)>,
         names: &DimNames,
     ) -> Lowered<Vec<Params<Self::Tensor>>> {
-        let TakesParams { template, parameter, class, state } = takes;
+        let TakesParams { taker, class, state } = takes;
         let state = match state {
             Some(name) => Some((name, names.state(name).ok_or(Stop::Poisoned)?)),
             None => None,
@@ -82,13 +106,8 @@ pub(crate) trait ReadParams: Expressions {
             (Some((name, _)), None) => format!("`{name}<{class}>`"),
             (Some((name, _)), Some((known, _))) => format!("`{name}<{known}>`"),
         };
-        let message = format!(
-            "argument `{}` of `{}`: expected {expected}, found {}",
-            parameter.name,
-            template.full_name(),
-            self.type_text(value)
-        );
-        let diag = declared(Diag::new(Code::E2001, self.site(argument), message), template, parameter);
+        let message = format!("{}: expected {expected}, found {}", taker.label(), self.type_text(value));
+        let diag = taker.declared(Diag::new(Code::E2001, self.site(argument), message));
         Err(match known {
             Some((known, giver)) => {
                 diag.note(format!("`{class}` is `{known}` because {} is", self.text(giver))).into()
@@ -99,11 +118,3 @@ pub(crate) trait ReadParams: Expressions {
 }
 
 impl<E: Expressions> ReadParams for E {}
-
-/// A mistake in an argument, with the parameter as it is written.
-pub(crate) fn declared(diag: Diag, template: &Template, parameter: &TemplateParameter) -> Diag {
-    match template.home {
-        Home::Here | Home::Elsewhere(_) => diag.note_at(parameter.site, format!("`{parameter}` is declared")),
-        Home::Library(_) => diag.note(format!("`{}` declares `{parameter}`", template.full_name())),
-    }
-}

@@ -1,0 +1,83 @@
+//! What both lowerings do with a body, node by node: they report mistakes, and look up names of extents and constants.
+
+use std::collections::BTreeSet;
+
+use super::expressions::Expressions;
+use super::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
+use crate::diag::{Code, Diag, Diags};
+use crate::surface::ast::ExprId;
+
+/// A body that is being lowered.
+pub(crate) trait Lower: Expressions {
+    /// What each node that has been lowered stands for.
+    fn values_mut(&mut self) -> &mut Vec<Value<Self::Tensor>>;
+
+    /// The variables in scope.
+    fn names_mut(&mut self) -> &mut Names<Self::Tensor>;
+
+    /// The mistakes so far.
+    fn diags_mut(&mut self) -> &mut Diags;
+
+    /// The mistakes that have been reported and are not reported again.
+    fn reported_mut(&mut self) -> &mut BTreeSet<String>;
+
+    /// A mistake inside of templates, reported at the call that led there.
+    fn at_call(&self, diag: Diag) -> Diag;
+
+    /// Checks that two structs of one type have the same extents, where these are not known.
+    fn check_same(
+        &mut self,
+        _label: &str,
+        _first: (&Record<Self::Tensor>, &str),
+        _other: (&Record<Self::Tensor>, &str),
+        _expr: ExprId,
+    ) {
+    }
+
+    fn value_or_poison(&mut self, value: Lowered<Value<Self::Tensor>>) -> Value<Self::Tensor> {
+        value.unwrap_or_else(|stop| {
+            self.report(stop);
+            Value::Poison
+        })
+    }
+
+    /// Reports a mistake and goes on.
+    fn report(&mut self, stop: Stop) {
+        if let Stop::Mistake(diag) = stop {
+            let diag = self.at_call(*diag);
+            self.diags_mut().push(diag);
+        }
+    }
+
+    /// A mistake that is reported once, however often it is made: an undefined name.
+    fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
+        if self.reported_mut().insert(name) { diag().into() } else { Stop::Poisoned }
+    }
+
+    fn tuple(&mut self, elements: Vec<Value<Self::Tensor>>, expr: ExprId) -> Lowered<Value<Self::Tensor>> {
+        if let Some(tuple) = Value::tuple(elements) {
+            return Ok(tuple);
+        }
+        let site = self.site(expr);
+        // Once: what is beyond the limits is often built on what was.
+        Err(self.once("(…)".to_owned(), || {
+            let message = format!(
+                "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
+            );
+            Diag::new(Code::E1008, site, message)
+        }))
+    }
+
+    /// The extent or constant of this name; nothing where there is none.
+    fn constant(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value<Self::Tensor>>> {
+        let dims = self.dims();
+        if let Some(dim) = dims.get(name) {
+            return Some(Ok(Value::Literal(self.literals_mut().dim(dim, expr))));
+        }
+        if dims.is_unread(name) {
+            return Some(Err(Stop::Poisoned));
+        }
+        let plain = dims.plain.get(name).cloned()?;
+        Some(Ok(Value::Literal(self.literals_mut().plain(plain, expr))))
+    }
+}

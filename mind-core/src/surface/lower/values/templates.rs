@@ -1,0 +1,628 @@
+//! Inlined templates: what a call gives is held against what the template takes, and the body is lowered where it is called.
+//!
+//! Where the types of arguments are not known, each demand becomes a check that is made as soon as they are.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mind_shape::rules::{Elements, Takes};
+use proc_macro2::Ident;
+
+use super::attributes::Attributes;
+use super::by_field::{Fields, ReadFields};
+use super::demand::Demand;
+use super::literals::LiteralId;
+use super::lower::Lower;
+use super::params::{Params, ReadParams, Taker, TakesParams};
+use super::{Binding, Lowered, Names, Record, Stop, Value, Word};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::surface::ast::{
+    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, NodeKind, Pack,
+    Template, TemplateParameter, TensorPattern,
+};
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::declarations::types::DimNames;
+use crate::ty::{DType, Type};
+
+/// The body of a template that is being lowered.
+pub(crate) struct Frame<T, Own> {
+    pub(crate) template: Rc<Template>,
+    /// An argument for each parameter; none while the template is checked by itself.
+    pub(crate) arguments: Vec<ExprId>,
+    /// Where the body begins, behind the arguments.
+    pub(crate) enter: ExprId,
+    /// The call; nothing while the template is checked by itself.
+    pub(crate) site: Option<Site>,
+    /// What each parameter stands for, poison where a mistake hides that.
+    pub(crate) values: Vec<Value<T>>,
+    /// What the names around the call stand for.
+    pub(crate) outside: Names<T>,
+    /// The names in dimensions inside.
+    pub(crate) dims: DimNames,
+    /// The element types that variables of the template stand for.
+    pub(crate) elements: BTreeMap<String, Word>,
+    /// What is done field by field.
+    pub(crate) fields: Option<Fields<T>>,
+    /// What this form of the language keeps besides.
+    pub(crate) own: Own,
+}
+
+impl<T, Own> Frame<T, Own> {
+    pub(crate) fn name(&self) -> String {
+        self.template.full_name()
+    }
+
+    /// The parameters with what they stand for, before the body hides one of them.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&TemplateParameter, &Value<T>)> {
+        self.template.parameters.iter().zip(&self.values)
+    }
+}
+
+/// An argument that a name of a template is deduced from.
+#[derive(Clone, Copy)]
+pub(crate) struct Giver<T> {
+    pub(crate) tensor: T,
+    pub(crate) argument: ExprId,
+    /// How many axes its pattern writes.
+    pub(crate) last: usize,
+}
+
+/// What the names of a template stand for in a call, and the argument that each is deduced from.
+pub(crate) struct Deduced<T> {
+    dims: BTreeMap<String, (Dim, Giver<T>)>,
+    /// Nothing for a pack that only numbers were given for, which have no dimensions.
+    packs: BTreeMap<String, Option<Giver<T>>>,
+    elements: BTreeMap<String, Giver<T>>,
+    /// The element types that literals have by themselves, where no tensor decides.
+    literals: BTreeMap<String, DType>,
+    params: BTreeMap<String, GivenParams<T>>,
+    /// The axes that are no names by themselves.
+    computed: Vec<Computed<T>>,
+}
+
+impl<T> Default for Deduced<T> {
+    fn default() -> Self {
+        Self {
+            dims: BTreeMap::new(),
+            packs: BTreeMap::new(),
+            elements: BTreeMap::new(),
+            literals: BTreeMap::new(),
+            params: BTreeMap::new(),
+            computed: Vec::new(),
+        }
+    }
+}
+
+/// Parameters that an argument is, or that it holds.
+pub(crate) struct GivenParams<T> {
+    record: Record<T>,
+    text: String,
+    argument: ExprId,
+}
+
+/// An axis whose extent is written as arithmetic on names: of which parameter, and which of its pattern.
+pub(crate) struct Computed<T> {
+    parameter: usize,
+    position: usize,
+    giver: Giver<T>,
+}
+
+/// Calls of templates.
+pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
+    /// What this form of the language keeps of a call besides.
+    type Own;
+
+    /// The templates whose bodies are being lowered, innermost last.
+    fn frames(&self) -> &Vec<Frame<Self::Tensor, Self::Own>>;
+
+    /// The same, to add to them.
+    fn frames_mut(&mut self) -> &mut Vec<Frame<Self::Tensor, Self::Own>>;
+
+    /// Lowers a node that does not end the body of a template.
+    fn node(&mut self, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
+
+    /// What is kept of a call besides, once its arguments are lowered.
+    fn called(&mut self, template: &Template, arguments: &[ExprId]) -> Self::Own;
+
+    /// Goes from the functions around a call to those that the template sees, or back.
+    fn change_scope(&mut self, _own: &mut Self::Own) {}
+
+    /// What an argument is bound to that is no value by itself.
+    fn bound_otherwise(_own: &Self::Own, _parameter: usize) -> Option<Binding<Self::Tensor>> {
+        None
+    }
+
+    /// What the scope knows a name by.
+    fn key(name: &Ident) -> String {
+        name.to_string()
+    }
+
+    /// The names in dimensions that a template sees.
+    fn home(&self, template: &Template) -> DimNames;
+
+    /// A literal as a tensor that a pattern takes, beside the first argument of its element type if there is one.
+    fn given_literal(
+        &mut self,
+        literal: (LiteralId, ExprId),
+        pattern: &TensorPattern,
+        first: Option<Giver<Self::Tensor>>,
+    ) -> Lowered<Self::Tensor>;
+
+    /// Whether an argument is what its parameter demands, in terms of others: an error if not, or a check where that is not known.
+    fn demand(
+        &mut self,
+        taker: Taker<'_>,
+        giver: Giver<Self::Tensor>,
+        demand: Demand,
+        others: &[Giver<Self::Tensor>],
+    ) -> Lowered<()>;
+
+    /// The element type of an argument.
+    fn element_type(&self, giver: Giver<Self::Tensor>) -> Word;
+
+    /// The extent of an axis of an argument, counted from the last, which is 1.
+    fn extent(&mut self, name: &str, giver: Giver<Self::Tensor>, axis: usize) -> Dim;
+
+    /// The extents of an argument before those that its pattern writes.
+    fn leading(&mut self, name: &str, giver: Giver<Self::Tensor>) -> Vec<Dim>;
+
+    /// What a call gives for a field of this type, which has the extents of the field of an argument.
+    fn result_of_field(
+        &mut self,
+        result: &Value<Self::Tensor>,
+        ty: Type,
+        label: String,
+        expr: ExprId,
+        like: (Self::Tensor, &str),
+    ) -> Lowered<Self::Tensor>;
+
+    /// Lowers every node.
+    fn lower_nodes(&mut self) {
+        let mut index = 0;
+        while let Some(node) = self.body().nodes.get(index) {
+            let expr = ExprId(u32::try_from(index).expect("the parser numbered this node"));
+            let value = match &node.kind {
+                NodeKind::Leave { tail, .. } => {
+                    let tail = *tail;
+                    self.leave_template(tail, expr)
+                }
+                _ => self.node(expr).map(Some),
+            };
+            let Some(value) = value.transpose() else {
+                // The next field of a struct.
+                let frame = self.frames().last().expect("what is done field by field is done in a template");
+                index = frame.enter.index() + 1;
+                self.values_mut().truncate(index);
+                continue;
+            };
+            let value = self.value_or_poison(value);
+            self.values_mut().push(value);
+            index += 1;
+        }
+    }
+
+    /// Binds the arguments of a template, none of which is known while the template is checked by itself.
+    fn enter_template(&mut self, template: &Rc<Template>, arguments: &[Option<ExprId>], enter: ExprId) {
+        let is_call = !arguments.is_empty() || template.parameters.is_empty();
+        let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
+        let arguments: Vec<ExprId> = given.collect();
+        let own = self.called(template, &arguments);
+        let fields = self.fields(template, &arguments).map_err(|stop| self.report(stop));
+        let is_sound = is_call && fields.is_ok();
+        let mut frame = Frame {
+            template: template.clone(),
+            arguments,
+            enter,
+            site: is_call.then_some(self.site(enter)),
+            values: Vec::new(),
+            outside: Names::default(),
+            dims: DimNames::default(),
+            elements: BTreeMap::new(),
+            fields: fields.ok().flatten(),
+            own,
+        };
+        let names = if is_sound { self.bound(&mut frame) } else { None };
+        let names = names.unwrap_or_else(|| self.unbound(&mut frame));
+        frame.outside = std::mem::replace(self.names_mut(), names);
+        self.change_scope(&mut frame.own);
+        self.frames_mut().push(frame);
+    }
+
+    /// The value of a call, or nothing where the body is to be lowered again, for the next field of a struct.
+    fn leave_template(
+        &mut self,
+        tail: Option<ExprId>,
+        leave: ExprId,
+    ) -> Lowered<Option<Value<Self::Tensor>>> {
+        let value = tail.map_or_else(Value::unit, |tail| self.value(tail).clone());
+        let mut frame = self.frames_mut().pop().expect("a body of a template is left once it was entered");
+        // Mistakes in an argument are reported outside of the body.
+        self.change_scope(&mut frame.own);
+        let Some(fields) = &mut frame.fields else {
+            *self.names_mut() = frame.outside;
+            return Ok(Some(value));
+        };
+        let is_poison = matches!(value, Value::Poison);
+        fields.results.push(value);
+        let is_last = fields.results.len() == fields.names.len();
+        if !is_poison
+            && !is_last
+            && let Some(names) = self.bound(&mut frame)
+        {
+            *self.names_mut() = names;
+            self.change_scope(&mut frame.own);
+            self.frames_mut().push(frame);
+            return Ok(None);
+        }
+        let name = frame.name();
+        *self.names_mut() = frame.outside;
+        match frame.fields.filter(|_| is_last) {
+            Some(fields) => self.assembled(&name, &fields, &fields.results, leave).map(Some),
+            None => Err(Stop::Poisoned),
+        }
+    }
+
+    /// The structs that a call gives which was made field by field: one, or of a tuple one each.
+    fn assembled(
+        &mut self,
+        name: &str,
+        fields: &Fields<Self::Tensor>,
+        results: &[Value<Self::Tensor>],
+        expr: ExprId,
+    ) -> Lowered<Value<Self::Tensor>> {
+        let tuple = |result: &Value<Self::Tensor>| match result {
+            Value::Tuple(tuple) => Some(tuple.elements.clone()),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Word(_) => None,
+        };
+        if let Some(tuples) = results.iter().map(tuple).collect::<Option<Vec<_>>>() {
+            let count = tuples.iter().map(|tuple| tuple.len()).min().unwrap_or_default();
+            let element = |position: usize| -> Vec<Value<Self::Tensor>> {
+                tuples.iter().map(|tuple| tuple[position].clone()).collect()
+            };
+            let elements = (0..count).map(|position| self.assembled(name, fields, &element(position), expr));
+            let elements = elements.collect::<Lowered<Vec<_>>>()?;
+            return self.tuple(elements, expr);
+        }
+        let given = fields.tensors.values().next().expect("a struct is given for a tensor");
+        let types: Vec<Type> = fields.structure.leaves().into_iter().cloned().collect();
+        let mut tensors = Vec::new();
+        for (position, (result, ty)) in results.iter().zip(types).enumerate() {
+            let field = &fields.names[position];
+            let label = format!("result of `{name}` for field `{field}`");
+            tensors.push(self.result_of_field(result, ty, label, expr, (given[position], field))?);
+        }
+        Ok(Value::rebuilt(&fields.structure, &mut tensors.into_iter()))
+    }
+
+    /// What the names in a template mean in a call; nothing where an argument is none that it takes.
+    fn bound(&mut self, frame: &mut Frame<Self::Tensor, Self::Own>) -> Option<Names<Self::Tensor>> {
+        let template = &*frame.template.clone();
+        let (mut deduced, mut is_sound) = (Deduced::default(), true);
+        let mut values = vec![Value::Poison; template.parameters.len()];
+        let is_literal = |argument: ExprId| matches!(self.value(argument), Value::Literal(_));
+        let given = frame.arguments.iter().copied().enumerate();
+        // Literals come last, with the element types that the others tell.
+        let (last, first): (Vec<_>, Vec<_>) = given.partition(|(_, argument)| is_literal(*argument));
+        for (position, argument) in first.into_iter().chain(last) {
+            if Self::bound_otherwise(&frame.own, position).is_some() {
+                continue;
+            }
+            let field = frame.fields.as_ref().and_then(|fields| fields.tensor(position));
+            let value = field.map_or_else(|| self.value(argument).clone(), Value::Tensor);
+            let passed = self.passed(template, position, (value, argument), &mut deduced);
+            is_sound &= passed.is_ok();
+            values[position] = self.value_or_poison(passed);
+        }
+        if !is_sound {
+            return None;
+        }
+        let mut dims = self.home(template);
+        Arc::make_mut(&mut dims.constants)
+            .extend(deduced.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone())));
+        let packs = deduced.packs.iter().map(|(name, giver)| {
+            let leading = giver.map_or_else(Vec::new, |giver| self.leading(name, giver));
+            (name.clone(), Some(leading))
+        });
+        dims.packs = Arc::new(packs.collect());
+        let literals = deduced.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
+        let elements = deduced.elements.into_iter().map(|(name, giver)| (name, self.element_type(giver)));
+        frame.elements = literals.chain(elements).collect();
+        let known = frame.elements.iter().filter_map(|(name, word)| match word {
+            Word::DType(dtype) => Some((name.clone(), *dtype)),
+            _ => None,
+        });
+        dims.elements = Arc::new(known.collect());
+        for computed in &deduced.computed {
+            let checked = self.computed(template, computed, &dims);
+            checked.map_err(|stop| self.report(stop)).ok()?;
+        }
+        let mut names = Names::default();
+        for (position, (parameter, value)) in template.parameters.iter().zip(&values).enumerate() {
+            let otherwise = Self::bound_otherwise(&frame.own, position);
+            let binding = otherwise.unwrap_or_else(|| Binding::Local(value.clone()));
+            names.bind(Self::key(&parameter.name), binding);
+        }
+        (frame.values, frame.dims) = (values, dims);
+        Some(names)
+    }
+
+    /// The names in a template of which nothing is known.
+    fn unbound(&mut self, frame: &mut Frame<Self::Tensor, Self::Own>) -> Names<Self::Tensor> {
+        let template = &*frame.template;
+        let mut names = Names::default();
+        for parameter in &template.parameters {
+            names.bind(Self::key(&parameter.name), Binding::Local(Value::Poison));
+        }
+        frame.values = vec![Value::Poison; template.parameters.len()];
+        frame.dims = self.home(template);
+        Arc::make_mut(&mut frame.dims.unread).extend(declared_names(template));
+        frame.dims.packs = Arc::new(packs(template).map(|name| (name, None)).collect());
+        names
+    }
+
+    /// The value of an argument, if it is what the parameter takes.
+    fn passed(
+        &mut self,
+        template: &Template,
+        position: usize,
+        (value, argument): (Value<Self::Tensor>, ExprId),
+        deduced: &mut Deduced<Self::Tensor>,
+    ) -> Lowered<Value<Self::Tensor>> {
+        let taker = Taker { template, parameter: &template.parameters[position] };
+        match (&taker.parameter.takes, &value) {
+            (_, Value::Poison) => Err(Stop::Poisoned),
+            (Formal::Any, _) => Ok(value),
+            (Formal::Params(class), _) => {
+                self.given_params(TakesParams { taker, class, state: None }, (value, argument), deduced)
+            }
+            (Formal::State { name, over }, _) => {
+                let takes = TakesParams { taker, class: over, state: Some(name) };
+                self.given_params(takes, (value, argument), deduced)
+            }
+            (Formal::Constant { kind, .. }, _) => {
+                let read = self.constant_attribute(*kind, argument);
+                read.map(|()| value).map_err(|stop| match stop {
+                    Stop::Mistake(mut diag) => {
+                        if self.is_of_rust(self.value(argument)) {
+                            let help = "an attribute is known where it is written, as no Rust variable is";
+                            diag.help.get_or_insert_with(|| help.to_owned());
+                        }
+                        let message = format!("{}: {}", taker.label(), diag.message);
+                        taker.declared(Diag { message, ..*diag }).into()
+                    }
+                    Stop::Poisoned => Stop::Poisoned,
+                })
+            }
+            (Formal::Tensor(pattern), Value::Literal(id))
+                if pattern.dims.is_empty()
+                    && self.literals().is_number(*id)
+                    && pattern
+                        .class(template)
+                        .is_some_and(|class| self.literals().fits(*id, class.default_dtype())) =>
+            {
+                if let ElementPattern::Variable(name) = &pattern.elements {
+                    let own = self.literals().default_dtype(*id);
+                    deduced.literals.entry(name.to_string()).or_insert(own);
+                }
+                if let Some(Pack::Named(name)) = &pattern.pack {
+                    deduced.packs.entry(name.to_string()).or_insert(None);
+                }
+                Ok(value)
+            }
+            (Formal::Tensor(pattern), Value::Tensor(_) | Value::Literal(_)) => {
+                let tensor = match &value {
+                    Value::Literal(id) => {
+                        let first = match &pattern.elements {
+                            ElementPattern::Variable(name) => {
+                                deduced.elements.get(&name.to_string()).copied()
+                            }
+                            ElementPattern::Fixed(_) | ElementPattern::Class(_) => None,
+                        };
+                        self.given_literal((*id, argument), pattern, first)?
+                    }
+                    value => value.tensor().expect("it is a tensor or a literal"),
+                };
+                let giver = Giver { tensor, argument, last: pattern.dims.len() };
+                self.deduce(taker, (position, pattern), giver, deduced)?;
+                Ok(Value::Tensor(tensor))
+            }
+            (Formal::Tensor(pattern), Value::Tuple(_) | Value::Struct(_) | Value::Word(_)) => {
+                Err(self.unlike(taker, pattern, (&value, argument)).into())
+            }
+        }
+    }
+
+    /// What is wrong with an argument that its pattern does not take.
+    fn unlike(
+        &self,
+        taker: Taker<'_>,
+        pattern: &TensorPattern,
+        (value, argument): (&Value<Self::Tensor>, ExprId),
+    ) -> Diag {
+        let message = format!("{}: expected {pattern}, found {}", taker.label(), self.type_text(value));
+        taker.declared(Diag::new(Code::E2001, self.site(argument), message))
+    }
+
+    /// A struct of parameters, or one of the library over them.
+    fn given_params(
+        &mut self,
+        takes: TakesParams<'_>,
+        (value, argument): (Value<Self::Tensor>, ExprId),
+        deduced: &mut Deduced<Self::Tensor>,
+    ) -> Lowered<Value<Self::Tensor>> {
+        let class = takes.class.to_string();
+        let known = deduced.params.get(&class).map(|first| (&*first.record.ty, first.argument));
+        let names = self.home(takes.taker.template);
+        let found = self.params(takes, (&value, argument), known, &names).map_err(|stop| match stop {
+            Stop::Mistake(diag) if self.is_of_rust(&value) => {
+                let text = self.short_text(argument);
+                let ty = takes.state.map_or_else(|| "Net".to_owned(), |name| format!("{name}<Net>"));
+                let help = format!(
+                    "only Rust knows what a variable is: import its struct by `use`, and tell it where it is named first, as `({text}: {ty})`"
+                );
+                diag.help(help).into()
+            }
+            stop => stop,
+        })?;
+        let label = takes.taker.label();
+        for Params { field, record } in found {
+            let text = self.short_text(argument);
+            let text = field.map_or_else(|| text.clone(), |field| format!("{text}.{field}"));
+            match deduced.params.get(&class) {
+                Some(first) => {
+                    self.check_same(&label, (&first.record, &first.text), (&record, &text), argument);
+                }
+                None => _ = deduced.params.insert(class.clone(), GivenParams { record, text, argument }),
+            }
+        }
+        Ok(value)
+    }
+
+    /// What a pattern demands of an argument by itself and beside those before it, and what names it gives a meaning.
+    fn deduce(
+        &mut self,
+        taker: Taker<'_>,
+        (parameter, pattern): (usize, &TensorPattern),
+        giver: Giver<Self::Tensor>,
+        deduced: &mut Deduced<Self::Tensor>,
+    ) -> Lowered<()> {
+        let elements = match (&pattern.elements, pattern.class(taker.template)) {
+            (ElementPattern::Fixed(dtype), _) => Elements::Is(*dtype),
+            (_, Some(ElementClass::Float)) => Elements::Of(Takes::Floats),
+            (_, Some(ElementClass::Int)) => Elements::Of(Takes::Integers),
+            (_, Some(ElementClass::Num)) => Elements::Of(Takes::Numbers),
+            (_, None) => Elements::Of(Takes::All),
+        };
+        let fits = Demand::Fits { elements, rank: pattern.dims.len(), open: pattern.pack.is_some() };
+        self.demand(taker, giver, fits, &[])?;
+        if let ElementPattern::Variable(name) = &pattern.elements {
+            let name = name.to_string();
+            match deduced.elements.get(&name) {
+                Some(first) => self.demand(taker, giver, Demand::Elements { name }, &[*first])?,
+                None => _ = deduced.elements.insert(name, giver),
+            }
+        }
+        if let Some(Pack::Named(name)) = &pattern.pack {
+            let name = name.to_string();
+            match deduced.packs.get(&name).copied().flatten() {
+                Some(first) => {
+                    let last = [giver.last, first.last];
+                    self.demand(taker, giver, Demand::Leading { name, last }, &[first])?;
+                }
+                None => _ = deduced.packs.insert(name, Some(giver)),
+            }
+        }
+        for (position, written) in pattern.dims.iter().enumerate() {
+            let axis = pattern.dims.len() - position;
+            let Some(name) = symbol(taker.template, written) else {
+                deduced.computed.push(Computed { parameter, position, giver });
+                continue;
+            };
+            match deduced.dims.get(&name) {
+                Some((extent, first)) => {
+                    let demand = Demand::Extent { axis, name, extent: extent.clone() };
+                    self.demand(taker, giver, demand, &[*first])?;
+                }
+                None => {
+                    let extent = self.extent(&name, giver, axis);
+                    deduced.dims.insert(name, (extent, giver));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks an axis whose extent others tell, once all names are known.
+    fn computed(
+        &mut self,
+        template: &Template,
+        computed: &Computed<Self::Tensor>,
+        dims: &DimNames,
+    ) -> Lowered<()> {
+        let parameter = &template.parameters[computed.parameter];
+        let pattern = parameter.takes.pattern().expect("only tensors have extents");
+        let written = &pattern.dims[computed.position];
+        let axis = pattern.dims.len() - computed.position;
+        let extent = dims.dim(written).map_err(Stop::from)?;
+        let demand = Demand::Extent { axis, name: written.to_string(), extent };
+        self.demand(Taker { template, parameter }, computed.giver, demand, &[])
+    }
+
+    /// The field of an argument that a tensor is, if the argument is a struct.
+    fn field_text(&self, tensor: Self::Tensor, argument: ExprId) -> Option<String> {
+        let value @ Value::Struct(record) = self.value(argument) else { return None };
+        let position = value.leaves().iter().position(|leaf| *leaf == tensor)?;
+        Some(Structure::Struct((*record.ty).clone()).named_leaves()[position].text())
+    }
+}
+
+impl Formal {
+    /// Whether floats may be passed as tensors.
+    pub(crate) fn may_be_floats(&self, template: &Template) -> bool {
+        match self {
+            Self::Any | Self::Params(_) | Self::State { .. } => true,
+            Self::Constant { .. } => false,
+            Self::Tensor(pattern) => match (&pattern.elements, pattern.class(template)) {
+                (ElementPattern::Fixed(dtype), _) => dtype.is_float(),
+                (_, class) => class.is_none_or(|class| class != ElementClass::Int),
+            },
+        }
+    }
+
+    pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
+        match self {
+            Self::Tensor(pattern) => Some(pattern),
+            Self::Any | Self::Params(_) | Self::State { .. } | Self::Constant { .. } => None,
+        }
+    }
+}
+
+impl TensorPattern {
+    fn class(&self, template: &Template) -> Option<ElementClass> {
+        match &self.elements {
+            ElementPattern::Class(class) => Some(*class),
+            ElementPattern::Fixed(_) => None,
+            ElementPattern::Variable(name) => {
+                let declared = template.declared.iter().find(|declared| declared.name == *name)?;
+                match declared.kind {
+                    DeclaredKind::Elements(class) => Some(class),
+                    DeclaredKind::Dim | DeclaredKind::Pack | DeclaredKind::Params => None,
+                }
+            }
+        }
+    }
+}
+
+/// The dimension of the template that a written one is by itself.
+fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
+    let [step] = &written.steps[..] else { return None };
+    let DimStepKind::Name(name) = &step.kind else { return None };
+    let name = name.to_string();
+    declared_dims(template).find(|declared| *declared == name)
+}
+
+pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String> {
+    let dims = template.declared.iter().filter(|declared| declared.kind == DeclaredKind::Dim);
+    dims.map(|declared| declared.name.to_string())
+}
+
+/// The names of a template that stand for dimensions and element types.
+fn declared_names(template: &Template) -> impl Iterator<Item = String> {
+    let declared = template.declared.iter();
+    let declared = declared.filter(|declared| match declared.kind {
+        DeclaredKind::Dim | DeclaredKind::Elements(_) => true,
+        DeclaredKind::Pack | DeclaredKind::Params => false,
+    });
+    declared.map(|declared| declared.name.to_string())
+}
+
+/// The packs that parameters of a template have.
+fn packs(template: &Template) -> impl Iterator<Item = String> {
+    let patterns = template.parameters.iter().filter_map(|parameter| parameter.takes.pattern());
+    patterns.filter_map(|pattern| match &pattern.pack {
+        Some(Pack::Named(name)) => Some(name.to_string()),
+        Some(Pack::Any) | None => None,
+    })
+}
