@@ -1,119 +1,94 @@
 //! Operators, calls of functions of the language, and index expressions.
 
-use super::constants::{Meeting, binary};
+use mind_shape::rules::{Elements, Takes};
+
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::Part;
-use crate::map::Map;
-use crate::open::{Check, CheckKind, NodeId, Op, Spot, Subscript};
+use crate::open::{Check, CheckKind, Contract, Demand, NodeId, Op, Spot, Subscript};
 use crate::surface::ast::{
     self, Argument, BinaryOp, Callee, ExprId, NodeKind, SubscriptKind, Transposed, new_axes,
 };
 use crate::surface::habits;
 use crate::surface::lower::builtins;
-use crate::surface::lower::builtins::calls::{Call, Given, ReadCalls};
+use crate::surface::lower::builtins::calls::Given;
 use crate::surface::lower::builtins::foreign::Foreign;
-use crate::surface::lower::values::arithmetic::ReadLiterals;
+use crate::surface::lower::builtins::operations::{Meeting, Operations};
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Expressions, transposed};
+use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Stop, Value};
-use crate::ty::Shape;
-use crate::written::{CompositeOp, ExtentRef, expanded, spread};
+use crate::written::{ExtentRef, expanded};
+
+impl Operations for Lowering<'_> {
+    fn operand(&mut self, expr: ExprId) -> Lowered<(NodeId, ExprId)> {
+        Ok((self.tensor(expr)?, expr))
+    }
+
+    fn beside(&mut self, (literal, _): (LiteralId, ExprId), meeting: Meeting<NodeId>) -> Lowered<NodeId> {
+        self.constant_beside(literal, meeting)
+    }
+
+    fn emit_operator(
+        &mut self,
+        (op, label): (Op, &'static str),
+        operator: Option<Site>,
+        operands: &[(NodeId, ExprId)],
+        expr: ExprId,
+    ) -> Lowered<NodeId> {
+        let (nodes, exprs): (Vec<_>, Vec<_>) = operands.iter().copied().unzip();
+        let spot = self.spot(label, expr, &exprs);
+        let spot = operator.map_or(spot.clone(), |site| spot.at_operator(site));
+        Ok(self.emit(op, &nodes, spot))
+    }
+
+    fn emit_call(
+        &mut self,
+        given: &Given,
+        op: Op,
+        operands: &[(NodeId, ExprId)],
+        shown: &[ExprId],
+    ) -> Lowered<NodeId> {
+        let nodes: Vec<_> = operands.iter().map(|(node, _)| *node).collect();
+        let spot = self.spot_of_call(given, shown);
+        Ok(self.emit(op, &nodes, spot))
+    }
+
+    fn extent_of(&mut self, given: &Given, (node, x): (NodeId, ExprId), axis: i64) -> Lowered<Dim> {
+        let named = given.named().find(|(name, _)| *name == "axis");
+        let site = self.site(named.map_or(given.expr, |(_, argument)| argument));
+        let text = self.text(x);
+        self.checks.push(Check { kind: CheckKind::Axis(axis), node, text, site });
+        Ok(self.extent_symbol("extent", node, ExtentRef::Axis(axis), x))
+    }
+
+    fn is_number(&mut self, op: BinaryOp, site: Site, value: &Value<NodeId>, expr: ExprId) -> bool {
+        match value {
+            Value::Tensor(node) => {
+                let contract = Contract {
+                    label: format!("`{}`", op.symbol()),
+                    pattern: "a single number beside a struct, or another such struct as `(p: Net)`"
+                        .to_owned(),
+                    demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: 0, open: false },
+                    others: Vec::new(),
+                };
+                let (kind, text) = (CheckKind::Argument(contract.into()), self.text(expr));
+                self.checks.push(Check { kind, node: *node, text, site });
+                true
+            }
+            Value::Literal(id) => self.literals.elements(*id).is_none(),
+            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Word(_) => false,
+        }
+    }
+
+    fn rename(&mut self, expr: ExprId, text: String) {
+        self.texts[expr.index()] = text;
+    }
+}
 
 impl Lowering<'_> {
-    /// A sign before an operand.
-    pub(super) fn prefix(
-        &mut self,
-        map: Map,
-        operand: ExprId,
-        operator: Site,
-        expr: ExprId,
-    ) -> Lowered<Value<NodeId>> {
-        let fields = self.by_field(map.row().label, &[operand], &mut |lowering| {
-            lowering.prefix(map, operand, operator, expr)
-        })?;
-        if let Some(fields) = fields {
-            return Ok(self.assembled_by_field(fields));
-        }
-        if let Value::Literal(id) = *self.value(operand)
-            && let Some(literal) = self.literals.prefixed(map, id, expr)
-        {
-            return Ok(Value::Literal(literal));
-        }
-        let spot = self.spot(map.row().label, expr, &[operand]).at_operator(operator);
-        self.unary(Op::Map(map), operand, spot)
-    }
-
-    fn unary(&mut self, op: Op, x: ExprId, spot: Spot) -> Lowered<Value<NodeId>> {
-        let operand = self.tensor(x)?;
-        Ok(Value::Tensor(self.emit(op, &[operand], spot)))
-    }
-
-    pub(super) fn binary(
-        &mut self,
-        op: BinaryOp,
-        operator: Site,
-        lhs: ExprId,
-        rhs: ExprId,
-        expr: ExprId,
-    ) -> Lowered<Value<NodeId>> {
-        if let Some(fields) = self.fieldwise(op, operator, (lhs, rhs), expr)? {
-            return Ok(fields);
-        }
-        if let Value::Literal(by) = *self.value(rhs) {
-            self.check_written(op, lhs, (by, rhs))?;
-        }
-        if let (Value::Literal(a), Value::Literal(b), true) =
-            (self.value(lhs), self.value(rhs), op.keeps_literals())
-        {
-            return self.binary_literal(op, (*a, *b), operator, expr);
-        }
-        let operands = self.pair(op.symbol(), (operator, operator), true, lhs, rhs)?;
-        let spot = self.spot(op.symbol(), expr, &[lhs, rhs]).at_operator(operator);
-        Ok(Value::Tensor(self.emit(binary(op), &operands, spot)))
-    }
-
-    /// Two tensors of one element type: a literal takes the other's. A literal that cannot is told of at `sites`.
-    fn pair(
-        &mut self,
-        label: &'static str,
-        sites: (Site, Site),
-        is_operator: bool,
-        a: ExprId,
-        b: ExprId,
-    ) -> Lowered<[NodeId; 2]> {
-        let meeting = |other, other_expr, site| Meeting { other, other_expr, label, site, is_operator };
-        match (self.value(a), self.value(b)) {
-            (Value::Literal(literal), Value::Tensor(other)) => {
-                let (literal, other) = (*literal, *other);
-                Ok([self.beside(literal, meeting(other, b, sites.0))?, other])
-            }
-            (Value::Tensor(other), Value::Literal(literal)) => {
-                let (literal, other) = (*literal, *other);
-                Ok([other, self.beside(literal, meeting(other, a, sites.1))?])
-            }
-            (_, _) => Ok([self.tensor(a)?, self.tensor(b)?]),
-        }
-    }
-
-    /// Tensors of one element type: a literal takes that of the first that is none.
-    fn alike(&mut self, label: &'static str, operands: &[ExprId]) -> Lowered<Vec<NodeId>> {
-        let known = operands.iter().find_map(|operand| match self.value(*operand) {
-            Value::Tensor(node) => Some((*node, *operand)),
-            _ => None,
-        });
-        let operand = |operand: &ExprId| match (self.value(*operand), known) {
-            (Value::Literal(literal), Some((other, other_expr))) => {
-                let (literal, site) = (*literal, self.site(*operand));
-                self.beside(literal, Meeting { other, other_expr, label, site, is_operator: false })
-            }
-            (_, _) => self.tensor(*operand),
-        };
-        operands.iter().map(operand).collect()
-    }
-
     pub(super) fn call(
         &mut self,
         callee: &Callee,
@@ -131,52 +106,7 @@ impl Lowering<'_> {
         let Some(builtin) = builtins::find(&name) else {
             return Err(self.undefined_function(callee, (arguments, method), expr));
         };
-        let (call, given) = self.read_call(builtin, arguments, expr)?;
-        match self.over_fields(&call, &given)? {
-            Some(value) => Ok(value),
-            None => self.call_of(call, &given),
-        }
-    }
-
-    pub(super) fn call_of(&mut self, call: Call, given: &Given) -> Lowered<Value<NodeId>> {
-        let expr = given.expr;
-        match call {
-            Call::Operation(op, operands) => self.operation(given, op, &operands),
-            Call::Map(map, operands) => match self.applied(map, &operands, expr) {
-                Some(literal) => Ok(Value::Literal(literal)),
-                None => self.operation(given, Op::Map(map), &operands),
-            },
-            Call::Extent { x, axis } => {
-                let node = self.tensor(x)?;
-                let named = given.named().find(|(name, _)| *name == "axis");
-                let site = named.map_or(self.site(expr), |(_, argument)| self.site(argument));
-                let text = self.text(x);
-                self.checks.push(Check { kind: CheckKind::Axis(axis), node, text, site });
-                let extent = self.extent_symbol("extent", node, ExtentRef::Axis(axis), x);
-                Ok(Value::Literal(self.literals.dim(extent, expr)))
-            }
-            Call::Composite(steps, operands) => {
-                let spot = self.spot_of_call(given, &operands[..1]);
-                let mut values =
-                    operands.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
-                for CompositeOp { op, operands } in steps {
-                    let operands: Vec<NodeId> = operands.iter().map(|at| values[*at]).collect();
-                    values.push(self.emit(op, &operands, spot.clone()));
-                }
-                Ok(Value::Tensor(values[values.len() - 1]))
-            }
-            Call::Filled { one, shape } => {
-                Ok(Value::Literal(self.literals.zero_or_one(one, Shape::new(shape), expr)))
-            }
-            Call::Full { shape, value } => {
-                if let Value::Literal(id) = *self.value(value)
-                    && self.literals.is_number(id)
-                {
-                    return Ok(Value::Literal(self.literals.filled(id, Shape::new(shape), expr)));
-                }
-                self.operation(given, spread(shape), &[value])
-            }
-        }
+        self.call_builtin(builtin, arguments, expr)
     }
 
     /// What is said of a function of a block, which has types of its own: expressions call templates only.
@@ -194,18 +124,6 @@ impl Lowering<'_> {
         let message = format!("`{text}` is a function of a block, expected a template");
         let help = format!("put a call of it as a Rust function in braces, as `{{{text}(&x)}}`");
         Some(Diag::new(Code::E2002, callee.site(), message).help(help))
-    }
-
-    /// An operation on tensors, of which those that have one element type are brought together.
-    fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<NodeId>> {
-        let (before, alike) = operands.split_at(op.first_alike(operands.len()));
-        let mut values = before.iter().map(|operand| self.tensor(*operand)).collect::<Lowered<Vec<_>>>()?;
-        values.extend(match alike {
-            [a, b] => self.pair(given.name, (self.site(*a), self.site(*b)), false, *a, *b)?.to_vec(),
-            _ => self.alike(given.name, alike)?,
-        });
-        let spot = self.spot_of_call(given, operands);
-        Ok(Value::Tensor(self.emit(op, &values, spot)))
     }
 
     pub(super) fn spot_of_call(&self, given: &Given, operands: &[ExprId]) -> Spot {
@@ -283,7 +201,8 @@ impl Lowering<'_> {
     ) -> Lowered<Value<NodeId>> {
         let label = if axes == Transposed::All { "transpose" } else { axes.symbol() };
         let spot = self.spot(label, expr, &[base]);
-        self.unary(transposed(axes), base, spot)
+        let operand = self.tensor(base)?;
+        Ok(Value::Tensor(self.emit(transposed(axes), &[operand], spot)))
     }
 
     pub(super) fn subscript(

@@ -3,11 +3,11 @@
 use mind_shape::{DType as RuleDType, rules};
 
 use super::lowering::Lowering;
-use crate::diag::Site;
 use crate::dim::Dim;
 use crate::open::typing::diag;
 use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};
-use crate::surface::ast::{BinaryOp, ExprId};
+use crate::surface::ast::ExprId;
+use crate::surface::lower::builtins::operations::{Meeting, operation_of};
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::{Class, LiteralId, LiteralKind};
@@ -15,37 +15,26 @@ use crate::surface::lower::values::{Lowered, Stop};
 use crate::ty::DType;
 use crate::written::spread;
 
-/// What a literal meets: a tensor whose element type it takes, and where.
-#[derive(Clone, Copy)]
-pub(super) struct Meeting {
-    pub(super) other: NodeId,
-    pub(super) other_expr: ExprId,
-    /// What brings them together.
-    pub(super) label: &'static str,
-    pub(super) site: Site,
-    pub(super) is_operator: bool,
-}
-
 /// Where a literal has its element type from.
 #[derive(Clone, Copy)]
 enum Source {
     Fixed(DType),
-    Met(Meeting),
+    Met(Meeting<NodeId>),
 }
 
 impl Lowering<'_> {
     /// A literal of this element type, which it fits.
     pub(super) fn constant_of(&mut self, id: LiteralId, dtype: DType) -> Lowered<NodeId> {
-        self.constant(id, Source::Fixed(dtype))
+        self.nodes_of(id, Source::Fixed(dtype))
     }
 
     /// A literal of the element type of a tensor that it meets.
-    pub(super) fn beside(&mut self, id: LiteralId, meeting: Meeting) -> Lowered<NodeId> {
-        self.constant(id, Source::Met(meeting))
+    pub(super) fn constant_beside(&mut self, id: LiteralId, meeting: Meeting<NodeId>) -> Lowered<NodeId> {
+        self.nodes_of(id, Source::Met(meeting))
     }
 
     /// Nodes of a literal: one where it is one number or array of numbers, else one for each part and operation.
-    fn constant(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
+    fn nodes_of(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
         let mut made: Vec<(LiteralId, NodeId)> = Vec::new();
         let node = |made: &[(LiteralId, NodeId)], id: LiteralId| {
             let position = made.binary_search_by_key(&id, |(part, _)| *part);
@@ -68,7 +57,7 @@ impl Lowering<'_> {
                         let exprs = [lhs, rhs].map(|operand| self.literals.expr(operand));
                         let spot = self.spot(op.symbol(), expr, &exprs);
                         let operands = [lhs, rhs].map(|operand| node(&made, operand));
-                        self.emit(binary(op), &operands, spot)
+                        self.emit(operation_of(op), &operands, spot)
                     }
                     LiteralKind::Dim(dim) => self.number(&dim, source, expr),
                     LiteralKind::Filled { value, shape } => {
@@ -167,13 +156,5 @@ impl Lowering<'_> {
             shape,
             values: values.map(|value| value.map_err(|(misfit, _)| misfit)),
         })
-    }
-}
-
-/// The operation of an operator.
-pub(super) fn binary(op: BinaryOp) -> Op {
-    match op {
-        BinaryOp::Map(map) => Op::Map(map),
-        BinaryOp::At => Op::Own(Own::At),
     }
 }

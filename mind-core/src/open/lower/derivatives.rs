@@ -1,12 +1,12 @@
 //! `grad`, `value_and_grad` and `vjp` of expressions.
 
-use super::constants::Meeting;
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::Structure;
+use crate::surface::lower::builtins::operations::Meeting;
 use crate::surface::lower::declarations::names::nearest;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
@@ -150,7 +150,7 @@ impl Lowering<'_> {
                 Value::Literal(id) => {
                     let meeting =
                         Meeting { other: *output, other_expr: value, label: "vjp", site, is_operator: false };
-                    self.beside(*id, meeting)?
+                    self.constant_beside(*id, meeting)?
                 }
                 seed => self.structure(seed, cotangent)?.nodes()[0],
             };

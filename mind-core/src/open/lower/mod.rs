@@ -13,6 +13,7 @@ use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr, TypeK
 use crate::surface::lower::Structure as TypeStructure;
 use crate::surface::lower::body::privacy::fields_in;
 use crate::surface::lower::builtins::calls::ReadCalls;
+use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::table::Table;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::program::library::{Library, add_library};
@@ -123,7 +124,7 @@ impl Lowering<'_> {
             NodeKind::Rust { tokens, text } => Ok(self.rust(tokens, text, expr)),
             NodeKind::Typed { operand, ty } => self.typed(*operand, ty),
             NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
-            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
+            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, (*lhs, *rhs), expr),
             NodeKind::Call { callee, arguments, method } => self.call(callee, arguments, *method, expr),
             NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
             NodeKind::Subscript { base, subscripts } => self.subscript(*base, subscripts, expr),

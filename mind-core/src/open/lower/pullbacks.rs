@@ -2,7 +2,6 @@
 
 use std::mem;
 
-use super::constants::Meeting;
 use super::lowering::{Lowering, OpenPullback};
 use super::roles::key;
 use crate::diag::{Code, Diag};
@@ -10,6 +9,7 @@ use crate::open::pullbacks::CustomPullback;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::body::pullbacks::miscounted;
+use crate::surface::lower::builtins::operations::Meeting;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::templates::Frame;
@@ -127,7 +127,7 @@ impl Lowering<'_> {
                 (Value::Literal(id), Value::Tensor(of)) => {
                     let meeting =
                         Meeting { other: *of, other_expr: at, label: "pullback", site, is_operator: false };
-                    vec![self.beside(id, meeting)?]
+                    vec![self.constant_beside(id, meeting)?]
                 }
                 (
                     part @ (Value::Tensor(_)

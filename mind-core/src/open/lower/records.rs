@@ -7,17 +7,14 @@ use std::rc::Rc;
 
 use proc_macro2::Ident;
 
-use mind_shape::rules::{Elements, Takes};
-
 use super::lowering::Lowering;
 use super::places::without_symbols;
 use super::roles::PlaceExpr;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Bindings;
-use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, Op, PartOf};
-use crate::surface::ast::{BinaryOp, Callee, ExprId, FieldValue, TypeExpr, TypeKind};
-use crate::surface::lower::body::records::{given_fields, in_field};
-use crate::surface::lower::builtins::calls::{Call, Given};
+use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, PartOf};
+use crate::surface::ast::{Callee, ExprId, FieldValue, TypeExpr, TypeKind};
+use crate::surface::lower::body::records::given_fields;
 use crate::surface::lower::declarations::states;
 use crate::surface::lower::declarations::structure::{Field, StructType};
 use crate::surface::lower::values::expressions::Expressions;
@@ -275,85 +272,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What is applied to operands of which some are structs: it is, to each field. Nothing where none is a struct.
-    pub(super) fn by_field(
-        &mut self,
-        label: &str,
-        operands: &[ExprId],
-        apply: &mut dyn FnMut(&mut Self) -> Lowered<Value<NodeId>>,
-    ) -> Lowered<Option<(Structure, Vec<Value<NodeId>>)>> {
-        let record = |operand: &ExprId| match self.value(*operand) {
-            Value::Struct(record) => Some((*operand, record.clone())),
-            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => None,
-        };
-        let records: Vec<_> = operands.iter().filter_map(record).collect();
-        let Some((first, of_first)) = records.first().cloned() else { return Ok(None) };
-        for (other, of_other) in &records {
-            of_other.sound()?;
-            if !self.is_same_struct(&of_first.ty, &of_other.ty) {
-                let message = format!(
-                    "`{label}`: structs differ: {} is a `{}`, {} is a `{}`",
-                    self.text(first),
-                    of_first.ty,
-                    self.text(*other),
-                    of_other.ty
-                );
-                return Err(Diag::new(Code::E2001, self.site(*other), message).into());
-            }
-            let (text, other_text) = (self.short_text(first), self.short_text(*other));
-            self.check_same_extents(
-                &format!("`{label}`"),
-                (&of_first, &text),
-                (of_other, &other_text),
-                *other,
-            );
-        }
-        let structure = Structure::Struct((*of_first.ty).clone());
-        let leaves: Vec<_> = records
-            .iter()
-            .map(|(operand, record)| (operand.index(), Value::Struct(record.clone()).leaves()))
-            .collect();
-        let before: Vec<_> =
-            leaves.iter().map(|(at, _)| (self.values[*at].clone(), self.texts[*at].clone())).collect();
-        let mut results = Vec::new();
-        for (position, field) in structure.named_leaves().iter().enumerate() {
-            for ((at, nodes), (_, text)) in leaves.iter().zip(&before) {
-                self.values[*at] = Value::Tensor(nodes[position]);
-                self.texts[*at] = format!("{text}.{}", field.text());
-            }
-            let last = field.path.last().expect("a field has a name");
-            results.push(apply(self).map_err(|stop| in_field(stop, last)));
-        }
-        for ((at, _), (value, text)) in leaves.into_iter().zip(before) {
-            (self.values[at], self.texts[at]) = (value, text);
-        }
-        Ok(Some((structure, results.into_iter().collect::<Lowered<_>>()?)))
-    }
-
-    /// A function that is called with structs: it is applied to each field, and a sum, or the largest or smallest element, is
-    /// that of all fields.
-    pub(super) fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value<NodeId>>> {
-        let Some((operands, combine)) = call.by_field() else { return Ok(None) };
-        let spot = self.spot_of_call(given, operands);
-        let fields =
-            self.by_field(given.name, operands, &mut |lowering| lowering.call_of(call.clone(), given))?;
-        let Some(fields) = fields else { return Ok(None) };
-        let Some(combine) = combine else { return Ok(Some(self.assembled_by_field(fields))) };
-        let mut all = fields.1.iter().flat_map(Value::leaves);
-        let first = all.next().expect("a struct has a field");
-        let total = all.fold(first, |total, next| self.emit(Op::Map(combine), &[total, next], spot.clone()));
-        Ok(Some(Value::Tensor(total)))
-    }
-
-    /// The struct of what has been made field by field.
-    pub(super) fn assembled_by_field(
-        &self,
-        (structure, fields): (Structure, Vec<Value<NodeId>>),
-    ) -> Value<NodeId> {
-        let nodes: Vec<NodeId> = fields.iter().flat_map(Value::leaves).collect();
-        Value::rebuilt(&structure, &mut nodes.into_iter())
-    }
-
     /// Checks that two structs of one type have the same extents where only Rust knows these.
     pub(super) fn check_same_extents(
         &mut self,
@@ -380,53 +298,6 @@ impl Lowering<'_> {
             };
             let kind = CheckKind::Argument(contract.into());
             self.checks.push(Check { kind, node: b, text: b_text, site: self.site(expr) });
-        }
-    }
-
-    /// An operator on structs: nothing where neither operand is one.
-    pub(super) fn fieldwise(
-        &mut self,
-        op: BinaryOp,
-        operator: Site,
-        (lhs, rhs): (ExprId, ExprId),
-        expr: ExprId,
-    ) -> Lowered<Option<Value<NodeId>>> {
-        let (a, b) = (self.value(lhs).clone(), self.value(rhs).clone());
-        let other = match (&a, &b) {
-            (Value::Poison, _) | (_, Value::Poison) => return Err(Stop::Poisoned),
-            (Value::Struct(x), Value::Struct(y))
-                if op != BinaryOp::At && self.is_same_struct(&x.ty, &y.ty) =>
-            {
-                None
-            }
-            (Value::Struct(_), _) if op != BinaryOp::At && self.may_be_number(&b) => Some((rhs, &b)),
-            (_, Value::Struct(_)) if op != BinaryOp::At && self.may_be_number(&a) => Some((lhs, &a)),
-            (Value::Struct(_), _) | (_, Value::Struct(_)) => {
-                return Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into());
-            }
-            (Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_), _) => return Ok(None),
-        };
-        if let Some((number, Value::Tensor(node))) = other {
-            let contract = Contract {
-                label: format!("`{}`", op.symbol()),
-                pattern: "a single number beside a struct, or another such struct as `(p: Net)`".to_owned(),
-                demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: 0, open: false },
-                others: Vec::new(),
-            };
-            let (kind, text) = (CheckKind::Argument(contract.into()), self.text(number));
-            self.checks.push(Check { kind, node: *node, text, site: operator });
-        }
-        let fields = self.by_field(op.symbol(), &[lhs, rhs], &mut |lowering| {
-            lowering.binary(op, operator, lhs, rhs, expr)
-        })?;
-        Ok(fields.map(|fields| self.assembled_by_field(fields)))
-    }
-
-    fn may_be_number(&self, value: &Value<NodeId>) -> bool {
-        match value {
-            Value::Tensor(_) => true,
-            Value::Literal(id) => self.literals.elements(*id).is_none(),
-            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Word(_) => false,
         }
     }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use proc_macro2::Ident;
 
-use super::constants::Meeting;
 use super::lowering::Lowering;
 use super::roles::key;
 use crate::dim::Dim;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ElementPattern, ExprId, Home, Template, TensorPattern};
 use crate::surface::lower::Structure;
+use crate::surface::lower::builtins::operations::Meeting;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
@@ -77,7 +77,8 @@ impl Templates for Lowering<'_> {
             }
             (_, Some(Giver { tensor: other, argument: other_expr, .. })) => {
                 let (label, site) = ("argument", self.site(argument));
-                self.beside(literal, Meeting { other, other_expr, label, site, is_operator: false })
+                let meeting = Meeting { other, other_expr, label, site, is_operator: false };
+                self.constant_beside(literal, meeting)
             }
             (_, None) => self.tensor(argument),
         }

@@ -15,6 +15,7 @@ use crate::surface::ast::{Argument, Callee, ExprId, NodeKind, Number, NumberValu
 use crate::surface::lower::builtins::arguments::match_arguments;
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::builtins::foreign_arguments::ForeignArguments;
+use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::callable::{
     Callable, Differentiation, Formal, MAX_INSTRUCTIONS, own_instructions, too_many,
 };

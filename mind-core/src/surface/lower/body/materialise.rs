@@ -2,11 +2,12 @@
 
 use super::lowering::BodyLowering;
 use crate::ir::{Const, Op, ValueId};
+use crate::surface::lower::builtins::operations::{Operations, operation_of};
 use crate::surface::lower::values::Lowered;
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::literals::{Literal, LiteralId, LiteralKind};
 use crate::ty::{DType, Shape};
-use crate::written::{resolve, spread};
+use crate::written::{self, resolve, spread};
 
 impl BodyLowering<'_> {
     /// Makes instructions of a literal that fits the dtype.
@@ -45,11 +46,12 @@ impl BodyLowering<'_> {
                 }
                 LiteralKind::Apply { map, operands } => {
                     let operands: Vec<_> = operands.into_iter().map(|id| operand(self, id)).collect();
-                    self.emit(&spot.label(map.row().label), Op::Map(map), &operands)?
+                    let operation = (written::Op::Map(map), map.row().label);
+                    self.emit_operator(operation, None, &operands, literal.expr)?
                 }
                 LiteralKind::Binary { op, lhs, rhs } => {
-                    let operands = (operand(self, lhs), operand(self, rhs));
-                    self.emit_binary(op, operands.0, operands.1, literal.expr)?
+                    let operands = [lhs, rhs].map(|id| operand(self, id));
+                    self.emit_operator((operation_of(op), op.symbol()), None, &operands, literal.expr)?
                 }
                 LiteralKind::Number(_) | LiteralKind::Truth(_) => unreachable!("what is written is known"),
             };

@@ -28,6 +28,7 @@ use crate::surface::ast::{
 use crate::surface::habits;
 use crate::surface::lower::builtins::calls::ReadCalls;
 use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::table::{Compiled, Scope};
 use crate::surface::lower::declarations::lowered::{Local, Source};
 use crate::surface::lower::declarations::names::undefined;
@@ -177,7 +178,7 @@ impl BodyLowering<'_> {
             NodeKind::Path(path) => self.constant_by_path(path, expr),
             NodeKind::Pack(name) => self.pack(name, expr),
             NodeKind::Prefix { map, operand, operator } => self.prefix(*map, *operand, *operator, expr),
-            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, *lhs, *rhs, expr),
+            NodeKind::Binary { op, operator, lhs, rhs } => self.binary(*op, *operator, (*lhs, *rhs), expr),
             NodeKind::Call { callee, arguments, method: _ } => self.call(callee, arguments, expr),
             NodeKind::Transformed { transforms, function, arguments } => {
                 self.transformed(transforms, function, arguments, expr)
@@ -378,8 +379,12 @@ impl BodyLowering<'_> {
         let assigned = match op {
             None => new,
             Some(op) => {
+                // The old version stands in the place of the node.
                 let old = self.version(&place);
-                self.fieldwise(op, operator, (old, expr), (new, value), expr)?
+                self.values.push(old);
+                let updated = self.binary(op, operator, (expr, value), expr);
+                self.values.pop();
+                updated?
             }
         };
         let what = format!("`{target}`");

@@ -8,7 +8,7 @@ use proc_macro2::Ident;
 use super::lowering::BodyLowering;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::surface::ast::{BinaryOp, Callee, ExprId, FieldValue, Path};
+use crate::surface::ast::{Callee, ExprId, FieldValue, Path};
 use crate::surface::habits;
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::declarations::names::undefined;
@@ -143,74 +143,6 @@ impl BodyLowering<'_> {
         Ok((dims, bindings.len() == definition.symbols.len()))
     }
 
-    /// A unary operation, field by field.
-    pub(crate) fn each_field(
-        &mut self,
-        record: &Record,
-        apply: &mut dyn FnMut(&mut Self, Value) -> Lowered<Value>,
-    ) -> Lowered<Value> {
-        let mut fields = Vec::new();
-        for (field, name) in record.fields.iter().zip(record.ty.field_names()) {
-            let value = match field {
-                Value::Poison => Err(Stop::Poisoned),
-                Value::Struct(inner) => self.each_field(inner, apply),
-                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
-                    apply(self, field.clone())
-                }
-            };
-            fields.push(value.map_err(|stop| in_field(stop, name))?);
-        }
-        Ok(Value::Struct(Record { ty: record.ty.clone(), fields: fields.into() }))
-    }
-
-    /// `p + g`, `p * s` and so on, field by field.
-    pub(crate) fn fieldwise(
-        &mut self,
-        op: BinaryOp,
-        operator: Site,
-        (a, lhs): (Value, ExprId),
-        (b, rhs): (Value, ExprId),
-        expr: ExprId,
-    ) -> Lowered<Value> {
-        match (&a, &b) {
-            (Value::Poison, _) | (_, Value::Poison) => Err(Stop::Poisoned),
-            (Value::Struct(x), Value::Struct(y)) if op != BinaryOp::At && x.ty == y.ty => {
-                let mut fields = Vec::new();
-                for ((x_field, y_field), name) in x.fields.iter().zip(y.fields.iter()).zip(x.ty.field_names())
-                {
-                    let (x_field, y_field) = ((x_field.clone(), lhs), (y_field.clone(), rhs));
-                    let value = self.fieldwise(op, operator, x_field, y_field, expr);
-                    fields.push(value.map_err(|stop| in_field(stop, name))?);
-                }
-                Ok(Value::Struct(Record { ty: x.ty.clone(), fields: fields.into() }))
-            }
-            (Value::Struct(record), _) if op != BinaryOp::At && self.is_number(&b) => self
-                .each_field(record, &mut |lowering, field| {
-                    lowering.fieldwise(op, operator, (field, lhs), (b.clone(), rhs), expr)
-                }),
-            (_, Value::Struct(record)) if op != BinaryOp::At && self.is_number(&a) => self
-                .each_field(record, &mut |lowering, field| {
-                    lowering.fieldwise(op, operator, (a.clone(), lhs), (field, rhs), expr)
-                }),
-            (Value::Struct(_), _) | (_, Value::Struct(_)) => {
-                Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into())
-            }
-            (
-                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
-                Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_),
-            ) => self.binary_values(op, operator, (a, lhs), (b, rhs), expr),
-        }
-    }
-
-    /// Whether a value is one number.
-    fn is_number(&self, value: &Value) -> bool {
-        match value {
-            Value::Tensor(value) => self.builder.ty(*value).rank() == 0,
-            Value::Literal(id) => self.literals.elements(*id).is_none(),
-            Value::Poison | Value::Struct(_) | Value::Tuple(_) | Value::Word(_) => false,
-        }
-    }
-
     /// The part of a parameter that a path names, if it may be written.
     pub(crate) fn writable(&mut self, path: &Path) -> Lowered<ParameterPart> {
         let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
@@ -315,11 +247,4 @@ pub(crate) fn given_fields<'w>(
         Some(_) => diag,
         None => diag.note_at(Site::token(definition.name.span()), format!("`{name}` is defined")),
     })
-}
-
-pub(crate) fn in_field(stop: Stop, name: &Ident) -> Stop {
-    match stop {
-        Stop::Poisoned => Stop::Poisoned,
-        Stop::Mistake(diag) => (*diag).note(format!("in field `{name}`")).into(),
-    }
 }

@@ -37,7 +37,6 @@ impl Call {
     /// The operands of which structs are taken field by field, and what brings the results together where that is no struct.
     pub(crate) fn by_field(&self) -> Option<(&[ExprId], Option<Map>)> {
         match self {
-            Self::Map(map, _) if *map == Map::SIGN => None,
             Self::Map(_, operands) | Self::Operation(Op::Own(Own::FilledLike { .. }), operands) => {
                 Some((operands, None))
             }

@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod foreign;
 pub(crate) mod foreign_arguments;
 pub(crate) mod foreign_reductions;
+pub(crate) mod operations;
 
 use crate::map::Map;
 use crate::reduce::{ArgReduce, Reduce};

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use proc_macro2::Ident;
+
 use super::expressions::Expressions;
 use super::params::Taker;
-use super::{Lowered, Value};
+use super::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::ir::ValueId;
 use crate::surface::ast::{ExprId, Formal, Template};
@@ -69,3 +71,11 @@ pub(crate) trait ReadFields: Expressions {
 }
 
 impl<E: Expressions> ReadFields for E {}
+
+/// A mistake in a field.
+pub(crate) fn in_field(stop: Stop, name: &Ident) -> Stop {
+    match stop {
+        Stop::Poisoned => Stop::Poisoned,
+        Stop::Mistake(diag) => (*diag).note(format!("in field `{name}`")).into(),
+    }
+}

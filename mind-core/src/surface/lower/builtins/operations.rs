@@ -1,0 +1,333 @@
+//! What operators and calls of the language's functions come to: literals of literals, operations on tensors, and each of these
+//! field by field for structs.
+
+use super::Builtin;
+use super::calls::{Call, Given, ReadCalls};
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::map::Map;
+use crate::surface::ast::{Argument, BinaryOp, ExprId};
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::values::by_field::in_field;
+use crate::surface::lower::values::literals::LiteralId;
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::ty::Shape;
+use crate::written::{CompositeOp, Op, Own, spread};
+
+/// What a literal meets: a tensor whose element type it takes, and where.
+#[derive(Clone, Copy)]
+pub(crate) struct Meeting<T> {
+    pub(crate) other: T,
+    pub(crate) other_expr: ExprId,
+    /// What brings them together.
+    pub(crate) label: &'static str,
+    pub(crate) site: Site,
+    pub(crate) is_operator: bool,
+}
+
+/// A struct and what each of its tensors has become.
+type ByField<T> = (Structure, Vec<Value<T>>);
+
+/// Operations of a body.
+pub(crate) trait Operations: ReadCalls + Lower {
+    /// The tensor that an operand is, with its expression; a literal gets its own element type.
+    fn operand(&mut self, expr: ExprId) -> Lowered<(Self::Tensor, ExprId)>;
+
+    /// A literal of the element type of a tensor that it meets.
+    fn beside(
+        &mut self,
+        literal: (LiteralId, ExprId),
+        meeting: Meeting<Self::Tensor>,
+    ) -> Lowered<Self::Tensor>;
+
+    /// An operation as an operator, of which all mistakes are told at the sign if there is one.
+    fn emit_operator(
+        &mut self,
+        operation: (Op, &'static str),
+        operator: Option<Site>,
+        operands: &[(Self::Tensor, ExprId)],
+        expr: ExprId,
+    ) -> Lowered<Self::Tensor>;
+
+    /// An operation of a call, of which messages show these operands.
+    fn emit_call(
+        &mut self,
+        given: &Given,
+        op: Op,
+        operands: &[(Self::Tensor, ExprId)],
+        shown: &[ExprId],
+    ) -> Lowered<Self::Tensor>;
+
+    /// The extent of an axis, of which a negative one counts from the end: an error or a check where there may be none.
+    fn extent_of(&mut self, given: &Given, x: (Self::Tensor, ExprId), axis: i64) -> Lowered<Dim>;
+
+    /// Whether a value beside a struct is a single number: yes, no, or a check where that is not known.
+    fn is_number(&mut self, op: BinaryOp, operator: Site, value: &Value<Self::Tensor>, expr: ExprId) -> bool;
+
+    /// Whether an operand is known to be a tensor of floats.
+    fn is_float(&self, _expr: ExprId) -> bool {
+        false
+    }
+
+    /// Names an expression differently in messages, while a field of it is in its place.
+    fn rename(&mut self, _expr: ExprId, _text: String) {}
+
+    /// A sign before an operand.
+    fn prefix(
+        &mut self,
+        map: Map,
+        operand: ExprId,
+        operator: Site,
+        expr: ExprId,
+    ) -> Lowered<Value<Self::Tensor>> {
+        let label = map.row().label;
+        let fields =
+            self.by_field(label, &[operand], &mut |lowering| lowering.prefix(map, operand, operator, expr))?;
+        if let Some(fields) = fields {
+            return Ok(assembled(fields));
+        }
+        if let Value::Literal(id) = *self.value(operand)
+            && let Some(literal) = self.literals_mut().prefixed(map, id, expr)
+        {
+            return Ok(Value::Literal(literal));
+        }
+        let operand = self.operand(operand)?;
+        self.emit_operator((Op::Map(map), label), Some(operator), &[operand], expr).map(Value::Tensor)
+    }
+
+    fn binary(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (lhs, rhs): (ExprId, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Value<Self::Tensor>> {
+        if let Some(fields) = self.fieldwise(op, operator, (lhs, rhs), expr)? {
+            return Ok(fields);
+        }
+        let is_power = op == BinaryOp::Map(Map::BitXor) && (self.is_float(lhs) || self.is_float(rhs));
+        self.binary_values(op, operator, (lhs, rhs), expr).map_err(|stop| match stop {
+            Stop::Mistake(diag) if is_power => {
+                diag.help(power(&self.operand_text(lhs), &self.operand_text(rhs))).into()
+            }
+            stop => stop,
+        })
+    }
+
+    /// An operator on values that are no structs.
+    fn binary_values(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (lhs, rhs): (ExprId, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Value<Self::Tensor>> {
+        if let Value::Literal(by) = *self.value(rhs) {
+            self.check_written(op, lhs, (by, rhs))?;
+        }
+        if let (Value::Literal(a), Value::Literal(b), true) =
+            (self.value(lhs), self.value(rhs), op.keeps_literals())
+        {
+            return self.binary_literal(op, (*a, *b), operator, expr);
+        }
+        let operands = self.alike(op.symbol(), Some(operator), &[lhs, rhs])?;
+        let operation = (operation_of(op), op.symbol());
+        self.emit_operator(operation, Some(operator), &operands, expr).map(Value::Tensor)
+    }
+
+    /// `p + g`, `p * s` and so on, field by field: nothing where neither operand is a struct.
+    fn fieldwise(
+        &mut self,
+        op: BinaryOp,
+        operator: Site,
+        (lhs, rhs): (ExprId, ExprId),
+        expr: ExprId,
+    ) -> Lowered<Option<Value<Self::Tensor>>> {
+        let (a, b) = (self.value(lhs).clone(), self.value(rhs).clone());
+        let is_sound = match (&a, &b) {
+            (Value::Poison, _) | (_, Value::Poison) => return Err(Stop::Poisoned),
+            (Value::Struct(x), Value::Struct(y)) => op != BinaryOp::At && self.is_same_struct(&x.ty, &y.ty),
+            (Value::Struct(_), _) => op != BinaryOp::At && self.is_number(op, operator, &b, rhs),
+            (_, Value::Struct(_)) => op != BinaryOp::At && self.is_number(op, operator, &a, lhs),
+            (Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_), _) => return Ok(None),
+        };
+        if !is_sound {
+            return Err(self.unlike_structs(op, operator, (&a, lhs), (&b, rhs)).into());
+        }
+        let fields = self.by_field(op.symbol(), &[lhs, rhs], &mut |lowering| {
+            lowering.binary(op, operator, (lhs, rhs), expr)
+        })?;
+        Ok(fields.map(assembled))
+    }
+
+    /// Tensors of one element type: a literal takes that of the first that is none. One that cannot is told at the operator if there
+    /// is one.
+    fn alike(
+        &mut self,
+        label: &'static str,
+        operator: Option<Site>,
+        operands: &[ExprId],
+    ) -> Lowered<Vec<(Self::Tensor, ExprId)>> {
+        let known = operands.iter().find_map(|operand| Some((self.value(*operand).tensor()?, *operand)));
+        let operand = |operand: &ExprId| match (self.value(*operand), known) {
+            (Value::Literal(literal), Some((other, other_expr))) => {
+                let (literal, site) = (*literal, operator.unwrap_or(self.site(*operand)));
+                let meeting = Meeting { other, other_expr, label, site, is_operator: operator.is_some() };
+                Ok((self.beside((literal, *operand), meeting)?, *operand))
+            }
+            (_, _) => self.operand(*operand),
+        };
+        operands.iter().map(operand).collect()
+    }
+
+    /// Lowers a call of a function of the language.
+    fn call_builtin(
+        &mut self,
+        builtin: &'static Builtin,
+        arguments: &[Argument],
+        expr: ExprId,
+    ) -> Lowered<Value<Self::Tensor>> {
+        let (call, given) = self.read_call(builtin, arguments, expr)?;
+        match self.over_fields(&call, &given)? {
+            Some(value) => Ok(value),
+            None => self.value_of_call(call, &given),
+        }
+    }
+
+    fn value_of_call(&mut self, call: Call, given: &Given) -> Lowered<Value<Self::Tensor>> {
+        let expr = given.expr;
+        match call {
+            Call::Operation(op, operands) => self.operation(given, op, &operands),
+            Call::Map(map, operands) => match self.applied(map, &operands, expr) {
+                Some(literal) => Ok(Value::Literal(literal)),
+                None => self.operation(given, Op::Map(map), &operands),
+            },
+            Call::Extent { x, axis } => {
+                let x = self.operand(x)?;
+                let extent = self.extent_of(given, x, axis)?;
+                Ok(Value::Literal(self.literals_mut().dim(extent, expr)))
+            }
+            Call::Composite(steps, of) => {
+                let mut values =
+                    of.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
+                for CompositeOp { op, operands } in steps {
+                    let operands: Vec<_> = operands.iter().map(|at| values[*at]).collect();
+                    values.push((self.emit_call(given, op, &operands, &of[..1])?, of[0]));
+                }
+                Ok(Value::Tensor(values[values.len() - 1].0))
+            }
+            Call::Filled { one, shape } => {
+                Ok(Value::Literal(self.literals_mut().zero_or_one(one, Shape::new(shape), expr)))
+            }
+            Call::Full { shape, value } => {
+                if let Value::Literal(id) = *self.value(value)
+                    && self.literals().is_number(id)
+                {
+                    return Ok(Value::Literal(self.literals_mut().filled(id, Shape::new(shape), expr)));
+                }
+                self.operation(given, spread(shape), &[value])
+            }
+        }
+    }
+
+    /// An operation on tensors, of which those that have one element type are brought together.
+    fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<Self::Tensor>> {
+        let (before, alike) = operands.split_at(op.first_alike(operands.len()));
+        let mut values = before.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
+        values.extend(self.alike(given.name, None, alike)?);
+        self.emit_call(given, op, &values, operands).map(Value::Tensor)
+    }
+
+    /// A function that is called with structs: it is applied to each field, and a sum, or the largest or smallest element, is
+    /// that of all fields.
+    fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value<Self::Tensor>>> {
+        let Some((operands, combine)) = call.by_field() else { return Ok(None) };
+        let fields =
+            self.by_field(given.name, operands, &mut |lowering| lowering.value_of_call(call.clone(), given))?;
+        let Some(fields) = fields else { return Ok(None) };
+        let Some(combine) = combine else { return Ok(Some(assembled(fields))) };
+        let mut all = fields.1.iter().flat_map(Value::leaves);
+        let mut total = all.next().expect("a struct has a field");
+        for next in all {
+            let both = [total, next].map(|part| (part, operands[0]));
+            total = self.emit_call(given, Op::Map(combine), &both, operands)?;
+        }
+        Ok(Some(Value::Tensor(total)))
+    }
+
+    /// What is applied to operands of which some are structs: it is, to each field. Nothing where none is a struct.
+    fn by_field(
+        &mut self,
+        label: &str,
+        operands: &[ExprId],
+        apply: &mut dyn FnMut(&mut Self) -> Lowered<Value<Self::Tensor>>,
+    ) -> Lowered<Option<ByField<Self::Tensor>>> {
+        let record = |operand: &ExprId| match self.value(*operand) {
+            Value::Struct(record) => Some((*operand, record.clone())),
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => None,
+        };
+        let records: Vec<_> = operands.iter().filter_map(record).collect();
+        let Some((first, of_first)) = records.first().cloned() else { return Ok(None) };
+        for (other, of_other) in &records {
+            of_other.sound()?;
+            if !self.is_same_struct(&of_first.ty, &of_other.ty) {
+                let message = format!(
+                    "`{label}`: structs differ: {} is a `{}`, {} is a `{}`",
+                    self.text(first),
+                    of_first.ty,
+                    self.text(*other),
+                    of_other.ty
+                );
+                return Err(Diag::new(Code::E2001, self.site(*other), message).into());
+            }
+            let (text, other_text) = (self.short_text(first), self.short_text(*other));
+            self.check_same(&format!("`{label}`"), (&of_first, &text), (of_other, &other_text), *other);
+        }
+        let structure = Structure::Struct((*of_first.ty).clone());
+        let whole = records.into_iter().map(|(operand, record)| {
+            let (value, text) = (Value::Struct(record), self.short_text(operand));
+            (operand, value.leaves(), value, text)
+        });
+        let whole: Vec<_> = whole.collect();
+        let mut results = Vec::new();
+        for (position, field) in structure.named_leaves().iter().enumerate() {
+            for (operand, tensors, _, text) in &whole {
+                self.values_mut()[operand.index()] = Value::Tensor(tensors[position]);
+                self.rename(*operand, format!("{text}.{}", field.text()));
+            }
+            let result = apply(self);
+            results.push(
+                result.map_err(|stop| field.path.iter().rev().fold(stop, |stop, name| in_field(stop, name))),
+            );
+        }
+        for (operand, _, value, text) in whole {
+            self.values_mut()[operand.index()] = value;
+            self.rename(operand, text);
+        }
+        Ok(Some((structure, results.into_iter().collect::<Lowered<_>>()?)))
+    }
+}
+
+/// The struct of what has been made field by field.
+fn assembled<T: Copy>((structure, fields): ByField<T>) -> Value<T> {
+    let tensors: Vec<T> = fields.iter().flat_map(Value::leaves).collect();
+    Value::rebuilt(&structure, &mut tensors.into_iter())
+}
+
+/// The operation of an operator.
+pub(crate) fn operation_of(op: BinaryOp) -> Op {
+    match op {
+        BinaryOp::Map(map) => Op::Map(map),
+        BinaryOp::At => Op::Own(Own::At),
+    }
+}
+
+/// What is said of `x ^ 2`, which is no power.
+fn power(base: &str, exponent: &str) -> String {
+    match exponent {
+        "2" | "2.0" => format!("write `{base} * {base}`"),
+        "3" | "3.0" => format!("write `{base} * {base} * {base}`"),
+        _ => format!("`^` is of bits: write `pow({base}, {exponent})`"),
+    }
+}
