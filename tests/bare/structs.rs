@@ -109,6 +109,7 @@ fn nested_private_and_open_fields_travel_with_their_struct() {
 fn a_struct_is_given_for_params_and_for_tensors() {
     let (p, q, t) = (dense(1.0), dense(3.0), 0.5f32);
     assert_eq!(mind!(use self::nets::Dense; self::nets::decayed((p: Dense))), dense(0.5));
+    assert_eq!(mind!(use self::nets::Dense; neg((p: Dense))), dense(-1.0));
     assert_eq!(mind!(use self::nets::Dense; self::nets::mixed((p: Dense), (q: Dense), t)), dense(2.0));
     let line = Line { a: 4.0, b: Tensor::from([9.0, 16.0]) };
     assert_eq!(mind!(self::nets::decayed((line: self::nets::Line), by = 2.0)).a, 8.0);
