@@ -58,6 +58,16 @@ impl Builder {
         Ok(self.add(op, operands, ty))
     }
 
+    /// A value of this type that is an input of a module that is [cut out](Self::cut) later.
+    pub(crate) fn placeholder(&mut self, ty: Type) -> ValueId {
+        self.add(Op::input(Arc::from("placeholder")), &[], ty)
+    }
+
+    /// Takes away the instructions from a position on.
+    pub(crate) fn cut(&mut self, start: usize) -> Vec<Inst> {
+        self.insts.split_off(start)
+    }
+
     fn add(&mut self, op: Op, operands: &[ValueId], ty: Type) -> ValueId {
         let operands =
             Operands::new(operands).expect("inference refuses more operands than any operation takes");

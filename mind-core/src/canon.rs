@@ -16,7 +16,7 @@
 use std::{collections::BTreeMap, ops::Deref};
 
 use crate::{
-    ir::{Inst, Module, Nested, Nesting, Op, Operands, Own, Reduction, ValueId},
+    ir::{Inst, Module, Nesting, Op, Operands, Own, Reduction, ValueId},
     number::Number,
     ops::position,
     ty::Type,
@@ -74,6 +74,11 @@ pub fn canonicalise_mapped(module: Verified) -> (Canonical, Vec<Option<ValueId>>
         pruned
     });
     (Canonical(canonical), map)
+}
+
+/// The canonical form of a module that an instruction holds, or will.
+pub(crate) fn form(module: &Module) -> Module {
+    prune(rewrite(module).0).0
 }
 
 /// The forward pass; also what each value became.
@@ -149,13 +154,8 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
         Op::ArgReduce(arg, reduction) => Op::ArgReduce(arg, explicit(&reduction, operands[0].rank())),
         Op::Arrange(arrange) => Op::Arrange(arrange.canonical()),
-        Op::Own(Own::Nesting(Nesting::Pullback(nested))) => {
-            let (inner, _) = prune(rewrite(&nested).0);
-            let inner = Nested::new(inner).expect("it is no deeper and no larger than it was");
-            Op::Own(Own::Nesting(Nesting::Pullback(inner)))
-        }
-        // There is but one way.
-        op => op,
+        // There is but one way, but for what a module that it holds may be.
+        op => op.map_nested(form),
     }
 }
 

@@ -21,7 +21,7 @@ use mind_shape::{element_types, match_elements};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Inst, Module, Nesting, Op, Own, ValueId},
+    ir::{Inst, Module, Nesting, Op, Own, Scan, ValueId},
     memory::{self, Budget},
     ops::{Class, results_of_pullback},
     ty::{DType, Type},
@@ -140,6 +140,25 @@ pub(crate) fn trace(module: &Verified, inputs: &[Array]) -> Result<Trace, RunErr
     Ok(Trace { values, bindings: run.bindings })
 }
 
+/// As [`trace`], of a module that an instruction holds.
+#[cfg(feature = "testing")]
+pub(crate) fn trace_within(
+    module: &Module,
+    inputs: &[Array],
+    bindings: &Bindings,
+) -> Result<Vec<Array>, RunError> {
+    let mut run = Run {
+        observer: None,
+        inputs,
+        bindings: bindings.clone(),
+        budget: Budget::new(Options::default().most_bytes),
+        values: Vec::with_capacity(module.insts().len()),
+        further: BTreeMap::new(),
+    };
+    module.insts().iter().try_for_each(|inst| run.step(inst))?;
+    Ok(run.values.into_iter().map(Cow::into_owned).collect())
+}
+
 /// A run under way.
 struct Run<'a, 'o> {
     /// With the depth of this run.
@@ -236,20 +255,9 @@ impl<'a> Run<'a, '_> {
             Nesting::Call(called) => {
                 let inputs: Vec<Array> =
                     operands.iter().map(|operand| self.result(operand.index())).collect::<Result<_, _>>()?;
-                let observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
-                let mut inner = Run {
-                    observer,
-                    inputs: &inputs,
-                    bindings: self.bindings.clone(),
-                    budget: self.budget.clone(),
-                    values: Vec::with_capacity(called.insts().len()),
-                    further: BTreeMap::new(),
-                };
-                let results = inner.all(called)?;
-                self.budget = inner.budget;
-                self.budget.give_back(inputs.iter().map(Array::bytes).sum());
-                Ok(results)
+                self.within(called, &inputs)
             }
+            Nesting::Scan(scan) => self.scan(scan, operands),
             Nesting::Pullback(pullback) => {
                 let results = results_of_pullback(pullback, operands.len());
                 operands[..results].iter().map(|result| self.result(result.index())).collect()
@@ -261,6 +269,58 @@ impl<'a> Run<'a, '_> {
                 Ok(vec![value])
             }
         }
+    }
+
+    /// The results of a module on copies of values, which are freed.
+    fn within(&mut self, module: &Module, inputs: &[Array]) -> Result<Vec<Array>, RunError> {
+        let observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
+        let mut inner = Run {
+            observer,
+            inputs,
+            bindings: self.bindings.clone(),
+            budget: self.budget.clone(),
+            values: Vec::with_capacity(module.insts().len()),
+            further: BTreeMap::new(),
+        };
+        let results = inner.all(module)?;
+        self.budget = inner.budget;
+        self.budget.give_back(inputs.iter().map(Array::bytes).sum());
+        Ok(results)
+    }
+
+    /// The results of a loop.
+    fn scan(&mut self, scan: &Scan, operands: &[ValueId]) -> Result<Vec<Array>, RunError> {
+        let ranks = operands.iter().map(|operand| self.values[operand.index()].shape.len());
+        let iterated = scan.iterated(ranks);
+        let first = iterated.iter().position(|is_iterated| *is_iterated);
+        let first = operands[first.expect("a verified loop iterates over something")];
+        let steps = self.values[first.index()].shape[0];
+        let (carries, of_steps) = operands.split_at(scan.carry_count());
+        let mut carried: Vec<Array> =
+            carries.iter().map(|carry| self.result(carry.index())).collect::<Result<_, _>>()?;
+        // What each step gives behind the carries.
+        let mut given: Vec<Vec<Array>> = Vec::with_capacity(steps);
+        for step in 0..steps {
+            let at = if scan.reverse { steps - 1 - step } else { step };
+            let mut inputs = std::mem::take(&mut carried);
+            for (operand, is_iterated) in of_steps.iter().zip(&iterated[carries.len()..]) {
+                let value = &*self.values[operand.index()];
+                let value = if *is_iterated { value.element(at) } else { value.clone() };
+                self.hold(&value)?;
+                inputs.push(value);
+            }
+            carried = self.within(&scan.body, &inputs)?;
+            given.push(carried.split_off(carries.len()));
+        }
+        if scan.reverse {
+            given.reverse();
+        }
+        let stacked = (0..scan.body.outputs().len() - carries.len()).map(|result| {
+            let parts: Vec<&Array> = given.iter().map(|results| &results[result]).collect();
+            Array::stacked(&parts)
+        });
+        carried.extend(stacked);
+        Ok(carried)
     }
 
     /// Counts a copy.
@@ -330,6 +390,14 @@ macro_rules! elements {
                     $(Self::$variant(_) => DType::$variant,)*
                 }
             }
+
+            /// Adds the elements of another, of the same type, behind its own.
+            fn append(&mut self, other: &Self) {
+                match (self, other) {
+                    $((Self::$variant(own), Self::$variant(others)) => own.extend_from_slice(others),)*
+                    _ => unreachable!("the elements of what is stacked are of one type"),
+                }
+            }
         }
 
         $(impl From<Vec<$element>> for Elements {
@@ -377,6 +445,26 @@ impl Array {
     /// Without elements, in the place of what is freed.
     fn nothing() -> Self {
         Self { shape: vec![0], elements: Elements::F32(Vec::new()) }
+    }
+
+    /// One element along the leading axis.
+    pub(crate) fn element(&self, at: usize) -> Self {
+        let shape = &self.shape[1..];
+        let count: usize = shape.iter().product();
+        let elements = match_elements!(&self.elements, Elements(elements) => {
+            Elements::from(elements[at * count..(at + 1) * count].to_vec())
+        });
+        Self::new(shape, elements)
+    }
+
+    /// Values of one type along a new leading axis.
+    pub(crate) fn stacked(parts: &[&Self]) -> Self {
+        let shape: Vec<usize> = [parts.len()].into_iter().chain(parts[0].shape.iter().copied()).collect();
+        let mut elements = parts[0].elements.clone();
+        for part in &parts[1..] {
+            elements.append(&part.elements);
+        }
+        Self::new(shape, elements)
     }
 
     /// The bytes that the elements take.

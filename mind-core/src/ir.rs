@@ -4,7 +4,7 @@ mod nested;
 
 use std::{fmt, hash::Hash, sync::Arc};
 
-pub use nested::{Nested, Nesting, NestingFault};
+pub use nested::{Nested, Nesting, NestingFault, Scan};
 
 use crate::{
     cumulate::Cumulate,

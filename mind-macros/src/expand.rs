@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mind_core::{
     diag::{Code, Diag, Diags, Site},
-    dim::Dim,
+    dim::{Dim, Symbol},
     ir::ValueId,
     pipeline::{self, Compiled},
     plan::Plan,
@@ -387,12 +387,11 @@ fn emit_item(
     part: &Part<'_>,
 ) -> TokenStream {
     let Face { name, attributes, result, updates, import, arguments } = face;
-    let symbols = function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
-    let plan = match compiled {
-        // The symbols in the order of the signature.
-        Some(compiled) => Plan { symbols, ..compiled.plan.clone() },
-        None => Plan { symbols, ..Plan::default() },
-    };
+    let symbols: Vec<Symbol> =
+        function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
+    let plan = compiled.map_or_else(Plan::default, |compiled| compiled.plan.clone());
+    // In the order of the signature.
+    let plan = plan.with_symbols(&symbols);
     let value_name = |value: ValueId| {
         let origin = compiled.and_then(|compiled| *compiled.origins.get(value.index())?)?;
         function.program.as_ref()?.names.get(origin.index())?.as_ref().map(ToString::to_string)

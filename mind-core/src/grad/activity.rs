@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{
     grad::AutodiffError,
-    ir::{Inst, Module, Op, ValueId},
+    ir::{Inst, Module, Nesting, Op, Own, ValueId},
     ops::Derivative,
 };
 
@@ -206,7 +206,9 @@ impl<'a> Activity<'a> {
 
 /// Whether a result can depend on an operand in a differentiable way.
 fn passes(inst: &Inst) -> bool {
-    inst.ty.dtype.is_float()
+    // Of a loop other results than the first may be floats.
+    let is_loop = matches!(inst.op, Op::Own(Own::Nesting(Nesting::Scan(_))));
+    (inst.ty.dtype.is_float() || is_loop)
         && match inst.op.info().derivative {
             Derivative::Rule | Derivative::Linear | Derivative::Unsupported => true,
             Derivative::Zero => false,

@@ -19,6 +19,7 @@ mod options;
 mod primal;
 mod pullback;
 pub(crate) mod rules;
+mod scan;
 pub(crate) mod typed;
 
 use std::collections::BTreeMap;
@@ -103,8 +104,44 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     let primal: &Module = module;
     primal::check_outputs(primal, options.cotangent)?;
     primal::check_parameters(primal, &options.wrt)?;
+    let Backward { builder, outputs, activity, copies, cotangents, made_for } = backward(primal, options)?;
+    let recorded =
+        copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
+    let recorded: Vec<_> = recorded.collect();
+    let fault = |made: ValueId, fault| {
+        legal::refused(&activity, made_for.get(made.index()).copied().flatten(), fault)
+    };
+    let mut made: Vec<Option<Made>> = made_for.iter().map(|value| value.map(Made::Back)).collect();
+    made.resize(builder.insts().len(), None);
+    for (value, copy) in copies.iter().enumerate() {
+        made[copy.index()].get_or_insert(Made::Copy(ValueId::new(value)));
+    }
+    finish(builder.finish(outputs), (&recorded, &made), options.profile, fault)
+}
+
+/// The gradient of a module as the rules make it, without a check: that of one that an instruction holds.
+fn raw(primal: &Module, options: &GradientOptions) -> Result<Module, AutodiffError> {
+    let Backward { builder, outputs, .. } = backward(primal, options)?;
+    Ok(builder.finish(outputs))
+}
+
+/// What the rules make.
+struct Backward<'a> {
+    builder: Builder,
+    outputs: Vec<ValueId>,
+    activity: Activity<'a>,
+    /// The copy of each primal value.
+    copies: Vec<ValueId>,
+    /// The cotangent of each primal value that has one.
+    cotangents: Vec<Option<ValueId>>,
+    /// The primal value whose rule made each value of the gradient, behind the copies.
+    made_for: Vec<Option<ValueId>>,
+}
+
+/// The rules of a module, played from its results to its inputs.
+fn backward<'a>(primal: &'a Module, options: &GradientOptions) -> Result<Backward<'a>, AutodiffError> {
     let activity = Activity::new(primal, options.wrt.iter().map(|wrt| wrt.input));
-    let Copy { mut builder, values: copies, seeds } = primal::copy(primal, options, &activity)?;
+    let Copy { mut builder, values: copies, seeds, loops } = primal::copy(primal, options, &activity)?;
 
     let starts = if options.cotangent == Cotangent::First { 1 } else { primal.outputs().len() };
     assert_eq!(seeds.len(), starts, "the derivative starts at the first output, or at every one");
@@ -115,7 +152,6 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
             accumulate(&mut builder, &mut cotangents[output.index()], seed)?;
         }
     }
-    // The primal value whose rule made each value of the gradient, behind the copies.
     let mut made_for: Vec<Option<ValueId>> = Vec::new();
     for (value, inst) in primal.iter().rev() {
         let is_further = further.range((value, 0)..).next().is_some_and(|((of, _), _)| *of == value);
@@ -135,6 +171,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
             copies: &copies,
             cotangents,
             further,
+            loops: &loops,
         };
         rules::step(&mut pullback, &inst.op)?;
         made_for.resize(pullback.builder.insts().len(), Some(value));
@@ -148,18 +185,7 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
             None => return Err(activity.unreached(*input, &cotangents)),
         });
     }
-    let recorded =
-        copies.iter().zip(&cotangents).filter_map(|(copy, cotangent)| Some((*copy, (*cotangent)?)));
-    let recorded: Vec<_> = recorded.collect();
-    let fault = |made: ValueId, fault| {
-        legal::refused(&activity, made_for.get(made.index()).copied().flatten(), fault)
-    };
-    let mut made: Vec<Option<Made>> = made_for.iter().map(|value| value.map(Made::Back)).collect();
-    made.resize(builder.insts().len(), None);
-    for (value, copy) in copies.iter().enumerate() {
-        made[copy.index()].get_or_insert(Made::Copy(ValueId::new(value)));
-    }
-    finish(builder.finish(outputs), (&recorded, &made), options.profile, fault)
+    Ok(Backward { builder, outputs, activity, copies, cotangents, made_for })
 }
 
 /// The sums of the contributions to further results so far, by the instruction and the position of the result.

@@ -1,11 +1,16 @@
 //! The primal's part of a gradient module: what may be differentiated, and its copy.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     build::Builder,
-    grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push},
-    ir::{Inst, Module, Op, ValueId},
+    grad::{
+        AutodiffError, Cotangent, GradientOptions, Wrt,
+        activity::Activity,
+        push,
+        scan::{self, Loops},
+    },
+    ir::{Inst, Module, Nesting, Op, Own, ValueId},
     map::Map,
 };
 
@@ -17,6 +22,8 @@ pub(super) struct Copy {
     pub(super) values: Vec<ValueId>,
     /// The cotangent of each output.
     pub(super) seeds: Vec<ValueId>,
+    /// The loops of the derivative of each loop that has one.
+    pub(super) loops: BTreeMap<ValueId, Loops>,
 }
 
 /// Copies a primal into a new builder, with the cotangents among the inputs where they are asked for.
@@ -46,10 +53,24 @@ pub(super) fn copy(
     }
     let inputs = 0..primal.inputs().count();
     let by_any = Activity::new(primal, inputs.map(ValueId::new));
+    let mut loops = BTreeMap::new();
     for (value, inst) in primal.iter().skip(values.len()) {
         let operands = inst.operands.map(|operand| values[operand.index()]);
         let allowed = inst.op.info().profile <= options.profile;
-        values.push(if allowed {
+        let derived = match &inst.op {
+            Op::Own(Own::Nesting(Nesting::Scan(scan))) if allowed => {
+                let types: Vec<_> = inst.operands.iter().map(|operand| primal.ty(*operand)).collect();
+                let wanted: Vec<_> =
+                    inst.operands.iter().map(|operand| activity.is_active(*operand)).collect();
+                scan::loops(scan, &types, &wanted)?
+            }
+            _ => None,
+        };
+        values.push(if let Some(derived) = derived {
+            let forward = Op::Own(Own::Nesting(Nesting::Scan(derived.forward.clone())));
+            loops.insert(value, derived);
+            push(&mut builder, forward, &operands)?
+        } else if allowed {
             push(&mut builder, inst.op.clone(), &operands)?
         } else if inst.op == Op::Map(Map::StopGradient) && !by_any.is_active(inst.operands[0]) {
             operands[0]
@@ -65,7 +86,7 @@ pub(super) fn copy(
         }
         Cotangent::Input => {}
     }
-    Ok(Copy { builder, values, seeds })
+    Ok(Copy { builder, values, seeds, loops })
 }
 
 /// E5004 where the derivative has nowhere to start.

@@ -1,6 +1,6 @@
 //! Rules played on Core IR: one primal instruction, the cotangent of its result, and where contributions go.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     build::Builder,
@@ -12,6 +12,7 @@ use crate::{
         magnitude::{self, Magnitudes},
         push,
         rules::{Factor, Reverse, keeping_zeros, pass},
+        scan::{Loops, Read},
         typed, zeros,
     },
     ir::{Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
@@ -37,6 +38,8 @@ pub(super) struct Pullback<'a> {
     pub(super) cotangents: &'a mut [Option<ValueId>],
     /// The same of the results behind the first.
     pub(super) further: &'a mut Further,
+    /// The loops of the derivative of each loop.
+    pub(super) loops: &'a BTreeMap<ValueId, Loops>,
 }
 
 type Emitted = Result<ValueId, AutodiffError>;
@@ -165,6 +168,7 @@ impl Reverse for Pullback<'_> {
             Own::External(External::Call { function, .. }) => self.external(function, 1),
             Own::External(External::Grad { function, order }) => self.external(function, order + 1),
             Own::Nesting(Nesting::Pullback(module)) => self.told(module),
+            Own::Nesting(Nesting::Scan(_)) => self.scan(),
             Own::Nesting(Nesting::Result { position: at }) => {
                 let result = (self.inst.operands[0], position(*at));
                 let mut sum = self.further.get(&result).copied();
@@ -211,6 +215,45 @@ impl Pullback<'_> {
             pass(self, parameter, |on| if at == 0 { Ok(called) } else { on.further_result(called, at) })?;
         }
         Ok(())
+    }
+
+    /// The loop in the other direction.
+    fn scan(&mut self) -> Done {
+        let Some(loops) = self.loops.get(&self.value) else { return Ok(()) };
+        let (forward, mut operands) = (self.result(), Vec::new());
+        for carry in &loops.carries {
+            operands.push(self.result_cotangent(*carry)?);
+        }
+        for input in &loops.captured {
+            operands.push(zeros(self.builder, self.operand(*input))?);
+        }
+        for read in &loops.reads {
+            operands.push(match *read {
+                Read::Stacked(position) => self.further_result(forward, loops.results + position)?,
+                Read::Operand(position) => self.operand(position),
+                Read::Cotangent(result) => self.result_cotangent(result)?,
+            });
+        }
+        let backward = self.emit(Op::Own(Own::Nesting(Nesting::Scan(loops.backward.clone()))), &operands)?;
+        let inputs = loops.carries.iter().chain(&loops.captured).chain(&loops.iterated);
+        for (at, input) in inputs.enumerate() {
+            pass(self, *input, |on| if at == 0 { Ok(backward) } else { on.further_result(backward, at) })?;
+        }
+        Ok(())
+    }
+
+    /// The cotangent of one of the results; zeros where nothing flows back to it.
+    fn result_cotangent(&mut self, at: usize) -> Emitted {
+        if at == 0 {
+            return Ok(self.cotangent);
+        }
+        match self.further.get(&(self.value, at)) {
+            Some(cotangent) => Ok(*cotangent),
+            None => {
+                let result = self.further_result(self.result(), at)?;
+                zeros(self.builder, result)
+            }
+        }
     }
 
     fn further_result(&mut self, of: ValueId, at: usize) -> Emitted {
@@ -344,6 +387,7 @@ mod tests {
             copies: &[inputs[0], inputs[1], y],
             cotangents: &mut [None; 3],
             further: &mut Further::new(),
+            loops: &BTreeMap::new(),
         };
         let error = rule(&mut pullback, inputs[1]).expect_err("the rule is wrong");
         (error.code().info().name, error.to_string())

@@ -12,6 +12,8 @@ pub enum Nesting {
     /// The first operands, through which a derivative does not pass: the module tells what flows back to the others; an
     /// extension.
     Pullback(Nested),
+    /// A module run once for each element along the leading axis of some operands; an extension.
+    Scan(Scan),
     /// A result behind the first of the instruction that is the operand; an extension.
     Result {
         /// Which one, counted from 0, which is the instruction's own value.
@@ -19,11 +21,41 @@ pub enum Nesting {
     },
 }
 
+/// A loop: its operands are the first carries, then those that are iterated or captured, in any order.
+///
+/// The body's inputs are the operands, but of one that is iterated the element along the leading axis that the step is at. It gives
+/// the next carries, and behind them what is stacked along a new leading axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scan {
+    /// What each step runs.
+    pub body: Nested,
+    /// How many carries there are.
+    pub carries: i64,
+    /// Whether the last element is the first to be visited.
+    pub reverse: bool,
+}
+
+impl Scan {
+    /// The number of carries, which verification has compared with the operands.
+    pub fn carry_count(&self) -> usize {
+        usize::try_from(self.carries).unwrap_or(usize::MAX)
+    }
+
+    /// Whether each operand is iterated, by their ranks: one axis more than the body's input has.
+    pub fn iterated(&self, ranks: impl Iterator<Item = usize>) -> Vec<bool> {
+        let carries = self.carry_count();
+        let inputs = self.body.inputs().zip(ranks).enumerate();
+        inputs.map(|(at, ((_, input), rank))| at >= carries && rank == input.rank() + 1).collect()
+    }
+}
+
 impl Nesting {
     /// The module that it holds.
     pub const fn nested(&self) -> Option<&Nested> {
         match self {
-            Self::Call(nested) | Self::Pullback(nested) => Some(nested),
+            Self::Call(nested) | Self::Pullback(nested) | Self::Scan(Scan { body: nested, .. }) => {
+                Some(nested)
+            }
             Self::Result { .. } => None,
         }
     }
@@ -32,7 +64,12 @@ impl Nesting {
 impl Op {
     /// The module that is run where it is.
     pub(crate) const fn called(&self) -> Option<&Nested> {
-        if let Self::Own(Own::Nesting(Nesting::Call(nested))) = self { Some(nested) } else { None }
+        match self {
+            Self::Own(Own::Nesting(Nesting::Call(nested) | Nesting::Scan(Scan { body: nested, .. }))) => {
+                Some(nested)
+            }
+            _ => None,
+        }
     }
 
     /// The module that it holds.
@@ -50,8 +87,23 @@ impl Op {
         Self::Own(Own::Nesting(match nesting {
             Nesting::Call(_) => Nesting::Call(nested),
             Nesting::Pullback(_) => Nesting::Pullback(nested),
+            Nesting::Scan(scan) => Nesting::Scan(Scan { body: nested, ..scan }),
             Nesting::Result { .. } => unreachable!("{HOLDS}"),
         }))
+    }
+}
+
+impl Op {
+    /// The same operation on what another form of the module is that it holds, if it holds one. The other form is no deeper and no
+    /// larger.
+    pub(crate) fn map_nested(self, change: impl FnOnce(&Module) -> Module) -> Self {
+        match self.nested() {
+            None => self,
+            Some(nested) => {
+                let changed = Nested::new(change(nested)).expect("it is no deeper and no larger than it was");
+                self.with_nested(changed)
+            }
+        }
     }
 }
 

@@ -57,6 +57,7 @@ mod reduction;
 mod row;
 mod rules;
 pub mod sample;
+mod scan;
 mod shape;
 
 use std::sync::Arc;

@@ -2,7 +2,10 @@
 
 use super::{
     Attribute, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
-    VARIADIC, fields::not_these_fields, rules::foreign,
+    VARIADIC,
+    fields::not_these_fields,
+    rules::foreign,
+    scan::{self, SCAN},
 };
 use crate::{
     diag::Code,
@@ -16,6 +19,7 @@ rows! {
     Nesting:
     Nesting::Call(_) => CALL,
     Nesting::Pullback(_) => PULLBACK,
+    Nesting::Scan(_) => SCAN,
     Nesting::Result { .. } => RESULT,
 }
 
@@ -106,7 +110,7 @@ static RESULT: OpInfo = OpInfo {
 };
 
 /// What the rows share.
-const HOLDING: OpInfo = OpInfo {
+pub(super) const HOLDING: OpInfo = OpInfo {
     profile: Profile::Extended,
     class: Class::Module,
     arity: VARIADIC,
@@ -114,7 +118,7 @@ const HOLDING: OpInfo = OpInfo {
     ..KERNEL
 };
 
-const MODULE: Field = Field::place("module", FieldKind::Module);
+pub(super) const MODULE: Field = Field::place("module", FieldKind::Module);
 
 fn nested(op: &Op) -> &Nested {
     op.nested().unwrap_or_else(|| foreign(op))
@@ -139,9 +143,16 @@ pub(crate) fn seen_through(module: &Module, inst: &Inst) -> Option<ValueId> {
     let Op::Own(Own::Nesting(nesting)) = &inst.op else { return None };
     match nesting {
         Nesting::Pullback(_) => Some(inst.operands[0]),
-        // The canonical form leaves no further results but those of pullbacks, which are their operands.
+        Nesting::Scan(_) => None,
         Nesting::Result { position } => {
-            Some(module.inst(inst.operands[0]).operands[super::position(*position)])
+            let maker = module.inst(inst.operands[0]);
+            match &maker.op {
+                Op::Own(Own::Nesting(Nesting::Pullback(_))) => {
+                    Some(maker.operands[super::position(*position)])
+                }
+                // The canonical form leaves no further results but those of pullbacks and of loops.
+                _ => None,
+            }
         }
         Nesting::Call(_) => unreachable!("the canonical form has no calls"),
     }
@@ -208,7 +219,7 @@ fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<
 }
 
 /// The type of an output of a module of which nothing is known.
-fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m Type, Box<OpError>> {
+pub(super) fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m Type, Box<OpError>> {
     let value = module.outputs().get(at).and_then(|output| module.insts().get(output.index()));
     value.map(|inst| &inst.ty).ok_or_else(|| {
         let problem = format!("result {at} of the module is no value of it");
@@ -223,6 +234,13 @@ pub(crate) fn infer_further<'t>(
     ty: impl Fn(ValueId) -> Option<&'t Type>,
 ) -> Inferred {
     let Some(nested) = maker.op.nested() else { return Err(no_result(op, 1)) };
+    if let Op::Own(Own::Nesting(Nesting::Scan(scan))) = &maker.op {
+        let count = nested.outputs().len();
+        let at = usize::try_from(position(op)).ok().filter(|at| (1..count).contains(at));
+        let operands: Option<Vec<&Type>> = maker.operands.iter().map(|operand| ty(*operand)).collect();
+        let (Some(at), Some(operands)) = (at, operands) else { return Err(no_result(op, count)) };
+        return scan::result(op, scan, &operands, at);
+    }
     let pulled = matches!(maker.op, Op::Own(Own::Nesting(Nesting::Pullback(_))));
     let count = match pulled {
         true => results_of_pullback(nested, maker.operands.len()).min(maker.operands.len()),
@@ -246,12 +264,12 @@ fn no_result(op: &Op, count: usize) -> Box<OpError> {
     OpError::new(op, Code::E4003).problem(problem).operands(&[0]).into()
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What a run of a module costs.
-fn flops(module: &Module) -> Result<Dim, Overflow> {
+pub(super) fn flops(module: &Module) -> Result<Dim, Overflow> {
     module.insts().iter().try_fold(Dim::ZERO, |sum, inst| {
         let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();
         sum.add(&(inst.op.info().flops)(&inst.op, &operands, &inst.ty)?)

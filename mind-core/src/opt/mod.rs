@@ -25,6 +25,7 @@ pub struct Optimised {
     module: Module,
     requirements: Vec<Requirement>,
     origins: Vec<ValueId>,
+    symbols: Vec<Symbol>,
 }
 
 impl Optimised {
@@ -40,13 +41,7 @@ impl Optimised {
 
     /// Every unknown extent in the inputs' types, ascending.
     pub fn symbols(&self) -> Vec<Symbol> {
-        let mut symbols = BTreeSet::new();
-        for (_, ty) in self.module.inputs() {
-            ty.shape
-                .iter()
-                .for_each(|dim| dim.for_each_symbol(&mut |symbol| _ = symbols.insert(symbol.clone())));
-        }
-        symbols.into_iter().collect()
+        self.symbols.clone()
     }
 }
 
@@ -62,7 +57,25 @@ impl Deref for Optimised {
 ///
 /// Requirements are those of the whole canonical module: what is optimised away must still be possible to run.
 pub fn optimise(module: &Canonical) -> Optimised {
-    let requirements = verify::requirements(module.as_verified());
+    optimised(module, verify::requirements(module.as_verified()), symbols(module))
+}
+
+/// The optimised form of what a loop of an optimised module holds, where these symbols are known.
+pub(crate) fn of_body(body: &Module, symbols: &[Symbol]) -> Optimised {
+    // What must hold for the body stands among the requirements of the module around it.
+    optimised(body, Vec::new(), symbols.to_vec())
+}
+
+/// Every unknown extent in the inputs' types, ascending.
+fn symbols(module: &Module) -> Vec<Symbol> {
+    let mut symbols = BTreeSet::new();
+    for (_, ty) in module.inputs() {
+        ty.shape.iter().for_each(|dim| dim.for_each_symbol(&mut |symbol| _ = symbols.insert(symbol.clone())));
+    }
+    symbols.into_iter().collect()
+}
+
+fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
     let mut rewriter = Rewriter::with_capacity(module.insts().len());
     let live = live_values(module);
     let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
@@ -88,7 +101,7 @@ pub fn optimise(module: &Canonical) -> Optimised {
     let outputs = module.outputs().iter().map(|output| replaced[output.index()]).collect();
     let rewritten = Module::from_parts(rewriter.insts, outputs);
     let (module, origins) = without_dead_values(rewritten, &rewriter.origins);
-    Optimised { module, requirements, origins }
+    Optimised { module, requirements, origins, symbols }
 }
 
 /// The canonical module as it is, but for what only differentiation sees, to be planned without being optimised: what tests
@@ -109,8 +122,9 @@ pub fn unoptimised(module: &Canonical) -> Optimised {
     let outputs = module.outputs().iter().map(|output| replaced[output.index()]).collect();
     let requirements = verify::requirements(module.as_verified());
     // What only derivatives read is dead by now, and plans have no place for it.
+    let canonical = module;
     let (module, origins) = without_dead_values(Module::from_parts(insts, outputs), &origins);
-    Optimised { module, requirements, origins }
+    Optimised { module, requirements, origins, symbols: symbols(canonical) }
 }
 
 /// The optimised instructions as they come.

@@ -17,6 +17,7 @@ impl Step {
         match self {
             Self::Check { .. } => true,
             Self::Call(call) => call.external().is_some(),
+            Self::Loop(of) => of.body.steps.iter().any(Self::can_fail),
             _ => false,
         }
     }
@@ -53,6 +54,7 @@ impl Step {
                 convolution.operands.into_iter().for_each(visit);
             }
             Self::Call(call) => call.operands.iter().filter_map(Argument::buffer).for_each(visit),
+            Self::Loop(of) => of.operands.iter().filter_map(|(operand, _)| operand.buffer()).for_each(visit),
             Self::Watch { argument, .. } => argument.buffer().into_iter().for_each(visit),
             Self::Update { from, .. } => visit(*from),
             Self::Strips(strips) => {
@@ -78,6 +80,7 @@ impl Step {
                 finish.stores.iter().for_each(|store| visit(store.target.buffer().expect(IN_MEMORY)));
             }
             Self::Call(call) => visit(call.result),
+            Self::Loop(of) => of.carries.iter().flatten().chain(&of.stacked).copied().for_each(visit),
             Self::Strips(strips) => {
                 strips
                     .steps
@@ -113,6 +116,7 @@ impl Step {
             | Self::MatMul(_)
             | Self::Check { .. }
             | Self::Call(_)
+            | Self::Loop(_)
             | Self::Conv2d(_)
             | Self::Watch { .. }
             | Self::Update { .. }
@@ -136,6 +140,7 @@ impl Step {
             }
             Self::Check { integers: Integers::Scalar(scalar, _), .. } => visit(scalar),
             Self::Call(call) => call.operands.iter().filter_map(Argument::scalar).for_each(visit),
+            Self::Loop(of) => of.operands.iter().filter_map(|(operand, _)| operand.scalar()).for_each(visit),
             Self::Watch { argument, .. } => argument.scalar().into_iter().for_each(visit),
             Self::UpdateScalar { from, .. } => visit(from),
             Self::Strips(strips) => strips.steps.iter().for_each(|step| step.visit_scalars(visit)),

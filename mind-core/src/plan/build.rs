@@ -3,7 +3,7 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Call, Conv2d, Integers, Limits, Location, MatMul, Nest, Operand,
+        Argument, Buffer, BufferId, Call, Conv2d, Integers, Limits, Location, Loop, MatMul, Nest, Operand,
         Parameter, Pass, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching,
         arena,
         finish::finish,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(super) fn build(module: &Optimised, updates: &[Update], watching: Watching, limits: &Limits) -> Plan {
-    let graph = Graph::new(module, updates, watching);
+    let graph = Graph::new(module, updates, watching, &|body| build(body, &[], Watching::Shown, limits));
     let fusion = fusion::fuse(&graph);
     let mut planner = Planner::new(&fusion);
     for cluster in fusion.partition.in_order() {
@@ -156,7 +156,7 @@ impl<'g> Planner<'g> {
         let item = &self.graph.items[id];
         let reads = &item.reads;
         Some(match &item.work {
-            Work::Input(_) | Work::Constant(_) => return None,
+            Work::Input(_) | Work::Constant(_) | Work::OfLoop => return None,
             Work::Copy => Step::Nest(self.copy(&item.reads[0], self.stored(id), &item.space)),
             Work::Scalar(op) => Step::Scalar(ScalarStep {
                 result: item.value,
@@ -183,6 +183,18 @@ impl<'g> Planner<'g> {
                     operands: reads.iter().zip(operands).map(|(read, ty)| self.argument(read, ty)).collect(),
                     ty: ty.clone(),
                     result: self.stored(id),
+                })
+            }
+            Work::Loop(of) => {
+                let operands = reads.iter().zip(&of.operands);
+                let operands = operands.map(|(read, (ty, access))| (self.argument(read, ty), *access));
+                Step::Loop(Loop {
+                    body: Box::new(of.body.clone()),
+                    steps: of.steps.clone(),
+                    reverse: of.reverse,
+                    operands: operands.collect(),
+                    carries: of.carries.iter().map(|both| both.map(|item| self.stored(item))).collect(),
+                    stacked: of.stacked.iter().map(|item| self.stored(*item)).collect(),
                 })
             }
             Work::Watch { watch, ty } => {

@@ -1,7 +1,7 @@
 //! What steps need at least: arithmetic, and bytes moved.
 
 use super::{
-    Argument, BufferId, Call, Conv2d, Finish, Integers, MatMul, Nest, Node, Plan, Step, Store, Strips,
+    Argument, BufferId, Call, Conv2d, Finish, Integers, Loop, MatMul, Nest, Node, Plan, Step, Store, Strips,
     Target, View,
 };
 use crate::dim::{Dim, Overflow};
@@ -53,11 +53,20 @@ impl Count<'_> {
             }
             Step::Check { integers, .. } => self.integers(integers),
             Step::Call(call) => self.call(call),
+            Step::Loop(of) => self.repeated(of),
             Step::Conv2d(convolution) => self.convolution(convolution),
             Step::Strips(strips) => self.strips(strips),
             Step::Update { from, to } => self.buffers([*from, *to]),
             Step::UpdateScalar { .. } | Step::Watch { .. } => Ok(()),
         }
+    }
+
+    /// That of the body, as often as it runs.
+    fn repeated(&mut self, of: &Loop) -> Result<(), Overflow> {
+        for step in &of.body.steps {
+            self.add(&step.cost(&of.body)?, &of.steps)?;
+        }
+        Ok(())
     }
 
     fn call(&mut self, call: &Call) -> Result<(), Overflow> {
@@ -80,13 +89,16 @@ impl Count<'_> {
             cost: Cost { flops: Dim::ZERO, functions: Dim::ZERO, bytes: Dim::ZERO },
         };
         strips.steps.iter().try_for_each(|step| of_strip.step(step))?;
-        let Cost { flops, functions, bytes } = of_strip.cost;
-        for (all, own) in [
-            (&mut self.cost.flops, flops),
-            (&mut self.cost.functions, functions),
-            (&mut self.cost.bytes, bytes),
-        ] {
-            *all = all.add(&own.substitute(&symbols)?.mul(&times)?)?;
+        let Cost { flops, functions, bytes } = &of_strip.cost;
+        let [flops, functions, bytes] = [flops, functions, bytes].map(|own| own.substitute(&symbols));
+        self.add(&Cost { flops: flops?, functions: functions?, bytes: bytes? }, &times)
+    }
+
+    /// Adds something that is done so often.
+    fn add(&mut self, own: &Cost, times: &Dim) -> Result<(), Overflow> {
+        let Cost { flops, functions, bytes } = &mut self.cost;
+        for (all, own) in [(flops, &own.flops), (functions, &own.functions), (bytes, &own.bytes)] {
+            *all = all.add(&own.mul(times)?)?;
         }
         Ok(())
     }

@@ -33,6 +33,20 @@ pub struct Plan {
     pub steps: Vec<Step>,
 }
 
+impl Plan {
+    /// The same plan, and those of its loops, with the unknown extents in this order.
+    #[must_use]
+    pub fn with_symbols(mut self, symbols: &[Symbol]) -> Self {
+        self.symbols = symbols.to_vec();
+        for step in &mut self.steps {
+            if let Step::Loop(of) = step {
+                *of.body = std::mem::take(&mut *of.body).with_symbols(symbols);
+            }
+        }
+        self
+    }
+}
+
 /// An input of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -154,6 +168,8 @@ pub enum Step {
     },
     /// A kernel called on whole tensors.
     Call(Call),
+    /// A plan that runs once for each element along the leading axis of operands.
+    Loop(Loop),
     /// A convolution or one of its derivatives, all contiguous.
     Conv2d(Conv2d),
     /// A value that is watched. Such steps run in the order of the module.
@@ -298,6 +314,35 @@ impl Call {
     pub fn external(&self) -> Option<&External> {
         if let Op::Own(Own::External(external)) = &self.op { Some(external) } else { None }
     }
+}
+
+/// A plan that runs once for each element along the leading axis of operands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// What each step runs. Its inputs are the operands; its results are the next carries, then what is stacked. Its symbols are those
+    /// of the plan around it.
+    pub body: Box<Plan>,
+    /// The number of steps.
+    pub steps: Dim,
+    /// Whether the last element is the first to be visited.
+    pub reverse: bool,
+    /// The operands, the first values of the carries before all others.
+    pub operands: Vec<(Argument, Access)>,
+    /// For each carry where its last value goes, and as much memory again. A single number is stored as one element.
+    pub carries: Vec<[BufferId; 2]>,
+    /// Where what each step gives behind the carries goes, an element along the leading axis each.
+    pub stacked: Vec<BufferId>,
+}
+
+/// What of an operand a step of a loop has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// What the step before gave; at the first step the operand.
+    Carry,
+    /// The element along the leading axis that the step is at.
+    Element,
+    /// All of it.
+    Whole,
 }
 
 /// An operand of a call, or a value that is watched.

@@ -9,9 +9,9 @@ use crate::{
     map::{Map, Notation},
     ops::Attribute,
     plan::{
-        Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Finish, Fold, Integers, Location,
-        MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips, Target,
-        View, Watch,
+        Access, Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Finish, Fold, Integers,
+        Location, Loop, MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store,
+        Strips, Target, View, Watch,
     },
     ty::Type,
 };
@@ -95,6 +95,7 @@ impl Listing<'_> {
                 format!("check    {} is not 0", self.integers(integers))
             }
             Step::Call(call) => self.call(call),
+            Step::Loop(of) => return self.repeated(of),
             Step::Conv2d(Conv2d { kind, operands: [first, second], finish, filter, .. }) => {
                 let kind = match kind {
                     ConvKind::Forward => "",
@@ -118,6 +119,23 @@ impl Listing<'_> {
             }
         };
         vec![line]
+    }
+
+    /// `loop     h, hs <- h0, x[i]  (3 steps)`, and the steps of the body further in.
+    fn repeated(&self, of: &Loop) -> Vec<String> {
+        let results = of.carries.iter().map(|[result, _]| result).chain(&of.stacked);
+        let results: Vec<_> = results.map(|result| self.buffer(*result)).collect();
+        let operands = of.operands.iter().map(|(operand, access)| match access {
+            Access::Element => format!("{}[i]", self.argument(operand)),
+            Access::Carry | Access::Whole => self.argument(operand),
+        });
+        let (results, operands) = (results.join(", "), operands.collect::<Vec<_>>().join(", "));
+        let back = if of.reverse { ", from the last to the first" } else { "" };
+        let mut lines =
+            vec![format!("loop     {results} <- {operands}  ({} steps{back})", self.dim(&of.steps))];
+        let inner = Listing { plan: &of.body, value_name: &|_| None, bindings: self.bindings };
+        lines.extend(of.body.steps.iter().flat_map(|step| inner.step(step)).map(|line| format!("  {line}")));
+        lines
     }
 
     fn argument(&self, argument: &Argument) -> String {

@@ -167,7 +167,7 @@ impl Lowering<'_> {
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls functions of Rust is refused"),
             Op::Own(Own::Nesting(_)) => {
-                unreachable!("the canonical form has no calls, and the rest is a value")
+                unreachable!("the canonical form has no calls, loops are refused, and the rest is a value")
             }
         }
     }

@@ -104,6 +104,9 @@ pub enum Error {
     /// Calls of Rust functions, all of them: E6010.
     #[error("functions of Rust have no StableHLO: {}", quoted(.0))]
     External(Vec<Arc<str>>),
+    /// Loops: E6003.
+    #[error("`Scan` has no StableHLO here yet, so a program with a loop does not run on an engine")]
+    Loop,
 }
 
 impl Error {
@@ -114,6 +117,7 @@ impl Error {
             Self::Unknown(_) => Code::E2002,
             Self::Extents(error) | Self::Mesh(error) => error.code,
             Self::External(_) => Code::E6010,
+            Self::Loop => Code::E6003,
         }
     }
 }
@@ -178,6 +182,9 @@ pub fn described(module: &Canonical, options: &Options) -> Result<Described, Err
     let foreign = externals(module);
     if !foreign.is_empty() {
         return Err(Error::External(foreign));
+    }
+    if module.insts().iter().any(|inst| inst.op.called().is_some()) {
+        return Err(Error::Loop);
     }
     let extents = extents::check(module, &options.extents)?;
     lower::module(module, &extents, options)

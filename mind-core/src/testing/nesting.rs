@@ -10,7 +10,7 @@ use crate::{
     build::Builder,
     canon::canonicalise,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    ir::{Module, Nested, Nesting, Op, Own, ValueId},
+    ir::{Module, Nested, Nesting, Op, Own, Scan, ValueId},
     ops::Profile,
     ty::Type,
     verify::verify,
@@ -20,7 +20,7 @@ use crate::{
 const MAX_DEPTH: usize = 2;
 
 impl Generator {
-    /// A call of a random module, a further result of one, or one that tells its derivative itself, and truly.
+    /// A call of a random module, a loop over one, a further result of one, or one that tells its derivative itself, and truly.
     pub(super) fn nesting(&mut self, x: ValueId) -> Option<Proposal> {
         if self.random.once_in(3)
             && let Some(proposal) = self.result()
@@ -30,10 +30,13 @@ impl Generator {
         if self.depth == MAX_DEPTH || self.profile < Profile::Extended {
             return None;
         }
+        if self.random.below(5) < 2 {
+            return self.scan();
+        }
         let mut operands = vec![x];
         operands.extend(self.partner(|_| true).filter(|other| *other != x));
         let types: Vec<Type> = operands.iter().map(|operand| self.builder.ty(*operand).clone()).collect();
-        let function = self.inner(&types);
+        let function = self.inner(&types, 0);
         let nested = Nested::new(function.clone()).ok()?;
         let call = Op::Own(Own::Nesting(Nesting::Call(nested)));
         if self.random.once_in(2) {
@@ -50,6 +53,34 @@ impl Generator {
         Some((Op::Own(Own::Nesting(Nesting::Pullback(pullback))), results))
     }
 
+    /// A loop over a value, with up to two carries, another value that is iterated, and one that every step has.
+    fn scan(&mut self) -> Option<Proposal> {
+        let x = self.partner(|ty| ty.rank() > 0)?;
+        let steps = self.builder.ty(x).shape.first()?.clone();
+        let mut operands: Vec<ValueId> = (0..self.random.below(3)).map(|_| self.value()).collect();
+        let carries = operands.len();
+        let mut types: Vec<Type> = operands.iter().map(|carry| self.builder.ty(*carry).clone()).collect();
+        let mut others = vec![(x, true)];
+        if self.random.once_in(3) {
+            others.extend(self.partner(|ty| ty.shape.first() == Some(&steps)).map(|other| (other, true)));
+        }
+        if self.random.once_in(2) {
+            others.push((self.value(), false));
+        }
+        if self.random.once_in(2) {
+            others.reverse();
+        }
+        for (operand, is_iterated) in others {
+            let ty = self.builder.ty(operand);
+            let element = || ty.with_shape(ty.shape[1..].iter().cloned().collect());
+            types.push(if is_iterated { element() } else { ty.clone() });
+            operands.push(operand);
+        }
+        let body = Nested::new(self.inner(&types, carries)).ok()?;
+        let scan = Scan { body, carries: carries as i64, reverse: self.random.once_in(2) };
+        Some((Op::Own(Own::Nesting(Nesting::Scan(scan))), operands))
+    }
+
     /// A further result of an instruction that has several.
     fn result(&mut self) -> Option<Proposal> {
         let position = 1 + self.random.below(2) as i64;
@@ -59,8 +90,8 @@ impl Generator {
         Some((op, vec![found]))
     }
 
-    /// A random module on inputs of these types.
-    fn inner(&mut self, inputs: &[Type]) -> Module {
+    /// A random module on inputs of these types, whose first results are of the types of the first inputs.
+    fn inner(&mut self, inputs: &[Type], carries: usize) -> Module {
         let random = mem::replace(&mut self.random, Random::new(0));
         let (builder, profile, depth) = (Builder::new(), self.profile, self.depth + 1);
         let mut inner = Self { random, builder, profile, depth };
@@ -70,8 +101,15 @@ impl Generator {
         for _ in 0..1 + inner.random.below(4) {
             inner.step();
         }
-        let last = ValueId::new(inner.builder.insts().len() - 1);
-        let mut outputs = vec![last];
+        let count = inner.builder.insts().len();
+        let carried = inputs[..carries].iter().map(|ty| {
+            let found = (0..count).map(ValueId::new).rfind(|value| inner.builder.ty(*value) == ty);
+            found.expect("the input itself is of this type")
+        });
+        let mut outputs: Vec<ValueId> = carried.collect();
+        if outputs.is_empty() || inner.random.once_in(2) {
+            outputs.push(ValueId::new(count - 1));
+        }
         if inner.random.once_in(2) {
             outputs.push(inner.value());
         }

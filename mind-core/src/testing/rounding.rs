@@ -6,16 +6,21 @@
 //! off by, as far as it magnifies that. So a difference of large numbers that nearly cancel may be off by much, and
 //! everything else by little.
 
+use std::collections::BTreeMap;
+
 use mind_shape::match_dtype;
 
 use crate::{
     canon::canonicalise,
     cumulate::{Combine, Cumulate},
     dim::Bindings,
-    interp::{Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace},
-    ir::{Cumulation, Inst, Op, Product, Reorder, Rows, Window},
+    interp::{
+        Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace,
+        trace_within,
+    },
+    ir::{Cumulation, Inst, Module, Nesting, Op, Own, Product, Reorder, Rows, Scan, Window},
     map::{Exactness, Row},
-    ops::{Profile, position},
+    ops::{Profile, position, seen_through},
     opt::unoptimised,
     reduce::Reduce,
     ty::DType,
@@ -70,8 +75,27 @@ pub fn run_bounded(module: &Verified, inputs: &[Array]) -> Result<Vec<Bounded>, 
         }
     };
     let Trace { values, bindings } = trace(module, inputs)?;
+    let exact = module.inputs().zip(&values).map(|(_, value)| {
+        let bound = |element: &f64| if element.is_finite() { 0.0 } else { f64::INFINITY };
+        value.elements.to_f64().iter().map(bound).collect()
+    });
+    let exact: Vec<Vec<f64>> = exact.collect();
+    let bounds = bounds(module, &values, &exact, &bindings)?;
+    let bounded = |output: usize| Bounded { value: values[output].clone(), bounds: bounds[output].clone() };
+    Ok(module.outputs().iter().map(|output| bounded(output.index())).collect())
+}
+
+/// How far each value of a module may be off, of which the inputs are off by as much as is given.
+fn bounds(
+    module: &Module,
+    values: &[Array],
+    inputs: &[Vec<f64>],
+    bindings: &Bindings,
+) -> Result<Vec<Vec<f64>>, RunError> {
     let mut bounds: Vec<Vec<f64>> = Vec::with_capacity(values.len());
-    for (inst, result) in module.insts().iter().zip(&values) {
+    // Those of the results behind the first.
+    let mut further: BTreeMap<usize, Vec<Vec<f64>>> = BTreeMap::new();
+    for ((value, inst), result) in module.iter().zip(values) {
         let operands = inst
             .operands
             .iter()
@@ -79,7 +103,19 @@ pub fn run_bounded(module: &Verified, inputs: &[Array]) -> Result<Vec<Bounded>, 
         let operands: Vec<Operand<'_>> = operands.collect();
         let uncertain = operands.iter().any(Operand::is_uncertain);
         let of_floats = operands.iter().any(|operand| operand.value.dtype().is_float());
-        bounds.push(match (Format::of(result.dtype()), &inst.op) {
+        let seen_through = seen_through(module, inst);
+        let own = match (Format::of(result.dtype()), &inst.op) {
+            _ if inst.op.is_input() => inputs[value.index()].clone(),
+            _ if seen_through.is_some() => bounds[seen_through.expect("it is some").index()].clone(),
+            (_, Op::Own(Own::Nesting(Nesting::Scan(scan)))) => {
+                let mut all = bounds_of_loop(scan, &operands, bindings)?.into_iter();
+                let first = all.next().expect("a verified module has an output");
+                further.insert(value.index(), all.collect());
+                first
+            }
+            (_, Op::Own(Own::Nesting(Nesting::Result { position: at }))) => {
+                further[&inst.operands[0].index()][position(*at) - 1].clone()
+            }
             // What integers and truth values are that may be others is followed through functions of elements only.
             (None, Op::Map(map)) if of_floats || uncertain => jumps(map.row(), &operands, result),
             (None, Op::Reorder(_)) if operands.iter().any(Operand::is_off) => {
@@ -87,13 +123,56 @@ pub fn run_bounded(module: &Verified, inputs: &[Array]) -> Result<Vec<Bounded>, 
             }
             (_, op) if uncertain && !matches!(op, Op::Map(_)) => vec![f64::INFINITY; result.elements.len()],
             (Some(format), _) => {
-                RoundedInst { inst, operands: &operands, result, bindings: &bindings, format }.bounds()?
+                RoundedInst { inst, operands: &operands, result, bindings, format }.bounds()?
             }
             (None, _) => vec![0.0; result.elements.len()],
-        });
+        };
+        bounds.push(own);
     }
-    let bounded = |output: usize| Bounded { value: values[output].clone(), bounds: bounds[output].clone() };
-    Ok(module.outputs().iter().map(|output| bounded(output.index())).collect())
+    Ok(bounds)
+}
+
+/// How far each result of a loop may be off.
+fn bounds_of_loop(
+    scan: &Scan,
+    operands: &[Operand<'_>],
+    bindings: &Bindings,
+) -> Result<Vec<Vec<f64>>, RunError> {
+    let iterated = scan.iterated(operands.iter().map(|operand| operand.value.shape.len()));
+    let first = iterated.iter().position(|is_iterated| *is_iterated);
+    let steps = operands[first.expect("a verified loop iterates over something")].value.shape[0];
+    let carries = scan.carry_count();
+    let start = operands[..carries].iter().map(|carry| (carry.value.clone(), carry.bounds.to_vec()));
+    let mut carried: Vec<(Array, Vec<f64>)> = start.collect();
+    let mut given: Vec<Vec<Vec<f64>>> = Vec::with_capacity(steps);
+    for step in 0..steps {
+        let at = if scan.reverse { steps - 1 - step } else { step };
+        let mut inputs = carried;
+        for (operand, is_iterated) in operands.iter().zip(&iterated).skip(carries) {
+            inputs.push(if *is_iterated {
+                let count = operand.bounds.len() / steps;
+                (operand.value.element(at), operand.bounds[at * count..][..count].to_vec())
+            } else {
+                (operand.value.clone(), operand.bounds.to_vec())
+            });
+        }
+        let (inputs, of_inputs): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
+        let values = trace_within(&scan.body, &inputs, bindings)?;
+        let bounds = bounds(&scan.body, &values, &of_inputs, bindings)?;
+        let results = scan.body.outputs().iter().map(|output| output.index());
+        carried = results
+            .clone()
+            .take(carries)
+            .map(|output| (values[output].clone(), bounds[output].clone()))
+            .collect();
+        given.push(results.skip(carries).map(|output| bounds[output].clone()).collect());
+    }
+    if scan.reverse {
+        given.reverse();
+    }
+    let stacked = (0..scan.body.outputs().len() - carries)
+        .map(|result| given.iter().flat_map(|results| results[result].iter().copied()).collect());
+    Ok(carried.into_iter().map(|(_, bounds)| bounds).chain(stacked).collect())
 }
 
 /// What a float type can hold.
@@ -202,7 +281,9 @@ impl RoundedInst<'_> {
             }
             Op::ArgReduce(..) | Op::Made(_) => unreachable!("positions are no floats"),
             Op::Effect(_) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
-            Op::Own(_) => unreachable!("no function of Rust is run, and no module is held any more"),
+            Op::Own(_) => {
+                unreachable!("no function of Rust is run, and what holds modules is not of floats alone")
+            }
             Op::Map(map) => self.function(map.row()),
             Op::Reorder(Reorder::ArgSort { .. }) => unreachable!("positions are no floats"),
             Op::Reorder(Reorder::Sort { axis, .. }) => {

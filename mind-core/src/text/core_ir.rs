@@ -311,7 +311,7 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, holds: &mut bool
         return cursor.unexpected("the end of the line");
     }
     if *holds {
-        return Ok(Some(Holder { row, operands, ty }));
+        return Ok(Some(Holder { row, attributes, operands, ty }));
     }
     if let (
         Some(mut literal),

@@ -13,7 +13,7 @@ use crate::{
     dim::Dim,
     ir::{Inst, Module, Nested, Op, Operands, Padding, ValueId},
     map::Map,
-    ops::{Attribute, OpInfo},
+    ops::{Attribute, Attributes, FieldKind, OpInfo},
     ty::{DType, MAX_RANK, Shape, Type, type_fault},
 };
 
@@ -54,6 +54,8 @@ struct Part {
 /// An instruction that holds a module, which is still to be read.
 pub(super) struct Holder {
     pub(super) row: &'static OpInfo,
+    /// But for the module.
+    pub(super) attributes: Attributes,
     pub(super) operands: Operands,
     pub(super) ty: Type,
 }
@@ -198,13 +200,16 @@ impl<'a> Reader<'a> {
         let holds = ValueId::new(self.module.insts.len());
         let Part { numbers, insts, outputs, lines, reported, inner, mistakes, .. } = inner;
         self.module.inner.insert(holds, Inner { numbers, lines, reported, inner });
-        let Some(Holder { row, operands, ty }) = holder else { return self.push_any() };
+        let Some(Holder { row, mut attributes, operands, ty }) = holder else { return self.push_any() };
         match Nested::new(Module::from_parts(insts, outputs)) {
             Ok(nested) => {
                 if self.diags.as_slice().len() > mistakes {
                     self.module.reported.push(holds);
                 }
-                self.push(row.op([Some(Attribute::Module(nested)), None, None]), operands, ty);
+                let module = row.fields.iter().position(|field| field.kind == FieldKind::Module);
+                let module = module.expect("only an instruction with a module in its row holds one");
+                attributes[module] = Some(Attribute::Module(nested));
+                self.push(row.op(attributes), operands, ty);
             }
             Err(fault) => {
                 let line = self.module.lines.get(holds.index()).unwrap_or_default();

@@ -364,6 +364,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/ops/ordering.rs"),
         include_str!("../../src/ops/reduction.rs"),
         include_str!("../../src/reduce.rs"),
+        include_str!("../../src/ops/scan.rs"),
         include_str!("../../src/ops/shape.rs"),
     ];
     let mut rows = BTreeMap::new();

@@ -7,7 +7,7 @@ use mind_core::{
     diag::Code::{self, *},
     ir::{
         Arrange, Const, Convolution, Cumulation, External, Join, Made, Nested, Nesting, NestingFault, Op,
-        Operands, Own, Padding, Part, Product, Reduction, Reorder, Rows, Slice, Window,
+        Operands, Own, Padding, Part, Product, Reduction, Reorder, Rows, Scan, Slice, Window,
     },
     map::Map,
     ops::{Focus, Profile},
@@ -889,6 +889,32 @@ fn pullback_c4() {
 #[test]
 fn pullback_c5() {
     assert_eq!(code(&pullback(&["f32[2]", "f32", "f32"], &[1]), &["f32", "f32[2]"]), E2001);
+}
+
+fn scan(carries: i64, inputs: &[&str], outputs: &[usize]) -> Op {
+    let body = inner(inputs, outputs);
+    Op::Own(Own::Nesting(Nesting::Scan(Scan { body, carries, reverse: false })))
+}
+
+#[test]
+fn scan_c1() {
+    assert!(infer_types(&scan(1, &["f32", "i64"], &[0, 1]), &["f32", "i64[N]"]).is_ok());
+    assert_eq!(code(&scan(0, &["f32"], &[0]), &["f32[3]", "f32[3]"]), E2007);
+    assert_eq!(code(&scan(-1, &["f32"], &[0]), &["f32[3]"]), E2007);
+    assert_eq!(code(&scan(2, &["f32", "f32"], &[0]), &["f32", "f32"]), E2007);
+    assert_eq!(code(&scan(1, &["f32", "f32"], &[0]), &["f32", "f32"]), E2007);
+}
+
+#[test]
+fn scan_c2() {
+    assert_eq!(code(&scan(1, &["f32", "f32"], &[0]), &["f32", "f64[3]"]), E2001);
+    assert_eq!(code(&scan(1, &["f32[2]", "f32"], &[0]), &["f32[3]", "f32[3]"]), E2001);
+    assert_eq!(code(&scan(1, &["f32[2]", "f32"], &[1]), &["f32[2]", "f32[3]"]), E2001);
+}
+
+#[test]
+fn scan_c3() {
+    assert_eq!(code(&scan(0, &["f32", "f32"], &[0]), &["f32[3]", "f32[N]"]), E3003);
 }
 
 #[test]

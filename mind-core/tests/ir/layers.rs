@@ -22,10 +22,11 @@ const LAYERS: [&str; 20] = [
 const LOWERING: [&str; 6] = ["declarations", "values", "builtins", "callees", "body", "program"];
 
 /// The files of `open/lower`, from the bottom up.
-const OF_EXPRESSIONS: [&str; 11] = [
+const OF_EXPRESSIONS: [&str; 12] = [
     "roles",
     "lowering",
     "spots",
+    "loops",
     "constants",
     "derivatives",
     "places",

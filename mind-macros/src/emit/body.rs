@@ -38,6 +38,8 @@ pub(super) struct Body<'p> {
     pub(super) scratch: HashMap<DType, String>,
     /// The convolutions so far, whose geometries are functions of the module.
     pub(super) convolutions: usize,
+    /// The loops so far, each of which has a module.
+    pub(super) loops: usize,
     pub(super) text: String,
 }
 

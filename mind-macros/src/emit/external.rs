@@ -3,38 +3,45 @@
 use std::fmt::Write;
 
 use mind_core::{
-    ir::External,
+    ir::{External, ValueId},
     plan::{Argument, Call, Plan, Step},
     ty::DType,
 };
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 use super::{
     body::Body,
-    item::Item,
+    repeat,
     tokens::{at, parse},
 };
 
 /// The module that holds a function for each such step. What rustc says of it is said at the call in the block.
-pub(super) fn functions(item: &Item<'_>) -> TokenStream {
-    if !has_any(item.plan) {
+///
+/// It stands in the module of the function, or within so many modules of loops there.
+pub(super) fn functions(
+    plan: &Plan,
+    value_span: &dyn Fn(ValueId) -> Option<Span>,
+    depth: usize,
+) -> TokenStream {
+    if calls(plan).next().is_none() {
         return TokenStream::new();
     }
-    let span_of = |call: &Call| (item.value_span)(item.plan.buffers[call.result.0].value);
-    let functions = calls(item.plan).enumerate().map(|(position, call)| {
+    let span_of = |call: &Call| value_span(plan.buffers[call.result.0].value);
+    let functions = calls(plan).enumerate().map(|(position, call)| {
         let tokens = parse(&function(position, call));
         // A derivative is written nowhere: the call that it is of is.
-        let mut others = calls(item.plan).filter(|other| called(other).0 == called(call).0);
+        let mut others = calls(plan).filter(|other| called(other).0 == called(call).0);
         let span = span_of(call).or_else(|| others.find_map(span_of));
         span.map_or_else(|| tokens.clone(), |span| at(tokens.clone(), span))
     });
+    let around = (0..2 + depth).map(|_| quote! { super:: });
     // What is imported by name comes before what `*` finds.
     quote! {
         #[allow(warnings, clippy::all)]
         mod externs {
-            use super::super::*;
+            use #(#around)* *;
             use super::rt as __mind_rt;
             #(#functions)*
         }
@@ -43,7 +50,7 @@ pub(super) fn functions(item: &Item<'_>) -> TokenStream {
 
 /// Whether there is such a step.
 pub(super) fn has_any(plan: &Plan) -> bool {
-    calls(plan).next().is_some()
+    calls(plan).next().is_some() || repeat::loops(plan).any(|of| has_any(&of.body))
 }
 
 /// The step of `run`.

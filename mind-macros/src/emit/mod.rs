@@ -13,6 +13,7 @@ mod nest;
 mod outline;
 mod product;
 mod profile;
+mod repeat;
 mod root;
 mod signature;
 mod steps;

@@ -16,10 +16,11 @@ use super::{
     extent::{Arithmetic, extent, symbol_variable},
     external,
     item::{Constants, Item},
-    parts, product,
+    parts, product, repeat,
     signature::{self, Input, Signature},
     steps,
     tokens::{braces_at, keyword_at, parse, stand_at, visibility_at},
+    watched::WatchedText,
 };
 
 impl Emitter<'_> {
@@ -30,7 +31,8 @@ impl Emitter<'_> {
             listing(&Listing { plan: item.plan, value_name: item.value_name, bindings: &Bindings::new() });
         let (parts, public) = (parts(&item.name), public_module(item, &plan));
         let (preamble, sizes) = (preamble(item.root), sizes(item));
-        let externs = external::functions(item);
+        let externs = external::functions(item.plan, item.value_span, 0);
+        let loops = loops(item, item.plan, 0, Loops::Run);
         let run = parse(&steps::run(
             item.plan,
             &item.name.to_string(),
@@ -50,6 +52,7 @@ impl Emitter<'_> {
                 #call
                 #into
                 #externs
+                #loops
                 #run
             }
             #public
@@ -88,6 +91,7 @@ fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
     let params = quantity(item, "params", "The number of elements in the parameters.", params);
     let flops = quantity(item, "flops", "The arithmetic operations of a call.", flops);
     let (preamble, sizes) = (preamble(root), sizes(item));
+    let loops = loops(item, item.plan, 0, Loops::Sizes);
     let inside = quote! {
         #preamble
         /// The Core IR, as text.
@@ -101,6 +105,7 @@ fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
         #params
         #flops
         #sizes
+        #loops
         #import
     };
     let (module, inside) = (keyword_at("mod", name), braces_at(name, stand_at(name.span(), inside)));
@@ -122,6 +127,41 @@ fn preamble(root: &Root) -> TokenStream {
         #[allow(unused_imports)]
         use rt::Dim as _;
     }
+}
+
+/// What the modules of loops hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loops {
+    /// How much memory a step needs.
+    Sizes,
+    /// That, and the function that runs it.
+    Run,
+}
+
+/// A module for each loop of a plan, which is the body of so many loops that stand in each other.
+fn loops(item: &Item<'_>, plan: &Plan, depth: usize, held: Loops) -> TokenStream {
+    let modules = repeat::loops(plan).enumerate().map(|(position, of)| {
+        let (body, name) = (&*of.body, format_ident!("{}", repeat::module(position)));
+        let (preamble, lens) = (preamble(item.root), parse(&lens(body)));
+        let (geometries, inner) = (parse(&product::geometries(body)), loops(item, body, depth + 1, held));
+        let run = (held == Loops::Run).then(|| {
+            let (function, none) = (item.name.to_string(), &|_| None);
+            let run = steps::run(body, &function, none, &|_| WatchedText::default(), item.lengths);
+            let (run, externs) = (parse(&run), external::functions(body, &|_| None, depth + 1));
+            quote! { #externs #run }
+        });
+        quote! {
+            #[allow(dead_code)]
+            mod #name {
+                #preamble
+                #lens
+                #geometries
+                #inner
+                #run
+            }
+        }
+    });
+    modules.collect()
 }
 
 /// How much memory a call needs; in both modules, since neither sees the other where a block stands in a function.

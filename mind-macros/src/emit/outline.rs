@@ -8,7 +8,10 @@ use mind_core::{
     ty::DType,
 };
 
-use super::body::{Body, extents_of_symbols, generics, input_type, new_value, sizes};
+use super::{
+    body::{Body, extents_of_symbols, generics, input_type, new_value, sizes},
+    repeat,
+};
 
 /// How long the text of a program's steps may be.
 #[derive(Clone, Copy)]
@@ -99,6 +102,9 @@ impl Uses {
                 Scalar::Local(value) if !uses.defined.contains(value) => _ = uses.read.insert(*value),
                 Scalar::Local(_) | Scalar::Constant(_) | Scalar::Count { .. } => {}
             });
+            if let Step::Loop(of) = step {
+                uses.dtypes.extend(repeat::dtypes(&of.body));
+            }
             if let Step::UpdateScalar { input, .. } = step {
                 uses.updated.insert(*input);
             }

@@ -14,6 +14,7 @@ use super::{
     body::Body,
     extent::{Arithmetic, extent, symbol_variable},
     nest::finish::{finished, whole_rows},
+    repeat,
 };
 
 pub(super) fn matmul(body: &mut Body<'_>, of: &MatMul) {
@@ -120,7 +121,7 @@ fn geometry(Conv2d { convolution, input, filter, output, .. }: &Conv2d) -> Strin
 
 /// The scratch memory that the steps of a plan need of an element type: the most that any of them does.
 pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
-    let mut scratch = Scratch { plan, wanted, convolutions: 0, needs: Vec::new() };
+    let mut scratch = Scratch { plan, wanted, convolutions: 0, loops: 0, needs: Vec::new() };
     plan.steps.iter().for_each(|step| scratch.step(step, &Bindings::new()));
     scratch.needs.dedup();
     match &scratch.needs[..] {
@@ -134,6 +135,7 @@ struct Scratch<'p> {
     plan: &'p Plan,
     wanted: DType,
     convolutions: usize,
+    loops: usize,
     needs: Vec<String>,
 }
 
@@ -167,6 +169,10 @@ impl Scratch<'_> {
                     format!("rt::chain_scratch::<{wanted}>({}).saturating_mul(2)", size(&len))
                 });
                 self.needs.extend(sums.reduce(|all, sum| format!("{all}.saturating_add({sum})")));
+            }
+            Step::Loop(_) => {
+                self.needs.push(repeat::len(plan, self.loops, wanted));
+                self.loops += 1;
             }
             Step::Strips(strips) => {
                 let longest = strips.longest();

@@ -24,7 +24,7 @@ use super::{
     names::Names,
     nest,
     outline::{self, Emitted, Lengths},
-    product, profile,
+    product, profile, repeat,
     watched::WatchedText,
 };
 
@@ -59,6 +59,7 @@ pub(super) fn run(
         arenas: HashMap::new(),
         scratch: HashMap::new(),
         convolutions: 0,
+        loops: 0,
         text: String::new(),
     };
     body.signature();
@@ -274,6 +275,7 @@ impl Body<'_> {
                 let _ = writeln!(self.text, "{call}?;");
             }
             Step::Call(call) => call::emit(self, call),
+            Step::Loop(of) => repeat::emit(self, of),
             Step::Conv2d(convolution) => product::conv2d(self, convolution),
             Step::Watch { watch, argument } => self.watch(watch, argument),
             Step::Update { from, to } => {

@@ -17,8 +17,8 @@ use mind_core::{
     ir::{Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, MatMul, Plan, Returned,
-        Scalar, Source, Step, Strips, View,
+        Access, Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul,
+        Plan, Returned, Scalar, Source, Step, Strips, View,
     },
     ty::{DType, Shape},
 };
@@ -323,6 +323,7 @@ impl Run<'_> {
                 let value = value.expect("programs of tests call nothing that is elsewhere");
                 self.store_buffer(call.result, value.elements);
             }
+            Step::Loop(of) => self.repeat(of)?,
             Step::Conv2d(convolution) => self.conv2d(convolution),
             // What is watched is there.
             Step::Watch { argument, .. } => _ = self.value(argument),
@@ -331,6 +332,53 @@ impl Run<'_> {
                 self.store_buffer(*to, elements);
             }
             Step::UpdateScalar { from, input } => self.inputs[*input].elements = self.scalar(from),
+        }
+        Ok(())
+    }
+
+    /// The plan of the body, run for each element. As in emitted code the carries take turns in two buffers, and what a step gives
+    /// is written where it belongs at once.
+    fn repeat(&mut self, of: &Loop) -> Result<(), rt::Error> {
+        let steps = self.size(&of.steps);
+        for ([last, spare], (first, _)) in of.carries.iter().zip(&of.operands) {
+            let first = self.value(first).elements;
+            self.store_buffer(if steps % 2 == 0 { *last } else { *spare }, first);
+        }
+        for step in 0..steps {
+            let at = if of.reverse { steps - 1 - step } else { step };
+            // The buffer that has the last value is written by the last step.
+            let turn = |both: &[BufferId; 2], behind: usize| both[(steps - step - behind) % 2];
+            let inputs: Vec<Array> = of
+                .operands
+                .iter()
+                .enumerate()
+                .map(|(position, (operand, access))| match access {
+                    Access::Carry => {
+                        let elements = self.load_buffer(turn(&of.carries[position], 0));
+                        Array::new(self.sizes(&operand.ty().shape), elements)
+                    }
+                    Access::Whole => self.value(operand),
+                    Access::Element => {
+                        let whole = self.value(operand);
+                        let shape = whole.shape[1..].to_vec();
+                        let elements = part(&whole.elements, at, shape.iter().product());
+                        Array::new(shape, elements)
+                    }
+                })
+                .collect();
+            let bindings = self.bindings.clone();
+            let outcome =
+                execute(&of.body, &inputs, &bindings, self.nests).map_err(|failure| failure.error)?;
+            let mut results = outcome.results.into_iter();
+            for (both, result) in of.carries.iter().zip(results.by_ref()) {
+                self.store_buffer(turn(both, 1), result.elements);
+            }
+            for (stacked, result) in of.stacked.iter().zip(results) {
+                let count = len(&result.elements);
+                each_type!(&result.elements, from => {
+                    self.elements_mut(*stacked)[at * count..][..count].copy_from_slice(from);
+                });
+            }
         }
         Ok(())
     }
@@ -438,4 +486,9 @@ impl Run<'_> {
             }
         });
     }
+}
+
+/// So many elements, the `at`-th such part.
+fn part(all: &Elements, at: usize, count: usize) -> Elements {
+    each_type!(all, all => Element::wrap(all[at * count..][..count].to_vec()))
 }

@@ -5,13 +5,16 @@ mod watched;
 
 use std::collections::HashMap;
 
-use super::{Conv, Delivery, Graph, Item, ItemId, Read, Work, without_ones};
+use super::{Conv, Delivery, Graph, Item, ItemId, LoopWork, Read, Work, without_ones};
 use crate::{
-    dim::Dim,
-    ir::{Const, Convolution, Inst, Made, Module, Op, Own, Product, Reduction, ValueId, Window},
+    dim::{Dim, Symbol},
+    ir::{
+        Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Scan, ValueId, Window,
+    },
     map::{self, Map},
     ops::{Motion, position},
-    plan::{BufferId, Condition, ConvKind, Scalar, Source, Update, View, Watch, Watching},
+    opt::{self, Optimised},
+    plan::{Access, BufferId, Condition, ConvKind, Plan, Scalar, Source, Update, View, Watch, Watching},
     reduce::Row,
     ty::{DType, Shape, Type},
 };
@@ -22,8 +25,13 @@ use watched::may_be_nan;
 const FIRST: &str = "the first place of a tensor is 0";
 const COUNTABLE: &str = "a part of a countable shape";
 
-pub(super) fn arrange(module: &Module, updates: &[Update], watching: Watching) -> Graph {
-    let mut arranger = Arranger::new(module);
+pub(super) fn arrange(
+    module: &Optimised,
+    updates: &[Update],
+    watching: Watching,
+    plan_of: &dyn Fn(&Optimised) -> Plan,
+) -> Graph {
+    let mut arranger = Arranger::new(module, plan_of);
     for (value, inst) in module.iter() {
         let view = arranger.instruction(value, inst);
         // Every value of rank 0 is a number.
@@ -52,12 +60,20 @@ struct Arranger<'m> {
     checks: HashMap<(ValueId, Condition), ItemId>,
     /// The last item so far that watches a value.
     watched: Option<ItemId>,
+    /// The results behind the first of each loop.
+    further: HashMap<ValueId, Vec<View>>,
+    symbols: Vec<Symbol>,
+    /// Plans the body of a loop.
+    plan_of: &'m dyn Fn(&Optimised) -> Plan,
 }
 
 impl<'m> Arranger<'m> {
-    fn new(module: &'m Module) -> Self {
+    fn new(module: &'m Optimised, plan_of: &'m dyn Fn(&Optimised) -> Plan) -> Self {
         let count = module.insts().len();
         Self {
+            symbols: module.symbols(),
+            plan_of,
+            further: HashMap::new(),
             module,
             items: Vec::with_capacity(count),
             views: Vec::with_capacity(count),
@@ -123,7 +139,13 @@ impl<'m> Arranger<'m> {
                 self.watch(inst.operands[0], Watch::Show(effect.label().clone()));
                 self.view(inst.operands[0])
             }
-            Op::Own(Own::Nesting(_)) => unreachable!("an optimised module holds no modules"),
+            Op::Own(Own::Nesting(Nesting::Scan(scan))) => self.scan(value, inst, scan),
+            Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
+                self.further[&inst.operands[0]][position(*at) - 1].clone()
+            }
+            Op::Own(Own::Nesting(Nesting::Call(_) | Nesting::Pullback(_))) => {
+                unreachable!("an optimised module has no calls, and nothing for derivatives alone")
+            }
             _ => self.call(value, inst),
         }
     }
@@ -376,6 +398,60 @@ impl<'m> Arranger<'m> {
         if inst.ty.rank() == 0 { view.index(&[Dim::ZERO]).expect(FIRST) } else { view }
     }
 
+    /// The first result of a loop; the others are read later.
+    fn scan(&mut self, value: ValueId, inst: &Inst, scan: &Scan) -> View {
+        let body = (self.plan_of)(&opt::of_body(&scan.body, &self.symbols));
+        let types: Vec<Type> = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
+        let carries = scan.carry_count();
+        let iterated = scan.iterated(types.iter().map(Type::rank));
+        let first = iterated.iter().position(|is_iterated| *is_iterated);
+        let steps = types[first.expect("a verified loop iterates over something")].shape[0].clone();
+        let access = |at: usize| match (at < carries, iterated[at]) {
+            (true, _) => Access::Carry,
+            (false, true) => Access::Element,
+            (false, false) => Access::Whole,
+        };
+        let operands = types.into_iter().enumerate().map(|(at, ty)| (ty, access(at))).collect();
+        let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
+        let stored =
+            |ty: &Type| if ty.rank() == 0 { ty.with_shape(Shape::literal(&[1])) } else { ty.clone() };
+        let results: Vec<Type> = scan
+            .body
+            .outputs()
+            .iter()
+            .enumerate()
+            .map(|(at, output)| {
+                let ty = scan.body.ty(*output);
+                let stacked = || [&steps].into_iter().chain(ty.shape.iter()).cloned().collect();
+                if at < carries { stored(ty) } else { ty.with_shape(stacked()) }
+            })
+            .collect();
+        // The items behind that of the loop are numbered before they are there.
+        let first = self.items.len();
+        let result = |at: usize| first + at;
+        let work = LoopWork {
+            body,
+            steps: steps.clone(),
+            reverse: scan.reverse,
+            operands,
+            carries: (0..carries).map(|carry| [result(carry), result(results.len() + carry)]).collect(),
+            stacked: (carries..results.len()).map(result).collect(),
+        };
+        self.push(value, Work::Loop(Box::new(work)), reads, results[0].clone(), Vec::new());
+        for ty in results[1..].iter().chain(&results[..carries]) {
+            let item = self.push(value, Work::OfLoop, Vec::new(), ty.clone(), Vec::new());
+            self.items[item].needs.push(first);
+        }
+        let mut views = results.iter().enumerate().zip(scan.body.outputs()).map(|((at, ty), output)| {
+            let view = View::contiguous(BufferId(result(at)), &ty.shape);
+            let is_number = at < carries && scan.body.ty(*output).rank() == 0;
+            if is_number { view.index(&[Dim::ZERO]).expect(FIRST) } else { view }
+        });
+        let view = views.next().expect("a verified module has an output");
+        self.further.insert(value, views.collect());
+        view
+    }
+
     fn dot(&mut self, value: ValueId, inst: &Inst) -> View {
         let [lhs, rhs] = [0, 1].map(|position| self.in_memory(inst.operands[position]));
         if inst.ty.rank() == 0 {
@@ -481,7 +557,10 @@ impl<'m> Arranger<'m> {
             return Delivery::Scalar(scalar.clone());
         }
         let own = view.buffer().map(|item| item.0).filter(|item| {
-            let is_free = !taken.contains(item) && !feeds[*item] && !self.may_fail_after(*item);
+            let is_free = !taken.contains(item)
+                && !feeds[*item]
+                && !self.may_fail_after(*item)
+                && !self.may_fail_midway(*item);
             self.items[*item].is_written() && self.is_whole(&view) && is_free
         });
         let item = own.unwrap_or_else(|| {
@@ -498,6 +577,16 @@ impl<'m> Arranger<'m> {
     fn may_fail_after(&self, item: ItemId) -> bool {
         let mut others = self.items.iter().enumerate().filter(|(other, _)| *other != item);
         self.items[item].can_fail() && others.any(|(_, other)| other.can_fail())
+    }
+
+    /// Whether an item is of a loop that may fail at a later step than its first: then it is not stored where the caller sees it.
+    fn may_fail_midway(&self, item: ItemId) -> bool {
+        let item = &self.items[item];
+        match &item.work {
+            Work::Loop(_) => item.can_fail(),
+            Work::OfLoop => item.needs.iter().any(|of| self.items[*of].can_fail()),
+            _ => false,
+        }
     }
 
     /// Which items the indices that some check sees are computed from: they are there before the checks, so never in a

@@ -7,7 +7,8 @@ use crate::{
     dim::Dim,
     ir::{Convolution, Op, Own, ValueId},
     map::Map,
-    plan::{Condition, Scalar, Update, View, Watch, Watching},
+    opt::Optimised,
+    plan::{Access, Condition, Plan, Scalar, Step, Update, View, Watch, Watching},
     reduce::Monoid,
     ty::{DType, Shape, Type},
 };
@@ -90,8 +91,24 @@ pub(super) enum Work {
     Check { must: Condition, dtype: DType },
     /// A kernel called on operands of these types, and the type of what it gives.
     Call { op: Op, operands: Vec<Type>, ty: Type },
+    /// A loop. It makes the first result, and memory for all others are items of their own, behind it.
+    Loop(Box<LoopWork>),
+    /// What a loop makes beside its first result, or memory that it needs.
+    OfLoop,
     /// A value of this type that is watched; it makes nothing.
     Watch { watch: Watch, ty: Type },
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub(super) struct LoopWork {
+    pub(super) body: Plan,
+    pub(super) steps: Dim,
+    pub(super) reverse: bool,
+    pub(super) operands: Vec<(Type, Access)>,
+    /// For each carry the item of its last value, and that of as much memory again.
+    pub(super) carries: Vec<[ItemId; 2]>,
+    pub(super) stacked: Vec<ItemId>,
 }
 
 /// A convolution.
@@ -113,9 +130,14 @@ pub(super) enum Read {
 }
 
 impl Graph {
-    /// What the module computes; updates are in the order given.
-    pub(super) fn new(module: &crate::ir::Module, updates: &[Update], watching: Watching) -> Self {
-        arrange::arrange(module, updates, watching)
+    /// What the module computes; updates are in the order given. `plan_of` plans the bodies of loops.
+    pub(super) fn new(
+        module: &Optimised,
+        updates: &[Update],
+        watching: Watching,
+        plan_of: &dyn Fn(&Optimised) -> Plan,
+    ) -> Self {
+        arrange::arrange(module, updates, watching, plan_of)
     }
 }
 
@@ -145,6 +167,7 @@ impl Item {
         match &self.work {
             Work::Check { .. } => true,
             Work::Call { op, .. } => matches!(op, Op::Own(Own::External(_))),
+            Work::Loop(of) => of.body.steps.iter().any(Step::can_fail),
             _ => false,
         }
     }

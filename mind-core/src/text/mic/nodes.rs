@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
         };
         if row.fields.iter().any(|field| field.kind == FieldKind::Module) {
             let ty = ty.clone();
-            self.held = Some((cursor, Some(Holder { row, operands, ty })));
+            self.held = Some((cursor, Some(Holder { row, attributes, operands, ty })));
             return Ok(cursor.position());
         }
         if let Some(literal) = literal {

@@ -1,0 +1,145 @@
+//! Loops over the leading axis of operands.
+
+use super::{
+    Attribute, Field, FieldKind, Inferred, Make, OpError, OpInfo, check_type,
+    fields::not_these_fields,
+    nesting::{HOLDING, MODULE, counted, flops, output},
+    rules::foreign,
+};
+use crate::{
+    diag::Code,
+    dim::Dim,
+    ir::{Nesting, Op, Own, Scan},
+    ty::{Shape, Type},
+};
+
+/// `Scan(x…; carries, reverse, module)`: a module run once for each element along the leading axis of operands; an
+/// extension.
+///
+/// - **Shape**: of a result that is a carry, that of the carry; of another, the number of steps and the extents that the module
+///   gives; of the first result, the instruction's own.
+/// - **Dtype**: that of each result of the module.
+/// - **Semantics**: the first `carries` operands are what the module has of them at the first step. Of the others those with one
+///   axis more than the module's input are iterated, each step having the element along the leading axis that it is at; the rest
+///   every step has as they are. What the module gives first are the carries of the next step, and what the last step
+///   gives of them are the first results. What it gives behind them is stacked: element `i` along the leading axis is that of
+///   the step at `i`. Steps go from the first element to the last, under `reverse` from the last to the first. `Result` reads
+///   the results behind the first.
+/// - **Error**: that of the module, step after step.
+/// - **Derivative**: a loop in the other direction over the module's derivative, which runs each step's forward half again
+///   on the carries, which are stacked.
+/// - **Constraints**: 1. operands are as many as the module's inputs, `carries` is not negative and no more than operands or the module's
+///   results (E2007), and one operand is iterated. 2. Each operand, or element of it, is of its input's type, and each new carry
+///   of the carry's (E2001). 3. All that is iterated has one number of steps (E3003). 4. The module keeps every rule, and its symbols are
+///   given by the inputs of the module around all. 5. Modules stand in each other at most 16 deep (E1008).
+/// - **Example**: `%2 = Scan (%0, %1) {carries=1, reverse=false} : f32[3] { … }`.
+pub(super) static SCAN: OpInfo = OpInfo {
+    name: "Scan",
+    mnemonic: "scan",
+    label: "scan",
+    infer: |op, operands| {
+        let scan = scan(op);
+        check(op, scan, operands)?;
+        result(op, scan, operands, 0)
+    },
+    flops: |op, operands, _| {
+        let scan = scan(op);
+        match steps(scan, operands) {
+            Some(steps) => flops(&scan.body)?.mul(steps),
+            None => Ok(Dim::ZERO),
+        }
+    },
+    fields: &[
+        Field::key("carries", "ca", FieldKind::I64),
+        Field::key("reverse", "rv", FieldKind::Flag),
+        MODULE,
+    ],
+    attributes: |op| {
+        let Scan { body, carries, reverse } = scan(op).clone();
+        [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))]
+    },
+    make: Make::Of(|given| {
+        let [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))] =
+            given
+        else {
+            not_these_fields()
+        };
+        Op::Own(Own::Nesting(Nesting::Scan(Scan { body, carries, reverse })))
+    }),
+    ..HOLDING
+};
+
+fn scan(op: &Op) -> &Scan {
+    let Op::Own(Own::Nesting(Nesting::Scan(scan))) = op else { foreign(op) };
+    scan
+}
+
+/// The number of steps.
+fn steps<'t>(scan: &Scan, operands: &[&'t Type]) -> Option<&'t Dim> {
+    let iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
+    let first = iterated.iter().position(|is_iterated| *is_iterated)?;
+    operands[first].shape.first()
+}
+
+/// Whether operands of these types are what a loop takes.
+fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
+    let (inputs, results) = (scan.body.inputs().len(), scan.body.outputs().len());
+    let mistake = |code, problem: String| Err(OpError::new(op, code).problem(problem).into());
+    if inputs != operands.len() {
+        let given = counted(operands.len(), "operand");
+        return mistake(Code::E2007, format!("{given} given of a module of {}", counted(inputs, "input")));
+    }
+    let most = inputs.min(results);
+    let carries = match usize::try_from(scan.carries).ok().filter(|carries| *carries <= most) {
+        Some(carries) => carries,
+        None => {
+            let (inputs, results) = (counted(inputs, "input"), counted(results, "result"));
+            let problem = format!("{} carries of a module of {inputs} and {results}", scan.carries);
+            return mistake(Code::E2007, problem);
+        }
+    };
+    let iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
+    let Some(steps) = steps(scan, operands) else {
+        return mistake(Code::E2007, "no operand is iterated, needed one or more".to_owned());
+    };
+    for (at, (((name, needed), found), is_iterated)) in
+        scan.body.inputs().zip(operands).zip(iterated).enumerate()
+    {
+        let of_step = if is_iterated {
+            found.with_shape(found.shape[1..].iter().cloned().collect())
+        } else {
+            (*found).clone()
+        };
+        if *needed != of_step {
+            let each = if is_iterated { "an element of " } else { "" };
+            let problem = format!("input `{name}` of the module is {needed}, given {each}{found}");
+            return Err(OpError::new(op, Code::E2001).problem(problem).operands(&[at]).into());
+        }
+        if is_iterated && found.shape[0] != *steps {
+            let problem = format!("{found} has {} steps where others have {steps}", found.shape[0]);
+            return Err(OpError::new(op, Code::E3003).problem(problem).operands(&[at]).into());
+        }
+    }
+    for (at, carry) in operands[..carries].iter().enumerate() {
+        let found = output(op, &scan.body, at)?;
+        if found != *carry {
+            return mistake(Code::E2001, format!("carry {at} is {carry}, and {found} after a step"));
+        }
+    }
+    Ok(())
+}
+
+/// The type of one of the results.
+pub(super) fn result(op: &Op, scan: &Scan, operands: &[&Type], at: usize) -> Inferred {
+    let of_step = output(op, &scan.body, at)?;
+    if at < scan.carry_count() {
+        return Ok(of_step.clone());
+    }
+    let Some(steps) = steps(scan, operands) else {
+        return Err(OpError::new(op, Code::E2007).problem("no operand is iterated").into());
+    };
+    let stacked =
+        of_step.with_shape([steps].into_iter().chain(of_step.shape.iter()).cloned().collect::<Shape>());
+    check_type(|| op.clone(), &stacked)?;
+    Ok(stacked)
+}
