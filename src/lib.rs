@@ -159,7 +159,7 @@
 //! The function has no effects: equal calls may be one, and a call may be left out or made twice. `docs/knossos.md` says what it may
 //! be, and which functions derivatives of higher order call.
 //!
-//! Functions that [`ks!`] and [`include_ks!`] make are such functions. Branches and loops, which the language lacks, can be written there:
+//! Functions that [`ks!`] and [`include_ks!`] make are such functions. Branches and recursion, which the language lacks, can be written there:
 //!
 //! ```
 //! mind::ks!(r#"
@@ -324,6 +324,8 @@
 //! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
 //! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | where the largest is, an `i64`: the first of equal ones; over several axes counted row by row |
 //! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out |
+//! | `fold h = h0 for x in xs { … }` | a loop over the leading axis of `xs`: the body gives the next `h`, and the last is the value |
+//! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack what each step gives, along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true` |
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
 //! | `roll(x, -1, axis = 0)` | the elements along an axis moved by that many places, those moved off one end to the other |
 //! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal ones stay as they are, NaN comes last; without `axis` along the last |

@@ -6,7 +6,7 @@
 //! Each instruction makes one value, named by its position. It holds an operation with its attributes as typed fields
 //! ([`Op`](ir::Op)), operands, which are earlier values, and the type of its result: an element type and a shape whose
 //! extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first, each with a name of its
-//! own. There is no control flow, nothing is ever written to, and no place in a source text is kept: fronts keep spans
+//! own. There is no control flow but loops over an axis, nothing is ever written to, and no place in a source text is kept: fronts keep spans
 //! beside the module.
 //!
 //! What an operation is stands in one row of one table, [`ops`]: shape and dtype rule, cost, the origin of each extent,

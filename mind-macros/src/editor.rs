@@ -219,7 +219,14 @@ impl Shadow {
                 }
                 NodeKind::Assign { target, .. } => self.path(target),
                 NodeKind::Open => self.open.push(TokenStream::new()),
-                NodeKind::Close { .. } | NodeKind::PulledBack { .. } => self.close(),
+                NodeKind::Close { .. } | NodeKind::PulledBack { .. } | NodeKind::Looped { .. } => {
+                    self.close()
+                }
+                NodeKind::Loop(of) => {
+                    self.open.push(TokenStream::new());
+                    of.carry.iter().for_each(|(pattern, _)| self.pattern(pattern));
+                    self.pattern(&of.element);
+                }
                 NodeKind::Pullback { value, cotangent, .. } => {
                     self.open.push(TokenStream::new());
                     self.pattern(value);

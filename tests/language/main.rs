@@ -26,6 +26,7 @@ mod into;
 mod joining;
 mod library;
 mod literals;
+mod loops;
 mod making;
 #[cfg(gate)]
 mod masks;

@@ -13,12 +13,19 @@ mind! {
 
     fn turn(h: f64[2], x: f64[2], w: f64[2, 2]) -> f64[2] { tanh(h @ w + x) }
 
-    /// Three turns of a cell, with a gradient through all of them.
+    /// The states of a cell over `T` steps, and a gradient through all of them.
     #[grad(w)]
-    fn last(xs: f64[3, 2], w: f64[2, 2]) -> f64 {
-        let h = turn([0.0, 0.0], xs[0], w);
-        let h = turn(h, xs[1], w);
-        sum(turn(h, xs[2], w))
+    fn last<T>(xs: f64[T, 2], w: f64[2, 2]) -> f64 {
+        let h = fold h = [0.0, 0.0] for x in xs { turn(h, x, w) };
+        sum(h)
+    }
+
+    fn states<T>(xs: f64[T, 2], w: f64[2, 2]) -> f64[T, 2] {
+        let (_, hs) = scan h = [0.0, 0.0] for x in xs {
+            let h = turn(h, x, w);
+            (h, h)
+        };
+        hs
     }
 }
 
@@ -31,6 +38,7 @@ fn main() {
     println!("{}", balance(&Tensor::from([10.0, -3.0, 5.0])));
 
     let xs = Tensor::from([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]);
-    let (value, dw) = last_grad(&xs, &Tensor::from([[0.5, -0.5], [0.25, 1.0]]));
-    println!("{value:.4}\n{dw:.4}");
+    let w = Tensor::from([[0.5, -0.5], [0.25, 1.0]]);
+    let (value, dw) = last_grad(&xs, &w);
+    println!("{value:.4}\n{dw:.4}\n{:.4}", states(&xs, &w));
 }

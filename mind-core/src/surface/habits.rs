@@ -177,7 +177,8 @@ const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`
 const IN_RUST: &str =
     "compute it in Rust, before or after a call, and pass it as a parameter where it is needed";
 
-const LOOPS: &str = "there are no loops: write a few steps one after the other, or call a function of one step in a loop of Rust";
+const LOOPS: &str =
+    "a loop has a form of its own: `fold h = … for x in … { … }`, or `scan …`, whose body gives `(h, y)`";
 
 const SUBSCRIPTS: &str = "subscripts pick it, one for each axis, as `x[.., 0]` or `x[.., 0..2]`";
 
@@ -285,7 +286,11 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["logcumsumexp", "cumlogsumexp"], Replacement::Words(IN_RUST)),
     (&["cumulative_sum"], Replacement::Named("cumsum")),
     (&["cumulative_prod"], Replacement::Named("cumprod")),
-    (&["scan", "fori_loop", "while_loop", "associative_scan"], Replacement::Words(LOOPS)),
+    (&["scan", "fori_loop"], Replacement::Words(LOOPS)),
+    (
+        &["while_loop", "associative_scan"],
+        Replacement::Words("call a function of one step in a loop of Rust"),
+    ),
     // Truth values.
     (&["isnan"], Replacement::Named("is_nan")),
     (&["isfinite"], Replacement::Named("is_finite")),

@@ -93,6 +93,8 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         NodeKind::Array(elements) | NodeKind::Tuple(elements) => elements.first().copied(),
         NodeKind::Derivative(derivative) => Some(derivative.value),
         NodeKind::Close { tail } => *tail,
+        NodeKind::Loop(of) => of.carry.as_ref().map(|(_, first)| *first).or(Some(of.over)),
+        NodeKind::Looped { head, .. } => Some(*head),
         NodeKind::Unread
         | NodeKind::Number(_)
         | NodeKind::Bool(_)
@@ -146,6 +148,8 @@ impl Body {
             | NodeKind::PulledBack { .. }
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
+            | NodeKind::Loop(_)
+            | NodeKind::Looped { .. }
             | NodeKind::Discard(_) => text,
         }
     }
@@ -250,6 +254,23 @@ impl Printer {
             }
             NodeKind::PulledBack { tail } => {
                 (tail.map_or_else(String::new, |tail| self.take(tail)), Binding::Atom)
+            }
+            NodeKind::Loop(of) => {
+                let mut text = match &of.carry {
+                    Some((pattern, first)) => {
+                        format!("{} {pattern} = {} for ", of.kind.name(), self.take(*first))
+                    }
+                    None => format!("{} ", of.kind.name()),
+                };
+                text.extend([&of.element.to_string(), " in ", &self.take(of.over)]);
+                if let Some(end) = of.end {
+                    text.extend(["..", &self.take(end)]);
+                }
+                text.push_str(if of.reverse { ", reverse = true" } else { "" });
+                (text, Binding::Atom)
+            }
+            NodeKind::Looped { head, tail } => {
+                (format!("{} {}", self.take(*head), self.take(*tail)), Binding::Atom)
             }
             NodeKind::Enter { .. } => {
                 self.blocks.push(Vec::new());

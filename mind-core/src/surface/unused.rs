@@ -27,11 +27,16 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Assign { target, .. } => names.read(&target.name),
             NodeKind::Let { pattern, .. } => names.bind_all(pattern),
             NodeKind::Open => names.scopes.push(names.visible.len()),
-            NodeKind::Close { .. } | NodeKind::PulledBack { .. } => names.close(),
+            NodeKind::Close { .. } | NodeKind::PulledBack { .. } | NodeKind::Looped { .. } => names.close(),
             // Many a derivative does not need the result; one that does not need its cotangent is mistaken.
             NodeKind::Pullback { cotangent, .. } => {
                 names.scopes.push(names.visible.len());
                 names.bind_all(cotangent);
+            }
+            NodeKind::Loop(of) => {
+                names.scopes.push(names.visible.len());
+                of.carry.iter().for_each(|(pattern, _)| names.bind_all(pattern));
+                names.bind_all(&of.element);
             }
             _ => {}
         }

@@ -27,6 +27,7 @@ use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value, Word};
 mod calls;
 mod constants;
 mod derivatives;
+mod loops;
 mod lowering;
 mod places;
 mod pullbacks;
@@ -168,6 +169,11 @@ impl Lowering<'_> {
                 Ok(Value::unit())
             }
             NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
+            NodeKind::Loop(of) => {
+                self.enter_loop(of);
+                Ok(Value::unit())
+            }
+            NodeKind::Looped { head, .. } => self.leave_loop(*head),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, expr);
                 Ok(Value::unit())

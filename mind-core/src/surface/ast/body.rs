@@ -212,6 +212,15 @@ pub enum NodeKind {
         /// What flows back to the parameters.
         tail: Option<ExprId>,
     },
+    /// A loop begins: `scan h = h0 for x in xs`. Its body is the block behind it.
+    Loop(Loop),
+    /// The loop ends.
+    Looped {
+        /// The node of its [`Loop`].
+        head: ExprId,
+        /// The block.
+        tail: ExprId,
+    },
     /// The body of a template begins, which is called here: names mean what they mean there.
     Enter {
         /// What is called.
@@ -230,6 +239,45 @@ pub enum NodeKind {
         /// The value of the body.
         tail: Option<ExprId>,
     },
+}
+
+/// What stands before the body of a loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// What it gives.
+    pub kind: LoopKind,
+    /// `h` and `h0`: what passes from step to step; nothing under [`LoopKind::For`].
+    pub carry: Option<(Pattern, ExprId)>,
+    /// `x`
+    pub element: Pattern,
+    /// `xs`, or the `a` of `a..b`.
+    pub over: ExprId,
+    /// The `b` of `a..b`.
+    pub end: Option<ExprId>,
+    /// Whether it begins with the last element: `reverse = true`.
+    pub reverse: bool,
+}
+
+/// What a loop gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopKind {
+    /// The last carry.
+    Fold,
+    /// The last carry, and what each step gives beside the next.
+    Scan,
+    /// What each step gives; there is no carry.
+    For,
+}
+
+impl LoopKind {
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fold => "fold",
+            Self::Scan => "scan",
+            Self::For => "for",
+        }
+    }
 }
 
 /// `p`, `p.first.w`: a parameter, or a field of one.
@@ -357,6 +405,10 @@ impl NodeKind {
             Self::Array(elements) | Self::Tuple(elements) => elements.iter_mut().collect(),
             Self::Close { tail } | Self::PulledBack { tail } => tail.iter_mut().collect(),
             Self::Pullback { of, .. } => of.iter_mut().collect(),
+            Self::Loop(Loop { carry, over, end, .. }) => {
+                carry.iter_mut().map(|(_, first)| first).chain([over]).chain(end).collect()
+            }
+            Self::Looped { head, tail } => vec![head, tail],
             Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => vec![value],
             Self::Enter { arguments, .. } => arguments.iter_mut().flatten().collect(),
             Self::Leave { arguments, tail, .. } => values(arguments).chain(tail).collect(),

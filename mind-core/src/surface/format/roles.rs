@@ -132,6 +132,8 @@ struct Level {
     assign: Option<usize>,
     /// Whether the element being read begins with `..`.
     is_rest: bool,
+    /// Whether what stands before the body of a loop is being read.
+    is_before_body: bool,
     item: Option<Item>,
 }
 
@@ -148,6 +150,7 @@ impl Level {
             is_let: false,
             assign: None,
             is_rest: false,
+            is_before_body: false,
             item: None,
         }
     }
@@ -248,6 +251,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.is_filled_no_more_unless(is_short);
         let is_outside = self.kind().is_none();
         let level = self.level();
+        level.is_before_body |= !is_outside && text == "for";
         if is_outside && level.item.is_none() {
             level.item = match text {
                 "fn" => Some(Item::Function),
@@ -333,6 +337,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             (_, None) if level.item == Some(Item::Use) => BracketKind::Use,
             (_, Some(BracketKind::Use)) => BracketKind::Use,
             (_, None) if level.item == Some(Item::Function) => BracketKind::Body,
+            ("{", _) if std::mem::take(&mut level.is_before_body) => BracketKind::Body,
             (_, _) if is_word && level.behind_operand && !level.in_type => BracketKind::Fields,
             (_, _) => BracketKind::Body,
         }

@@ -31,7 +31,8 @@ impl Parser<'_> {
             | LevelKind::Closure
             | LevelKind::Expression
             | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => None,
+            | LevelKind::Cotangent(_)
+            | LevelKind::Loop(_) => None,
         };
         if let LevelKind::Call(call) = &mut self.level().kind {
             call.name = name;
@@ -62,6 +63,7 @@ impl Parser<'_> {
             LevelKind::Block { .. } => return self.finish_statement(operand),
             LevelKind::Subscripts { .. } => return self.subscript_part(operand),
             LevelKind::Struct(_) => return self.field_value(operand),
+            LevelKind::Loop(_) => return self.loop_part(operand),
             LevelKind::Parenthesis { elements, .. } | LevelKind::Array { elements } => {
                 elements.push(operand.id);
             }
@@ -87,7 +89,8 @@ impl Parser<'_> {
             | LevelKind::Closure
             | LevelKind::Expression
             | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => "an operator, `,` or `)`",
+            | LevelKind::Cotangent(_)
+            | LevelKind::Loop(_) => "an operator, `,` or `)`",
         };
         self.separator(expected)?;
         Ok(State::Element)
@@ -157,7 +160,8 @@ impl Parser<'_> {
             | LevelKind::Closure
             | LevelKind::Expression
             | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => {
+            | LevelKind::Cotangent(_)
+            | LevelKind::Loop(_) => {
                 unreachable!("these have no elements")
             }
         };

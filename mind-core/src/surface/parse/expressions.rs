@@ -46,6 +46,9 @@ impl<'a> Parser<'a> {
                 return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
             }
         }
+        if let Some(kind) = self.loop_word() {
+            return self.enter_loop(kind);
+        }
         if let Some(callee) = self.called_path() {
             let start = callee.site();
             return Ok(self.enter_call(Target::Function(callee), start, Vec::new()));
@@ -57,7 +60,7 @@ impl<'a> Parser<'a> {
         };
         if let Some(path) = path {
             let site = path.site();
-            return Ok(match self.at_group(Delimiter::Brace) {
+            return Ok(match self.at_group(Delimiter::Brace) && !self.is_before_body() {
                 true => self.enter_struct(path),
                 false => State::Behind(self.add(NodeKind::Path(path), site)),
             });
@@ -71,7 +74,7 @@ impl<'a> Parser<'a> {
             (None, false) => self.name("an expression")?,
         };
         let start = Site::token(name.span());
-        if self.at_group(Delimiter::Brace) {
+        if self.at_group(Delimiter::Brace) && !self.is_before_body() {
             return Ok(self.enter_struct(name.into()));
         }
         if !self.at_group(Delimiter::Parenthesis) {
@@ -180,7 +183,8 @@ impl<'a> Parser<'a> {
             | LevelKind::Expression
             | LevelKind::Derivative(_)
             | LevelKind::Cotangent(_)
-            | LevelKind::Struct(_) => None,
+            | LevelKind::Struct(_)
+            | LevelKind::Loop(_) => None,
         };
         match callee {
             Some(Replacement::Words(words)) => Some(words),

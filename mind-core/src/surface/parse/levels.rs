@@ -6,8 +6,8 @@ use syn::buffer::Cursor;
 use crate::diag::Site;
 use crate::map::Map;
 use crate::surface::ast::{
-    Argument, BinaryOp, Callee, Derivative, ExprId, FieldValue, Path, Pattern, Subscript, Transform,
-    TransformKind, TypeExpr,
+    Argument, BinaryOp, Callee, Derivative, ExprId, FieldValue, LoopKind, Path, Pattern, Subscript,
+    Transform, TransformKind, TypeExpr,
 };
 
 /// An expression that has been read.
@@ -81,6 +81,8 @@ pub(super) enum LevelKind {
     Cotangent(Derivative),
     /// `Mlp { w1: a, b1, ..p }`
     Struct(OpenStruct),
+    /// `scan h = h0 for x in xs { … }`, which no bracket encloses.
+    Loop(OpenLoop),
 }
 
 /// An operator that waits for an operand.
@@ -156,6 +158,27 @@ pub(super) enum StatementKind {
     Let { pattern: Pattern, ty: Option<TypeExpr> },
     Assign { target: Path, op: Option<BinaryOp>, operator: Site },
     Expression,
+}
+
+/// A loop that is being read.
+pub(super) struct OpenLoop {
+    /// Its first token.
+    pub(super) start: Site,
+    pub(super) kind: LoopKind,
+    pub(super) carry: Option<Pattern>,
+    /// What the next expression is.
+    pub(super) part: LoopPart,
+}
+
+pub(super) enum LoopPart {
+    /// The first carry.
+    First,
+    /// What is iterated, or where a range begins.
+    Over { first: Option<ExprId>, element: Pattern },
+    /// Where a range ends.
+    End { first: Option<ExprId>, element: Pattern, over: ExprId },
+    /// The body, behind the node of the loop.
+    Body { head: ExprId },
 }
 
 /// A struct expression whose fields are being read.

@@ -68,6 +68,7 @@ impl<'a> Parser<'a> {
             LevelKind::Block { .. } => State::Statement,
             LevelKind::Fragment | LevelKind::Closure | LevelKind::Cotangent(_) => State::Operand,
             LevelKind::Expression | LevelKind::Derivative(_) => State::BlockOrOperand,
+            LevelKind::Loop(_) => unreachable!("a loop has no bracket of its own"),
             LevelKind::Parenthesis { .. }
             | LevelKind::Array { .. }
             | LevelKind::Call(_)
@@ -77,6 +78,11 @@ impl<'a> Parser<'a> {
         self.levels.push(Level { kind, pending: Vec::new(), outside: Some(outside) });
         self.enter_tokens(delimiter, span.open(), inside);
         state
+    }
+
+    /// Begins what no bracket encloses.
+    pub(super) fn push_level(&mut self, kind: LevelKind) {
+        self.levels.push(Level { kind, pending: Vec::new(), outside: None });
     }
 
     /// Leaves the innermost bracket; gives what it is and where, nothing for the body itself.
@@ -93,7 +99,10 @@ impl<'a> Parser<'a> {
     /// Leaves a block whose value is `tail`.
     pub(super) fn leave_block(&mut self, tail: Option<ExprId>) -> State {
         match self.leave().1 {
-            Some(site) => State::Behind(self.add(NodeKind::Close { tail }, site)),
+            Some(site) => {
+                let block = self.add(NodeKind::Close { tail }, site);
+                self.behind_block(block)
+            }
             None if self.among_rust => {
                 let site = self.nodes.first().map_or(self.before(), |open| open.site.to(self.before()));
                 State::Done(Some(self.add(NodeKind::Close { tail }, site).id))
@@ -124,7 +133,8 @@ impl<'a> Parser<'a> {
                 | LevelKind::Subscripts { .. }
                 | LevelKind::Struct(_)
                 | LevelKind::Derivative(_)
-                | LevelKind::Cotangent(_) => {
+                | LevelKind::Cotangent(_)
+                | LevelKind::Loop(_) => {
                     self.leave();
                 }
             }

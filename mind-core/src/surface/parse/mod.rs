@@ -21,6 +21,7 @@ mod imports;
 mod items;
 mod levels;
 mod literals;
+mod loops;
 mod machine;
 mod parser;
 mod paths;

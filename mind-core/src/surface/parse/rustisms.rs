@@ -4,8 +4,8 @@
 pub(super) fn word(word: &str) -> Option<&'static str> {
     Some(match word {
         "if" | "else" | "match" => SELECT,
-        "for" | "while" | "loop" | "break" | "continue" => {
-            "there are no loops: operate on whole tensors, as `sum(x, axes = [0])`"
+        "while" | "loop" | "break" | "continue" => {
+            "loops go over an axis or a range: `fold h = h0 for x in xs { … }`, `for i in 0..3 { … }`"
         }
         "as" => "write the element type as a function, as `f32(x)`",
         "mut" => "leave out `mut`: bind the new value with another `let` of the same name",
@@ -51,13 +51,13 @@ pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
 }
 
 const SELECT: &str =
-    "there is no control flow: both values are computed and one is chosen, as `where(x > 0.0, …, …)`";
+    "there is no `if`: both values are computed and one is chosen, as `where(x > 0.0, …, …)`";
 
 /// For a keyword in an expression among Rust variables, where it has another fix.
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     match word {
         "if" | "match" => Some(
-            "there is no control flow: both values are computed and one is chosen, as `where(x > 0.0, …, …)`, or in Rust, \
+            "there is no `if`: both values are computed and one is chosen, as `where(x > 0.0, …, …)`, or in Rust, \
              as `if … { mind!(…) } else { mind!(…) }`",
         ),
         "as" => Some(

@@ -80,8 +80,9 @@ impl Parser<'_> {
                 return Ok(self.leave_block(Some(value.id)));
             }
         }
-        // As in Rust, an assignment may end a block without `;`, and a block is a statement without one.
-        let block = expression && matches!(self.nodes[value.id.index()].kind, NodeKind::Close { .. });
+        // As in Rust, an assignment may end a block without `;`, and a block or a loop is a statement without one.
+        let last = &self.nodes[value.id.index()].kind;
+        let block = expression && matches!(last, NodeKind::Close { .. } | NodeKind::Looped { .. });
         if self.take(";").is_none() && !block && !(assignment && self.at_end()) {
             let mut diag = self.unexpected(AFTER_VALUE);
             if let LevelKind::Block { statement: Some(statement) } = &self.level().kind
@@ -270,7 +271,7 @@ impl Parser<'_> {
         self.distinct_pattern()
     }
 
-    fn distinct_pattern(&mut self) -> Result<Pattern, Diag> {
+    pub(super) fn distinct_pattern(&mut self) -> Result<Pattern, Diag> {
         let pattern = self.pattern()?;
         if self.at(",") {
             let help = "several names stand in parentheses, and so do their values: `let (a, b) = (…, …);`";

@@ -197,7 +197,8 @@ impl Parser<'_> {
             | LevelKind::Closure
             | LevelKind::Expression
             | LevelKind::Derivative(_)
-            | LevelKind::Cotangent(_) => unreachable!("the caller has seen the struct"),
+            | LevelKind::Cotangent(_)
+            | LevelKind::Loop(_) => unreachable!("the caller has seen the struct"),
         }
     }
 

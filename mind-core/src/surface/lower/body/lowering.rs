@@ -35,6 +35,8 @@ pub(crate) struct BodyLowering<'a> {
     pub(crate) frames: Vec<Frame<'a>>,
     /// The pullbacks whose bodies are being lowered, innermost last.
     pub(crate) pullbacks: Vec<OpenPullback>,
+    /// The loops whose bodies are being lowered, innermost last.
+    pub(crate) loops: Vec<OpenLoop>,
     /// Where the nodes in them are called.
     pub(crate) call_sites: BTreeMap<ExprId, Site>,
     /// The current version of each parameter.
@@ -67,6 +69,19 @@ pub(crate) struct OpenPullback {
     /// The parameters that something flows back to, in order, with its type; without one of a number that is known here, of
     /// which what flows back is dropped.
     pub(crate) wanted: Vec<(String, Option<Structure>)>,
+}
+
+/// A loop whose body is being lowered. Its instructions stand among those around it until it ends.
+pub(crate) struct OpenLoop {
+    /// What stands for a carry or an element in the body, and the operand that it is of; nothing where something is wrong before
+    /// the body.
+    pub(crate) inputs: Option<Vec<(ValueId, ValueId)>>,
+    /// The number of instructions before the body.
+    pub(crate) start: usize,
+    /// The type of the carry.
+    pub(crate) carry: Structure,
+    /// The parameters as they were before the loop, and whether each input had been assigned to.
+    pub(crate) versions: (Vec<Value>, Vec<bool>),
 }
 
 /// What a body has come to.
@@ -176,6 +191,7 @@ impl<'a> BodyLowering<'a> {
             names: Names::default(),
             frames: Vec::new(),
             pullbacks: Vec::new(),
+            loops: Vec::new(),
             call_sites: BTreeMap::new(),
             versions: Vec::new(),
             updated: vec![false; signature.inputs.len()],

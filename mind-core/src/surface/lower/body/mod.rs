@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 pub(crate) mod calls;
 pub(crate) mod functions;
+pub(crate) mod loops;
 pub(crate) mod lowering;
 pub(crate) mod materialise;
 pub(crate) mod operators;
@@ -222,6 +223,11 @@ impl BodyLowering<'_> {
                 Ok(Value::unit())
             }
             NodeKind::PulledBack { tail } => self.leave_pullback(*tail, expr),
+            NodeKind::Loop(of) => {
+                self.enter_loop(of, expr);
+                Ok(Value::unit())
+            }
+            NodeKind::Looped { head, tail } => self.leave_loop(*head, *tail, expr),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, expr);
                 Ok(Value::unit())

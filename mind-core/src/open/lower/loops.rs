@@ -1,0 +1,33 @@
+//! Loops among Rust variables, whose types are not known while the macro runs: they stand in functions.
+
+use super::lowering::Lowering;
+use crate::diag::{Code, Diag};
+use crate::surface::ast::{ExprId, Loop, Pattern};
+use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
+
+impl Lowering<'_> {
+    /// Binds what a loop binds to nothing that is known.
+    pub(super) fn enter_loop(&mut self, of: &Loop) {
+        self.names.enter();
+        let carry = of.carry.as_ref().map(|(pattern, first)| (pattern, *first));
+        for (pattern, expr) in carry.into_iter().chain([(&of.element, of.over)]) {
+            self.bind_unknown(pattern, expr);
+        }
+    }
+
+    /// E1007 for the loop.
+    pub(super) fn leave_loop(&mut self, head: ExprId) -> Lowered<Value<crate::open::NodeId>> {
+        self.names.leave();
+        let message = "found a loop, which stands in functions only";
+        let help = "write a function in a `mind!` block, and call it from Rust";
+        Err(Stop::from(Diag::new(Code::E1007, self.site(head), message).help(help)))
+    }
+
+    fn bind_unknown(&mut self, pattern: &Pattern, expr: ExprId) {
+        let Bound { names, .. } = self.bound_by(pattern, Value::Poison, expr);
+        for (name, value) in names {
+            self.names.bind(super::roles::key(name), Binding::Local(value));
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Loops: the body is lowered among the instructions around it, and then cut out of them into a module of its own. What it
+//! reads of those before it becomes an operand of the loop.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lowering::{BodyLowering, OpenLoop};
+use super::report::Spot;
+use crate::build::Builder;
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::ir::{Inst, Made, Nested, Nesting, Op, Own, Scan, ValueId};
+use crate::map::Map;
+use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
+use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::values::attributes::Attributes;
+use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
+use crate::ty::{DType, Shape};
+
+impl BodyLowering<'_> {
+    /// Begins the body of a loop: binds the carry and the element of a step.
+    pub(crate) fn enter_loop(&mut self, of: &Loop, expr: ExprId) {
+        let head = self.head(of, expr);
+        let (head, carry, element) = match head {
+            Ok(head) => {
+                let start = self.builder.insts().len();
+                let mut inputs = Vec::new();
+                let carry = self.placeholders(&head.carry, head.first, &mut inputs);
+                let element = self.placeholders(&head.element, head.iterated, &mut inputs);
+                (Some((inputs, start, head.carry)), carry, element)
+            }
+            Err(stop) => {
+                self.report(stop);
+                (None, Value::Poison, Value::Poison)
+            }
+        };
+        self.names.enter();
+        if let Some((pattern, first)) = &of.carry {
+            self.bind_pattern(pattern, carry, *first);
+        }
+        self.bind_pattern(&of.element, element, of.over);
+        let (inputs, start, carry) = match head {
+            Some((inputs, start, carry)) => (Some(inputs), start, carry),
+            None => (None, self.builder.insts().len(), Structure::UNIT),
+        };
+        let versions = (self.versions.clone(), self.updated.clone());
+        self.loops.push(OpenLoop { inputs, start, carry, versions });
+    }
+
+    /// Ends a loop, of whose body `tail` is the value.
+    pub(crate) fn leave_loop(&mut self, head: ExprId, tail: ExprId, expr: ExprId) -> Lowered<Value> {
+        let NodeKind::Loop(of) = &self.body[head].kind else {
+            unreachable!("the parser gives the head of each loop")
+        };
+        self.names.leave();
+        let open = self.loops.pop().expect("a loop is left once it was entered");
+        let given = match &open.inputs {
+            Some(_) => self.of_step(of, &open.carry, tail),
+            None => Err(Stop::Poisoned),
+        };
+        let given = given.and_then(|given| self.unassigned(&open, head).map(|()| given));
+        (self.versions, self.updated) = open.versions;
+        let body = self.cut_out(open.start);
+        let (given, inputs) = (given?, open.inputs.ok_or(Stop::Poisoned)?);
+        let OfStep { carry, stacked } = given;
+        let outputs: Vec<ValueId> = carry.into_iter().chain(stacked.leaves()).collect();
+        let carries = open.carry.leaves().len();
+        let (nested, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
+        let count = self.builder.insts().len() + nested.size();
+        if count > MAX_INSTRUCTIONS {
+            return Err(too_many(&self.signature.name, count, self.body[expr].site).into());
+        }
+        let carries_given = i64::try_from(carries).expect("a value has a bounded number of tensors");
+        let scan = Scan { body: nested, carries: carries_given, reverse: of.reverse };
+        let first = self.of_loop(Op::Own(Own::Nesting(Nesting::Scan(scan))), &operands, head)?;
+        let mut results = vec![first];
+        for at in 1..outputs.len() {
+            let position = i64::try_from(at).expect("a value has a bounded number of tensors");
+            results.push(self.of_loop(
+                Op::Own(Own::Nesting(Nesting::Result { position })),
+                &[first],
+                head,
+            )?);
+        }
+        let mut results = results.into_iter();
+        let last = Value::rebuilt(&open.carry, &mut results);
+        let all = (of.kind != LoopKind::Fold).then(|| refilled(&stacked, &mut results));
+        match (of.kind, all) {
+            (LoopKind::Scan, Some(all)) => self.tuple(vec![last, all], expr),
+            (LoopKind::For, Some(all)) => Ok(all),
+            (LoopKind::Fold | LoopKind::Scan | LoopKind::For, _) => Ok(last),
+        }
+    }
+
+    /// What stands before the body.
+    fn head(&mut self, of: &Loop, expr: ExprId) -> Lowered<Head> {
+        let over = match of.end {
+            Some(end) => Value::Tensor(self.integers(of.over, end, expr)?),
+            None => self.values[of.over.index()].clone(),
+        };
+        let (element, _) = self.element_of(&over, of.over)?;
+        let (carry, first) = match &of.carry {
+            None => (Structure::UNIT, Vec::new()),
+            Some((_, first)) => {
+                let value = self.first_carry(*first, &element)?;
+                (self.structure_of(&value), value.leaves())
+            }
+        };
+        Ok(Head { carry, first, element, iterated: over.leaves() })
+    }
+
+    /// The first carry. A literal is of the element type of floats that are iterated, where it fits.
+    fn first_carry(&mut self, first: ExprId, element: &Structure) -> Lowered<Value> {
+        let value = self.values[first.index()].clone();
+        let floats: BTreeSet<DType> =
+            element.leaves().iter().map(|ty| ty.dtype).filter(|dtype| dtype.is_float()).collect();
+        match (&value, floats.first()) {
+            (Value::Literal(id), Some(dtype))
+                if floats.len() == 1
+                    && self.literals.default_dtype(*id).is_float()
+                    && self.literals.fits(*id, *dtype) =>
+            {
+                self.materialise(*id, *dtype).map(Value::Tensor)
+            }
+            _ => self.infer(value, first),
+        }
+    }
+
+    /// The integers from one bound up to another, which is not among them.
+    fn integers(&mut self, start: ExprId, end: ExprId, expr: ExprId) -> Lowered<ValueId> {
+        let (from, to) = (self.dim_attribute(start)?, self.dim_attribute(end)?);
+        let site = self.body[start].site.to(self.body[end].site);
+        let count = to.sub(&from).map_err(|overflow| Diag::new(Code::E1008, site, overflow.to_string()))?;
+        if count.as_literal().is_some_and(|count| count < 1) {
+            let message = format!("`{from}..{to}` has no elements, needed one or more");
+            return Err(Diag::new(Code::E3006, site, message).into());
+        }
+        let spot = Spot::of(expr);
+        let iota = Op::Made(Made::Iota { shape: vec![count], axis: 0 });
+        let positions = self.emit(&spot, iota, &[])?;
+        if from == Dim::ZERO {
+            return Ok(positions);
+        }
+        let from = self.materialise_dim(start)?;
+        self.emit(&spot, Op::Map(Map::Add), &[(positions, expr), (from, start)])
+    }
+
+    fn materialise_dim(&mut self, expr: ExprId) -> Lowered<ValueId> {
+        let id = self.literal("an integer or a dimension", expr)?;
+        self.materialise(id, DType::I64)
+    }
+
+    /// The type of an element along the leading axis, and how many there are.
+    fn element_of(&self, over: &Value, expr: ExprId) -> Lowered<(Structure, Dim)> {
+        let site = self.body[expr].site;
+        let found = |what: &str, help: Option<String>| {
+            let message = format!("a loop goes over the leading axis of tensors, found {what}");
+            Stop::from(Diag { help, ..Diag::new(Code::E2001, site, message) })
+        };
+        match over {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Literal(id) => {
+                let is_integer = self.literals.default_dtype(*id).is_integer();
+                let text = self.body.short_text(expr);
+                let help = is_integer.then(|| format!("write `0..{text}` for so many steps"));
+                Err(found("a number", help))
+            }
+            Value::Tensor(tensor) => {
+                let ty = self.builder.ty(*tensor);
+                match ty.shape.split_first() {
+                    Some((steps, rest)) => {
+                        Ok((Structure::Value(ty.with_shape(Shape::from_slice(rest))), steps.clone()))
+                    }
+                    None => Err(found(&format!("{ty}, which has no axis"), None)),
+                }
+            }
+            Value::Tuple(tuple) => {
+                let mut elements = Vec::new();
+                let mut steps: Option<Dim> = None;
+                for part in tuple.elements.iter() {
+                    let (element, own) = self.element_of(part, expr)?;
+                    if let Some(steps) = steps.as_ref().filter(|steps| **steps != own) {
+                        let message = format!(
+                            "a loop goes over all tensors at once, of which one has {steps} elements and another {own}"
+                        );
+                        return Err(Diag::new(Code::E3003, site, message).into());
+                    }
+                    steps = Some(own);
+                    elements.push(element);
+                }
+                let steps = steps.ok_or_else(|| found("`()`", None))?;
+                Ok((Structure::Tuple(elements), steps))
+            }
+            Value::Struct(_) | Value::Word(_) => {
+                let help = "go over its fields, as a tuple: `for (w, b) in (p.w, p.b) { … }`".to_owned();
+                Err(found(&self.type_text(over), Some(help)))
+            }
+        }
+    }
+
+    /// What stands for operands in the body.
+    fn placeholders(
+        &mut self,
+        structure: &Structure,
+        operands: Vec<ValueId>,
+        inputs: &mut Vec<(ValueId, ValueId)>,
+    ) -> Value {
+        let mut made = Vec::new();
+        for (ty, operand) in structure.leaves().into_iter().zip(operands) {
+            let input = self.builder.placeholder(ty.clone());
+            self.made.push(None);
+            inputs.push((input, operand));
+            made.push(input);
+        }
+        Value::rebuilt(structure, &mut made.into_iter())
+    }
+
+    fn bind_pattern(&mut self, pattern: &Pattern, value: Value, expr: ExprId) {
+        self.sees_in(pattern, &value);
+        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
+        for (name, value) in names {
+            self.keep_local(name, &value);
+            self.names.bind(name.to_string(), Binding::Local(value));
+        }
+    }
+
+    /// What a step gives.
+    fn of_step(&mut self, of: &Loop, carry: &Structure, tail: ExprId) -> Lowered<OfStep> {
+        let tail = match self.body[tail].kind {
+            NodeKind::Close { tail: Some(last) } => last,
+            _ => tail,
+        };
+        let value = self.values[tail.index()].clone();
+        if matches!(value, Value::Poison) {
+            return Err(Stop::Poisoned);
+        }
+        let (next, given) = match of.kind {
+            LoopKind::Fold => (Some(value), None),
+            LoopKind::For => (None, Some(value)),
+            LoopKind::Scan => match &value {
+                Value::Tuple(tuple) if tuple.elements.len() == 2 => {
+                    (Some(tuple.elements[0].clone()), Some(tuple.elements[1].clone()))
+                }
+                _ => {
+                    let found = self.type_text(&value);
+                    let message = format!(
+                        "the body of `scan` gives the next carry and what is stacked, as `(h, y)`, found {found}"
+                    );
+                    let help = "`fold` gives the last carry alone";
+                    return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
+                }
+            },
+        };
+        let what = match &of.carry {
+            Some((Pattern::Name(name), _)) => format!("next `{name}`"),
+            _ => "next carry".to_owned(),
+        };
+        let next = next.map(|next| self.coerce(&next, carry, tail, &what)).transpose()?;
+        let stacked = given.map_or_else(|| Ok(Value::unit()), |given| self.infer(given, tail))?;
+        if let Some(name) = struct_in(&stacked) {
+            let message = format!("what each step gives is stacked, which `{name}` cannot be");
+            let help = "give its fields, as a tuple";
+            return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
+        }
+        let carry = next.map_or_else(Vec::new, |next| next.leaves());
+        if carry.is_empty() && stacked.leaves().is_empty() {
+            let message = format!("the body of `{}` gives no tensor", of.kind.name());
+            return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
+        }
+        Ok(OfStep { carry, stacked })
+    }
+
+    /// E2010 where the body assigns to a parameter.
+    fn unassigned(&self, open: &OpenLoop, head: ExprId) -> Lowered<()> {
+        let pairs = self.versions.iter().zip(&open.versions.0);
+        let changed = pairs.map(|(now, before)| now.leaves() != before.leaves()).position(|changed| changed);
+        let Some(position) = changed else { return Ok(()) };
+        let name = &self.signature.parameters[position].name;
+        let message = format!("`{name}` is assigned to in a loop");
+        let help = format!(
+            "make it a carry: `let {name}_new = fold {name}_now = {name} for … {{ … }};`, then assign `{name} = {name}_new;`"
+        );
+        Err(Diag::new(Code::E2010, self.body[head].site, message).help(help).into())
+    }
+
+    /// Takes the instructions of the body away from those around it.
+    fn cut_out(&mut self, start: usize) -> Vec<Inst> {
+        self.made.truncate(start);
+        let is_before = |value: &ValueId| value.index() < start;
+        self.literals.made.retain(|_, value| is_before(value));
+        self.value_names.retain(|value, _| is_before(value));
+        self.derived.retain(|value, _| is_before(value));
+        self.builder.cut(start)
+    }
+
+    /// The module of a body that was cut out, and the operands of the loop.
+    fn module_of(
+        &self,
+        start: usize,
+        body: &[Inst],
+        inputs: &[(ValueId, ValueId)],
+        outputs: &[ValueId],
+        expr: ExprId,
+    ) -> Lowered<(Nested, Vec<ValueId>)> {
+        let mut builder = Builder::new();
+        let mut values: BTreeMap<ValueId, ValueId> = BTreeMap::new();
+        let mut operands: Vec<ValueId> = inputs.iter().map(|(_, operand)| *operand).collect();
+        let captured: BTreeSet<ValueId> = body
+            .iter()
+            .flat_map(|inst| inst.operands.iter())
+            .chain(outputs)
+            .filter(|value| value.index() < start)
+            .copied()
+            .collect();
+        let fits = "inputs have names of their own and types that values may have";
+        for (position, (placeholder, _)) in inputs.iter().enumerate() {
+            let ty = body[placeholder.index() - start].ty.clone();
+            values.insert(*placeholder, builder.input(format!("x{position}"), ty).expect(fits));
+        }
+        for (position, value) in captured.into_iter().enumerate() {
+            let ty = self.builder.ty(value).clone();
+            values.insert(value, builder.input(format!("w{position}"), ty).expect(fits));
+            operands.push(value);
+        }
+        for (position, inst) in body.iter().enumerate() {
+            let value = ValueId::new(start + position);
+            if values.contains_key(&value) {
+                continue;
+            }
+            let own: Vec<ValueId> = inst.operands.iter().map(|operand| values[operand]).collect();
+            let made =
+                builder.push(inst.op.clone(), &own).expect("it was inferred from operands of these types");
+            values.insert(value, made);
+        }
+        let outputs: Vec<ValueId> = outputs.iter().map(|output| values[output]).collect();
+        let nested = Nested::new(builder.finish(outputs)).map_err(|fault| {
+            Stop::from(Diag::new(Code::E1008, self.body[expr].site, format!("a loop: {fault}")))
+        })?;
+        Ok((nested, operands))
+    }
+
+    fn of_loop(&mut self, op: Op, operands: &[ValueId], head: ExprId) -> Lowered<ValueId> {
+        let site: Site = self.body[head].site;
+        let made = self
+            .builder
+            .push(op, operands)
+            .map_err(|error| Diag::new(error.code, site, error.to_string()))?;
+        self.made.push(Some(head));
+        Ok(made)
+    }
+}
+
+/// What stands before the body of a loop.
+struct Head {
+    carry: Structure,
+    first: Vec<ValueId>,
+    element: Structure,
+    iterated: Vec<ValueId>,
+}
+
+/// What a step gives.
+struct OfStep {
+    carry: Vec<ValueId>,
+    stacked: Value,
+}
+
+/// The struct among what is to be stacked, if there is one.
+fn struct_in(value: &Value) -> Option<String> {
+    match value {
+        Value::Struct(record) => Some(record.ty.rust_name().to_string()),
+        Value::Tuple(tuple) => tuple.elements.iter().find_map(struct_in),
+        Value::Poison | Value::Literal(_) | Value::Tensor(_) | Value::Word(_) => None,
+    }
+}
+
+/// A value of tensors and tuples with others in the places of its tensors.
+fn refilled(value: &Value, tensors: &mut impl Iterator<Item = ValueId>) -> Value {
+    match value {
+        Value::Tuple(tuple) => {
+            let elements = tuple.elements.iter().map(|element| refilled(element, tensors)).collect();
+            Value::tuple(elements).expect("it is as large as it was")
+        }
+        Value::Tensor(_) => Value::Tensor(tensors.next().expect("as many tensors as there were")),
+        other => other.clone(),
+    }
+}
