@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::{
     grad::AutodiffError,
-    ir::{Inst, Module, Nesting, Op, Own, ValueId},
+    ir::{Inst, Module, Op, ValueId},
     ops::Derivative,
 };
 
@@ -207,7 +207,7 @@ impl<'a> Activity<'a> {
 /// Whether a result can depend on an operand in a differentiable way.
 fn passes(inst: &Inst) -> bool {
     // Of a loop other results than the first may be floats.
-    let is_loop = matches!(inst.op, Op::Own(Own::Nesting(Nesting::Scan(_))));
+    let is_loop = inst.op.as_loop().is_some();
     (inst.ty.dtype.is_float() || is_loop)
         && match inst.op.info().derivative {
             Derivative::Rule | Derivative::Linear | Derivative::Unsupported => true,

@@ -10,7 +10,7 @@ use crate::{
         push,
         scan::{self, Loops},
     },
-    ir::{Inst, Module, Nesting, Op, Own, ValueId},
+    ir::{Inst, Module, Op, ValueId},
     map::Map,
 };
 
@@ -57,8 +57,8 @@ pub(super) fn copy(
     for (value, inst) in primal.iter().skip(values.len()) {
         let operands = inst.operands.map(|operand| values[operand.index()]);
         let allowed = inst.op.info().profile <= options.profile;
-        let derived = match &inst.op {
-            Op::Own(Own::Nesting(Nesting::Scan(scan))) if allowed => {
+        let derived = match inst.op.as_loop() {
+            Some(scan) if allowed => {
                 let types: Vec<_> = inst.operands.iter().map(|operand| primal.ty(*operand)).collect();
                 let wanted: Vec<_> =
                     inst.operands.iter().map(|operand| activity.is_active(*operand)).collect();
@@ -67,7 +67,7 @@ pub(super) fn copy(
             _ => None,
         };
         values.push(if let Some(derived) = derived {
-            let forward = Op::Own(Own::Nesting(Nesting::Scan(derived.forward.clone())));
+            let forward = derived.forward.clone().into();
             loops.insert(value, derived);
             push(&mut builder, forward, &operands)?
         } else if allowed {

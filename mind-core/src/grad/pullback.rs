@@ -234,7 +234,7 @@ impl Pullback<'_> {
                 Read::Cotangent(result) => self.result_cotangent(result)?,
             });
         }
-        let backward = self.emit(Op::Own(Own::Nesting(Nesting::Scan(loops.backward.clone()))), &operands)?;
+        let backward = self.emit(loops.backward.clone().into(), &operands)?;
         let inputs = loops.carries.iter().chain(&loops.captured).chain(&loops.iterated);
         for (at, input) in inputs.enumerate() {
             pass(self, *input, |on| if at == 0 { Ok(backward) } else { on.further_result(backward, at) })?;
@@ -257,8 +257,7 @@ impl Pullback<'_> {
     }
 
     fn further_result(&mut self, of: ValueId, at: usize) -> Emitted {
-        let position = i64::try_from(at).expect("an instruction has fewer results than operands");
-        self.emit(Op::Own(Own::Nesting(Nesting::Result { position })), &[of])
+        self.emit(Op::further_result(at), &[of])
     }
 
     /// The parts of what the derivative of a function of Rust gives, each in the shape of its operand.

@@ -10,7 +10,7 @@ use crate::{
     canon,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
     ir::{Inst, Module, Nested, Op, Operands, Scan, ValueId},
-    map::Map,
+    map::formula,
     ops::{Motion, Profile},
     ty::Type,
 };
@@ -251,8 +251,8 @@ impl Half<'_> {
         };
         let mut outputs: Vec<ValueId> = carried.iter().map(flowing).collect();
         for (sum, input) in sums.into_iter().zip(captured) {
-            let operands = Operands::new(&[sum, flowing(input)]).expect("two operands fit");
-            outputs.push(maker.push(&Op::Map(Map::Add), operands)?);
+            let names = [("sum", sum), ("more", flowing(input))];
+            outputs.push(formula(&mut maker.builder, "sum + more", &names)?);
         }
         outputs.extend(iterated.iter().map(flowing));
         Ok((held(maker.builder.finish(outputs))?, reads))

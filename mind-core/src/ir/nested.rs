@@ -49,6 +49,12 @@ impl Scan {
     }
 }
 
+impl From<Scan> for Op {
+    fn from(scan: Scan) -> Self {
+        Self::Own(Own::Nesting(Nesting::Scan(scan)))
+    }
+}
+
 impl Nesting {
     /// The module that it holds.
     pub const fn nested(&self) -> Option<&Nested> {
@@ -70,6 +76,20 @@ impl Op {
             }
             _ => None,
         }
+    }
+
+    /// What reads a result behind the first of an instruction, by its position among them all.
+    ///
+    /// # Panics
+    /// If there cannot be so many.
+    pub(crate) fn further_result(position: usize) -> Self {
+        let position = i64::try_from(position).expect("an instruction has a bounded number of results");
+        Self::Own(Own::Nesting(Nesting::Result { position }))
+    }
+
+    /// The loop that it is.
+    pub const fn as_loop(&self) -> Option<&Scan> {
+        if let Self::Own(Own::Nesting(Nesting::Scan(scan))) = self { Some(scan) } else { None }
     }
 
     /// The module that it holds.

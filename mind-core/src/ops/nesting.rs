@@ -234,7 +234,7 @@ pub(crate) fn infer_further<'t>(
     ty: impl Fn(ValueId) -> Option<&'t Type>,
 ) -> Inferred {
     let Some(nested) = maker.op.nested() else { return Err(no_result(op, 1)) };
-    if let Op::Own(Own::Nesting(Nesting::Scan(scan))) = &maker.op {
+    if let Some(scan) = maker.op.as_loop() {
         let count = nested.outputs().len();
         let at = usize::try_from(position(op)).ok().filter(|at| (1..count).contains(at));
         let operands: Option<Vec<&Type>> = maker.operands.iter().map(|operand| ty(*operand)).collect();

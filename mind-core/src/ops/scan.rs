@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    ir::{Nesting, Op, Own, Scan},
+    ir::{Op, Scan},
     ty::{Shape, Type},
 };
 
@@ -64,14 +64,13 @@ pub(super) static SCAN: OpInfo = OpInfo {
         else {
             not_these_fields()
         };
-        Op::Own(Own::Nesting(Nesting::Scan(Scan { body, carries, reverse })))
+        Scan { body, carries, reverse }.into()
     }),
     ..HOLDING
 };
 
 fn scan(op: &Op) -> &Scan {
-    let Op::Own(Own::Nesting(Nesting::Scan(scan))) = op else { foreign(op) };
-    scan
+    op.as_loop().unwrap_or_else(|| foreign(op))
 }
 
 /// The number of steps.

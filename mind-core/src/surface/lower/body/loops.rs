@@ -8,7 +8,7 @@ use super::report::Spot;
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::ir::{Inst, Made, Nested, Nesting, Op, Own, Scan, ValueId};
+use crate::ir::{Inst, Made, Nested, Op, Scan, ValueId};
 use crate::map::Map;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
@@ -74,15 +74,10 @@ impl BodyLowering<'_> {
         }
         let carries_given = i64::try_from(carries).expect("a value has a bounded number of tensors");
         let scan = Scan { body: nested, carries: carries_given, reverse: of.reverse };
-        let first = self.of_loop(Op::Own(Own::Nesting(Nesting::Scan(scan))), &operands, head)?;
+        let first = self.of_loop(scan.into(), &operands, head)?;
         let mut results = vec![first];
         for at in 1..outputs.len() {
-            let position = i64::try_from(at).expect("a value has a bounded number of tensors");
-            results.push(self.of_loop(
-                Op::Own(Own::Nesting(Nesting::Result { position })),
-                &[first],
-                head,
-            )?);
+            results.push(self.of_loop(Op::further_result(at), &[first], head)?);
         }
         let mut results = results.into_iter();
         let last = Value::rebuilt(&open.carry, &mut results);
@@ -144,7 +139,8 @@ impl BodyLowering<'_> {
             return Ok(positions);
         }
         let from = self.materialise_dim(start)?;
-        self.emit(&spot, Op::Map(Map::Add), &[(positions, expr), (from, start)])
+        let plus = Map::operators().find(|map| map.row().label == "+").expect("sums are written with a sign");
+        self.emit(&spot, Op::Map(plus), &[(positions, expr), (from, start)])
     }
 
     fn materialise_dim(&mut self, expr: ExprId) -> Lowered<ValueId> {

@@ -106,8 +106,7 @@ impl BodyLowering<'_> {
         let first = self.hold(Op::Own(Own::Nesting(Nesting::Pullback(nested))), &operands, expr)?;
         let mut results = vec![first];
         for at in 1..leaves {
-            let position = i64::try_from(at).expect("a result has a bounded number of tensors");
-            results.push(self.hold(Op::Own(Own::Nesting(Nesting::Result { position })), &[first], expr)?);
+            results.push(self.hold(Op::further_result(at), &[first], expr)?);
         }
         let structure = self.structure_of(&result);
         Ok(Value::rebuilt(&structure, &mut results.into_iter()))
