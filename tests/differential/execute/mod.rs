@@ -342,7 +342,7 @@ impl Run<'_> {
         let steps = self.size(&of.steps);
         for ([last, spare], (first, _)) in of.carries.iter().zip(&of.operands) {
             let first = self.value(first).elements;
-            self.store_buffer(if steps % 2 == 0 { *last } else { *spare }, first);
+            self.store_buffer(if steps.is_multiple_of(2) { *last } else { *spare }, first);
         }
         for step in 0..steps {
             let at = if of.reverse { steps - 1 - step } else { step };
