@@ -34,12 +34,13 @@ fn sample(count: usize, scale: f64) -> Vec<f64> {
 #[expect(clippy::type_complexity, reason = "shapes in full")]
 fn inputs(steps: usize) -> (Cell, Tensor<f64, (usize, Const<8>)>, Tensor<f64, (usize, usize, Const<3>)>) {
     let cell = Cell {
-        w: Tensor::from_vec((Const, Const), sample(24, 1.0)).unwrap(),
-        u: Tensor::from_vec((Const, Const), sample(64, 0.5)).unwrap(),
-        b: Tensor::from_vec((Const,), sample(8, 0.5)).unwrap(),
+        w: Tensor::from_vec((Const, Const), sample(24, 1.0)).expect("as many elements as places"),
+        u: Tensor::from_vec((Const, Const), sample(64, 0.5)).expect("as many elements as places"),
+        b: Tensor::from_vec((Const,), sample(8, 0.5)).expect("as many elements as places"),
     };
-    let h = Tensor::from_vec((4, Const), sample(32, 1.0)).unwrap();
-    (cell, h, Tensor::from_vec((steps, 4, Const), sample(steps * 12, 2.0)).unwrap())
+    let h = Tensor::from_vec((4, Const), sample(32, 1.0)).expect("as many elements as places");
+    let xs = Tensor::from_vec((steps, 4, Const), sample(steps * 12, 2.0));
+    (cell, h, xs.expect("as many elements as places"))
 }
 
 #[test]
