@@ -5,6 +5,7 @@ use syn::buffer::Cursor;
 
 use super::levels::{ForeignSubscripts, LevelKind, OpenCall, Operand, Pending, State, Target};
 use super::literals::number;
+use super::loops::loop_word;
 use super::parser::{Parser, is_transform};
 use super::rustisms;
 use crate::diag::{Code, Diag, Site};
@@ -40,14 +41,17 @@ impl<'a> Parser<'a> {
         if self.cursor.literal().is_some() {
             return self.literal().map(State::Behind);
         }
-        for (word, value) in [("true", true), ("false", false)] {
-            if self.take_word(word).is_some() {
-                let site = self.before();
-                return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
+        if let Some((word, behind)) = self.cursor.ident() {
+            for (text, value) in [("true", true), ("false", false)] {
+                if word == text {
+                    self.take_word(text);
+                    let site = self.before();
+                    return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
+                }
             }
-        }
-        if let Some(kind) = self.loop_word() {
-            return self.enter_loop(kind);
+            if let Some(kind) = loop_word(&word, behind) {
+                return self.enter_loop(kind);
+            }
         }
         if let Some(callee) = self.called_path() {
             let start = callee.site();

@@ -1,6 +1,7 @@
 //! Loops: `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { … }`, `for x in xs { … }`.
 
-use proc_macro2::Delimiter;
+use proc_macro2::{Delimiter, Ident};
+use syn::buffer::Cursor;
 
 use super::levels::{LevelKind, LoopPart, OpenLoop, Operand, State};
 use super::parser::{Parser, is_keyword};
@@ -10,23 +11,6 @@ use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 const HEAD: &str = "a loop is written `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { (h, y) }` or `for x in xs { … }`";
 
 impl Parser<'_> {
-    /// Which loop begins here, if one does. `fold` and `scan` are words of loops where a pattern follows.
-    pub(super) fn loop_word(&self) -> Option<LoopKind> {
-        let (word, behind) = self.cursor.ident()?;
-        if word == "for" {
-            return Some(LoopKind::For);
-        }
-        let kind = [LoopKind::Fold, LoopKind::Scan].into_iter().find(|kind| word == kind.name())?;
-        let is_equals =
-            |rest: syn::buffer::Cursor<'_>| rest.punct().is_some_and(|(sign, _)| sign.as_char() == '=');
-        let binds = match (behind.ident(), behind.group(Delimiter::Parenthesis)) {
-            (Some((name, _)), _) => name == "_" || !is_keyword(&name.to_string()),
-            (None, Some((_, _, rest))) => is_equals(rest),
-            (None, None) => false,
-        };
-        binds.then_some(kind)
-    }
-
     /// Reads a loop up to its first expression.
     pub(super) fn enter_loop(&mut self, kind: LoopKind) -> Result<State, Diag> {
         let start = self.here();
@@ -138,4 +122,19 @@ impl Parser<'_> {
     pub(super) fn is_before_body(&mut self) -> bool {
         matches!(self.level().kind, LevelKind::Loop(_))
     }
+}
+
+/// Which loop begins with a word, if one does. `fold` and `scan` are words of loops where a pattern follows.
+pub(super) fn loop_word(word: &Ident, behind: Cursor<'_>) -> Option<LoopKind> {
+    if word == LoopKind::For.name() {
+        return Some(LoopKind::For);
+    }
+    let kind = [LoopKind::Fold, LoopKind::Scan].into_iter().find(|kind| word == kind.name())?;
+    let is_equals = |rest: Cursor<'_>| rest.punct().is_some_and(|(sign, _)| sign.as_char() == '=');
+    let binds = match (behind.ident(), behind.group(Delimiter::Parenthesis)) {
+        (Some((name, _)), _) => name == "_" || !is_keyword(&name.to_string()),
+        (None, Some((_, _, rest))) => is_equals(rest),
+        (None, None) => false,
+    };
+    binds.then_some(kind)
 }
