@@ -7,6 +7,7 @@ mod exact;
 mod extents;
 mod forms;
 mod golden;
+mod loops;
 mod lowering;
 mod masks;
 mod nested;

@@ -18,7 +18,7 @@ use super::support::{
 use crate::sample::sample;
 
 /// The module of the gradients alone, a function of the primal's inputs and the cotangents.
-fn gradients_only(module: &Canonical, options: &GradientOptions) -> Result<Canonical, AutodiffError> {
+pub fn gradients_only(module: &Canonical, options: &GradientOptions) -> Result<Canonical, AutodiffError> {
     let gradient = differentiate(module, options)?;
     let (insts, outputs) = Module::clone(&gradient.module).into_parts();
     let kept = outputs[module.outputs().len()..].to_vec();

@@ -1,0 +1,211 @@
+//! Derivatives of loops: programs of the surface language against difference quotients, to second order.
+
+use mind_core::{
+    canon::Canonical,
+    grad::{Cotangent, GradientOptions, Wrt, differentiate},
+    interp::Array,
+    ir::{Module, Op, ValueId},
+    ops::{Profile, sample::Domain},
+    ty::Type,
+};
+
+use super::{
+    second_order::gradients_only,
+    support::{Rng, arguments, assert_gradients, canonical, every_float, like, numbers, run},
+};
+use crate::stablehlo::functions;
+
+/// What a loop may be: the last function of each program. Integers stay below 3.
+const PROGRAMS: &[(&str, &str)] = &[
+    (
+        "a recurrence with a matrix product",
+        "fn f<L>(h: f64[3], xs: f64[L, 2], w: f64[3, 3], u: f64[2, 3]) -> (f64[3], f64[L, 3]) {
+            scan h = h for x in xs { let h = tanh(h @ w + x @ u); (h, h) }
+        }",
+    ),
+    (
+        "in reverse",
+        "fn f<L>(h: f64[2], xs: f64[L, 2], w: f64[2]) -> (f64[2], f64[L]) {
+            scan h = h for x in xs, reverse = true { let h = sin(h * w) + x; (h, sum(h * x)) }
+        }",
+    ),
+    (
+        "several carries of which one is of integers and the first",
+        "fn f<L>(a: f64, b: f64[2], xs: f64[L, 2], n: i64) -> (f64, f64[2]) {
+            let (n, a, b) = fold (n, a, b) = (n, a, b) for x in xs { (n + 1, a * cos(a) + sum(b), b * x + a * f64(n)) };
+            (a * f64(n), b)
+        }",
+    ),
+    (
+        "results of integers beside those of floats",
+        "fn f<L>(h: f64, xs: f64[L], k: i64) -> (f64[L], f64) {
+            let (h, ks) = scan h = h for x in xs { (h * x + x, i64(x > 0.0) + k) };
+            let (ks, ys) = for (k, x) in (ks, xs) { (k + k, sin(x) * f64(k)) };
+            (ys * f64(ks), h)
+        }",
+    ),
+    (
+        "only stacked results",
+        "fn f<L>(xs: f64[L, 2], w: f64[2]) -> (f64[L, 2], f64[L]) {
+            for x in xs { (exp(x * w), sum(x * x * w)) }
+        }",
+    ),
+    (
+        "carries whose last values nothing reads",
+        "fn f<L>(a: f64, b: f64, xs: f64[L]) -> f64[L] {
+            let (_, ys) = scan (a, b) = (a, b) for x in xs { ((a * b + x, sin(b) + a), a * x) };
+            ys
+        }",
+    ),
+    (
+        "a carry that starts and ends without the parameters",
+        "fn f<L>(xs: f64[L], w: f64) -> f64 {
+            let (a, _) = fold (a, b) = (f64(1.0), f64(2.0)) for x in xs { (b * x, sin(a) * w) };
+            a
+        }",
+    ),
+    (
+        "a carry that is replaced",
+        "fn f<L>(h: f64[2], xs: f64[L, 2]) -> f64[2] { fold h = h for x in xs { x * x } }",
+    ),
+    (
+        "a carry that stays, and one that changes places with another",
+        "fn f<L>(a: f64, b: f64, c: f64, xs: f64[L]) -> (f64, f64, f64) {
+            fold (a, b, c) = (a, b, c) for x in xs { (b, a * x, c) }
+        }",
+    ),
+    ("a carry that no operand changes", "fn f(h: f64[2]) -> f64[2] { fold h = h for i in 0..3 { sin(h) + h } }"),
+    (
+        "one step",
+        "fn f(h: f64[2], xs: f64[1, 2], w: f64[2]) -> (f64[2], f64[1, 2]) {
+            scan h = h for x in xs { let h = tanh(h * w + x); (h, h * x) }
+        }",
+    ),
+    (
+        "choices in the body",
+        "fn f<L>(h: f64[2], xs: f64[L, 2], w: f64[2]) -> (f64[2], f64[L, 2]) {
+            scan h = h for x in xs { let h = where(x > 0.0, h * w, sqrt(h * h + 1.0)); (h, relu(h * x)) }
+        }",
+    ),
+    (
+        "several values iterated, and a value that is iterated and captured",
+        "fn f<L>(h: f64, xs: f64[L], ys: f64[L, 2]) -> (f64, f64[L]) {
+            scan h = h for (x, y) in (xs, ys) { (h * x + sum(xs * xs) * sum(y), sum(y) * h) }
+        }",
+    ),
+    (
+        "rows that integers choose",
+        "fn f<L>(table: f64[3, 2], at: i64[L], h: f64[2]) -> f64[2] {
+            fold h = h for i in at { sin(h) * gather(table, i) }
+        }",
+    ),
+    (
+        "a loop in a loop",
+        "fn f<N, M>(xs: f64[N, M], w: f64) -> (f64, f64[N]) {
+            scan s = w for row in xs { let p = fold p = s for e in row { sin(p * e) + w }; (s + p, p * s) }
+        }",
+    ),
+    (
+        "a loop in a loop that goes the other way and stacks",
+        "fn f<N, M>(xs: f64[N, M], h: f64[M]) -> f64[M] {
+            fold h = h for row in xs { let (_, ys) = scan p = f64(1.0) for (e, h) in (row, h), reverse = true { (p * e + h, tanh(p * h)) }; ys }
+        }",
+    ),
+    (
+        "the result of a loop in another one",
+        "fn f<L>(h: f64, xs: f64[L]) -> f64 {
+            let (h, ys) = scan h = h for x in xs { (sin(h) * x, h + x) };
+            fold h = h for y in ys, reverse = true { h * y + y }
+        }",
+    ),
+    (
+        "products and maxima",
+        "fn f<L>(h: f64[2, 2], xs: f64[L, 2, 2]) -> (f64[2, 2], f64[L]) {
+            scan h = h for x in xs { (tanh(h @ x) + x, max(h * x)) }
+        }",
+    ),
+];
+
+fn module(program: &str) -> Canonical {
+    let function = functions(program).pop().expect("there is a function");
+    canonical(function.program.expect("it is right").module)
+}
+
+fn given(what: &str, module: &Module) -> Vec<Array> {
+    let types: Vec<Type> = module.inputs().map(|(_, ty)| ty.clone()).collect();
+    arguments(&mut Rng::new(what), &types, Domain::Any, 3)
+}
+
+fn by(input: usize) -> GradientOptions {
+    let wrt = vec![Wrt { input: ValueId::new(input), zero_ok: true }];
+    GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended }
+}
+
+#[test]
+fn gradients_of_loops_are_difference_quotients_to_second_order() {
+    for (what, program) in PROGRAMS {
+        let module = module(program);
+        let given = given(what, &module);
+        let gradient = assert_gradients(what, &module, &given, Profile::Extended, 1e-7)
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        let has_loop = |module: &Module| module.insts().iter().any(|inst| matches!(inst.op, Op::Own(_)));
+        assert!(has_loop(&module) && has_loop(&gradient.module), "{what}");
+        let again = gradients_only(&module, &every_float(&module, Profile::Extended)).expect("it was made");
+        let mut rng = Rng::new(what);
+        let cotangents = run(&module, &given).into_iter();
+        let cotangents = cotangents.map(|result| like(&result, |_| rng.between(-1.0, 1.0)));
+        let given: Vec<Array> = given.iter().cloned().chain(cotangents).collect();
+        assert_gradients(&format!("{what}, again"), &again, &given, Profile::Extended, 1e-6)
+            .unwrap_or_else(|error| panic!("{what}, again: {error}"));
+    }
+}
+
+#[test]
+fn a_gradient_by_one_parameter_is_that_among_those_by_all() {
+    for (what, program) in PROGRAMS {
+        let module = module(program);
+        let mut rng = Rng::new(what);
+        let given = given(what, &module);
+        let cotangents = run(&module, &given).into_iter();
+        let cotangents = cotangents.map(|result| like(&result, |_| rng.between(-1.0, 1.0)));
+        let all: Vec<Array> = given.iter().cloned().chain(cotangents).collect();
+        let gradients =
+            gradients_only(&module, &every_float(&module, Profile::Extended)).expect("it has one");
+        let gradients = run(&gradients, &all);
+        let floats = (0..given.len()).filter(|input| given[*input].dtype().is_float());
+        for (input, expected) in floats.zip(&gradients) {
+            let one = gradients_only(&module, &by(input)).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let found = run(&one, &all);
+            for (found, expected) in numbers(&found[0]).iter().zip(numbers(expected)) {
+                let difference = (found - expected).abs();
+                assert!(
+                    difference <= 1e-12 * expected.abs().max(1.0),
+                    "{what} by {input}: {found}, {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn cotangents_of_zero_give_zeros_whatever_the_steps_compute() {
+    // Roots of 0 and quotients by 0, in what is masked and in what is not.
+    let program = "fn f<L>(h: f64, xs: f64[L], w: f64) -> (f64, f64[L]) {
+        scan h = h for x in xs { (h + where(x > 0.0, sqrt(x) * w, 0.0), log(x) * sqrt(w)) }
+    }";
+    let module = module(program);
+    let given = [vec![1.0], vec![4.0, 0.0, -1.0], vec![0.0]];
+    let shapes: [&[usize]; 3] = [&[], &[3], &[]];
+    let given: Vec<Array> =
+        given.into_iter().zip(shapes).map(|(elements, shape)| Array::new(shape, elements)).collect();
+    let gradient =
+        differentiate(&module, &every_float(&module, Profile::Extended)).expect("it has one").module;
+    for by_last in [0.0, 1.0] {
+        let cotangents = [Array::new([], vec![by_last]), Array::new([3], vec![0.0; 3])];
+        let results = run(&gradient, &[&given[..], &cotangents].concat());
+        // By `xs` it is w / (2 sqrt(x)) where x is positive, and w is 0; by `w` the root of 4.
+        assert_eq!(numbers(&results[2]), [by_last]);
+        assert_eq!(numbers(&results[3]), [0.0; 3]);
+        assert_eq!(numbers(&results[4]), [2.0 * by_last]);
+    }
+}
