@@ -8,7 +8,7 @@ use crate::{
     diag::Code,
     dim::{Bindings, Dim, Symbol},
     interp::{RunError, check_requirements},
-    ir::{Const, Op},
+    ir::{Const, Module, Op},
     ty::Shape,
     verify::requirements,
 };
@@ -39,13 +39,20 @@ pub(super) fn check(module: &Canonical, given: &BTreeMap<Symbol, i64>) -> Result
     let bindings: Bindings =
         given.iter().map(|(symbol, extent)| (symbol.clone(), Dim::literal(*extent))).collect();
     check_requirements(&requirements(module), &bindings).map_err(Error::Extents)?;
-    for inst in module.insts() {
-        countable(&inst.ty.shape, &bindings)?;
-        if let Op::Const(Const::Count { shape, .. }) = &inst.op {
-            countable(shape, &bindings)?;
-        }
-    }
+    all_countable(module, &bindings)?;
     Ok(bindings)
+}
+
+/// E6004 if there is a shape, in loops too, with more elements than 64 bits count.
+fn all_countable(module: &Module, bindings: &Bindings) -> Result<(), Error> {
+    for inst in module.insts() {
+        countable(&inst.ty.shape, bindings)?;
+        if let Op::Const(Const::Count { shape, .. }) = &inst.op {
+            countable(shape, bindings)?;
+        }
+        inst.op.called().map_or(Ok(()), |body| all_countable(body, bindings))?;
+    }
+    Ok(())
 }
 
 /// E6004 for a shape with more elements than 64 bits count.

@@ -1,6 +1,6 @@
 //! Operations, one match over all that there are.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, mem, sync::Arc};
 
 use super::{
     Argument, Described, Error, Mesh, Options, Placed, elements, mesh, ordering, quoted_text, reductions,
@@ -13,9 +13,14 @@ use crate::{
     canon::Canonical,
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Arrange, Const, Effect, Inst, Join, Made, Op, Own, Part, Product, Rows, Slice, ValueId},
+    ir::{
+        Arrange, Const, Effect, Inst, Join, Made, Module, Nesting, Op, Own, Part, Product, Rows, Scan, Slice,
+        ValueId,
+    },
+    map::Map,
     ops::{position, seen_through},
     plan::Update,
+    ty::DType,
 };
 
 /// The text of a module whose every dim has a value under the bindings.
@@ -28,17 +33,11 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
         module.inputs().map(|(_, ty)| Tensor::new(ty.dtype, extents.of(&ty.shape))).collect();
     let mesh = options.mesh.as_ref();
     mesh.map_or(Ok(()), |mesh| mesh.check(module, &inputs))?;
-    let mut lowering = Lowering { extents, writer: Writer::new(inputs.clone()), values: Vec::new() };
-    for (value, inst) in module.iter() {
-        let lowered = match seen_through(module, inst) {
-            Some(same) => lowering.values[same.index()],
-            None if inst.op.is_input() => lowering.writer.argument(value.index()),
-            None => lowering.inst(inst),
-        };
-        lowering.values.push(lowered);
-    }
+    let writer = Writer::new(inputs.clone());
+    let given = (0..inputs.len()).map(|input| writer.argument(input)).collect();
+    let mut lowering = Lowering { extents, writer, values: Vec::new(), further: BTreeMap::new() };
+    let outputs = lowering.module(module, given);
     let arguments = arguments(module, inputs, options);
-    let outputs: Vec<_> = module.outputs().iter().map(|output| lowering.values[output.index()]).collect();
     let results = outputs.iter().enumerate().map(|(position, output)| {
         let tensor = lowering.writer.tensor(*output).clone();
         let updated = arguments.iter().find(|argument| argument.updated == Some(position));
@@ -123,12 +122,30 @@ impl Extents<'_> {
 struct Lowering<'a> {
     extents: Extents<'a>,
     writer: Writer,
-    /// What each instruction became.
+    /// What each instruction became, of several results the first.
     values: Vec<SsaValue>,
+    /// The results behind the first.
+    further: BTreeMap<ValueId, Vec<SsaValue>>,
 }
 
 impl Lowering<'_> {
-    fn inst(&mut self, inst: &Inst) -> SsaValue {
+    /// The results of a module, whose inputs are these.
+    fn module(&mut self, module: &Module, inputs: Vec<SsaValue>) -> Vec<SsaValue> {
+        let count = inputs.len();
+        let around = (mem::replace(&mut self.values, inputs), mem::take(&mut self.further));
+        for (value, inst) in module.iter().skip(count) {
+            let lowered = match seen_through(module, inst) {
+                Some(same) => self.values[same.index()],
+                None => self.inst(value, inst),
+            };
+            self.values.push(lowered);
+        }
+        let outputs = module.outputs().iter().map(|output| self.values[output.index()]).collect();
+        (self.values, self.further) = around;
+        outputs
+    }
+
+    fn inst(&mut self, value: ValueId, inst: &Inst) -> SsaValue {
         let operands: Vec<_> = inst.operands.iter().map(|operand| self.values[operand.index()]).collect();
         let to = Tensor::new(inst.ty.dtype, self.extents.of(&inst.ty.shape));
         match &inst.op {
@@ -166,10 +183,88 @@ impl Lowering<'_> {
             Op::Window(window) => window::lower(&mut self.writer, window, [operands[0], operands[1]], to),
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls functions of Rust is refused"),
-            Op::Own(Own::Nesting(_)) => {
-                unreachable!("the canonical form has no calls, loops are refused, and the rest is a value")
+            Op::Own(Own::Nesting(Nesting::Scan(scan))) => {
+                let mut results = self.scan(scan, &operands).into_iter();
+                let first = results.next().expect("a verified module has an output");
+                self.further.insert(value, results.collect());
+                first
+            }
+            Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
+                self.further[&inst.operands[0]][position(*at) - 1]
+            }
+            Op::Own(Own::Nesting(Nesting::Call(_) | Nesting::Pullback(_))) => {
+                unreachable!("the canonical form has no calls, and a pullback is its operand")
             }
         }
+    }
+
+    /// The results of a loop. It counts its turns, and carries what is stacked beside the carries, so that each turn writes its
+    /// own part. What it reads of operands that are no carries is from outside.
+    fn scan(&mut self, scan: &Scan, operands: &[SsaValue]) -> Vec<SsaValue> {
+        let carries = scan.carry_count();
+        let iterated = scan.iterated(operands.iter().map(|operand| self.writer.tensor(*operand).rank()));
+        let first = iterated.iter().position(|is_iterated| *is_iterated);
+        let first = operands[first.expect("a verified loop iterates over something")];
+        let steps = self.writer.tensor(first).shape[0];
+        let place = Tensor::scalar(DType::I64);
+        let mut number_of = |number: i64| self.writer.constant(&number.to_string(), place.clone());
+        let [zero, one, end] = [0, 1, steps].map(&mut number_of);
+        let last = scan.reverse.then(|| number_of(steps - 1));
+        let mut start = vec![zero];
+        start.extend(&operands[..carries]);
+        for output in &scan.body.outputs()[carries..] {
+            let ty = scan.body.ty(*output);
+            let shape: Vec<i64> = [steps].into_iter().chain(self.extents.of(&ty.shape)).collect();
+            let unwritten = self.writer.constant(&number(0.0, ty.dtype), Tensor::new(ty.dtype, shape));
+            start.push(unwritten);
+        }
+        let under_way = self.writer.start(&start);
+        let (count, now) = (under_way.now[0], under_way.now.clone());
+        let around = self.writer.open();
+        let goes_on = elements::apply(&mut self.writer, Map::Lt, &[count, end]);
+        let condition = self.writer.close(around, &[goes_on]);
+        let around = self.writer.open();
+        let at = last.map_or(count, |last| elements::apply(&mut self.writer, Map::Sub, &[last, count]));
+        let (carried, stacked) = now[1..].split_at(carries);
+        let mut inputs = carried.to_vec();
+        for (operand, is_iterated) in operands.iter().zip(&iterated).skip(carries) {
+            inputs.push(if *is_iterated { self.element(*operand, at, zero) } else { *operand });
+        }
+        let results = self.module(&scan.body, inputs);
+        let mut next = vec![elements::apply(&mut self.writer, Map::Add, &[count, one])];
+        next.extend(&results[..carries]);
+        for (whole, element) in stacked.iter().zip(&results[carries..]) {
+            next.push(self.with_element(*whole, *element, at, zero));
+        }
+        let turn = self.writer.close(around, &next);
+        let results = self.writer.repeat(under_way, &condition, &turn);
+        results[1..].to_vec()
+    }
+
+    /// The element along the leading axis at a place.
+    fn element(&mut self, operand: SsaValue, at: SsaValue, zero: SsaValue) -> SsaValue {
+        let shape = self.writer.tensor(operand).shape.clone();
+        let sizes: Vec<i64> = [1].into_iter().chain(shape[1..].iter().copied()).collect();
+        let mut operands = vec![operand, at];
+        operands.resize(1 + shape.len(), zero);
+        let (between, to) = (list(&sizes), self.writer.tensor(operand).with_shape(sizes));
+        let part = self.writer.operation(
+            "stablehlo.dynamic_slice",
+            &operands,
+            format_args!(", sizes = {between}"),
+            to,
+        );
+        self.writer.reshaped(part, &shape[1..])
+    }
+
+    /// A tensor with another element along the leading axis at a place.
+    fn with_element(&mut self, whole: SsaValue, element: SsaValue, at: SsaValue, zero: SsaValue) -> SsaValue {
+        let to = self.writer.tensor(whole).clone();
+        let shape: Vec<i64> = [1].into_iter().chain(to.shape[1..].iter().copied()).collect();
+        let part = self.writer.reshaped(element, &shape);
+        let mut operands = vec![whole, part, at];
+        operands.resize(2 + to.rank(), zero);
+        self.writer.operation("stablehlo.dynamic_update_slice", &operands, format_args!(""), to)
     }
 
     fn constant(&mut self, constant: &Const, to: Tensor) -> SsaValue {

@@ -68,7 +68,7 @@ use crate::{
     diag::Code,
     dim::Symbol,
     interp::RunError,
-    ir::{Op, Own},
+    ir::{Module, Op, Own},
     plan::Update,
     ty::DType,
 };
@@ -104,9 +104,6 @@ pub enum Error {
     /// Calls of Rust functions, all of them: E6010.
     #[error("functions of Rust have no StableHLO: {}", quoted(.0))]
     External(Vec<Arc<str>>),
-    /// Loops: E6003.
-    #[error("`Scan` has no StableHLO here yet, so a program with a loop does not run on an engine")]
-    Loop,
 }
 
 impl Error {
@@ -117,7 +114,6 @@ impl Error {
             Self::Unknown(_) => Code::E2002,
             Self::Extents(error) | Self::Mesh(error) => error.code,
             Self::External(_) => Code::E6010,
-            Self::Loop => Code::E6003,
         }
     }
 }
@@ -183,20 +179,25 @@ pub fn described(module: &Canonical, options: &Options) -> Result<Described, Err
     if !foreign.is_empty() {
         return Err(Error::External(foreign));
     }
-    if module.insts().iter().any(|inst| inst.op.called().is_some()) {
-        return Err(Error::Loop);
-    }
     let extents = extents::check(module, &options.extents)?;
     lower::module(module, &extents, options)
 }
 
-/// The functions of Rust that a module calls, each once, sorted.
-fn externals(module: &Canonical) -> Vec<Arc<str>> {
-    let functions = module.insts().iter().filter_map(|inst| match &inst.op {
-        Op::Own(Own::External(external)) => Some(external.function().clone()),
-        _ => None,
-    });
-    functions.collect::<BTreeSet<_>>().into_iter().collect()
+/// The functions of Rust that a module calls, in loops too, each once, sorted.
+fn externals(module: &Module) -> Vec<Arc<str>> {
+    fn collect(module: &Module, functions: &mut BTreeSet<Arc<str>>) {
+        for inst in module.insts() {
+            if let Op::Own(Own::External(external)) = &inst.op {
+                functions.insert(external.function().clone());
+            }
+            if let Some(body) = inst.op.called() {
+                collect(body, functions);
+            }
+        }
+    }
+    let mut functions = BTreeSet::new();
+    collect(module, &mut functions);
+    functions.into_iter().collect()
 }
 
 /// A name between quotes, as MLIR reads it.

@@ -3,25 +3,42 @@
 use std::{
     collections::BTreeSet,
     fmt::{self, Write as _},
+    mem,
 };
 
 use super::tensor::{Tensor, list};
 
-/// A value of the text: an argument of the function or the result of a line.
+/// A value of the text: an argument of the function or of a region, or a result of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SsaValue(usize);
 
 /// A function under way.
 pub(super) struct Writer {
     lines: String,
+    /// How many lines have results.
+    count: usize,
     /// Of all values, arguments first.
     tensors: Vec<Tensor>,
+    /// What the text calls them.
+    names: Vec<String>,
     arguments: usize,
-    /// Those that are the second result of their line.
-    seconds: BTreeSet<usize>,
     /// Those that are a quotient once an engine has dropped what changes no number, as a product with 1.
     quotients: BTreeSet<usize>,
 }
+
+/// A loop whose regions are under way.
+pub(super) struct Loop {
+    number: usize,
+    start: Vec<SsaValue>,
+    /// What both regions have of its values.
+    pub(super) now: Vec<SsaValue>,
+}
+
+/// The lines around a region.
+pub(super) struct Around(String);
+
+/// The lines of a region.
+pub(super) struct Region(String);
 
 /// Operations that an engine drops where an operand is 0 or 1, or moves a division through.
 const TRANSPARENT: &[&str] = &[
@@ -39,8 +56,15 @@ const TRANSPARENT: &[&str] = &[
 impl Writer {
     /// A function of these arguments.
     pub(super) fn new(arguments: Vec<Tensor>) -> Self {
-        let (seconds, quotients) = (BTreeSet::new(), BTreeSet::new());
-        Self { lines: String::new(), arguments: arguments.len(), tensors: arguments, seconds, quotients }
+        let names = (0..arguments.len()).map(|argument| format!("%arg{argument}")).collect();
+        Self {
+            lines: String::new(),
+            count: 0,
+            names,
+            arguments: arguments.len(),
+            tensors: arguments,
+            quotients: BTreeSet::new(),
+        }
     }
 
     /// An argument, by its position.
@@ -56,11 +80,20 @@ impl Writer {
 
     /// What the text calls a value.
     pub(super) fn name(&self, value: SsaValue) -> String {
-        match value.0.checked_sub(self.arguments) {
-            None => format!("%arg{}", value.0),
-            Some(line) if self.seconds.contains(&value.0) => format!("%{line}#1"),
-            Some(line) => format!("%{line}"),
-        }
+        self.names[value.0].clone()
+    }
+
+    /// Another value.
+    fn value(&mut self, to: Tensor, name: String) -> SsaValue {
+        self.tensors.push(to);
+        self.names.push(name);
+        SsaValue(self.tensors.len() - 1)
+    }
+
+    /// The number of the next line that has results.
+    fn number(&mut self) -> usize {
+        self.count += 1;
+        self.count - 1
     }
 
     /// The lines so far.
@@ -70,20 +103,65 @@ impl Writer {
 
     /// A line whose right side is this.
     pub(super) fn line(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
-        let value = SsaValue(self.tensors.len());
-        self.tensors.push(to);
-        writeln!(self.lines, "    {} = {right}", self.name(value)).expect("writing to a string cannot fail");
-        value
+        let number = self.number();
+        self.write(format_args!("%{number} = {right}"));
+        self.value(to, format!("%{number}"))
     }
 
     /// A line with two results, of which the second is read.
     pub(super) fn second(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
-        let value = SsaValue(self.tensors.len());
-        self.tensors.push(to);
-        writeln!(self.lines, "    {}:2 = {right}", self.name(value))
-            .expect("writing to a string cannot fail");
-        self.seconds.insert(value.0);
-        value
+        let number = self.number();
+        self.write(format_args!("%{number}:2 = {right}"));
+        self.value(to, format!("%{number}#1"))
+    }
+
+    fn write(&mut self, line: fmt::Arguments<'_>) {
+        writeln!(self.lines, "    {line}").expect("writing to a string cannot fail");
+    }
+
+    /// A loop that starts with these values; its regions are to be written, then [`Self::repeat`] gives its results.
+    pub(super) fn start(&mut self, start: &[SsaValue]) -> Loop {
+        let (number, tensors) = (self.number(), start.iter().map(|value| self.tensor(*value).clone()));
+        let tensors: Vec<Tensor> = tensors.collect();
+        let now = tensors.into_iter().enumerate();
+        let now: Vec<_> = now.map(|(at, tensor)| self.value(tensor, format!("%turn{number}_{at}"))).collect();
+        // An engine may unroll a loop, or put its one turn in its place, and then sees what each turn makes.
+        now.iter().for_each(|value| self.mark_quotient(*value));
+        Loop { number, start: start.to_vec(), now }
+    }
+
+    /// Begins a region, whose lines may use the values so far.
+    pub(super) fn open(&mut self) -> Around {
+        Around(mem::take(&mut self.lines))
+    }
+
+    /// Ends a region, which gives these values.
+    pub(super) fn close(&mut self, around: Around, given: &[SsaValue]) -> Region {
+        let types: Vec<_> = given.iter().map(|value| self.tensor(*value).to_string()).collect();
+        let (names, types) = (self.names(given), types.join(", "));
+        self.write(format_args!("stablehlo.return {names} : {types}"));
+        let lines = mem::replace(&mut self.lines, around.0);
+        Region(lines.lines().fold(String::new(), |text, line| text + "  " + line + "\n"))
+    }
+
+    /// The loop that goes on while the one region gives true; the other makes the values of the next turn. Gives the last values.
+    pub(super) fn repeat(&mut self, of: Loop, condition: &Region, turn: &Region) -> Vec<SsaValue> {
+        let Loop { number, start, now } = of;
+        let tensors: Vec<Tensor> = now.iter().map(|value| self.tensor(*value).clone()).collect();
+        let given = now.iter().zip(&start);
+        let given: Vec<_> =
+            given.map(|(now, start)| format!("{} = {}", self.name(*now), self.name(*start))).collect();
+        let types: Vec<_> = tensors.iter().map(Tensor::to_string).collect();
+        let (given, types, count) = (given.join(", "), types.join(", "), tensors.len());
+        let (Region(condition), Region(turn)) = (condition, turn);
+        self.write(format_args!(
+            "%{number}:{count} = stablehlo.while({given}) : {types}\n    cond {{\n{condition}    }} do {{\n{turn}    }}"
+        ));
+        let results = tensors.into_iter().enumerate();
+        let results: Vec<_> =
+            results.map(|(at, tensor)| self.value(tensor, format!("%{number}#{at}"))).collect();
+        results.iter().for_each(|value| self.mark_quotient(*value));
+        results
     }
 
     /// `%2 = stablehlo.add %0, %1 : tensor<f32>`, with what stands between the operands and the types.
