@@ -17,7 +17,6 @@ use crate::{
         Arrange, Const, Effect, Inst, Join, Made, Module, Nesting, Op, Own, Part, Product, Rows, Scan, Slice,
         ValueId,
     },
-    map::Map,
     ops::{position, seen_through},
     plan::Update,
     ty::DType,
@@ -183,17 +182,18 @@ impl Lowering<'_> {
             Op::Window(window) => window::lower(&mut self.writer, window, [operands[0], operands[1]], to),
             Op::Effect(Effect::Inspect { .. }) => operands[0],
             Op::Own(Own::External(_)) => unreachable!("a module that calls functions of Rust is refused"),
-            Op::Own(Own::Nesting(Nesting::Scan(scan))) => {
+            Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
+                self.further[&inst.operands[0]][position(*at) - 1]
+            }
+            Op::Own(Own::Nesting(_)) => {
+                let scan = inst
+                    .op
+                    .as_loop()
+                    .expect("the canonical form has no calls, and a pullback is its operand");
                 let mut results = self.scan(scan, &operands).into_iter();
                 let first = results.next().expect("a verified module has an output");
                 self.further.insert(value, results.collect());
                 first
-            }
-            Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
-                self.further[&inst.operands[0]][position(*at) - 1]
-            }
-            Op::Own(Own::Nesting(Nesting::Call(_) | Nesting::Pullback(_))) => {
-                unreachable!("the canonical form has no calls, and a pullback is its operand")
             }
         }
     }
@@ -221,17 +221,19 @@ impl Lowering<'_> {
         let under_way = self.writer.start(&start);
         let (count, now) = (under_way.now[0], under_way.now.clone());
         let around = self.writer.open();
-        let goes_on = elements::apply(&mut self.writer, Map::Lt, &[count, end]);
+        let goes_on = elements::play(&mut self.writer, "lt(at, end)", &[("at", count), ("end", end)]);
         let condition = self.writer.close(around, &[goes_on]);
         let around = self.writer.open();
-        let at = last.map_or(count, |last| elements::apply(&mut self.writer, Map::Sub, &[last, count]));
+        let at = last.map_or(count, |last| {
+            elements::play(&mut self.writer, "last - at", &[("last", last), ("at", count)])
+        });
         let (carried, stacked) = now[1..].split_at(carries);
         let mut inputs = carried.to_vec();
         for (operand, is_iterated) in operands.iter().zip(&iterated).skip(carries) {
             inputs.push(if *is_iterated { self.element(*operand, at, zero) } else { *operand });
         }
         let results = self.module(&scan.body, inputs);
-        let mut next = vec![elements::apply(&mut self.writer, Map::Add, &[count, one])];
+        let mut next = vec![elements::play(&mut self.writer, "at + one", &[("at", count), ("one", one)])];
         next.extend(&results[..carries]);
         for (whole, element) in stacked.iter().zip(&results[carries..]) {
             next.push(self.with_element(*whole, *element, at, zero));
