@@ -119,13 +119,14 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     finish(builder.finish(outputs), (&recorded, &made), options.profile, fault)
 }
 
-/// The gradient of a module as the rules make it, without a check: that of one that an instruction holds.
-fn raw(primal: &Module, options: &GradientOptions) -> Result<Module, AutodiffError> {
-    let Backward { builder, outputs, .. } = backward(primal, options)?;
+/// The gradient of a module that an instruction holds, unverified. Further outputs are the copies of the values in `kept`.
+fn raw(primal: &Module, options: &GradientOptions, kept: &[ValueId]) -> Result<Module, AutodiffError> {
+    let Backward { builder, mut outputs, copies, .. } = backward(primal, options)?;
+    outputs.extend(kept.iter().map(|value| copies[value.index()]));
     Ok(builder.finish(outputs))
 }
 
-/// What the rules make.
+/// A gradient as the rules make it, before it is verified.
 struct Backward<'a> {
     builder: Builder,
     outputs: Vec<ValueId>,
@@ -138,7 +139,7 @@ struct Backward<'a> {
     made_for: Vec<Option<ValueId>>,
 }
 
-/// The rules of a module, played from its results to its inputs.
+/// Applies the rules of a module's instructions, from its results to its inputs.
 fn backward<'a>(primal: &'a Module, options: &GradientOptions) -> Result<Backward<'a>, AutodiffError> {
     let activity = Activity::new(primal, options.wrt.iter().map(|wrt| wrt.input));
     let Copy { mut builder, values: copies, seeds, loops } = primal::copy(primal, options, &activity)?;

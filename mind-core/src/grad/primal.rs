@@ -57,15 +57,12 @@ pub(super) fn copy(
     for (value, inst) in primal.iter().skip(values.len()) {
         let operands = inst.operands.map(|operand| values[operand.index()]);
         let allowed = inst.op.info().profile <= options.profile;
-        let derived = match inst.op.as_loop() {
-            Some(scan) if allowed => {
-                let types: Vec<_> = inst.operands.iter().map(|operand| primal.ty(*operand)).collect();
-                let wanted: Vec<_> =
-                    inst.operands.iter().map(|operand| activity.is_active(*operand)).collect();
-                scan::loops(scan, &types, &wanted)?
-            }
-            _ => None,
-        };
+        let derived = inst.op.as_loop().filter(|_| allowed).map(|scan| {
+            let types: Vec<_> = inst.operands.iter().map(|operand| primal.ty(*operand)).collect();
+            let wanted: Vec<_> = inst.operands.iter().map(|operand| activity.is_active(*operand)).collect();
+            scan::loops(scan, &types, &wanted)
+        });
+        let derived = derived.transpose()?.flatten();
         values.push(if let Some(derived) = derived {
             let forward = derived.forward.clone().into();
             loops.insert(value, derived);

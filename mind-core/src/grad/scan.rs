@@ -1,15 +1,13 @@
-//! The derivative of a loop: one loop forwards, which also stacks what the derivative reads, and one in the other direction.
+//! The derivative of a loop: a loop forwards, which also stacks the values that the derivative reads, and a loop backwards.
 //!
-//! The gradient of the body is cut in two: what depends on no cotangent is computed by the loop forwards, and of that the values
-//! that the other half reads are stacked, but for those that cost little to compute again.
-
-use std::{collections::HashMap, sync::Arc};
+//! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the loop forwards. It
+//! stacks those of them that the other loop reads, unless they cost little to compute again.
 
 use crate::{
     build::Builder,
     canon,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
-    ir::{Inst, Module, Nested, Op, Operands, Scan, ValueId},
+    ir::{Inst, Module, Nested, Op, Scan, ValueId},
     map::formula,
     ops::{Motion, Profile},
     ty::Type,
@@ -21,17 +19,18 @@ pub(super) struct Loops {
     pub(super) forward: Scan,
     /// How many results it has without them.
     pub(super) results: usize,
-    /// The loop in the other direction. Its first operands are the cotangents of `carries`, then the sums of the cotangents of
+    /// The loop backwards. Its first operands are the cotangents of `carries`, then the sums of the cotangents of
     /// `captured`, then `reads`; its results are both of these and the stacked cotangents of `iterated`.
     pub(super) backward: Scan,
-    /// The operands that have cotangents, by what they are to the loop.
+    /// The operands that have cotangents: carries, captured ones, iterated ones.
     pub(super) carries: Vec<usize>,
     pub(super) captured: Vec<usize>,
     pub(super) iterated: Vec<usize>,
+    /// The operands of the loop backwards behind its carries.
     pub(super) reads: Vec<Read>,
 }
 
-/// What a step of the loop backwards reads.
+/// An operand of the loop backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     /// A value of the step forwards, by its position among those that are stacked.
@@ -48,50 +47,20 @@ pub(super) fn loops(
     operands: &[&Type],
     wanted: &[bool],
 ) -> Result<Option<Loops>, AutodiffError> {
-    let body: &Module = &scan.body;
-    let (count, carries) = (operands.len(), scan.carry_count());
-    let is_iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
-    let mut active: Vec<bool> =
-        operands.iter().zip(wanted).map(|(ty, wanted)| *wanted && ty.dtype.is_float()).collect();
-    // A carry that depends on a parameter after one step passes that on to the next.
-    let activity = loop {
-        let inputs = (0..count).filter(|input| active[*input]).map(ValueId::new);
-        let activity = Activity::new(body, inputs);
-        let more = (0..carries).find(|carry| !active[*carry] && activity.is_active(body.outputs()[*carry]));
-        match more {
-            Some(carry) => active[carry] = true,
-            None => break activity,
-        }
-    };
-    let results: Vec<usize> =
-        (0..body.outputs().len()).filter(|result| activity.is_active(body.outputs()[*result])).collect();
-    if results.is_empty() {
-        return Ok(None);
-    }
-    let outputs = results.iter().map(|result| body.outputs()[*result]).collect();
-    let primal = Module::from_parts(body.insts().to_vec(), outputs);
-    let parameters: Vec<usize> = (0..count).filter(|input| active[*input]).collect();
-    let options = GradientOptions {
-        wrt: parameters.iter().map(|input| Wrt { input: ValueId::new(*input), zero_ok: true }).collect(),
-        cotangent: Cotangent::Input,
-        profile: Profile::Extended,
-    };
-    let gradient = canon::form(&raw(&primal, &options)?);
-    let cut = Cut::of(&gradient, count, carries, &is_iterated);
-
-    let carried: Vec<usize> = parameters.iter().copied().filter(|input| *input < carries).collect();
+    let Some(gradient) = BodyGradient::new(scan, operands, wanted)? else { return Ok(None) };
+    let carries = gradient.carries;
+    let parameters = || gradient.parameters.iter().copied();
+    let carried: Vec<usize> = parameters().filter(|input| *input < carries).collect();
     let (iterated, captured): (Vec<usize>, Vec<usize>) =
-        parameters.iter().copied().filter(|input| *input >= carries).partition(|input| is_iterated[*input]);
-    let half = Half { gradient: &gradient, cut: &cut, body, results: &results, carries };
-    let (backward, reads) = half.backward(&carried, &captured, &iterated, &parameters, &is_iterated)?;
+        parameters().filter(|input| *input >= carries).partition(|input| gradient.is_iterated[*input]);
+    let needs = gradient.needs_backwards();
+    let forward = Scan { body: gradient.forward(&needs.stacked)?, ..scan.clone() };
+    let (body, reads) = gradient.backward(&needs, [&carried, &captured, &iterated])?;
+    let sums = i64::try_from(carried.len() + captured.len()).expect("operands are few");
     Ok(Some(Loops {
-        forward: Scan { body: half.forward()?, ..scan.clone() },
-        results: body.outputs().len(),
-        backward: Scan {
-            body: backward,
-            carries: i64::try_from(carried.len() + captured.len()).expect("operands are few"),
-            reverse: !scan.reverse,
-        },
+        forward,
+        results: scan.body.outputs().len(),
+        backward: Scan { body, carries: sums, reverse: !scan.reverse },
         carries: carried,
         captured,
         iterated,
@@ -99,44 +68,174 @@ pub(super) fn loops(
     }))
 }
 
-/// Which values of the gradient of a body are computed where.
-struct Cut {
-    /// Those that the loop backwards computes or has among its inputs.
-    backward: Vec<bool>,
-    /// Those that are stacked, ascending.
+/// The gradient of the body of a loop.
+struct BodyGradient {
+    /// The inputs are those of the body, then the cotangent of each of `results`. The outputs are `results`, the cotangents of
+    /// `parameters`, then all results of the body.
+    module: Module,
+    /// How many inputs the body has.
+    inputs: usize,
+    carries: usize,
+    is_iterated: Vec<bool>,
+    /// The results of the body that have cotangents.
+    results: Vec<usize>,
+    /// The inputs of the body that have cotangents.
+    parameters: Vec<usize>,
+}
+
+/// The values of the gradient that the loop backwards needs.
+struct Needs {
+    /// For each value whether it is needed.
+    is_needed: Vec<bool>,
+    /// Those that the loop forwards stacks, ascending.
     stacked: Vec<ValueId>,
 }
 
-impl Cut {
-    fn of(gradient: &Module, count: usize, carries: usize, is_iterated: &[bool]) -> Self {
-        let insts = gradient.insts();
-        let results = gradient.inputs().len() - count;
-        let (mut by_cotangent, mut is_fixed) = (vec![false; insts.len()], vec![false; insts.len()]);
-        for (value, inst) in gradient.iter() {
+impl BodyGradient {
+    /// By the operands that are `wanted`, and the carries that depend on them; nothing where none reaches a result.
+    fn new(scan: &Scan, operands: &[&Type], wanted: &[bool]) -> Result<Option<Self>, AutodiffError> {
+        let (body, inputs, carries) = (&*scan.body, operands.len(), scan.carry_count());
+        let outputs = body.outputs();
+        let mut active: Vec<bool> =
+            operands.iter().zip(wanted).map(|(ty, wanted)| *wanted && ty.dtype.is_float()).collect();
+        // A carry that depends on a parameter after one step passes that on to the next.
+        let activity = loop {
+            let of_active = (0..inputs).filter(|input| active[*input]).map(ValueId::new);
+            let activity = Activity::new(body, of_active);
+            let more = (0..carries).find(|carry| !active[*carry] && activity.is_active(outputs[*carry]));
+            match more {
+                Some(carry) => active[carry] = true,
+                None => break activity,
+            }
+        };
+        let results: Vec<usize> =
+            (0..outputs.len()).filter(|result| activity.is_active(outputs[*result])).collect();
+        if results.is_empty() {
+            return Ok(None);
+        }
+        let of_results = results.iter().map(|result| outputs[*result]).collect();
+        let primal = Module::from_parts(body.insts().to_vec(), of_results);
+        let parameters: Vec<usize> = (0..inputs).filter(|input| active[*input]).collect();
+        let wrt = parameters.iter().map(|input| Wrt { input: ValueId::new(*input), zero_ok: true });
+        let options =
+            GradientOptions { wrt: wrt.collect(), cotangent: Cotangent::Input, profile: Profile::Extended };
+        let module = canon::form(&raw(&primal, &options, outputs)?);
+        let is_iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
+        Ok(Some(Self { module, inputs, carries, is_iterated, results, parameters }))
+    }
+
+    /// The cotangents of the parameters.
+    fn cotangents(&self) -> &[ValueId] {
+        &self.module.outputs()[self.results.len()..][..self.parameters.len()]
+    }
+
+    /// The results of the body.
+    fn body_outputs(&self) -> &[ValueId] {
+        &self.module.outputs()[self.results.len() + self.parameters.len()..]
+    }
+
+    fn needs_backwards(&self) -> Needs {
+        let count = self.module.insts().len();
+        let (mut by_cotangent, mut is_fixed) = (vec![false; count], vec![false; count]);
+        for (value, inst) in self.module.iter() {
             let at = value.index();
             if inst.op.is_input() {
-                by_cotangent[at] = at >= count;
-                is_fixed[at] = (carries..count).contains(&at) && !is_iterated[at];
+                by_cotangent[at] = at >= self.inputs;
+                is_fixed[at] = (self.carries..self.inputs).contains(&at) && !self.is_iterated[at];
             } else {
                 by_cotangent[at] = inst.operands.iter().any(|operand| by_cotangent[operand.index()]);
                 is_fixed[at] = inst.operands.iter().all(|operand| is_fixed[operand.index()]);
             }
         }
-        let (mut backward, mut stacked) = (vec![false; insts.len()], Vec::new());
-        gradient.outputs()[results..].iter().for_each(|output| backward[output.index()] = true);
-        for (value, inst) in gradient.iter().rev() {
+        let mut needs = Needs { is_needed: vec![false; count], stacked: Vec::new() };
+        self.cotangents().iter().for_each(|output| needs.is_needed[output.index()] = true);
+        for (value, inst) in self.module.iter().rev() {
             let at = value.index();
-            if !backward[at] || (inst.op.is_input() && at >= carries) {
+            if !needs.is_needed[at] || (inst.op.is_input() && at >= self.carries) {
                 continue;
             }
             if !inst.op.is_input() && (by_cotangent[at] || is_fixed[at] || is_cheap(inst)) {
-                inst.operands.iter().for_each(|operand| backward[operand.index()] = true);
+                inst.operands.iter().for_each(|operand| needs.is_needed[operand.index()] = true);
             } else {
-                stacked.push(value);
+                needs.stacked.push(value);
             }
         }
-        stacked.reverse();
-        Self { backward, stacked }
+        needs.stacked.reverse();
+        needs
+    }
+
+    /// The body of the loop forwards: that of the loop, with the stacked values as further results.
+    fn forward(&self, stacked: &[ValueId]) -> Result<Nested, AutodiffError> {
+        let mut outputs = self.body_outputs().to_vec();
+        outputs.extend(stacked);
+        let mut is_needed: Vec<bool> = self.module.insts().iter().map(|inst| inst.op.has_effect()).collect();
+        outputs.iter().for_each(|output| is_needed[output.index()] = true);
+        for (value, inst) in self.module.iter().rev() {
+            if is_needed[value.index()] {
+                inst.operands.iter().for_each(|operand| is_needed[operand.index()] = true);
+            }
+        }
+        let mut half = Half::new(&self.module);
+        for (input, (name, ty)) in self.module.inputs().take(self.inputs).enumerate() {
+            half.input(Some(ValueId::new(input)), name, ty)?;
+        }
+        half.copy(&is_needed)?;
+        half.finish(&outputs)
+    }
+
+    /// The body of the loop backwards, and the operands behind its carries.
+    fn backward(
+        &self,
+        needs: &Needs,
+        [carried, captured, iterated]: [&[usize]; 3],
+    ) -> Result<(Nested, Vec<Read>), AutodiffError> {
+        let mut half = Half::new(&self.module);
+        let ty = |input: usize| self.module.ty(ValueId::new(input));
+        // A carry is a cotangent of the gradient only if its result has one.
+        let of_result = |result: &usize| {
+            let position = self.results.iter().position(|other| other == result);
+            position.map(|position| ValueId::new(self.inputs + position))
+        };
+        for carry in carried {
+            half.input(of_result(carry), &format!("dy{carry}"), ty(*carry))?;
+        }
+        let mut sums = Vec::new();
+        for input in captured {
+            sums.push(half.input(None, &format!("sum{input}"), ty(*input))?);
+        }
+        let mut reads = Vec::new();
+        for (position, value) in needs.stacked.iter().enumerate() {
+            half.input(Some(*value), &format!("kept{position}"), self.module.ty(*value))?;
+            reads.push(Read::Stacked(position));
+        }
+        for result in self.results.iter().filter(|result| **result >= self.carries) {
+            let cotangent = of_result(result);
+            let of_step = cotangent.map(ValueId::index).map(ty);
+            half.input(cotangent, &format!("dz{result}"), of_step.expect("it is one of the results"))?;
+            reads.push(Read::Cotangent(*result));
+        }
+        // An iterated operand decides the number of steps.
+        let mut is_counted = !reads.is_empty();
+        for input in self.carries..self.inputs {
+            if needs.is_needed[input] || (self.is_iterated[input] && !is_counted) {
+                half.input(Some(ValueId::new(input)), &format!("x{input}"), ty(input))?;
+                reads.push(Read::Operand(input));
+                is_counted |= self.is_iterated[input];
+            }
+        }
+        half.copy(&needs.is_needed)?;
+        let cotangent = |input: &usize| {
+            let position = self.parameters.iter().position(|parameter| parameter == input);
+            half.values[self.cotangents()[position.expect("only parameters have cotangents")].index()]
+                .expect("the cotangents of parameters are needed")
+        };
+        let [mut outputs, of_captured, of_iterated] = [carried, captured, iterated]
+            .map(|inputs| inputs.iter().map(cotangent).collect::<Vec<ValueId>>());
+        for (sum, more) in sums.into_iter().zip(of_captured) {
+            outputs.push(formula(&mut half.builder, "sum + more", &[("sum", sum), ("more", more)])?);
+        }
+        outputs.extend(of_iterated);
+        Ok((held(half.builder.finish(outputs))?, reads))
     }
 }
 
@@ -151,145 +250,50 @@ fn is_cheap(inst: &Inst) -> bool {
     }
 }
 
-/// What both halves are made of.
-struct Half<'a> {
-    gradient: &'a Module,
-    cut: &'a Cut,
-    body: &'a Module,
-    /// The results of the body that have cotangents, in the order of the gradient's inputs.
-    results: &'a [usize],
-    carries: usize,
+/// A part of a module on its way to a module of its own.
+struct Half<'m> {
+    module: &'m Module,
+    builder: Builder,
+    /// The copy of each value of the module, if it is here.
+    values: Vec<Option<ValueId>>,
 }
 
-impl Half<'_> {
-    /// The body of the loop forwards: that of the loop, and what is stacked.
-    fn forward(&self) -> Result<Nested, AutodiffError> {
-        let mut maker = Maker::default();
-        let inputs: Vec<ValueId> =
-            self.body.inputs().map(|(name, ty)| maker.input(name, ty)).collect::<Result<_, _>>()?;
-        let mut values = inputs.clone();
-        for inst in &self.body.insts()[inputs.len()..] {
-            let made = maker.push(&inst.op, inst.operands.map(|operand| values[operand.index()]))?;
-            values.push(made);
-        }
-        let mut outputs: Vec<_> = self.body.outputs().iter().map(|output| values[output.index()]).collect();
-        let mut needed = vec![false; self.gradient.insts().len()];
-        self.cut.stacked.iter().for_each(|value| needed[value.index()] = true);
-        for (value, inst) in self.gradient.iter().rev().filter(|(_, inst)| !inst.op.is_input()) {
-            if needed[value.index()] {
-                inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
-            }
-        }
-        let mut copies: Vec<Option<ValueId>> = inputs.into_iter().map(Some).collect();
-        copies.resize(self.gradient.insts().len(), None);
-        for (value, inst) in self.gradient.iter() {
-            if needed[value.index()] && !inst.op.is_input() {
-                copies[value.index()] =
-                    Some(maker.push(&inst.op, inst.operands.map(|operand| copied(&copies, operand)))?);
-            }
-        }
-        outputs.extend(self.cut.stacked.iter().map(|value| copied(&copies, *value)));
-        held(maker.builder.finish(outputs))
+impl<'m> Half<'m> {
+    fn new(module: &'m Module) -> Self {
+        Self { module, builder: Builder::new(), values: vec![None; module.insts().len()] }
     }
 
-    /// The body of the loop backwards, and what its inputs behind the carries are.
-    fn backward(
-        &self,
-        carried: &[usize],
-        captured: &[usize],
-        iterated: &[usize],
-        parameters: &[usize],
-        is_iterated: &[bool],
-    ) -> Result<(Nested, Vec<Read>), AutodiffError> {
-        let (gradient, count) = (self.gradient, self.body.inputs().len());
-        let mut maker = Maker::default();
-        let mut values: Vec<Option<ValueId>> = vec![None; gradient.insts().len()];
-        let ty = |input: usize| gradient.ty(ValueId::new(input));
-        let mut cotangents = Vec::new();
-        for carry in carried {
-            cotangents.push(maker.named("dy", *carry, ty(*carry))?);
+    /// An input, which stands for a value of the module if one is given.
+    fn input(&mut self, value: Option<ValueId>, name: &str, ty: &Type) -> Result<ValueId, AutodiffError> {
+        let input = self.builder.input(name, ty.clone());
+        let input = input.map_err(|error| AutodiffError::Verification(error.to_string()))?;
+        if let Some(value) = value {
+            self.values[value.index()] = Some(input);
         }
-        let mut sums = Vec::new();
-        for input in captured {
-            sums.push(maker.named("sum", *input, ty(*input))?);
-        }
-        let mut reads = Vec::new();
-        for (position, value) in self.cut.stacked.iter().enumerate() {
-            values[value.index()] = Some(maker.named("kept", position, gradient.ty(*value))?);
-            reads.push(Read::Stacked(position));
-        }
-        for (position, result) in self.results.iter().enumerate() {
-            let input = count + position;
-            if *result < self.carries {
-                let carry = carried.iter().position(|carry| carry == result);
-                values[input] = Some(cotangents[carry.expect("a carry that has a cotangent is a parameter")]);
-            } else {
-                values[input] = Some(maker.named("dz", *result, ty(input))?);
-                reads.push(Read::Cotangent(*result));
-            }
-        }
-        // Something tells the number of steps.
-        let mut is_told = !reads.is_empty();
-        for input in self.carries..count {
-            let is_read = self.cut.backward[input];
-            if is_read || (is_iterated[input] && !is_told) {
-                values[input] = Some(maker.named("x", input, ty(input))?);
-                reads.push(Read::Operand(input));
-                is_told |= is_iterated[input];
-            }
-        }
-        for (value, inst) in gradient.iter() {
-            if self.cut.backward[value.index()] && !inst.op.is_input() && values[value.index()].is_none() {
-                let operands = inst.operands.map(|operand| copied(&values, operand));
-                values[value.index()] = Some(maker.push(&inst.op, operands)?);
-            }
-        }
-        let flowing = |input: &usize| {
-            let position = parameters.iter().position(|parameter| parameter == input);
-            let position = position.expect("what has a cotangent is a parameter");
-            copied(&values, gradient.outputs()[self.results.len() + position])
-        };
-        let mut outputs: Vec<ValueId> = carried.iter().map(flowing).collect();
-        for (sum, input) in sums.into_iter().zip(captured) {
-            let names = [("sum", sum), ("more", flowing(input))];
-            outputs.push(formula(&mut maker.builder, "sum + more", &names)?);
-        }
-        outputs.extend(iterated.iter().map(flowing));
-        Ok((held(maker.builder.finish(outputs))?, reads))
+        Ok(input)
     }
-}
 
-fn copied(values: &[Option<ValueId>], value: ValueId) -> ValueId {
-    values[value.index()].expect("operands of what is needed are needed")
+    /// Copies the instructions that are needed and not here yet.
+    fn copy(&mut self, is_needed: &[bool]) -> Result<(), AutodiffError> {
+        for (value, inst) in self.module.iter().filter(|(_, inst)| !inst.op.is_input()) {
+            if is_needed[value.index()] && self.values[value.index()].is_none() {
+                let operands = inst.operands.map(|operand| self.copied(operand));
+                self.values[value.index()] = Some(push(&mut self.builder, inst.op.clone(), &operands)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn copied(&self, value: ValueId) -> ValueId {
+        self.values[value.index()].expect("operands of what is needed are needed")
+    }
+
+    fn finish(self, outputs: &[ValueId]) -> Result<Nested, AutodiffError> {
+        let outputs: Vec<ValueId> = outputs.iter().map(|output| self.copied(*output)).collect();
+        held(self.builder.finish(outputs))
+    }
 }
 
 fn held(module: Module) -> Result<Nested, AutodiffError> {
     Nested::new(canon::form(&module)).map_err(|fault| AutodiffError::UnsupportedShape(fault.to_string()))
-}
-
-/// A module in which no operation stands twice on the same operands.
-#[derive(Default)]
-struct Maker {
-    builder: Builder,
-    known: HashMap<(Op, Operands), ValueId>,
-}
-
-impl Maker {
-    fn input(&mut self, name: &Arc<str>, ty: &Type) -> Result<ValueId, AutodiffError> {
-        let input = self.builder.input(name.clone(), ty.clone());
-        input.map_err(|error| AutodiffError::Verification(error.to_string()))
-    }
-
-    fn named(&mut self, name: &str, number: usize, ty: &Type) -> Result<ValueId, AutodiffError> {
-        self.input(&format!("{name}{number}").into(), ty)
-    }
-
-    fn push(&mut self, op: &Op, operands: Operands) -> Result<ValueId, AutodiffError> {
-        if let Some(known) = self.known.get(&(op.clone(), operands.clone())) {
-            return Ok(*known);
-        }
-        let made = push(&mut self.builder, op.clone(), &operands)?;
-        self.known.insert((op.clone(), operands), made);
-        Ok(made)
-    }
 }

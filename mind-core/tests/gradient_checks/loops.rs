@@ -209,3 +209,20 @@ fn cotangents_of_zero_give_zeros_whatever_the_steps_compute() {
         assert_eq!(numbers(&results[4]), [2.0 * by_last]);
     }
 }
+
+#[test]
+fn a_nest_of_loops_costs_its_steps_once_forwards_and_once_backwards() {
+    let program = "fn f<A, B, C, D>(xs: f64[A, B, C, D], w: f64) -> f64 {
+        fold s = w for xs in xs {
+            fold s = s for xs in xs { fold s = s for xs in xs { fold s = s for x in xs { sin(s * x) + w } } }
+        }
+    }";
+    let gradient = gradients_only(&module(program), &by(1)).expect("it has one");
+    let loops = |module: &Module| module.insts().iter().filter_map(|inst| inst.op.as_loop()).count();
+    let mut bodies: Vec<Module> = vec![Module::clone(&gradient)];
+    for depth in 0..4 {
+        let found: usize = bodies.iter().map(loops).sum();
+        assert_eq!(found, 2, "at depth {depth}");
+        bodies = bodies.iter().flat_map(|body| body.nested().map(|nested| Module::clone(nested))).collect();
+    }
+}
