@@ -21,7 +21,7 @@ use mind_shape::{element_types, match_elements};
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Inst, Module, Nesting, Op, Own, Scan, ValueId},
+    ir::{Access, Inst, Module, Nesting, Op, Own, Scan, ValueId},
     memory::{self, Budget},
     ops::{Class, results_of_pullback},
     ty::{DType, Type},
@@ -147,14 +147,7 @@ pub(crate) fn trace_within(
     inputs: &[Array],
     bindings: &Bindings,
 ) -> Result<Vec<Array>, RunError> {
-    let mut run = Run {
-        observer: None,
-        inputs,
-        bindings: bindings.clone(),
-        budget: Budget::new(Options::default().most_bytes),
-        values: Vec::with_capacity(module.insts().len()),
-        further: BTreeMap::new(),
-    };
+    let mut run = Run::of(module, inputs, bindings.clone(), Budget::new(Options::default().most_bytes));
     module.insts().iter().try_for_each(|inst| run.step(inst))?;
     Ok(run.values.into_iter().map(Cow::into_owned).collect())
 }
@@ -181,8 +174,12 @@ impl<'a> Run<'a, '_> {
             let too_large = |error| RunError::new(Code::E6004, format!("input `{name}`, {ty}: {error}"));
             budget.take(input.bytes()).map_err(too_large)?;
         }
+        Ok(Self::of(module, inputs, bindings, budget))
+    }
+
+    fn of(module: &Module, inputs: &'a [Array], bindings: Bindings, budget: Budget) -> Self {
         let values = Vec::with_capacity(module.insts().len());
-        Ok(Self { observer: None, inputs, bindings, budget, values, further: BTreeMap::new() })
+        Self { observer: None, inputs, bindings, budget, values, further: BTreeMap::new() }
     }
 
     /// Runs every instruction and gives the results.
@@ -273,15 +270,8 @@ impl<'a> Run<'a, '_> {
 
     /// The results of a module on copies of values, which are freed.
     fn within(&mut self, module: &Module, inputs: &[Array]) -> Result<Vec<Array>, RunError> {
-        let observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
-        let mut inner = Run {
-            observer,
-            inputs,
-            bindings: self.bindings.clone(),
-            budget: self.budget.clone(),
-            values: Vec::with_capacity(module.insts().len()),
-            further: BTreeMap::new(),
-        };
+        let mut inner = Run::of(module, inputs, self.bindings.clone(), self.budget.clone());
+        inner.observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
         let results = inner.all(module)?;
         self.budget = inner.budget;
         self.budget.give_back(inputs.iter().map(Array::bytes).sum());
@@ -291,21 +281,18 @@ impl<'a> Run<'a, '_> {
     /// The results of a loop.
     fn scan(&mut self, scan: &Scan, operands: &[ValueId]) -> Result<Vec<Array>, RunError> {
         let ranks = operands.iter().map(|operand| self.values[operand.index()].shape.len());
-        let iterated = scan.iterated(ranks);
-        let first = iterated.iter().position(|is_iterated| *is_iterated);
-        let first = operands[first.expect("a verified loop iterates over something")];
-        let steps = self.values[first.index()].shape[0];
+        let accesses = scan.accesses(ranks);
+        let steps = self.values[operands[Scan::counted(&accesses)].index()].shape[0];
         let (carries, of_steps) = operands.split_at(scan.carry_count());
         let mut carried: Vec<Array> =
             carries.iter().map(|carry| self.result(carry.index())).collect::<Result<_, _>>()?;
-        // What each step gives behind the carries.
+        // For each step its results behind the carries.
         let mut given: Vec<Vec<Array>> = Vec::with_capacity(steps);
-        for step in 0..steps {
-            let at = if scan.reverse { steps - 1 - step } else { step };
+        for at in scan.visited(steps) {
             let mut inputs = std::mem::take(&mut carried);
-            for (operand, is_iterated) in of_steps.iter().zip(&iterated[carries.len()..]) {
+            for (operand, access) in of_steps.iter().zip(&accesses[carries.len()..]) {
                 let value = &*self.values[operand.index()];
-                let value = if *is_iterated { value.element(at) } else { value.clone() };
+                let value = if *access == Access::Element { value.element(at) } else { value.clone() };
                 self.hold(&value)?;
                 inputs.push(value);
             }

@@ -4,7 +4,7 @@ mod nested;
 
 use std::{fmt, hash::Hash, sync::Arc};
 
-pub use nested::{Nested, Nesting, NestingFault, Scan};
+pub use nested::{Access, Nested, Nesting, NestingFault, Scan};
 
 use crate::{
     cumulate::Cumulate,
@@ -170,8 +170,8 @@ impl<A: Form> Op<A> {
         })
     }
 
-    /// Whether something is done beside its result: it is there as often as it is written, needed or not.
-    pub const fn has_effect(&self) -> bool {
+    /// Whether it passes its operand on and does something besides: it is there as often as it is written, needed or not.
+    pub const fn is_effect(&self) -> bool {
         matches!(self, Self::Effect(_))
     }
 }

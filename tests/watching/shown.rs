@@ -202,3 +202,30 @@ fn expressions_show_every_element_type_and_shape_known_as_it_runs() {
     let (_, seen) = shown(|| mind!(inspect(i.T[1], "number")));
     assert_eq!(seen, ["number [] [2]"]);
 }
+
+mind! {
+    fn steps(xs: f64[3], w: f64) -> f64 {
+        inspect(w, "before");
+        let _unread = for x in xs, reverse = true { inspect(x, "unread") };
+        let _unread = for x in xs, reverse = true { inspect(x, "unread") };
+        let h = fold h = w for x in xs { inspect(h * x, "h") };
+        let (h, _unread) = scan h = h for x in xs { (h, inspect(x, "dead")) };
+        inspect(h, "after")
+    }
+
+    fn by_steps(xs: f64[3], w: f64) -> (f64, f64) {
+        value_and_grad(steps, wrt = w)(xs, w)
+    }
+}
+
+#[test]
+fn every_step_of_a_loop_shows_its_values_once_in_its_place() {
+    let each = |label: &str, values: [f64; 3]| values.map(|value| format!("{label} [] [{value:?}]"));
+    let mut wanted = vec!["before [] [0.5]".to_owned()];
+    wanted.extend([each("unread", [4.0, 2.0, 1.0]), each("unread", [4.0, 2.0, 1.0])].concat());
+    wanted.extend([each("h", [0.5, 1.0, 4.0]), each("dead", [1.0, 2.0, 4.0])].concat());
+    wanted.push("after [] [4.0]".to_owned());
+    let xs = Tensor::from([1.0, 2.0, 4.0]);
+    assert_eq!(shown(|| steps(&xs, 0.5)), (4.0, wanted.clone()));
+    assert_eq!(shown(|| by_steps(&xs, 0.5)), ((4.0, 8.0), wanted));
+}

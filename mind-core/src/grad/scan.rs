@@ -7,7 +7,7 @@ use crate::{
     build::Builder,
     canon,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
-    ir::{Inst, Module, Nested, Op, Scan, ValueId},
+    ir::{Access, Inst, Module, Nested, Op, Scan, ValueId},
     map::formula,
     ops::{Motion, Profile},
     ty::Type,
@@ -51,8 +51,9 @@ pub(super) fn loops(
     let carries = gradient.carries;
     let parameters = || gradient.parameters.iter().copied();
     let carried: Vec<usize> = parameters().filter(|input| *input < carries).collect();
-    let (iterated, captured): (Vec<usize>, Vec<usize>) =
-        parameters().filter(|input| *input >= carries).partition(|input| gradient.is_iterated[*input]);
+    let (iterated, captured): (Vec<usize>, Vec<usize>) = parameters()
+        .filter(|input| *input >= carries)
+        .partition(|input| gradient.accesses[*input] == Access::Element);
     let needs = gradient.needs_backwards();
     let forward = Scan { body: gradient.forward(&needs.stacked)?, ..scan.clone() };
     let (body, reads) = gradient.backward(&needs, [&carried, &captured, &iterated])?;
@@ -76,7 +77,7 @@ struct BodyGradient {
     /// How many inputs the body has.
     inputs: usize,
     carries: usize,
-    is_iterated: Vec<bool>,
+    accesses: Vec<Access>,
     /// The results of the body that have cotangents.
     results: Vec<usize>,
     /// The inputs of the body that have cotangents.
@@ -120,8 +121,8 @@ impl BodyGradient {
         let options =
             GradientOptions { wrt: wrt.collect(), cotangent: Cotangent::Input, profile: Profile::Extended };
         let module = canon::form(&raw(&primal, &options, outputs)?);
-        let is_iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
-        Ok(Some(Self { module, inputs, carries, is_iterated, results, parameters }))
+        let accesses = scan.accesses(operands.iter().map(|ty| ty.rank()));
+        Ok(Some(Self { module, inputs, carries, accesses, results, parameters }))
     }
 
     /// The cotangents of the parameters.
@@ -141,7 +142,7 @@ impl BodyGradient {
             let at = value.index();
             if inst.op.is_input() {
                 by_cotangent[at] = at >= self.inputs;
-                is_fixed[at] = (self.carries..self.inputs).contains(&at) && !self.is_iterated[at];
+                is_fixed[at] = self.accesses.get(at) == Some(&Access::Whole);
             } else {
                 by_cotangent[at] = inst.operands.iter().any(|operand| by_cotangent[operand.index()]);
                 is_fixed[at] = inst.operands.iter().all(|operand| is_fixed[operand.index()]);
@@ -217,10 +218,11 @@ impl BodyGradient {
         // An iterated operand decides the number of steps.
         let mut is_counted = !reads.is_empty();
         for input in self.carries..self.inputs {
-            if needs.is_needed[input] || (self.is_iterated[input] && !is_counted) {
+            let is_iterated = self.accesses[input] == Access::Element;
+            if needs.is_needed[input] || (is_iterated && !is_counted) {
                 half.input(Some(ValueId::new(input)), &format!("x{input}"), ty(input))?;
                 reads.push(Read::Operand(input));
-                is_counted |= self.is_iterated[input];
+                is_counted |= is_iterated;
             }
         }
         half.copy(&needs.is_needed)?;

@@ -27,12 +27,23 @@ pub enum Nesting {
 /// the next carries, and behind them what is stacked along a new leading axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scan {
-    /// What each step runs.
+    /// The module that each step runs.
     pub body: Nested,
-    /// How many carries there are.
+    /// The number of carries.
     pub carries: i64,
-    /// Whether the last element is the first to be visited.
+    /// Whether the first step is at the last element.
     pub reverse: bool,
+}
+
+/// How the steps of a loop read an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The first step reads the operand, each other one what the step before it gave.
+    Carry,
+    /// Each step reads its own element along the leading axis.
+    Element,
+    /// Each step reads all of it.
+    Whole,
 }
 
 impl Scan {
@@ -41,11 +52,30 @@ impl Scan {
         usize::try_from(self.carries).unwrap_or(usize::MAX)
     }
 
-    /// Whether each operand is iterated, by their ranks: one axis more than the body's input has.
-    pub fn iterated(&self, ranks: impl Iterator<Item = usize>) -> Vec<bool> {
+    /// How the steps read each operand, by the ranks of the operands: one that is iterated has one axis more than the body's input.
+    pub fn accesses(&self, ranks: impl Iterator<Item = usize>) -> Vec<Access> {
         let carries = self.carry_count();
-        let inputs = self.body.inputs().zip(ranks).enumerate();
-        inputs.map(|(at, ((_, input), rank))| at >= carries && rank == input.rank() + 1).collect()
+        let access =
+            |(at, (of_step, rank)): (usize, (usize, usize))| match (at < carries, rank == of_step + 1) {
+                (true, _) => Access::Carry,
+                (false, true) => Access::Element,
+                (false, false) => Access::Whole,
+            };
+        self.body.inputs().map(|(_, input)| input.rank()).zip(ranks).enumerate().map(access).collect()
+    }
+
+    /// The operand whose leading extent is the number of steps: the first that is iterated.
+    ///
+    /// # Panics
+    /// If none is iterated, which verification refuses.
+    pub fn counted(accesses: &[Access]) -> usize {
+        let first = accesses.iter().position(|access| *access == Access::Element);
+        first.expect("a verified loop iterates over an operand")
+    }
+
+    /// The positions of the elements that are visited, in the order of the steps.
+    pub fn visited(&self, steps: usize) -> impl Iterator<Item = usize> {
+        (0..steps).map(move |step| if self.reverse { steps - 1 - step } else { step })
     }
 }
 
@@ -68,6 +98,12 @@ impl Nesting {
 }
 
 impl Op {
+    /// Whether running it does something besides its result, so that it is kept if nothing reads the result, and equal ones are not
+    /// merged.
+    pub fn has_effect(&self) -> bool {
+        self.is_effect() || self.called().is_some_and(|nested| nested.0.has_effect)
+    }
+
     /// The module that is run where it is.
     pub(crate) const fn called(&self) -> Option<&Nested> {
         match self {
@@ -141,6 +177,8 @@ struct Content {
     depth: usize,
     /// The instructions of all of them, inputs too.
     size: usize,
+    /// Whether running it does something besides its results.
+    has_effect: bool,
 }
 
 /// Why a module is not held by an instruction: E1008.
@@ -171,7 +209,10 @@ impl Nested {
         match (depth > Self::MAX_DEPTH, size > Self::MAX_SIZE) {
             (true, _) => Err(NestingFault::Depth),
             (false, true) => Err(NestingFault::Size),
-            (false, false) => Ok(Self(Arc::new(Content { module, depth, size }))),
+            (false, false) => {
+                let has_effect = module.insts().iter().any(|inst| inst.op.has_effect());
+                Ok(Self(Arc::new(Content { module, depth, size, has_effect })))
+            }
         }
     }
 

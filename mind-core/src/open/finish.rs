@@ -113,7 +113,7 @@ fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
 /// Whether each node is a leaf, written, or leads to what is.
 fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> {
     let mut needed: Vec<bool> =
-        nodes.iter().map(|node| node.spot.is_some() || node.op.is_input() || node.op.has_effect()).collect();
+        nodes.iter().map(|node| node.spot.is_some() || node.op.is_input() || node.op.is_effect()).collect();
     let mut need = |node: NodeId| needed[node.index()] = true;
     result.nodes().into_iter().for_each(&mut need);
     for check in checks {

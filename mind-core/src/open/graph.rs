@@ -40,7 +40,7 @@ pub(super) struct Graph {
 impl Graph {
     /// The node of an operation, new or as it was made before; of one with an effect always new. A spot is that of the first who wrote it.
     pub(super) fn add(&mut self, op: Op, operands: &[NodeId], spot: Option<Spot>) -> NodeId {
-        if op.has_effect() {
+        if op.is_effect() {
             return self.push(&op, operands, spot);
         }
         let key = (op, operands.to_vec());

@@ -19,7 +19,7 @@ impl Needed {
         let (mut is_result, mut readers) = (vec![false; count], vec![Vec::new(); count]);
         program.result.nodes().into_iter().for_each(|node| is_result[node.index()] = true);
         let mut needed = is_result.clone();
-        program.iter().for_each(|(id, node)| needed[id.index()] |= node.op.has_effect());
+        program.iter().for_each(|(id, node)| needed[id.index()] |= node.op.is_effect());
         for (id, _) in program.iter().rev() {
             if needed[id.index()] {
                 read_by(program, id).for_each(|operand| needed[operand.index()] = true);
@@ -34,7 +34,7 @@ impl Needed {
             }
         }
         let is_watched = program.iter().map(|(id, node)| match watching {
-            Watching::Shown => node.op.has_effect(),
+            Watching::Shown => node.op.is_effect(),
             Watching::Nan => needed[id.index()] && !matches!(node.op, Op::Const(_)),
         });
         let is_watched = is_watched.collect();

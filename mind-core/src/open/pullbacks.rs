@@ -90,13 +90,13 @@ impl Graph {
             }
             let RawNode { op, operands, .. } = &self.nodes[node.index()];
             // What has an effect has it each time.
-            if op.has_effect() || operands.iter().any(|operand| became.contains_key(operand)) {
+            if op.is_effect() || operands.iter().any(|operand| became.contains_key(operand)) {
                 let is_linear = |at: usize| op.flows(at) && linear.contains(&operands[at]);
                 let (op, depends) = (keeping_zeros(op, is_linear), (0..operands.len()).any(is_linear));
                 linear.extend(depends.then_some(node));
                 let operands: Vec<_> = operands.iter().map(|of| now(&became, *of)).collect();
                 let made = self.derive(op, &operands);
-                if within.iter().any(|inner| inner.contains(&node.index())) && self.node(made).op.has_effect()
+                if within.iter().any(|inner| inner.contains(&node.index())) && self.node(made).op.is_effect()
                 {
                     self.silent.insert(made);
                 }

@@ -83,6 +83,7 @@ pub(crate) use external::MOST_OF_EXTERN;
 pub(crate) use joining::place_of_part;
 pub(crate) use nesting::{results_of_pullback, seen_through};
 pub(crate) use rules::position;
+pub(crate) use scan::results as results_of_loop;
 pub(crate) use shape::inverse;
 
 impl OpInfo {

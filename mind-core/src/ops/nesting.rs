@@ -10,7 +10,7 @@ use super::{
 use crate::{
     diag::Code,
     dim::{Dim, Overflow},
-    ir::{Inst, Module, Nested, Nesting, Op, Own, ValueId},
+    ir::{Inst, Module, Nested, Nesting, Op, Own, Scan, ValueId},
     map::Takes,
     ty::Type,
 };
@@ -146,13 +146,8 @@ pub(crate) fn seen_through(module: &Module, inst: &Inst) -> Option<ValueId> {
         Nesting::Scan(_) => None,
         Nesting::Result { position } => {
             let maker = module.inst(inst.operands[0]);
-            match &maker.op {
-                Op::Own(Own::Nesting(Nesting::Pullback(_))) => {
-                    Some(maker.operands[super::position(*position)])
-                }
-                // The canonical form leaves no further results but those of pullbacks and of loops.
-                _ => None,
-            }
+            let is_pullback = matches!(maker.op, Op::Own(Own::Nesting(Nesting::Pullback(_))));
+            is_pullback.then(|| maker.operands[super::position(*position)])
         }
         Nesting::Call(_) => unreachable!("the canonical form has no calls"),
     }
@@ -233,25 +228,25 @@ pub(crate) fn infer_further<'t>(
     maker: &'t Inst,
     ty: impl Fn(ValueId) -> Option<&'t Type>,
 ) -> Inferred {
-    let Some(nested) = maker.op.nested() else { return Err(no_result(op, 1)) };
-    if let Some(scan) = maker.op.as_loop() {
-        let count = nested.outputs().len();
-        let at = usize::try_from(position(op)).ok().filter(|at| (1..count).contains(at));
-        let operands: Option<Vec<&Type>> = maker.operands.iter().map(|operand| ty(*operand)).collect();
-        let (Some(at), Some(operands)) = (at, operands) else { return Err(no_result(op, count)) };
-        return scan::result(op, scan, &operands, at);
-    }
-    let pulled = matches!(maker.op, Op::Own(Own::Nesting(Nesting::Pullback(_))));
-    let count = match pulled {
-        true => results_of_pullback(nested, maker.operands.len()).min(maker.operands.len()),
-        false => nested.outputs().len(),
+    let Op::Own(Own::Nesting(nesting)) = &maker.op else { return Err(no_result(op, 1)) };
+    let count = match nesting {
+        Nesting::Call(nested) | Nesting::Scan(Scan { body: nested, .. }) => nested.outputs().len(),
+        Nesting::Pullback(nested) => {
+            results_of_pullback(nested, maker.operands.len()).min(maker.operands.len())
+        }
+        Nesting::Result { .. } => 1,
     };
     let at = usize::try_from(position(op)).ok().filter(|at| (1..count).contains(at));
     let Some(at) = at else { return Err(no_result(op, count)) };
-    if !pulled {
-        return output(op, nested, at).cloned();
+    match nesting {
+        Nesting::Call(nested) => output(op, nested, at).cloned(),
+        Nesting::Pullback(_) => ty(maker.operands[at]).cloned().ok_or_else(|| no_result(op, count)),
+        Nesting::Scan(scan) => {
+            let operands: Option<Vec<&Type>> = maker.operands.iter().map(|operand| ty(*operand)).collect();
+            scan::result(op, scan, &operands.ok_or_else(|| no_result(op, count))?, at)
+        }
+        Nesting::Result { .. } => Err(no_result(op, count)),
     }
-    ty(maker.operands[at]).cloned().ok_or_else(|| no_result(op, count))
 }
 
 /// Where an instruction has so many results, and not the one that is read.

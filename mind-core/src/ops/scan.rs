@@ -9,7 +9,7 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    ir::{Op, Scan},
+    ir::{Access, Op, Scan},
     ty::{Shape, Type},
 };
 
@@ -26,8 +26,8 @@ use crate::{
 ///   the step at `i`. Steps go from the first element to the last, under `reverse` from the last to the first. `Result` reads
 ///   the results behind the first.
 /// - **Error**: that of the module, step after step.
-/// - **Derivative**: a loop in the other direction over the module's derivative, which runs each step's forward half again
-///   on the carries, which are stacked.
+/// - **Derivative**: the loop as it is, which also stacks the values that the module's derivative reads, unless they cost little to
+///   compute again; and a loop in the other direction over the module's derivative, which reads them.
 /// - **Constraints**: 1. operands are as many as the module's inputs, `carries` is not negative and no more than operands or the module's
 ///   results (E2007), and one operand is iterated. 2. Each operand, or element of it, is of its input's type, and each new carry
 ///   of the carry's (E2001). 3. All that is iterated has one number of steps (E3003). 4. The module keeps every rule, and its symbols are
@@ -73,11 +73,14 @@ fn scan(op: &Op) -> &Scan {
     op.as_loop().unwrap_or_else(|| foreign(op))
 }
 
-/// The number of steps.
+fn accesses(scan: &Scan, operands: &[&Type]) -> Vec<Access> {
+    scan.accesses(operands.iter().map(|ty| ty.rank()))
+}
+
+/// The number of steps, if an operand is iterated.
 fn steps<'t>(scan: &Scan, operands: &[&'t Type]) -> Option<&'t Dim> {
-    let iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
-    let first = iterated.iter().position(|is_iterated| *is_iterated)?;
-    operands[first].shape.first()
+    let accesses = accesses(scan, operands);
+    accesses.contains(&Access::Element).then(|| &operands[Scan::counted(&accesses)].shape[0])
 }
 
 /// Whether operands of these types are what a loop takes.
@@ -97,13 +100,12 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
             return mistake(Code::E2007, problem);
         }
     };
-    let iterated = scan.iterated(operands.iter().map(|ty| ty.rank()));
     let Some(steps) = steps(scan, operands) else {
         return mistake(Code::E2007, "no operand is iterated, needed one or more".to_owned());
     };
-    for (at, (((name, needed), found), is_iterated)) in
-        scan.body.inputs().zip(operands).zip(iterated).enumerate()
-    {
+    let operands_of_body = scan.body.inputs().zip(operands).zip(accesses(scan, operands));
+    for (at, (((name, needed), found), access)) in operands_of_body.enumerate() {
+        let is_iterated = access == Access::Element;
         let of_step = if is_iterated {
             found.with_shape(found.shape[1..].iter().cloned().collect())
         } else {
@@ -126,6 +128,12 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
         }
     }
     Ok(())
+}
+
+/// The types of the results of a verified loop.
+pub(crate) fn results(op: &Op, scan: &Scan, operands: &[&Type]) -> Vec<Type> {
+    let ty = |at| result(op, scan, operands, at).expect("a verified loop has results of valid types");
+    (0..scan.body.outputs().len()).map(ty).collect()
 }
 
 /// The type of one of the results.

@@ -88,9 +88,9 @@ fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbo
         } else if let Some(result) = seen_through(module, inst) {
             replaced[result.index()]
         } else if inst.op.has_effect() {
-            // It passes its operand on, so that all else is as if it were not there.
-            rewriter.append(inst.op.clone(), operands.clone(), inst.ty.clone());
-            operands[0]
+            let value = rewriter.append(inst.op.clone(), operands.clone(), inst.ty.clone());
+            // An effect passes its operand on: the other instructions are as if it were not there.
+            if inst.op.is_effect() { operands[0] } else { value }
         } else if live[value.index()] || is_input {
             rewriter.rewrite(&inst.op, operands, &inst.ty)
         } else {
@@ -203,10 +203,12 @@ impl Rewriter {
         value
     }
 
-    fn append(&mut self, op: Op, operands: Operands, ty: Type) {
+    fn append(&mut self, op: Op, operands: Operands, ty: Type) -> ValueId {
+        let value = ValueId::new(self.insts.len());
         self.filled.push(algebra::filling(&op, &operands, &self.filled));
         self.insts.push(Inst { op, operands, ty });
         self.origins.push(self.origin);
+        value
     }
 }
 

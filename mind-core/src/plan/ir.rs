@@ -6,7 +6,7 @@ use super::{Finish, Nest, Strips, View};
 use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
-    ir::{Convolution, External, Op, Own, ValueId},
+    ir::{Access, Convolution, External, Op, Own, ValueId},
     map::Map,
     ops::Requirement,
     ty::{DType, Shape, Type},
@@ -319,8 +319,8 @@ impl Call {
 /// A plan that runs once for each element along the leading axis of operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// What each step runs. Its inputs are the operands; its results are the next carries, then what is stacked. Its symbols are those
-    /// of the plan around it.
+    /// The plan of a step. Its inputs are the operands, its results are the next carries, then the results that are stacked. Its symbols are
+    /// those of the plan around it.
     pub body: Box<Plan>,
     /// The number of steps.
     pub steps: Dim,
@@ -332,17 +332,6 @@ pub struct Loop {
     pub carries: Vec<[BufferId; 2]>,
     /// Where what each step gives behind the carries goes, an element along the leading axis each.
     pub stacked: Vec<BufferId>,
-}
-
-/// What of an operand a step of a loop has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// What the step before gave; at the first step the operand.
-    Carry,
-    /// The element along the leading axis that the step is at.
-    Element,
-    /// All of it.
-    Whole,
 }
 
 /// An operand of a call, or a value that is watched.

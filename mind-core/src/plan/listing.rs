@@ -5,13 +5,13 @@ use std::{collections::BTreeSet, fmt::Write};
 use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{External, Slice, ValueId},
+    ir::{Access, External, Slice, ValueId},
     map::{Map, Notation},
     ops::Attribute,
     plan::{
-        Access, Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Finish, Fold, Integers,
-        Location, Loop, MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store,
-        Strips, Target, View, Watch,
+        Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Finish, Fold, Integers, Location,
+        Loop, MatMul, Nest, Node, Operand, Plan, Scalar, ScalarStep, Seen, Source, Step, Store, Strips,
+        Target, View, Watch,
     },
     ty::Type,
 };

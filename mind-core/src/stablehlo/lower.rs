@@ -14,8 +14,8 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Arrange, Const, Effect, Inst, Join, Made, Module, Nesting, Op, Own, Part, Product, Rows, Scan, Slice,
-        ValueId,
+        Access, Arrange, Const, Effect, Inst, Join, Made, Module, Nesting, Op, Own, Part, Product, Rows,
+        Scan, Slice, ValueId,
     },
     ops::{position, seen_through},
     plan::Update,
@@ -198,14 +198,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// The results of a loop. It counts its turns, and carries what is stacked beside the carries, so that each turn writes its
-    /// own part. What it reads of operands that are no carries is from outside.
+    /// The results of a loop. The loop of StableHLO carries the number of steps, the carries, and the stacked results, of which each step
+    /// writes an element. It reads the other operands where they are, outside.
     fn scan(&mut self, scan: &Scan, operands: &[SsaValue]) -> Vec<SsaValue> {
         let carries = scan.carry_count();
-        let iterated = scan.iterated(operands.iter().map(|operand| self.writer.tensor(*operand).rank()));
-        let first = iterated.iter().position(|is_iterated| *is_iterated);
-        let first = operands[first.expect("a verified loop iterates over something")];
-        let steps = self.writer.tensor(first).shape[0];
+        let accesses = scan.accesses(operands.iter().map(|operand| self.writer.tensor(*operand).rank()));
+        let steps = self.writer.tensor(operands[Scan::counted(&accesses)]).shape[0];
         let place = Tensor::scalar(DType::I64);
         let mut number_of = |number: i64| self.writer.constant(&number.to_string(), place.clone());
         let [zero, one, end] = [0, 1, steps].map(&mut number_of);
@@ -220,17 +218,18 @@ impl Lowering<'_> {
         }
         let under_way = self.writer.start(&start);
         let (count, now) = (under_way.now[0], under_way.now.clone());
-        let around = self.writer.open();
+        let outer = self.writer.open();
         let goes_on = elements::play(&mut self.writer, "lt(at, end)", &[("at", count), ("end", end)]);
-        let condition = self.writer.close(around, &[goes_on]);
-        let around = self.writer.open();
+        let condition = self.writer.close(outer, &[goes_on]);
+        let outer = self.writer.open();
         let at = last.map_or(count, |last| {
             elements::play(&mut self.writer, "last - at", &[("last", last), ("at", count)])
         });
         let (carried, stacked) = now[1..].split_at(carries);
         let mut inputs = carried.to_vec();
-        for (operand, is_iterated) in operands.iter().zip(&iterated).skip(carries) {
-            inputs.push(if *is_iterated { self.element(*operand, at, zero) } else { *operand });
+        for (operand, access) in operands.iter().zip(&accesses).skip(carries) {
+            let is_iterated = *access == Access::Element;
+            inputs.push(if is_iterated { self.element(*operand, at, zero) } else { *operand });
         }
         let results = self.module(&scan.body, inputs);
         let mut next = vec![elements::play(&mut self.writer, "at + one", &[("at", count), ("one", one)])];
@@ -238,8 +237,8 @@ impl Lowering<'_> {
         for (whole, element) in stacked.iter().zip(&results[carries..]) {
             next.push(self.with_element(*whole, *element, at, zero));
         }
-        let turn = self.writer.close(around, &next);
-        let results = self.writer.repeat(under_way, &condition, &turn);
+        let step = self.writer.close(outer, &next);
+        let results = self.writer.repeat(under_way, &condition, &step);
         results[1..].to_vec()
     }
 

@@ -18,7 +18,7 @@ use crate::{
         Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace,
         trace_within,
     },
-    ir::{Cumulation, Inst, Module, Nesting, Op, Own, Product, Reorder, Rows, Scan, Window},
+    ir::{Access, Cumulation, Inst, Module, Nesting, Op, Own, Product, Reorder, Rows, Scan, Window},
     map::{Exactness, Row},
     ops::{Profile, position, seen_through},
     opt::unoptimised,
@@ -138,18 +138,16 @@ fn bounds_of_loop(
     operands: &[Operand<'_>],
     bindings: &Bindings,
 ) -> Result<Vec<Vec<f64>>, RunError> {
-    let iterated = scan.iterated(operands.iter().map(|operand| operand.value.shape.len()));
-    let first = iterated.iter().position(|is_iterated| *is_iterated);
-    let steps = operands[first.expect("a verified loop iterates over something")].value.shape[0];
+    let accesses = scan.accesses(operands.iter().map(|operand| operand.value.shape.len()));
+    let steps = operands[Scan::counted(&accesses)].value.shape[0];
     let carries = scan.carry_count();
     let start = operands[..carries].iter().map(|carry| (carry.value.clone(), carry.bounds.to_vec()));
     let mut carried: Vec<(Array, Vec<f64>)> = start.collect();
     let mut given: Vec<Vec<Vec<f64>>> = Vec::with_capacity(steps);
-    for step in 0..steps {
-        let at = if scan.reverse { steps - 1 - step } else { step };
+    for at in scan.visited(steps) {
         let mut inputs = carried;
-        for (operand, is_iterated) in operands.iter().zip(&iterated).skip(carries) {
-            inputs.push(if *is_iterated {
+        for (operand, access) in operands.iter().zip(&accesses).skip(carries) {
+            inputs.push(if *access == Access::Element {
                 let count = operand.bounds.len() / steps;
                 (operand.value.element(at), operand.bounds[at * count..][..count].to_vec())
             } else {

@@ -27,7 +27,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
             "let elements_{position}: &[{element}] = <T{position} as rt::Datum>::cast(view_{position}.as_slice());"
         );
     }
-    if plan.each().any(|step| matches!(step, Step::Watch(node) if !program.node(*node).op.has_effect())) {
+    if plan.each().any(|step| matches!(step, Step::Watch(node) if !program.node(*node).op.is_effect())) {
         let (_, place) = watch::told(program.site);
         let _ =
             writeln!(text, "let __watched = rt::watch::begin({:?});", format!("the expression at {place}"));

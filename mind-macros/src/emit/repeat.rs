@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::{
-    plan::{Access, Argument, BufferId, Loop, Plan, Step},
+    ir::Access,
+    plan::{Argument, BufferId, Loop, Plan, Step},
     ty::{DType, Type},
 };
 

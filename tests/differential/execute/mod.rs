@@ -14,11 +14,11 @@ use mind::__private as rt;
 use mind_core::{
     dim::{Bindings, Dim, Symbol},
     interp::{Array, Elements, apply},
-    ir::{Padding, ValueId},
+    ir::{Access, Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Access, Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul,
-        Plan, Returned, Scalar, Source, Step, Strips, View,
+        Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul, Plan,
+        Returned, Scalar, Source, Step, Strips, View,
     },
     ty::{DType, Shape},
 };

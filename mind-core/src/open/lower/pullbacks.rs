@@ -84,7 +84,7 @@ impl Lowering<'_> {
         let flows = self.flows(tail, expr, &wanted)?;
         let body = start..self.graph.nodes.len();
         let nodes = body.clone().map(NodeId::new);
-        let effects: Vec<_> = nodes.filter(|node| self.graph.node(*node).op.has_effect()).collect();
+        let effects: Vec<_> = nodes.filter(|node| self.graph.node(*node).op.is_effect()).collect();
         self.graph.silent.extend(effects);
         self.graph.pullbacks.add(CustomPullback { results, stand_ins, flows, body });
         Ok(value)

@@ -12,9 +12,9 @@ use crate::{
         Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Scan, ValueId, Window,
     },
     map::{self, Map},
-    ops::{Motion, position},
+    ops::{self, Motion, position},
     opt::{self, Optimised},
-    plan::{Access, BufferId, Condition, ConvKind, Plan, Scalar, Source, Update, View, Watch, Watching},
+    plan::{BufferId, Condition, ConvKind, Plan, Scalar, Source, Update, View, Watch, Watching},
     reduce::Row,
     ty::{DType, Shape, Type},
 };
@@ -403,41 +403,30 @@ impl<'m> Arranger<'m> {
         let body = (self.plan_of)(&opt::of_body(&scan.body, &self.symbols));
         let types: Vec<Type> = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
         let carries = scan.carry_count();
-        let iterated = scan.iterated(types.iter().map(Type::rank));
-        let first = iterated.iter().position(|is_iterated| *is_iterated);
-        let steps = types[first.expect("a verified loop iterates over something")].shape[0].clone();
-        let access = |at: usize| match (at < carries, iterated[at]) {
-            (true, _) => Access::Carry,
-            (false, true) => Access::Element,
-            (false, false) => Access::Whole,
-        };
-        let operands = types.into_iter().enumerate().map(|(at, ty)| (ty, access(at))).collect();
+        let accesses = scan.accesses(types.iter().map(Type::rank));
+        let steps = types[Scan::counted(&accesses)].shape[0].clone();
+        // A single number is stored as one element.
+        let stored = |ty: Type| if ty.rank() == 0 { ty.with_shape(Shape::literal(&[1])) } else { ty };
+        let results = ops::results_of_loop(&inst.op, scan, &types.iter().collect::<Vec<_>>());
+        let results: Vec<Type> = results.into_iter().map(stored).collect();
+        let operands = types.into_iter().zip(accesses).collect();
         let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
-        let stored =
-            |ty: &Type| if ty.rank() == 0 { ty.with_shape(Shape::literal(&[1])) } else { ty.clone() };
-        let results: Vec<Type> = scan
-            .body
-            .outputs()
-            .iter()
-            .enumerate()
-            .map(|(at, output)| {
-                let ty = scan.body.ty(*output);
-                let stacked = || [&steps].into_iter().chain(ty.shape.iter()).cloned().collect();
-                if at < carries { stored(ty) } else { ty.with_shape(stacked()) }
-            })
-            .collect();
         // The items behind that of the loop are numbered before they are there.
         let first = self.items.len();
         let result = |at: usize| first + at;
         let work = LoopWork {
             body,
-            steps: steps.clone(),
+            steps,
             reverse: scan.reverse,
             operands,
             carries: (0..carries).map(|carry| [result(carry), result(results.len() + carry)]).collect(),
             stacked: (carries..results.len()).map(result).collect(),
         };
         self.push(value, Work::Loop(Box::new(work)), reads, results[0].clone(), Vec::new());
+        if inst.op.has_effect() {
+            // What is shown is shown in the order of the program.
+            self.items[first].needs.extend(self.watched.replace(first));
+        }
         for ty in results[1..].iter().chain(&results[..carries]) {
             let item = self.push(value, Work::OfLoop, Vec::new(), ty.clone(), Vec::new());
             self.items[item].needs.push(first);

@@ -5,10 +5,10 @@ mod arrange;
 use crate::{
     data::TensorData,
     dim::Dim,
-    ir::{Convolution, Op, Own, ValueId},
+    ir::{Access, Convolution, Op, Own, ValueId},
     map::Map,
     opt::Optimised,
-    plan::{Access, Condition, Plan, Scalar, Step, Update, View, Watch, Watching},
+    plan::{Condition, Plan, Scalar, Step, Update, View, Watch, Watching},
     reduce::Monoid,
     ty::{DType, Shape, Type},
 };

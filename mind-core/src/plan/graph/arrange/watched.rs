@@ -41,5 +41,5 @@ pub(super) fn may_be_nan(inst: &Inst) -> bool {
         }),
     };
     let is_known = matches!(&inst.op, Op::Const(constant) if is_known(constant));
-    inst.ty.dtype.is_float() && !inst.op.has_effect() && !is_known
+    inst.ty.dtype.is_float() && !inst.op.is_effect() && !is_known
 }
