@@ -114,10 +114,10 @@ impl Op {
         }
     }
 
-    /// What reads a result behind the first of an instruction, by its position among them all.
+    /// The operation that reads a result behind the first of an instruction, by its position among all results.
     ///
     /// # Panics
-    /// If there cannot be so many.
+    /// If the position exceeds 63 bits.
     pub(crate) fn further_result(position: usize) -> Self {
         let position = i64::try_from(position).expect("an instruction has a bounded number of results");
         Self::Own(Own::Nesting(Nesting::Result { position }))

@@ -156,7 +156,7 @@ impl<'g> Planner<'g> {
         let item = &self.graph.items[id];
         let reads = &item.reads;
         Some(match &item.work {
-            Work::Input(_) | Work::Constant(_) | Work::OfLoop => return None,
+            Work::Input(_) | Work::Constant(_) | Work::LoopBuffer => return None,
             Work::Copy => Step::Nest(self.copy(&item.reads[0], self.stored(id), &item.space)),
             Work::Scalar(op) => Step::Scalar(ScalarStep {
                 result: item.value,

@@ -35,7 +35,7 @@ pub(super) fn decide(fusion: &Fusion<'_>) -> Storage {
     for (id, item) in graph.items.iter().enumerate() {
         is_stored[id] |= !item.is_written() && item.shape.rank() > 0;
         // A loop writes all of its results, whatever is read of them.
-        is_stored[id] |= matches!(item.work, Work::Loop(_) | Work::OfLoop);
+        is_stored[id] |= matches!(item.work, Work::Loop(_) | Work::LoopBuffer);
         is_stored[id] |= fusion.is_delivered(id) && item.shape.rank() > 0;
         for read in &item.reads {
             let Some(read_item) = read.item() else { continue };

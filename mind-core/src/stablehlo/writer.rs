@@ -15,7 +15,7 @@ pub(super) struct SsaValue(usize);
 /// A function under way.
 pub(super) struct Writer {
     lines: String,
-    /// How many lines have results.
+    /// The number of lines that have results.
     count: usize,
     /// Of all values, arguments first.
     tensors: Vec<Tensor>,
@@ -26,16 +26,16 @@ pub(super) struct Writer {
     quotients: BTreeSet<usize>,
 }
 
-/// A loop whose regions are under way.
+/// A loop whose regions are being written.
 pub(super) struct Loop {
     number: usize,
     start: Vec<SsaValue>,
-    /// What both regions have of its values.
+    /// The values of the loop in both regions.
     pub(super) now: Vec<SsaValue>,
 }
 
-/// The lines around a region.
-pub(super) struct Around(String);
+/// The lines before a region.
+pub(super) struct OuterLines(String);
 
 /// The lines of a region.
 pub(super) struct Region(String);
@@ -124,28 +124,28 @@ impl Writer {
         let (number, tensors) = (self.number(), start.iter().map(|value| self.tensor(*value).clone()));
         let tensors: Vec<Tensor> = tensors.collect();
         let now = tensors.into_iter().enumerate();
-        let now: Vec<_> = now.map(|(at, tensor)| self.value(tensor, format!("%turn{number}_{at}"))).collect();
-        // An engine may unroll a loop, or put its one turn in its place, and then sees what each turn makes.
+        let now: Vec<_> = now.map(|(at, tensor)| self.value(tensor, format!("%step{number}_{at}"))).collect();
+        // An engine may unroll a loop, or replace a loop of one step by its body, and then sees through it.
         now.iter().for_each(|value| self.mark_quotient(*value));
         Loop { number, start: start.to_vec(), now }
     }
 
     /// Begins a region, whose lines may use the values so far.
-    pub(super) fn open(&mut self) -> Around {
-        Around(mem::take(&mut self.lines))
+    pub(super) fn open(&mut self) -> OuterLines {
+        OuterLines(mem::take(&mut self.lines))
     }
 
     /// Ends a region, which gives these values.
-    pub(super) fn close(&mut self, around: Around, given: &[SsaValue]) -> Region {
+    pub(super) fn close(&mut self, outer: OuterLines, given: &[SsaValue]) -> Region {
         let types: Vec<_> = given.iter().map(|value| self.tensor(*value).to_string()).collect();
         let (names, types) = (self.names(given), types.join(", "));
         self.write(format_args!("stablehlo.return {names} : {types}"));
-        let lines = mem::replace(&mut self.lines, around.0);
+        let lines = mem::replace(&mut self.lines, outer.0);
         Region(lines.lines().fold(String::new(), |text, line| text + "  " + line + "\n"))
     }
 
-    /// The loop that goes on while the one region gives true; the other makes the values of the next turn. Gives the last values.
-    pub(super) fn repeat(&mut self, of: Loop, condition: &Region, turn: &Region) -> Vec<SsaValue> {
+    /// The results of a loop, which repeats `step` while `condition` is true. `step` gives the values of the next step.
+    pub(super) fn repeat(&mut self, of: Loop, condition: &Region, step: &Region) -> Vec<SsaValue> {
         let Loop { number, start, now } = of;
         let tensors: Vec<Tensor> = now.iter().map(|value| self.tensor(*value).clone()).collect();
         let given = now.iter().zip(&start);
@@ -153,9 +153,9 @@ impl Writer {
             given.map(|(now, start)| format!("{} = {}", self.name(*now), self.name(*start))).collect();
         let types: Vec<_> = tensors.iter().map(Tensor::to_string).collect();
         let (given, types, count) = (given.join(", "), types.join(", "), tensors.len());
-        let (Region(condition), Region(turn)) = (condition, turn);
+        let (Region(condition), Region(step)) = (condition, step);
         self.write(format_args!(
-            "%{number}:{count} = stablehlo.while({given}) : {types}\n    cond {{\n{condition}    }} do {{\n{turn}    }}"
+            "%{number}:{count} = stablehlo.while({given}) : {types}\n    cond {{\n{condition}    }} do {{\n{step}    }}"
         ));
         let results = tensors.into_iter().enumerate();
         let results: Vec<_> =

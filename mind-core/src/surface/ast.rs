@@ -8,15 +8,17 @@ mod body;
 mod callee;
 mod calls;
 mod items;
+mod loops;
 mod templates;
 
 pub(crate) use body::new_axes;
 pub use body::{
-    Argument, BinaryOp, Body, Derivative, ExprId, FieldPattern, FieldValue, Loop, LoopKind, Node, NodeKind,
-    Number, NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
+    Argument, BinaryOp, Body, Derivative, ExprId, FieldPattern, FieldValue, Node, NodeKind, Number,
+    NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
     WrtPlace, WrtTarget,
 };
 pub use callee::Callee;
+pub use loops::{Loop, LoopKind};
 use proc_macro2::{Ident, TokenStream};
 pub use templates::{
     ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,

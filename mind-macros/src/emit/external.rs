@@ -13,7 +13,7 @@ use quote::quote;
 
 use super::{
     body::Body,
-    repeat,
+    iteration,
     tokens::{at, parse},
 };
 
@@ -50,7 +50,7 @@ pub(super) fn functions(
 
 /// Whether there is such a step.
 pub(super) fn has_any(plan: &Plan) -> bool {
-    calls(plan).next().is_some() || repeat::loops(plan).any(|of| has_any(&of.body))
+    calls(plan).next().is_some() || iteration::loops(plan).any(|of| has_any(&of.body))
 }
 
 /// The step of `run`.

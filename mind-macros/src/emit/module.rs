@@ -16,7 +16,7 @@ use super::{
     extent::{Arithmetic, extent, symbol_variable},
     external,
     item::{Constants, Item},
-    parts, product, repeat,
+    iteration, parts, product,
     signature::{self, Input, Signature},
     steps,
     tokens::{braces_at, keyword_at, parse, stand_at, visibility_at},
@@ -140,8 +140,8 @@ enum Loops {
 
 /// A module for each loop of a plan, which is the body of so many loops that stand in each other.
 fn loops(item: &Item<'_>, plan: &Plan, depth: usize, held: Loops) -> TokenStream {
-    let modules = repeat::loops(plan).enumerate().map(|(position, of)| {
-        let (body, name) = (&*of.body, format_ident!("{}", repeat::module(position)));
+    let modules = iteration::loops(plan).enumerate().map(|(position, of)| {
+        let (body, name) = (&*of.body, format_ident!("{}", iteration::module(position)));
         let (preamble, lens) = (preamble(item.root), parse(&lens(body)));
         let (geometries, inner) = (parse(&product::geometries(body)), loops(item, body, depth + 1, held));
         let run = (held == Loops::Run).then(|| {

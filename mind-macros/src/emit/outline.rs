@@ -10,7 +10,7 @@ use mind_core::{
 
 use super::{
     body::{Body, extents_of_symbols, generics, input_type, new_value, sizes},
-    repeat,
+    iteration,
 };
 
 /// How long the text of a program's steps may be.
@@ -103,7 +103,7 @@ impl Uses {
                 Scalar::Local(_) | Scalar::Constant(_) | Scalar::Count { .. } => {}
             });
             if let Step::Loop(of) = step {
-                uses.dtypes.extend(repeat::dtypes(&of.body));
+                uses.dtypes.extend(iteration::dtypes(&of.body));
             }
             if let Step::UpdateScalar { input, .. } = step {
                 uses.updated.insert(*input);

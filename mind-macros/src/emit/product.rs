@@ -13,8 +13,8 @@ use mind_core::{
 use super::{
     body::Body,
     extent::{Arithmetic, extent, symbol_variable},
+    iteration,
     nest::finish::{finished, whole_rows},
-    repeat,
 };
 
 pub(super) fn matmul(body: &mut Body<'_>, of: &MatMul) {
@@ -171,7 +171,7 @@ impl Scratch<'_> {
                 self.needs.extend(sums.reduce(|all, sum| format!("{all}.saturating_add({sum})")));
             }
             Step::Loop(_) => {
-                self.needs.push(repeat::len(plan, self.loops, wanted));
+                self.needs.push(iteration::len(plan, self.loops, wanted));
                 self.loops += 1;
             }
             Step::Strips(strips) => {

@@ -21,10 +21,11 @@ use super::{
     body::{Body, expression, extents_of_symbols, generics, input_type, new_value, sizes},
     call,
     extent::{Arithmetic, extent, grouped, symbol_variable},
+    iteration,
     names::Names,
     nest,
     outline::{self, Emitted, Lengths},
-    product, profile, repeat,
+    product, profile,
     watched::WatchedText,
 };
 
@@ -275,7 +276,7 @@ impl Body<'_> {
                 let _ = writeln!(self.text, "{call}?;");
             }
             Step::Call(call) => call::emit(self, call),
-            Step::Loop(of) => repeat::emit(self, of),
+            Step::Loop(of) => iteration::emit(self, of),
             Step::Conv2d(convolution) => product::conv2d(self, convolution),
             Step::Watch { watch, argument } => self.watch(watch, argument),
             Step::Update { from, to } => {

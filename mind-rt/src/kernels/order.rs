@@ -13,14 +13,8 @@ use super::number::Number;
 /// If there are not as many elements as places.
 #[allow(private_bounds, reason = "sealed")]
 pub fn flip<T: Storable>(extents: [usize; 3], x: &[T], out: &mut [T]) {
-    let [outer, extent, inner] = extents;
-    let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
-    check(places == Some(x.len()) && places == Some(out.len()), "flip: wrong length");
-    poison(out);
-    if out.is_empty() {
-        return;
-    }
-    for (x, out) in x.chunks_exact(extent * inner).zip(out.chunks_exact_mut(extent * inner)) {
+    let [.., inner] = extents;
+    for (x, out) in slabs(extents, x, out, "flip: wrong length") {
         if inner == 1 {
             out.iter_mut().zip(x.iter().rev()).for_each(|(out, x)| *out = *x);
             continue;
@@ -44,7 +38,7 @@ pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]
     if out.is_empty() {
         return;
     }
-    let front = i128::from(shift).rem_euclid(extent as i128) as usize * inner;
+    let front = i128::from(shift).rem_euclid(extent.max(1) as i128) as usize * inner;
     for (x, out) in x.chunks_exact(extent * inner).zip(out.chunks_exact_mut(extent * inner)) {
         let (to_back, to_front) = x.split_at(x.len() - front);
         out[..front].copy_from_slice(to_front);
@@ -106,6 +100,21 @@ pub(super) fn order<T: Number>(extents: [usize; 3], descending: bool, x: &[T], o
     });
 }
 
+/// The elements at each place before the axis, beside where they go.
+fn slabs<'a, T, U: Storable>(
+    [outer, extent, inner]: [usize; 3],
+    x: &'a [T],
+    out: &'a mut [U],
+    wrong: &'static str,
+) -> impl Iterator<Item = (&'a [T], &'a mut [U])> {
+    let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
+    check(places == Some(x.len()) && places == Some(out.len()), wrong);
+    poison(out);
+    // A chunk has one element at least, of which there is none where an extent is 0.
+    let count = extent.saturating_mul(inner).max(1);
+    x.chunks_exact(count).zip(out.chunks_exact_mut(count))
+}
+
 /// Calls `visit` for each line along the axis with the elements from its first one on, the stride, the number of elements and the
 /// destination.
 fn each_line<T, U: Storable>(
@@ -115,14 +124,8 @@ fn each_line<T, U: Storable>(
     wrong: &'static str,
     mut visit: impl FnMut(&[T], usize, usize, &mut [U]),
 ) {
-    let [outer, extent, inner] = extents;
-    let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
-    check(places == Some(x.len()) && places == Some(out.len()), wrong);
-    poison(out);
-    if out.is_empty() {
-        return;
-    }
-    for (x, out) in x.chunks_exact(extent * inner).zip(out.chunks_exact_mut(extent * inner)) {
+    let [_, extent, inner] = extents;
+    for (x, out) in slabs(extents, x, out, wrong) {
         for column in 0..inner {
             visit(&x[column..], inner, extent, &mut out[column..]);
         }
@@ -196,7 +199,8 @@ mod tests {
                 for (place, element) in x.iter().enumerate() {
                     let (row, along, column) =
                         (place / (extent * inner), place / inner % extent, place % inner);
-                    let moved = (along as i128 + i128::from(shift)).rem_euclid(extent as i128) as usize;
+                    let moved =
+                        (along as i128 + i128::from(shift)).rem_euclid(extent.max(1) as i128) as usize;
                     assert_eq!(
                         out[(row * extent + moved) * inner + column],
                         *element,

@@ -14,7 +14,7 @@ use crate::surface::habits;
 use crate::surface::lower::builtins;
 use crate::surface::lower::builtins::calls::Given;
 use crate::surface::lower::builtins::foreign::Foreign;
-use crate::surface::lower::builtins::operations::{Meeting, Operations};
+use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Expressions, transposed};
 use crate::surface::lower::values::literals::LiteralId;
@@ -27,8 +27,8 @@ impl Operations for Lowering<'_> {
         Ok((self.tensor(expr)?, expr))
     }
 
-    fn beside(&mut self, (literal, _): (LiteralId, ExprId), meeting: Meeting<NodeId>) -> Lowered<NodeId> {
-        self.constant_beside(literal, meeting)
+    fn beside(&mut self, (literal, _): (LiteralId, ExprId), typed: TypedOperand<NodeId>) -> Lowered<NodeId> {
+        self.constant_beside(literal, typed)
     }
 
     fn emit_operator(

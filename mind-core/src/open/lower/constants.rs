@@ -7,7 +7,7 @@ use crate::dim::Dim;
 use crate::open::typing::diag;
 use crate::open::{Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};
 use crate::surface::ast::ExprId;
-use crate::surface::lower::builtins::operations::{Meeting, operation_of};
+use crate::surface::lower::builtins::operations::{TypedOperand, operation_of};
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::{Class, LiteralId, LiteralKind};
@@ -19,7 +19,7 @@ use crate::written::spread;
 #[derive(Clone, Copy)]
 enum Source {
     Fixed(DType),
-    Met(Meeting<NodeId>),
+    Beside(TypedOperand<NodeId>),
 }
 
 impl Lowering<'_> {
@@ -29,8 +29,8 @@ impl Lowering<'_> {
     }
 
     /// A literal of the element type of a tensor that it meets.
-    pub(super) fn constant_beside(&mut self, id: LiteralId, meeting: Meeting<NodeId>) -> Lowered<NodeId> {
-        self.nodes_of(id, Source::Met(meeting))
+    pub(super) fn constant_beside(&mut self, id: LiteralId, typed: TypedOperand<NodeId>) -> Lowered<NodeId> {
+        self.nodes_of(id, Source::Beside(typed))
     }
 
     /// Nodes of a literal: one where it is one number or array of numbers, else one for each part and operation.
@@ -80,7 +80,7 @@ impl Lowering<'_> {
     /// A number made of extents.
     fn number(&mut self, dim: &Dim, source: Source, expr: ExprId) -> NodeId {
         let like = match source {
-            Source::Met(meeting) => meeting.other,
+            Source::Beside(typed) => typed.other,
             Source::Fixed(dtype) => {
                 let zero = Constant { dtype, ..Constant::number(0.0) };
                 self.graph.derive(Op::Const(Box::new(zero)), &[])
@@ -95,13 +95,13 @@ impl Lowering<'_> {
         let constant = self.worked_out(id, source)?;
         let (operands, spot) = match source {
             Source::Fixed(_) => (vec![], self.spot_of_literal(expr)),
-            Source::Met(meeting) => {
+            Source::Beside(typed) => {
                 let spot = Spot {
-                    site: meeting.site,
-                    is_operator: meeting.is_operator,
-                    ..self.spot(meeting.label, expr, &[meeting.other_expr])
+                    site: typed.site,
+                    is_operator: typed.is_operator,
+                    ..self.spot(typed.label, expr, &[typed.other_expr])
                 };
-                (vec![meeting.other], spot.attribute("constant", self.site(expr)))
+                (vec![typed.other], spot.attribute("constant", self.site(expr)))
             }
         };
         let spot = match self.shape_site(expr) {
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         });
         let dtype = match source {
             Source::Fixed(dtype) => dtype,
-            Source::Met(_) => self.literals.default_dtype(id),
+            Source::Beside(_) => self.literals.default_dtype(id),
         };
         // What is wrong for the element type it has, or for every one that it could have, is wrong.
         if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))

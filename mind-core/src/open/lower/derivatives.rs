@@ -6,7 +6,7 @@ use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::Structure;
-use crate::surface::lower::builtins::operations::Meeting;
+use crate::surface::lower::builtins::operations::TypedOperand;
 use crate::surface::lower::declarations::names::nearest;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
@@ -148,9 +148,14 @@ impl Lowering<'_> {
             let (text, site) = (self.text(cotangent), self.site(cotangent));
             let node = match seed {
                 Value::Literal(id) => {
-                    let meeting =
-                        Meeting { other: *output, other_expr: value, label: "vjp", site, is_operator: false };
-                    self.constant_beside(*id, meeting)?
+                    let typed = TypedOperand {
+                        other: *output,
+                        other_expr: value,
+                        label: "vjp",
+                        site,
+                        is_operator: false,
+                    };
+                    self.constant_beside(*id, typed)?
                 }
                 seed => self.structure(seed, cotangent)?.nodes()[0],
             };

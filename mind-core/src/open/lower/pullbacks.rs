@@ -9,7 +9,7 @@ use crate::open::pullbacks::CustomPullback;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ExprId, Pattern};
 use crate::surface::lower::body::pullbacks::miscounted;
-use crate::surface::lower::builtins::operations::Meeting;
+use crate::surface::lower::builtins::operations::TypedOperand;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::templates::Frame;
@@ -125,9 +125,14 @@ impl Lowering<'_> {
                 }
                 (Value::Tensor(node), Value::Tensor(_)) => vec![node],
                 (Value::Literal(id), Value::Tensor(of)) => {
-                    let meeting =
-                        Meeting { other: *of, other_expr: at, label: "pullback", site, is_operator: false };
-                    vec![self.constant_beside(id, meeting)?]
+                    let typed = TypedOperand {
+                        other: *of,
+                        other_expr: at,
+                        label: "pullback",
+                        site,
+                        is_operator: false,
+                    };
+                    vec![self.constant_beside(id, typed)?]
                 }
                 (
                     part @ (Value::Tensor(_)

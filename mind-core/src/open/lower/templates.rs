@@ -10,22 +10,22 @@ use crate::dim::Dim;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ElementPattern, ExprId, Home, Template, TensorPattern};
 use crate::surface::lower::Structure;
-use crate::surface::lower::builtins::operations::Meeting;
+use crate::surface::lower::builtins::operations::TypedOperand;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
-use crate::surface::lower::values::params::Taker;
+use crate::surface::lower::values::params::ParameterRef;
 use crate::surface::lower::values::templates::{self, Templates};
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
 use crate::ty::Type;
 use crate::written::ExtentRef;
 
 type Frame = templates::Frame<NodeId, BTreeMap<usize, usize>>;
-type Giver = templates::Giver<NodeId>;
+type DeducedFrom = templates::DeducedFrom<NodeId>;
 
 impl Templates for Lowering<'_> {
     /// The arguments that are passed on as places, by their positions among the parameters.
-    type Own = BTreeMap<usize, usize>;
+    type FormData = BTreeMap<usize, usize>;
 
     fn frames(&self) -> &Vec<Frame> {
         &self.frames
@@ -39,7 +39,7 @@ impl Templates for Lowering<'_> {
         self.lower_node(expr)
     }
 
-    fn called(&mut self, _: &Template, arguments: &[ExprId]) -> BTreeMap<usize, usize> {
+    fn form_data(&mut self, _: &Template, arguments: &[ExprId]) -> BTreeMap<usize, usize> {
         let mut places = BTreeMap::new();
         for (position, argument) in arguments.iter().enumerate() {
             if let Some(place) = self.places.remove(argument) {
@@ -69,22 +69,28 @@ impl Templates for Lowering<'_> {
         &mut self,
         (literal, argument): (LiteralId, ExprId),
         pattern: &TensorPattern,
-        first: Option<Giver>,
+        first: Option<DeducedFrom>,
     ) -> Lowered<NodeId> {
         match (&pattern.elements, first) {
             (ElementPattern::Fixed(dtype), _) if self.literals.fits(literal, *dtype) => {
                 self.constant_of(literal, *dtype)
             }
-            (_, Some(Giver { tensor: other, argument: other_expr, .. })) => {
+            (_, Some(DeducedFrom { tensor: other, argument: other_expr, .. })) => {
                 let (label, site) = ("argument", self.site(argument));
-                let meeting = Meeting { other, other_expr, label, site, is_operator: false };
-                self.constant_beside(literal, meeting)
+                let typed = TypedOperand { other, other_expr, label, site, is_operator: false };
+                self.constant_beside(literal, typed)
             }
             (_, None) => self.tensor(argument),
         }
     }
 
-    fn demand(&mut self, taker: Taker<'_>, giver: Giver, demand: Demand, others: &[Giver]) -> Lowered<()> {
+    fn demand(
+        &mut self,
+        param: ParameterRef<'_>,
+        from: DeducedFrom,
+        demand: Demand,
+        others: &[DeducedFrom],
+    ) -> Lowered<()> {
         let mut others: Vec<_> = others.iter().map(|other| (other.tensor, other.argument)).collect();
         let demand = match demand {
             Demand::Extent { axis, name, extent } => {
@@ -94,30 +100,30 @@ impl Templates for Lowering<'_> {
             }
             demand => demand,
         };
-        let pattern = taker.parameter.takes.pattern().map(ToString::to_string).unwrap_or_default();
+        let pattern = param.parameter.takes.pattern().map(ToString::to_string).unwrap_or_default();
         let others = others.into_iter().map(|(node, argument)| (node, self.giver_text(node, argument)));
-        let label = match self.field_text(giver.tensor, giver.argument) {
-            Some(field) => format!("{} for field `{field}`", taker.label()),
-            None => taker.label(),
+        let label = match self.field_text(from.tensor, from.argument) {
+            Some(field) => format!("{} for field `{field}`", param.label()),
+            None => param.label(),
         };
         let contract = Contract { label, pattern, demand, others: others.collect() };
-        let (text, site) = (self.giver_text(giver.tensor, giver.argument), self.site(giver.argument));
+        let (text, site) = (self.giver_text(from.tensor, from.argument), self.site(from.argument));
         let kind = CheckKind::Argument(Box::new(contract));
-        self.checks.push(Check { kind, node: giver.tensor, text, site });
+        self.checks.push(Check { kind, node: from.tensor, text, site });
         Ok(())
     }
 
-    fn element_type(&self, giver: Giver) -> Word {
-        Word::ElementsOf(giver.argument)
+    fn element_type(&self, from: DeducedFrom) -> Word {
+        Word::ElementsOf(from.argument)
     }
 
-    fn extent(&mut self, name: &str, giver: Giver, axis: usize) -> Dim {
+    fn extent(&mut self, name: &str, from: DeducedFrom, axis: usize) -> Dim {
         let axis = -i64::try_from(axis).expect("a rank is small");
-        self.extent_symbol(name, giver.tensor, ExtentRef::Axis(axis), giver.argument)
+        self.extent_symbol(name, from.tensor, ExtentRef::Axis(axis), from.argument)
     }
 
-    fn leading(&mut self, name: &str, giver: Giver) -> Vec<Dim> {
-        vec![self.extent_symbol(name, giver.tensor, ExtentRef::Leading(giver.last), giver.argument)]
+    fn leading(&mut self, name: &str, from: DeducedFrom) -> Vec<Dim> {
+        vec![self.extent_symbol(name, from.tensor, ExtentRef::Leading(from.last), from.argument)]
     }
 
     fn result_of_field(

@@ -428,7 +428,7 @@ impl<'m> Arranger<'m> {
             self.items[first].needs.extend(self.watched.replace(first));
         }
         for ty in results[1..].iter().chain(&results[..carries]) {
-            let item = self.push(value, Work::OfLoop, Vec::new(), ty.clone(), Vec::new());
+            let item = self.push(value, Work::LoopBuffer, Vec::new(), ty.clone(), Vec::new());
             self.items[item].needs.push(first);
         }
         let mut views = results.iter().enumerate().zip(scan.body.outputs()).map(|((at, ty), output)| {
@@ -573,7 +573,7 @@ impl<'m> Arranger<'m> {
         let item = &self.items[item];
         match &item.work {
             Work::Loop(_) => item.can_fail(),
-            Work::OfLoop => item.needs.iter().any(|of| self.items[*of].can_fail()),
+            Work::LoopBuffer => item.needs.iter().any(|of| self.items[*of].can_fail()),
             _ => false,
         }
     }

@@ -93,8 +93,8 @@ pub(super) enum Work {
     Call { op: Op, operands: Vec<Type>, ty: Type },
     /// A loop. It makes the first result, and memory for all others are items of their own, behind it.
     Loop(Box<LoopWork>),
-    /// What a loop makes beside its first result, or memory that it needs.
-    OfLoop,
+    /// Memory of the loop before it: a further result, or the second buffer of a carry.
+    LoopBuffer,
     /// A value of this type that is watched; it makes nothing.
     Watch { watch: Watch, ty: Type },
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::{Callee, Template, TypeExpr};
+use super::{Callee, Loop, Template, TypeExpr};
 use crate::diag::Site;
 use crate::map::{Gives, Map, Tightness};
 use crate::ty::DType;
@@ -239,45 +239,6 @@ pub enum NodeKind {
         /// The value of the body.
         tail: Option<ExprId>,
     },
-}
-
-/// What stands before the body of a loop.
-#[derive(Clone, Debug)]
-pub struct Loop {
-    /// What it gives.
-    pub kind: LoopKind,
-    /// `h` and `h0`: what passes from step to step; nothing under [`LoopKind::For`].
-    pub carry: Option<(Pattern, ExprId)>,
-    /// `x`
-    pub element: Pattern,
-    /// `xs`, or the `a` of `a..b`.
-    pub over: ExprId,
-    /// The `b` of `a..b`.
-    pub end: Option<ExprId>,
-    /// Whether it begins with the last element: `reverse = true`.
-    pub reverse: bool,
-}
-
-/// What a loop gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoopKind {
-    /// The last carry.
-    Fold,
-    /// The last carry, and what each step gives beside the next.
-    Scan,
-    /// What each step gives; there is no carry.
-    For,
-}
-
-impl LoopKind {
-    /// As written.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fold => "fold",
-            Self::Scan => "scan",
-            Self::For => "for",
-        }
-    }
 }
 
 /// `p`, `p.first.w`: a parameter, or a field of one.

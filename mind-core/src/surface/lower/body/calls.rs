@@ -389,16 +389,16 @@ impl BodyLowering<'_> {
                 symbols.sort();
                 symbols.dedup();
                 for symbol in symbols.into_iter().filter(|_| !unbound) {
-                    let Some(giver) = givers.get(&symbol).filter(|giver| **giver != argument) else {
+                    let Some(from) = givers.get(&symbol).filter(|from| **from != argument) else {
                         continue;
                     };
                     let note = format!(
                         "`{symbol}` is {} because {} is {}",
                         bindings[&symbol],
-                        self.text(*giver),
-                        self.type_text(&self.values[giver.index()])
+                        self.text(*from),
+                        self.type_text(&self.values[from.index()])
                     );
-                    *diag = diag.note_at(self.body[*giver].site, note);
+                    *diag = diag.note_at(self.body[*from].site, note);
                 }
                 Err(Stop::Mistake(diag))
             }

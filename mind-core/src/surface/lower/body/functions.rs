@@ -8,7 +8,7 @@ use crate::ir::{self, Const, ValueId};
 use crate::surface::ast::{BinaryOp, ExprId, NodeKind};
 use crate::surface::lower::builtins::calls::Given;
 use crate::surface::lower::builtins::find;
-use crate::surface::lower::builtins::operations::{Meeting, Operations};
+use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::{Lowered, Stop, Value};
@@ -23,9 +23,9 @@ impl Operations for BodyLowering<'_> {
     fn beside(
         &mut self,
         (literal, expr): (LiteralId, ExprId),
-        meeting: Meeting<ValueId>,
+        typed: TypedOperand<ValueId>,
     ) -> Lowered<ValueId> {
-        let Meeting { other, other_expr, label, site, .. } = meeting;
+        let TypedOperand { other, other_expr, label, site, .. } = typed;
         let dtype = self.builder.ty(other).dtype;
         if self.literals.fits(literal, dtype) {
             return self.materialise(literal, dtype);

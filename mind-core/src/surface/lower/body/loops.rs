@@ -1,5 +1,5 @@
-//! Loops: the body is lowered among the instructions around it, and then cut out of them into a module of its own. What it
-//! reads of those before it becomes an operand of the loop.
+//! Loops. The body is lowered to instructions behind those around it, which are then moved to a module of their own. The values before the
+//! body that it reads become operands of the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::build::Builder;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::{Inst, Made, Nested, Op, Scan, ValueId};
-use crate::map::Map;
+use crate::map::formula;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
 use crate::surface::lower::declarations::structure::Structure;
@@ -66,14 +66,14 @@ impl BodyLowering<'_> {
         let (given, inputs) = (given?, open.inputs.ok_or(Stop::Poisoned)?);
         let OfStep { carry, stacked } = given;
         let outputs: Vec<ValueId> = carry.into_iter().chain(stacked.leaves()).collect();
-        let carries = open.carry.leaves().len();
+        let carries =
+            i64::try_from(open.carry.leaves().len()).expect("a value has a bounded number of tensors");
         let (nested, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
         let count = self.builder.insts().len() + nested.size();
         if count > MAX_INSTRUCTIONS {
             return Err(too_many(&self.signature.name, count, self.body[expr].site).into());
         }
-        let carries_given = i64::try_from(carries).expect("a value has a bounded number of tensors");
-        let scan = Scan { body: nested, carries: carries_given, reverse: of.reverse };
+        let scan = Scan { body: nested, carries, reverse: of.reverse };
         let first = self.of_loop(scan.into(), &operands, head)?;
         let mut results = vec![first];
         for at in 1..outputs.len() {
@@ -81,15 +81,15 @@ impl BodyLowering<'_> {
         }
         let mut results = results.into_iter();
         let last = Value::rebuilt(&open.carry, &mut results);
-        let all = (of.kind != LoopKind::Fold).then(|| refilled(&stacked, &mut results));
-        match (of.kind, all) {
-            (LoopKind::Scan, Some(all)) => self.tuple(vec![last, all], expr),
-            (LoopKind::For, Some(all)) => Ok(all),
-            (LoopKind::Fold | LoopKind::Scan | LoopKind::For, _) => Ok(last),
+        let all = refilled(&stacked, &mut results);
+        match of.kind {
+            LoopKind::Fold => Ok(last),
+            LoopKind::Scan => self.tuple(vec![last, all], expr),
+            LoopKind::For => Ok(all),
         }
     }
 
-    /// What stands before the body.
+    /// Lowers the head of a loop.
     fn head(&mut self, of: &Loop, expr: ExprId) -> Lowered<Head> {
         let over = match of.end {
             Some(end) => Value::Tensor(self.integers(of.over, end, expr)?),
@@ -139,8 +139,10 @@ impl BodyLowering<'_> {
             return Ok(positions);
         }
         let from = self.materialise_dim(start)?;
-        let plus = Map::operators().find(|map| map.row().label == "+").expect("sums are written with a sign");
-        self.emit(&spot, Op::Map(plus), &[(positions, expr), (from, start)])
+        let sum = formula(&mut self.builder, "positions + from", &[("positions", positions), ("from", from)]);
+        let sum = sum.map_err(|error| Diag::new(error.code(), site, error.to_string()))?;
+        self.made.resize(self.builder.insts().len(), Some(expr));
+        Ok(sum)
     }
 
     fn materialise_dim(&mut self, expr: ExprId) -> Lowered<ValueId> {
@@ -196,7 +198,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// What stands for operands in the body.
+    /// The values in the body of operands of the loop.
     fn placeholders(
         &mut self,
         structure: &Structure,
@@ -223,7 +225,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// What a step gives.
+    /// Lowers the results of a step.
     fn of_step(&mut self, of: &Loop, carry: &Structure, tail: ExprId) -> Lowered<OfStep> {
         let tail = match self.body[tail].kind {
             NodeKind::Close { tail: Some(last) } => last,
@@ -282,7 +284,7 @@ impl BodyLowering<'_> {
         Err(Diag::new(Code::E2010, self.body[head].site, message).help(help).into())
     }
 
-    /// Takes the instructions of the body away from those around it.
+    /// Removes the instructions of the body from those around it.
     fn cut_out(&mut self, start: usize) -> Vec<Inst> {
         self.made.truncate(start);
         let is_before = |value: &ValueId| value.index() < start;
@@ -349,7 +351,7 @@ impl BodyLowering<'_> {
     }
 }
 
-/// What stands before the body of a loop.
+/// The operands of a loop that its head gives.
 struct Head {
     carry: Structure,
     first: Vec<ValueId>,
@@ -357,7 +359,7 @@ struct Head {
     iterated: Vec<ValueId>,
 }
 
-/// What a step gives.
+/// The results of a step.
 struct OfStep {
     carry: Vec<ValueId>,
     stacked: Value,

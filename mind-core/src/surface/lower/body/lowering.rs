@@ -73,8 +73,8 @@ pub(crate) struct OpenPullback {
 
 /// A loop whose body is being lowered. Its instructions stand among those around it until it ends.
 pub(crate) struct OpenLoop {
-    /// What stands for a carry or an element in the body, and the operand that it is of; nothing where something is wrong before
-    /// the body.
+    /// For each tensor of the carry and of the element its value in the body and the operand of the loop. Nothing if the head of the loop
+    /// is wrong.
     pub(crate) inputs: Option<Vec<(ValueId, ValueId)>>,
     /// The number of instructions before the body.
     pub(crate) start: usize,

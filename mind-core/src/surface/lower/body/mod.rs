@@ -39,7 +39,8 @@ use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::arithmetic::ReadLiterals;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::lower::Lower;
-use crate::surface::lower::values::templates::{Templates, declared_dims};
+use crate::surface::lower::values::patterns::declared_dims;
+use crate::surface::lower::values::templates::Templates;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
 
 /// Lowers a body; nothing where it has a mistake.

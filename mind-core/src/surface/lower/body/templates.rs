@@ -14,16 +14,16 @@ use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::demand::Demand;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
-use crate::surface::lower::values::params::Taker;
+use crate::surface::lower::values::params::ParameterRef;
 use crate::surface::lower::values::templates::{self, Templates};
 use crate::surface::lower::values::{Lowered, Stop, Value, Word};
 use crate::ty::{Shape, Type};
 
-type Giver = templates::Giver<ValueId>;
+type DeducedFrom = templates::DeducedFrom<ValueId>;
 
 impl<'a> Templates for BodyLowering<'a> {
     /// The functions that are not in scope: inside those around the call, and around it those inside.
-    type Own = Scope<'a>;
+    type FormData = Scope<'a>;
 
     fn frames(&self) -> &Vec<Frame<'a>> {
         &self.frames
@@ -37,7 +37,7 @@ impl<'a> Templates for BodyLowering<'a> {
         self.lower_node(expr)
     }
 
-    fn called(&mut self, template: &Template, _: &[ExprId]) -> Scope<'a> {
+    fn form_data(&mut self, template: &Template, _: &[ExprId]) -> Scope<'a> {
         self.scope_and_dims(template.home).0
     }
 
@@ -53,7 +53,7 @@ impl<'a> Templates for BodyLowering<'a> {
         &mut self,
         (_, argument): (LiteralId, ExprId),
         pattern: &TensorPattern,
-        first: Option<Giver>,
+        first: Option<DeducedFrom>,
     ) -> Lowered<ValueId> {
         let dtype = match &pattern.elements {
             ElementPattern::Fixed(dtype) => Some(*dtype),
@@ -63,8 +63,14 @@ impl<'a> Templates for BodyLowering<'a> {
         self.tensor(argument, dtype)
     }
 
-    fn demand(&mut self, taker: Taker<'_>, giver: Giver, demand: Demand, others: &[Giver]) -> Lowered<()> {
-        let Giver { tensor, argument, .. } = giver;
+    fn demand(
+        &mut self,
+        param: ParameterRef<'_>,
+        from: DeducedFrom,
+        demand: Demand,
+        others: &[DeducedFrom],
+    ) -> Lowered<()> {
+        let DeducedFrom { tensor, argument, .. } = from;
         let ty = self.builder.ty(tensor);
         let first = others.first().map(|first| (self.builder.ty(first.tensor), first.argument));
         let (holds, reason) = match (&demand, first) {
@@ -91,8 +97,8 @@ impl<'a> Templates for BodyLowering<'a> {
         if holds {
             return Ok(());
         }
-        let pattern = taker.parameter.takes.pattern().expect("only patterns demand something");
-        let mut diag = self.unlike(taker, pattern, (&Value::Tensor(tensor), argument));
+        let pattern = param.parameter.takes.pattern().expect("only patterns demand something");
+        let mut diag = self.unlike(param, pattern, (&Value::Tensor(tensor), argument));
         diag = match (reason, first) {
             (Some((name, is)), Some((_, first))) => {
                 let (text, found) = (self.text(first), self.type_text(self.value(first)));
@@ -108,17 +114,17 @@ impl<'a> Templates for BodyLowering<'a> {
         Err(diag.into())
     }
 
-    fn element_type(&self, giver: Giver) -> Word {
-        Word::DType(self.builder.ty(giver.tensor).dtype)
+    fn element_type(&self, from: DeducedFrom) -> Word {
+        Word::DType(self.builder.ty(from.tensor).dtype)
     }
 
-    fn extent(&mut self, _: &str, giver: Giver, axis: usize) -> Dim {
-        let shape = &self.builder.ty(giver.tensor).shape;
+    fn extent(&mut self, _: &str, from: DeducedFrom, axis: usize) -> Dim {
+        let shape = &self.builder.ty(from.tensor).shape;
         shape[shape.rank() - axis].clone()
     }
 
-    fn leading(&mut self, _: &str, giver: Giver) -> Vec<Dim> {
-        leading(self.builder.ty(giver.tensor), giver.last).to_vec()
+    fn leading(&mut self, _: &str, from: DeducedFrom) -> Vec<Dim> {
+        leading(self.builder.ty(from.tensor), from.last).to_vec()
     }
 
     fn result_of_field(
@@ -143,7 +149,7 @@ impl<'a> BodyLowering<'a> {
     /// The functions and the names in dimensions that a template sees.
     fn scope_and_dims(&self, home: Home) -> (Scope<'a>, DimNames) {
         // The one around all templates: inside of them the outermost keeps it.
-        let table = self.frames.first().map_or(self.table, |frame| frame.own);
+        let table = self.frames.first().map_or(self.table, |frame| frame.form_data);
         match home {
             Home::Here => (table, self.signature.dims.clone()),
             Home::Library(_) => (table.of_library(), DimNames::default()),

@@ -15,12 +15,12 @@ use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
 use crate::written::{CompositeOp, Op, Own, spread};
 
-/// What a literal meets: a tensor whose element type it takes, and where.
+/// An operand of an operation that decides the element type of a literal beside it.
 #[derive(Clone, Copy)]
-pub(crate) struct Meeting<T> {
+pub(crate) struct TypedOperand<T> {
     pub(crate) other: T,
     pub(crate) other_expr: ExprId,
-    /// What brings them together.
+    /// The operation.
     pub(crate) label: &'static str,
     pub(crate) site: Site,
     pub(crate) is_operator: bool,
@@ -34,11 +34,11 @@ pub(crate) trait Operations: ReadCalls + Lower {
     /// The tensor that an operand is, with its expression; a literal gets its own element type.
     fn operand(&mut self, expr: ExprId) -> Lowered<(Self::Tensor, ExprId)>;
 
-    /// A literal of the element type of a tensor that it meets.
+    /// A literal as a tensor of the element type of the operand beside it.
     fn beside(
         &mut self,
         literal: (LiteralId, ExprId),
-        meeting: Meeting<Self::Tensor>,
+        typed: TypedOperand<Self::Tensor>,
     ) -> Lowered<Self::Tensor>;
 
     /// An operation as an operator, of which all mistakes are told at the sign if there is one.
@@ -173,8 +173,8 @@ pub(crate) trait Operations: ReadCalls + Lower {
         let operand = |operand: &ExprId| match (self.value(*operand), known) {
             (Value::Literal(literal), Some((other, other_expr))) => {
                 let (literal, site) = (*literal, operator.unwrap_or(self.site(*operand)));
-                let meeting = Meeting { other, other_expr, label, site, is_operator: operator.is_some() };
-                Ok((self.beside((literal, *operand), meeting)?, *operand))
+                let typed = TypedOperand { other, other_expr, label, site, is_operator: operator.is_some() };
+                Ok((self.beside((literal, *operand), typed)?, *operand))
             }
             (_, _) => self.operand(*operand),
         };

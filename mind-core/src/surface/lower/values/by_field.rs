@@ -6,7 +6,7 @@ use std::rc::Rc;
 use proc_macro2::Ident;
 
 use super::expressions::Expressions;
-use super::params::Taker;
+use super::params::ParameterRef;
 use super::{Lowered, Stop, Value};
 use crate::diag::{Code, Diag};
 use crate::ir::ValueId;
@@ -54,7 +54,7 @@ pub(crate) trait ReadFields: Expressions {
                     if !self.is_same_struct(of_first, &record.ty) {
                         let message = format!(
                             "{}: expected a `{}` as {} is, found {}",
-                            Taker { template, parameter }.label(),
+                            ParameterRef { template, parameter }.label(),
                             fields.structure,
                             self.text(*first),
                             self.type_text(&value)

@@ -1,4 +1,4 @@
-//! What templates demand of their arguments.
+//! Conditions that templates set for their arguments.
 
 use mind_shape::rules;
 

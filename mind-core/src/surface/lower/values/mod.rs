@@ -9,6 +9,7 @@ pub(crate) mod expressions;
 pub(crate) mod literals;
 pub(crate) mod lower;
 pub(crate) mod params;
+pub(crate) mod patterns;
 pub(crate) mod scalars;
 pub(crate) mod templates;
 

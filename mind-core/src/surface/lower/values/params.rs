@@ -11,12 +11,12 @@ use crate::surface::lower::declarations::types::DimNames;
 
 /// A parameter of a template.
 #[derive(Clone, Copy)]
-pub(crate) struct Taker<'a> {
+pub(crate) struct ParameterRef<'a> {
     pub(crate) template: &'a Template,
     pub(crate) parameter: &'a TemplateParameter,
 }
 
-impl Taker<'_> {
+impl ParameterRef<'_> {
     /// Its argument, as messages name it.
     pub(crate) fn label(self) -> String {
         format!("argument `{}` of `{}`", self.parameter.name, self.template.full_name())
@@ -37,7 +37,7 @@ impl Taker<'_> {
 /// A parameter of a template that takes a struct.
 #[derive(Clone, Copy)]
 pub(crate) struct TakesParams<'a> {
-    pub(crate) taker: Taker<'a>,
+    pub(crate) param: ParameterRef<'a>,
     /// `P`, the same struct wherever it is written.
     pub(crate) class: &'a Ident,
     /// The struct of the library over these parameters; nothing where it takes them themselves.
@@ -64,7 +64,7 @@ pub(crate) trait ReadParams: Expressions {
         known: Option<(&StructType, ExprId)>,
         names: &DimNames,
     ) -> Lowered<Vec<Params<Self::Tensor>>> {
-        let TakesParams { taker, class, state } = takes;
+        let TakesParams { param, class, state } = takes;
         let state = match state {
             Some(name) => Some((name, names.state(name).ok_or(Stop::Poisoned)?)),
             None => None,
@@ -106,11 +106,11 @@ pub(crate) trait ReadParams: Expressions {
             (Some((name, _)), None) => format!("`{name}<{class}>`"),
             (Some((name, _)), Some((known, _))) => format!("`{name}<{known}>`"),
         };
-        let message = format!("{}: expected {expected}, found {}", taker.label(), self.type_text(value));
-        let diag = taker.declared(Diag::new(Code::E2001, self.site(argument), message));
+        let message = format!("{}: expected {expected}, found {}", param.label(), self.type_text(value));
+        let diag = param.declared(Diag::new(Code::E2001, self.site(argument), message));
         Err(match known {
-            Some((known, giver)) => {
-                diag.note(format!("`{class}` is `{known}` because {} is", self.text(giver))).into()
+            Some((known, from)) => {
+                diag.note(format!("`{class}` is `{known}` because {} is", self.text(from))).into()
             }
             None => diag.into(),
         })

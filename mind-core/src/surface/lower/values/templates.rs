@@ -14,20 +14,20 @@ use super::by_field::{Fields, ReadFields};
 use super::demand::Demand;
 use super::literals::LiteralId;
 use super::lower::Lower;
-use super::params::{Params, ReadParams, Taker, TakesParams};
+use super::params::{ParameterRef, Params, ReadParams, TakesParams};
+use super::patterns::{declared_names, packs, symbol};
 use super::{Binding, Lowered, Names, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::surface::ast::{
-    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, ExprId, Formal, NodeKind, Pack,
-    Template, TemplateParameter, TensorPattern,
+    ElementClass, ElementPattern, ExprId, Formal, NodeKind, Pack, Template, TemplateParameter, TensorPattern,
 };
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::ty::{DType, Type};
 
 /// The body of a template that is being lowered.
-pub(crate) struct Frame<T, Own> {
+pub(crate) struct Frame<T, FormData> {
     pub(crate) template: Rc<Template>,
     /// An argument for each parameter; none while the template is checked by itself.
     pub(crate) arguments: Vec<ExprId>,
@@ -45,11 +45,11 @@ pub(crate) struct Frame<T, Own> {
     pub(crate) elements: BTreeMap<String, Word>,
     /// What is done field by field.
     pub(crate) fields: Option<Fields<T>>,
-    /// What this form of the language keeps besides.
-    pub(crate) own: Own,
+    /// Further data of a call in this form of the language.
+    pub(crate) form_data: FormData,
 }
 
-impl<T, Own> Frame<T, Own> {
+impl<T, FormData> Frame<T, FormData> {
     pub(crate) fn name(&self) -> String {
         self.template.full_name()
     }
@@ -62,7 +62,7 @@ impl<T, Own> Frame<T, Own> {
 
 /// An argument that a name of a template is deduced from.
 #[derive(Clone, Copy)]
-pub(crate) struct Giver<T> {
+pub(crate) struct DeducedFrom<T> {
     pub(crate) tensor: T,
     pub(crate) argument: ExprId,
     /// How many axes its pattern writes.
@@ -71,10 +71,10 @@ pub(crate) struct Giver<T> {
 
 /// What the names of a template stand for in a call, and the argument that each is deduced from.
 pub(crate) struct Deduced<T> {
-    dims: BTreeMap<String, (Dim, Giver<T>)>,
+    dims: BTreeMap<String, (Dim, DeducedFrom<T>)>,
     /// Nothing for a pack that only numbers were given for, which have no dimensions.
-    packs: BTreeMap<String, Option<Giver<T>>>,
-    elements: BTreeMap<String, Giver<T>>,
+    packs: BTreeMap<String, Option<DeducedFrom<T>>>,
+    elements: BTreeMap<String, DeducedFrom<T>>,
     /// The element types that literals have by themselves, where no tensor decides.
     literals: BTreeMap<String, DType>,
     params: BTreeMap<String, GivenParams<T>>,
@@ -106,31 +106,31 @@ pub(crate) struct GivenParams<T> {
 pub(crate) struct Computed<T> {
     parameter: usize,
     position: usize,
-    giver: Giver<T>,
+    from: DeducedFrom<T>,
 }
 
 /// Calls of templates.
 pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
-    /// What this form of the language keeps of a call besides.
-    type Own;
+    /// Further data of a call in this form of the language.
+    type FormData;
 
     /// The templates whose bodies are being lowered, innermost last.
-    fn frames(&self) -> &Vec<Frame<Self::Tensor, Self::Own>>;
+    fn frames(&self) -> &Vec<Frame<Self::Tensor, Self::FormData>>;
 
     /// The same, to add to them.
-    fn frames_mut(&mut self) -> &mut Vec<Frame<Self::Tensor, Self::Own>>;
+    fn frames_mut(&mut self) -> &mut Vec<Frame<Self::Tensor, Self::FormData>>;
 
     /// Lowers a node that does not end the body of a template.
     fn node(&mut self, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
 
-    /// What is kept of a call besides, once its arguments are lowered.
-    fn called(&mut self, template: &Template, arguments: &[ExprId]) -> Self::Own;
+    /// The further data of a call whose arguments are lowered.
+    fn form_data(&mut self, template: &Template, arguments: &[ExprId]) -> Self::FormData;
 
     /// Goes from the functions around a call to those that the template sees, or back.
-    fn change_scope(&mut self, _own: &mut Self::Own) {}
+    fn change_scope(&mut self, _form_data: &mut Self::FormData) {}
 
     /// What an argument is bound to that is no value by itself.
-    fn bound_otherwise(_own: &Self::Own, _parameter: usize) -> Option<Binding<Self::Tensor>> {
+    fn bound_otherwise(_form_data: &Self::FormData, _parameter: usize) -> Option<Binding<Self::Tensor>> {
         None
     }
 
@@ -147,26 +147,26 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         &mut self,
         literal: (LiteralId, ExprId),
         pattern: &TensorPattern,
-        first: Option<Giver<Self::Tensor>>,
+        first: Option<DeducedFrom<Self::Tensor>>,
     ) -> Lowered<Self::Tensor>;
 
     /// Whether an argument is what its parameter demands, in terms of others: an error if not, or a check where that is not known.
     fn demand(
         &mut self,
-        taker: Taker<'_>,
-        giver: Giver<Self::Tensor>,
+        param: ParameterRef<'_>,
+        from: DeducedFrom<Self::Tensor>,
         demand: Demand,
-        others: &[Giver<Self::Tensor>],
+        others: &[DeducedFrom<Self::Tensor>],
     ) -> Lowered<()>;
 
     /// The element type of an argument.
-    fn element_type(&self, giver: Giver<Self::Tensor>) -> Word;
+    fn element_type(&self, from: DeducedFrom<Self::Tensor>) -> Word;
 
     /// The extent of an axis of an argument, counted from the last, which is 1.
-    fn extent(&mut self, name: &str, giver: Giver<Self::Tensor>, axis: usize) -> Dim;
+    fn extent(&mut self, name: &str, from: DeducedFrom<Self::Tensor>, axis: usize) -> Dim;
 
     /// The extents of an argument before those that its pattern writes.
-    fn leading(&mut self, name: &str, giver: Giver<Self::Tensor>) -> Vec<Dim>;
+    fn leading(&mut self, name: &str, from: DeducedFrom<Self::Tensor>) -> Vec<Dim>;
 
     /// What a call gives for a field of this type, which has the extents of the field of an argument.
     fn result_of_field(
@@ -208,7 +208,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         let is_call = !arguments.is_empty() || template.parameters.is_empty();
         let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
         let arguments: Vec<ExprId> = given.collect();
-        let own = self.called(template, &arguments);
+        let form_data = self.form_data(template, &arguments);
         let fields = self.fields(template, &arguments).map_err(|stop| self.report(stop));
         let is_sound = is_call && fields.is_ok();
         let mut frame = Frame {
@@ -221,12 +221,12 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             dims: DimNames::default(),
             elements: BTreeMap::new(),
             fields: fields.ok().flatten(),
-            own,
+            form_data,
         };
         let names = if is_sound { self.bound(&mut frame) } else { None };
         let names = names.unwrap_or_else(|| self.unbound(&mut frame));
         frame.outside = std::mem::replace(self.names_mut(), names);
-        self.change_scope(&mut frame.own);
+        self.change_scope(&mut frame.form_data);
         self.frames_mut().push(frame);
     }
 
@@ -239,7 +239,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         let value = tail.map_or_else(Value::unit, |tail| self.value(tail).clone());
         let mut frame = self.frames_mut().pop().expect("a body of a template is left once it was entered");
         // Mistakes in an argument are reported outside of the body.
-        self.change_scope(&mut frame.own);
+        self.change_scope(&mut frame.form_data);
         let Some(fields) = &mut frame.fields else {
             *self.names_mut() = frame.outside;
             return Ok(Some(value));
@@ -252,7 +252,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             && let Some(names) = self.bound(&mut frame)
         {
             *self.names_mut() = names;
-            self.change_scope(&mut frame.own);
+            self.change_scope(&mut frame.form_data);
             self.frames_mut().push(frame);
             return Ok(None);
         }
@@ -297,7 +297,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     }
 
     /// What the names in a template mean in a call; nothing where an argument is none that it takes.
-    fn bound(&mut self, frame: &mut Frame<Self::Tensor, Self::Own>) -> Option<Names<Self::Tensor>> {
+    fn bound(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Option<Names<Self::Tensor>> {
         let template = &*frame.template.clone();
         let (mut deduced, mut is_sound) = (Deduced::default(), true);
         let mut values = vec![Value::Poison; template.parameters.len()];
@@ -306,7 +306,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         // Literals come last, with the element types that the others tell.
         let (last, first): (Vec<_>, Vec<_>) = given.partition(|(_, argument)| is_literal(*argument));
         for (position, argument) in first.into_iter().chain(last) {
-            if Self::bound_otherwise(&frame.own, position).is_some() {
+            if Self::bound_otherwise(&frame.form_data, position).is_some() {
                 continue;
             }
             let field = frame.fields.as_ref().and_then(|fields| fields.tensor(position));
@@ -321,13 +321,13 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         let mut dims = self.home(template);
         Arc::make_mut(&mut dims.constants)
             .extend(deduced.dims.iter().map(|(name, (dim, _))| (name.clone(), dim.clone())));
-        let packs = deduced.packs.iter().map(|(name, giver)| {
-            let leading = giver.map_or_else(Vec::new, |giver| self.leading(name, giver));
+        let packs = deduced.packs.iter().map(|(name, from)| {
+            let leading = from.map_or_else(Vec::new, |from| self.leading(name, from));
             (name.clone(), Some(leading))
         });
         dims.packs = Arc::new(packs.collect());
         let literals = deduced.literals.into_iter().map(|(name, dtype)| (name, Word::DType(dtype)));
-        let elements = deduced.elements.into_iter().map(|(name, giver)| (name, self.element_type(giver)));
+        let elements = deduced.elements.into_iter().map(|(name, from)| (name, self.element_type(from)));
         frame.elements = literals.chain(elements).collect();
         let known = frame.elements.iter().filter_map(|(name, word)| match word {
             Word::DType(dtype) => Some((name.clone(), *dtype)),
@@ -340,7 +340,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         }
         let mut names = Names::default();
         for (position, (parameter, value)) in template.parameters.iter().zip(&values).enumerate() {
-            let otherwise = Self::bound_otherwise(&frame.own, position);
+            let otherwise = Self::bound_otherwise(&frame.form_data, position);
             let binding = otherwise.unwrap_or_else(|| Binding::Local(value.clone()));
             names.bind(Self::key(&parameter.name), binding);
         }
@@ -349,7 +349,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     }
 
     /// The names in a template of which nothing is known.
-    fn unbound(&mut self, frame: &mut Frame<Self::Tensor, Self::Own>) -> Names<Self::Tensor> {
+    fn unbound(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Names<Self::Tensor> {
         let template = &*frame.template;
         let mut names = Names::default();
         for parameter in &template.parameters {
@@ -370,15 +370,15 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         (value, argument): (Value<Self::Tensor>, ExprId),
         deduced: &mut Deduced<Self::Tensor>,
     ) -> Lowered<Value<Self::Tensor>> {
-        let taker = Taker { template, parameter: &template.parameters[position] };
-        match (&taker.parameter.takes, &value) {
+        let param = ParameterRef { template, parameter: &template.parameters[position] };
+        match (&param.parameter.takes, &value) {
             (_, Value::Poison) => Err(Stop::Poisoned),
             (Formal::Any, _) => Ok(value),
             (Formal::Params(class), _) => {
-                self.given_params(TakesParams { taker, class, state: None }, (value, argument), deduced)
+                self.given_params(TakesParams { param, class, state: None }, (value, argument), deduced)
             }
             (Formal::State { name, over }, _) => {
-                let takes = TakesParams { taker, class: over, state: Some(name) };
+                let takes = TakesParams { param, class: over, state: Some(name) };
                 self.given_params(takes, (value, argument), deduced)
             }
             (Formal::Constant { kind, .. }, _) => {
@@ -389,8 +389,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                             let help = "an attribute is known where it is written, as no Rust variable is";
                             diag.help.get_or_insert_with(|| help.to_owned());
                         }
-                        let message = format!("{}: {}", taker.label(), diag.message);
-                        taker.declared(Diag { message, ..*diag }).into()
+                        let message = format!("{}: {}", param.label(), diag.message);
+                        param.declared(Diag { message, ..*diag }).into()
                     }
                     Stop::Poisoned => Stop::Poisoned,
                 })
@@ -424,12 +424,12 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                     }
                     value => value.tensor().expect("it is a tensor or a literal"),
                 };
-                let giver = Giver { tensor, argument, last: pattern.dims.len() };
-                self.deduce(taker, (position, pattern), giver, deduced)?;
+                let from = DeducedFrom { tensor, argument, last: pattern.dims.len() };
+                self.deduce(param, (position, pattern), from, deduced)?;
                 Ok(Value::Tensor(tensor))
             }
             (Formal::Tensor(pattern), Value::Tuple(_) | Value::Struct(_) | Value::Word(_)) => {
-                Err(self.unlike(taker, pattern, (&value, argument)).into())
+                Err(self.unlike(param, pattern, (&value, argument)).into())
             }
         }
     }
@@ -437,12 +437,12 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// What is wrong with an argument that its pattern does not take.
     fn unlike(
         &self,
-        taker: Taker<'_>,
+        param: ParameterRef<'_>,
         pattern: &TensorPattern,
         (value, argument): (&Value<Self::Tensor>, ExprId),
     ) -> Diag {
-        let message = format!("{}: expected {pattern}, found {}", taker.label(), self.type_text(value));
-        taker.declared(Diag::new(Code::E2001, self.site(argument), message))
+        let message = format!("{}: expected {pattern}, found {}", param.label(), self.type_text(value));
+        param.declared(Diag::new(Code::E2001, self.site(argument), message))
     }
 
     /// A struct of parameters, or one of the library over them.
@@ -454,7 +454,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     ) -> Lowered<Value<Self::Tensor>> {
         let class = takes.class.to_string();
         let known = deduced.params.get(&class).map(|first| (&*first.record.ty, first.argument));
-        let names = self.home(takes.taker.template);
+        let names = self.home(takes.param.template);
         let found = self.params(takes, (&value, argument), known, &names).map_err(|stop| match stop {
             Stop::Mistake(diag) if self.is_of_rust(&value) => {
                 let text = self.short_text(argument);
@@ -466,7 +466,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             }
             stop => stop,
         })?;
-        let label = takes.taker.label();
+        let label = takes.param.label();
         for Params { field, record } in found {
             let text = self.short_text(argument);
             let text = field.map_or_else(|| text.clone(), |field| format!("{text}.{field}"));
@@ -483,12 +483,12 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// What a pattern demands of an argument by itself and beside those before it, and what names it gives a meaning.
     fn deduce(
         &mut self,
-        taker: Taker<'_>,
+        param: ParameterRef<'_>,
         (parameter, pattern): (usize, &TensorPattern),
-        giver: Giver<Self::Tensor>,
+        from: DeducedFrom<Self::Tensor>,
         deduced: &mut Deduced<Self::Tensor>,
     ) -> Lowered<()> {
-        let elements = match (&pattern.elements, pattern.class(taker.template)) {
+        let elements = match (&pattern.elements, pattern.class(param.template)) {
             (ElementPattern::Fixed(dtype), _) => Elements::Is(*dtype),
             (_, Some(ElementClass::Float)) => Elements::Of(Takes::Floats),
             (_, Some(ElementClass::Int)) => Elements::Of(Takes::Integers),
@@ -496,38 +496,38 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             (_, None) => Elements::Of(Takes::All),
         };
         let fits = Demand::Fits { elements, rank: pattern.dims.len(), open: pattern.pack.is_some() };
-        self.demand(taker, giver, fits, &[])?;
+        self.demand(param, from, fits, &[])?;
         if let ElementPattern::Variable(name) = &pattern.elements {
             let name = name.to_string();
             match deduced.elements.get(&name) {
-                Some(first) => self.demand(taker, giver, Demand::Elements { name }, &[*first])?,
-                None => _ = deduced.elements.insert(name, giver),
+                Some(first) => self.demand(param, from, Demand::Elements { name }, &[*first])?,
+                None => _ = deduced.elements.insert(name, from),
             }
         }
         if let Some(Pack::Named(name)) = &pattern.pack {
             let name = name.to_string();
             match deduced.packs.get(&name).copied().flatten() {
                 Some(first) => {
-                    let last = [giver.last, first.last];
-                    self.demand(taker, giver, Demand::Leading { name, last }, &[first])?;
+                    let last = [from.last, first.last];
+                    self.demand(param, from, Demand::Leading { name, last }, &[first])?;
                 }
-                None => _ = deduced.packs.insert(name, Some(giver)),
+                None => _ = deduced.packs.insert(name, Some(from)),
             }
         }
         for (position, written) in pattern.dims.iter().enumerate() {
             let axis = pattern.dims.len() - position;
-            let Some(name) = symbol(taker.template, written) else {
-                deduced.computed.push(Computed { parameter, position, giver });
+            let Some(name) = symbol(param.template, written) else {
+                deduced.computed.push(Computed { parameter, position, from });
                 continue;
             };
             match deduced.dims.get(&name) {
                 Some((extent, first)) => {
                     let demand = Demand::Extent { axis, name, extent: extent.clone() };
-                    self.demand(taker, giver, demand, &[*first])?;
+                    self.demand(param, from, demand, &[*first])?;
                 }
                 None => {
-                    let extent = self.extent(&name, giver, axis);
-                    deduced.dims.insert(name, (extent, giver));
+                    let extent = self.extent(&name, from, axis);
+                    deduced.dims.insert(name, (extent, from));
                 }
             }
         }
@@ -547,7 +547,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         let axis = pattern.dims.len() - computed.position;
         let extent = dims.dim(written).map_err(Stop::from)?;
         let demand = Demand::Extent { axis, name: written.to_string(), extent };
-        self.demand(Taker { template, parameter }, computed.giver, demand, &[])
+        self.demand(ParameterRef { template, parameter }, computed.from, demand, &[])
     }
 
     /// The field of an argument that a tensor is, if the argument is a struct.
@@ -556,73 +556,4 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         let position = value.leaves().iter().position(|leaf| *leaf == tensor)?;
         Some(Structure::Struct((*record.ty).clone()).named_leaves()[position].text())
     }
-}
-
-impl Formal {
-    /// Whether floats may be passed as tensors.
-    pub(crate) fn may_be_floats(&self, template: &Template) -> bool {
-        match self {
-            Self::Any | Self::Params(_) | Self::State { .. } => true,
-            Self::Constant { .. } => false,
-            Self::Tensor(pattern) => match (&pattern.elements, pattern.class(template)) {
-                (ElementPattern::Fixed(dtype), _) => dtype.is_float(),
-                (_, class) => class.is_none_or(|class| class != ElementClass::Int),
-            },
-        }
-    }
-
-    pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
-        match self {
-            Self::Tensor(pattern) => Some(pattern),
-            Self::Any | Self::Params(_) | Self::State { .. } | Self::Constant { .. } => None,
-        }
-    }
-}
-
-impl TensorPattern {
-    fn class(&self, template: &Template) -> Option<ElementClass> {
-        match &self.elements {
-            ElementPattern::Class(class) => Some(*class),
-            ElementPattern::Fixed(_) => None,
-            ElementPattern::Variable(name) => {
-                let declared = template.declared.iter().find(|declared| declared.name == *name)?;
-                match declared.kind {
-                    DeclaredKind::Elements(class) => Some(class),
-                    DeclaredKind::Dim | DeclaredKind::Pack | DeclaredKind::Params => None,
-                }
-            }
-        }
-    }
-}
-
-/// The dimension of the template that a written one is by itself.
-fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
-    let [step] = &written.steps[..] else { return None };
-    let DimStepKind::Name(name) = &step.kind else { return None };
-    let name = name.to_string();
-    declared_dims(template).find(|declared| *declared == name)
-}
-
-pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String> {
-    let dims = template.declared.iter().filter(|declared| declared.kind == DeclaredKind::Dim);
-    dims.map(|declared| declared.name.to_string())
-}
-
-/// The names of a template that stand for dimensions and element types.
-fn declared_names(template: &Template) -> impl Iterator<Item = String> {
-    let declared = template.declared.iter();
-    let declared = declared.filter(|declared| match declared.kind {
-        DeclaredKind::Dim | DeclaredKind::Elements(_) => true,
-        DeclaredKind::Pack | DeclaredKind::Params => false,
-    });
-    declared.map(|declared| declared.name.to_string())
-}
-
-/// The packs that parameters of a template have.
-fn packs(template: &Template) -> impl Iterator<Item = String> {
-    let patterns = template.parameters.iter().filter_map(|parameter| parameter.takes.pattern());
-    patterns.filter_map(|pattern| match &pattern.pack {
-        Some(Pack::Named(name)) => Some(name.to_string()),
-        Some(Pack::Any) | None => None,
-    })
 }

@@ -1,0 +1,42 @@
+//! Loops.
+
+use super::{ExprId, Pattern};
+
+/// The head of a loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Which results it has.
+    pub kind: LoopKind,
+    /// The carry `h` and its first value `h0`; nothing under [`LoopKind::For`].
+    pub carry: Option<(Pattern, ExprId)>,
+    /// `x`
+    pub element: Pattern,
+    /// `xs`, or the `a` of `a..b`.
+    pub over: ExprId,
+    /// The `b` of `a..b`.
+    pub end: Option<ExprId>,
+    /// Whether the first step is at the last element: `reverse = true`.
+    pub reverse: bool,
+}
+
+/// The results of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopKind {
+    /// The last carry.
+    Fold,
+    /// The last carry, and the second results of all steps, stacked.
+    Scan,
+    /// The results of all steps, stacked; there is no carry.
+    For,
+}
+
+impl LoopKind {
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fold => "fold",
+            Self::Scan => "scan",
+            Self::For => "for",
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Patterns of templates' parameters: which arguments they take, and the names that they declare.
+
+use crate::surface::ast::{
+    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, Formal, Pack, Template, TensorPattern,
+};
+
+impl Formal {
+    /// Whether floats may be passed as tensors.
+    pub(crate) fn may_be_floats(&self, template: &Template) -> bool {
+        match self {
+            Self::Any | Self::Params(_) | Self::State { .. } => true,
+            Self::Constant { .. } => false,
+            Self::Tensor(pattern) => match (&pattern.elements, pattern.class(template)) {
+                (ElementPattern::Fixed(dtype), _) => dtype.is_float(),
+                (_, class) => class.is_none_or(|class| class != ElementClass::Int),
+            },
+        }
+    }
+
+    pub(crate) fn pattern(&self) -> Option<&TensorPattern> {
+        match self {
+            Self::Tensor(pattern) => Some(pattern),
+            Self::Any | Self::Params(_) | Self::State { .. } | Self::Constant { .. } => None,
+        }
+    }
+}
+
+impl TensorPattern {
+    pub(super) fn class(&self, template: &Template) -> Option<ElementClass> {
+        match &self.elements {
+            ElementPattern::Class(class) => Some(*class),
+            ElementPattern::Fixed(_) => None,
+            ElementPattern::Variable(name) => {
+                let declared = template.declared.iter().find(|declared| declared.name == *name)?;
+                match declared.kind {
+                    DeclaredKind::Elements(class) => Some(class),
+                    DeclaredKind::Dim | DeclaredKind::Pack | DeclaredKind::Params => None,
+                }
+            }
+        }
+    }
+}
+
+/// The dimension of the template that a written one is by itself.
+pub(super) fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
+    let [step] = &written.steps[..] else { return None };
+    let DimStepKind::Name(name) = &step.kind else { return None };
+    let name = name.to_string();
+    declared_dims(template).find(|declared| *declared == name)
+}
+
+pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String> {
+    let dims = template.declared.iter().filter(|declared| declared.kind == DeclaredKind::Dim);
+    dims.map(|declared| declared.name.to_string())
+}
+
+/// The names of a template that stand for dimensions and element types.
+pub(super) fn declared_names(template: &Template) -> impl Iterator<Item = String> {
+    let declared = template.declared.iter();
+    let declared = declared.filter(|declared| match declared.kind {
+        DeclaredKind::Dim | DeclaredKind::Elements(_) => true,
+        DeclaredKind::Pack | DeclaredKind::Params => false,
+    });
+    declared.map(|declared| declared.name.to_string())
+}
+
+/// The packs that parameters of a template have.
+pub(super) fn packs(template: &Template) -> impl Iterator<Item = String> {
+    let patterns = template.parameters.iter().filter_map(|parameter| parameter.takes.pattern());
+    patterns.filter_map(|pattern| match &pattern.pack {
+        Some(Pack::Named(name)) => Some(name.to_string()),
+        Some(Pack::Any) | None => None,
+    })
+}
