@@ -331,6 +331,8 @@ impl RoundedInst<'_> {
             Op::Product(Product::Dot) | Op::Product(Product::MatMul) => {
                 self.products(self.shape(0)[self.shape(0).len() - 1])?
             }
+            // Another evaluation may multiply the padding by elements, and an infinite one gives NaN.
+            Op::Window(_) if !self.is_finite() => vec![f64::INFINITY; self.result.elements.len()],
             Op::Window(Window::Conv2d(_)) => self.products(self.length(1) / self.shape(1)[3])?,
             Op::Window(Window::Conv2dGradInput { .. }) => self.products(self.length(1) / self.shape(1)[2])?,
             Op::Window(Window::Conv2dGradFilter { .. }) => {
@@ -351,6 +353,12 @@ impl RoundedInst<'_> {
 
     fn length(&self, operand: usize) -> usize {
         self.operands[operand].value.elements.len()
+    }
+
+    /// Whether all elements of all operands are finite.
+    fn is_finite(&self) -> bool {
+        let elements = self.operands.iter().flat_map(|operand| operand.value.elements.to_f64());
+        elements.into_iter().all(f64::is_finite)
     }
 
     /// Bounds of sums of `count` products in any order, each of which is rounded before it is added.
