@@ -364,6 +364,10 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.finish_statement();
         let Some(Level { bracket: Some((number, open)), is_rest, .. }) = self.levels.pop() else { return };
         let is_empty = open + 1 == self.tokens.len();
+        if self.is_carry(open) {
+            let bracket = &mut self.brackets[number];
+            bracket.kind = if bracket.commas > 0 { BracketKind::Tuple } else { BracketKind::Plain };
+        }
         let last = self.tokens.last_mut().filter(|_| !is_empty);
         let ends_with_comma = last.as_ref().is_some_and(|last| last.role == Role::Comma);
         let bracket = &mut self.brackets[number];
@@ -391,6 +395,15 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         let at = self.push(text, before, Role::Close(number));
         self.level().behind_operand = true;
         self.closed(kind, open, at);
+    }
+
+    /// Whether the bracket that begins at a token and ends before the next one is the pattern of a carry: `fold (a, b) = …`.
+    fn is_carry(&mut self, open: usize) -> bool {
+        let is_behind_loop =
+            open.checked_sub(1).is_some_and(|word| matches!(self.tokens[word].text, "fold" | "scan"));
+        let text = self.text;
+        let next = self.raw.peek().map_or("", |next| &text[next.at..]);
+        is_behind_loop && next.starts_with('=') && !next.starts_with("==")
     }
 
     /// Ends the line behind a bracket that is the last of a statement, an item or an attribute.

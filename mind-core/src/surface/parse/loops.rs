@@ -1,6 +1,6 @@
 //! Loops: `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { … }`, `for x in xs { … }`.
 
-use proc_macro2::{Delimiter, Ident};
+use proc_macro2::{Delimiter, Ident, Spacing};
 use syn::buffer::Cursor;
 
 use super::levels::{LevelKind, LoopPart, OpenLoop, Operand, State};
@@ -130,11 +130,18 @@ pub(super) fn loop_word(word: &Ident, behind: Cursor<'_>) -> Option<LoopKind> {
         return Some(LoopKind::For);
     }
     let kind = [LoopKind::Fold, LoopKind::Scan].into_iter().find(|kind| word == kind.name())?;
-    let is_equals = |rest: Cursor<'_>| rest.punct().is_some_and(|(sign, _)| sign.as_char() == '=');
     let binds = match (behind.ident(), behind.group(Delimiter::Parenthesis)) {
         (Some((name, _)), _) => name == "_" || !is_keyword(&name.to_string()),
-        (None, Some((_, _, rest))) => is_equals(rest),
+        (None, Some((_, _, rest))) => begins_with_assignment(rest),
         (None, None) => false,
     };
     binds.then_some(kind)
+}
+
+/// Whether `=` comes first, which is not that of `==`.
+fn begins_with_assignment(rest: Cursor<'_>) -> bool {
+    let equals = |rest: Cursor<'_>| rest.punct().is_some_and(|(sign, _)| sign.as_char() == '=');
+    rest.punct().is_some_and(|(sign, behind)| {
+        sign.as_char() == '=' && (sign.spacing() == Spacing::Alone || !equals(behind))
+    })
 }
