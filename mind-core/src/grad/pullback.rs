@@ -12,10 +12,13 @@ use crate::{
         magnitude::{self, Magnitudes},
         push,
         rules::{Factor, Reverse, keeping_zeros, pass},
-        scan::{Loops, Read},
+        scan::{Loops, Read, Source, StackedFactor},
         typed, zeros,
     },
-    ir::{Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
+    ir::{
+        Arrange, Const, External, Inst, Nested, Nesting, Op, Own, Part, Product, Reduction, Resolved, Slice,
+        ValueId,
+    },
     map::{Calculus, Map, formula},
     number::Number,
     ops::{MOST_OF_EXTERN, inverse, place_of_part, position, results_of_pullback},
@@ -217,29 +220,79 @@ impl Pullback<'_> {
         Ok(())
     }
 
-    /// The loop in the other direction.
+    /// The loop in the other direction, and the products after it.
     fn scan(&mut self) -> Done {
         let Some(loops) = self.loops.get(&self.value) else { return Ok(()) };
-        let (forward, mut operands) = (self.result(), Vec::new());
-        for carry in &loops.carries {
-            operands.push(self.result_cotangent(*carry)?);
-        }
-        for input in &loops.captured {
-            operands.push(zeros(self.builder, self.operand(*input))?);
-        }
-        for read in &loops.reads {
-            operands.push(match *read {
-                Read::Stacked(position) => self.further_result(forward, loops.results + position)?,
-                Read::Operand(position) => self.operand(position),
-                Read::Cotangent(result) => self.result_cotangent(result)?,
-            });
-        }
-        let backward = self.emit(loops.backward.clone().into(), &operands)?;
-        let inputs = loops.carries.iter().chain(&loops.captured).chain(&loops.iterated);
+        let mut operands = Vec::new();
+        let summed = || loops.captured.iter().filter(|captured| captured.is_summed);
+        let backward = match &loops.backward {
+            None => None,
+            Some(backward) => {
+                for carry in &loops.carries {
+                    operands.push(self.result_cotangent(*carry)?);
+                }
+                for captured in summed() {
+                    operands.push(zeros(self.builder, self.operand(captured.operand))?);
+                }
+                for read in &loops.reads {
+                    operands.push(self.read(loops, *read)?);
+                }
+                Some(self.emit(backward.clone().into(), &operands)?)
+            }
+        };
+        let summed = summed().map(|captured| captured.operand);
+        let inputs = loops.carries.iter().copied().chain(summed).chain(loops.iterated.iter().copied());
         for (at, input) in inputs.enumerate() {
-            pass(self, *input, |on| if at == 0 { Ok(backward) } else { on.further_result(backward, at) })?;
+            pass(self, input, |on| on.result_of_backward(backward, at))?;
+        }
+        for captured in &loops.captured {
+            for factors in &captured.products {
+                pass(self, captured.operand, |on| {
+                    let [left, right] = factors.map(|factor| on.rows(loops, factor, backward));
+                    let left = on.transposed(left?, vec![1, 0])?;
+                    on.emit(Op::Product(Product::MatMul), &[left, right?])
+                })?;
+            }
         }
         Ok(())
+    }
+
+    /// An operand of the loop backwards.
+    fn read(&mut self, loops: &Loops, read: Read) -> Emitted {
+        match read {
+            Read::Stacked(position) => self.further_result(self.result(), loops.results + position),
+            Read::Operand(position) => Ok(self.operand(position)),
+            Read::Cotangent(result) => self.result_cotangent(result),
+        }
+    }
+
+    fn result_of_backward(&mut self, backward: Option<ValueId>, at: usize) -> Emitted {
+        let backward = backward.expect("a loop that has results is there");
+        if at == 0 { Ok(backward) } else { self.further_result(backward, at) }
+    }
+
+    /// A stacked factor as one matrix, whose rows are those of all its matrices, or its vectors.
+    fn rows(&mut self, loops: &Loops, factor: StackedFactor, backward: Option<ValueId>) -> Emitted {
+        let mut stacked = match factor.of {
+            Source::Read(read) => self.read(loops, read)?,
+            Source::Result(at) => self.result_of_backward(backward, at)?,
+        };
+        if factor.is_transposed {
+            let mut permutation: Vec<i64> = (0..).take(self.ty(stacked).rank()).collect();
+            let last = permutation.len() - 1;
+            permutation.swap(last - 1, last);
+            stacked = self.transposed(stacked, permutation)?;
+        }
+        let ty = self.ty(stacked);
+        let (columns, outer) =
+            ty.shape.split_last().expect("a stacked factor has an axis of steps and its own");
+        let fits = "a part of a countable extent";
+        let count = outer.iter().try_fold(Dim::ONE, |count, extent| count.mul(extent)).expect(fits);
+        core_v1::reshaped(self.builder, stacked, [count, columns.clone()].into_iter().collect())
+    }
+
+    fn transposed(&mut self, value: ValueId, permutation: Vec<i64>) -> Emitted {
+        self.emit(Op::Arrange(Arrange::Transpose { permutation }), &[value])
     }
 
     /// The cotangent of one of the results; zeros where nothing flows back to it.

@@ -2,14 +2,18 @@
 //!
 //! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the loop forwards. It
 //! stacks those of them that the other loop reads, unless they cost little to compute again.
+//!
+//! The cotangent of a captured operand is a sum over the steps. Where a step adds a matrix product, no step computes it: the factors
+//! of all steps are stacked, and one product after the loop is the sum.
 
 use crate::{
     build::Builder,
     canon,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
-    ir::{Access, Inst, Module, Nested, Op, Scan, ValueId},
-    map::formula,
+    ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId},
+    map::{Map, formula},
     ops::{Motion, Profile},
+    reduce::Reduce,
     ty::Type,
 };
 
@@ -19,15 +23,43 @@ pub(super) struct Loops {
     pub(super) forward: Scan,
     /// How many results it has without them.
     pub(super) results: usize,
-    /// The loop backwards. Its first operands are the cotangents of `carries`, then the sums of the cotangents of
-    /// `captured`, then `reads`; its results are both of these and the stacked cotangents of `iterated`.
-    pub(super) backward: Scan,
-    /// The operands that have cotangents: carries, captured ones, iterated ones.
+    /// The loop backwards, unless products alone are left of it. Its first operands are the cotangents of `carries`, then the sums
+    /// of `captured`, then `reads`. Its results are both of these, the stacked cotangents of `iterated`, then stacked factors.
+    pub(super) backward: Option<Scan>,
+    /// The carries that have cotangents.
     pub(super) carries: Vec<usize>,
-    pub(super) captured: Vec<usize>,
+    /// The captured operands that have cotangents.
+    pub(super) captured: Vec<Captured>,
+    /// The iterated operands that have cotangents.
     pub(super) iterated: Vec<usize>,
     /// The operands of the loop backwards behind its carries.
     pub(super) reads: Vec<Read>,
+}
+
+/// The cotangent of a captured operand: the sum of what the loop backwards adds up and of products after it.
+pub(super) struct Captured {
+    pub(super) operand: usize,
+    /// Whether the loop backwards adds up something.
+    pub(super) is_summed: bool,
+    /// The factors of each product.
+    pub(super) products: Vec<[StackedFactor; 2]>,
+}
+
+/// A stacked factor of a product `aᵀ @ b`: matrices, or vectors, of which each is a row.
+#[derive(Clone, Copy)]
+pub(super) struct StackedFactor {
+    pub(super) of: Source,
+    /// Whether the matrices stand the other way.
+    pub(super) is_transposed: bool,
+}
+
+/// Where a stacked value is found after the loop backwards.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// It is what an operand of the loop backwards may be.
+    Read(Read),
+    /// Among the results of the loop backwards.
+    Result(usize),
 }
 
 /// An operand of the loop backwards.
@@ -48,23 +80,19 @@ pub(super) fn loops(
     wanted: &[bool],
 ) -> Result<Option<Loops>, AutodiffError> {
     let Some(gradient) = BodyGradient::new(scan, operands, wanted)? else { return Ok(None) };
-    let carries = gradient.carries;
-    let parameters = || gradient.parameters.iter().copied();
-    let carried: Vec<usize> = parameters().filter(|input| *input < carries).collect();
-    let (iterated, captured): (Vec<usize>, Vec<usize>) = parameters()
-        .filter(|input| *input >= carries)
-        .partition(|input| gradient.accesses[*input] == Access::Element);
     let needs = gradient.needs_backwards();
     let forward = Scan { body: gradient.forward(&needs.stacked)?, ..scan.clone() };
-    let (body, reads) = gradient.backward(&needs, [&carried, &captured, &iterated])?;
-    let sums = i64::try_from(carried.len() + captured.len()).expect("operands are few");
+    let (backward, reads) = gradient.backward(&needs)?;
+    let sums = needs.carried.len() + needs.captured.iter().filter(|sum| !sum.added.is_empty()).count();
+    let carries = i64::try_from(sums).expect("operands are few");
+    let stacked = sums + needs.iterated.len();
     Ok(Some(Loops {
         forward,
         results: scan.body.outputs().len(),
-        backward: Scan { body, carries: sums, reverse: !scan.reverse },
-        carries: carried,
-        captured,
-        iterated,
+        backward: backward.map(|body| Scan { body, carries, reverse: !scan.reverse }),
+        captured: needs.captured.iter().map(|sum| gradient.captured(sum, &needs, stacked)).collect(),
+        carries: needs.carried,
+        iterated: needs.iterated,
         reads,
     }))
 }
@@ -84,12 +112,45 @@ struct BodyGradient {
     parameters: Vec<usize>,
 }
 
-/// The values of the gradient that the loop backwards needs.
+/// When a value of the gradient is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// Before the loop: it depends on captured operands alone.
+    Before,
+    /// In the loop forwards.
+    Forwards,
+    /// In the loop backwards: it depends on a cotangent.
+    Backwards,
+}
+
+/// What the loop backwards computes and reads.
 struct Needs {
-    /// For each value whether it is needed.
+    /// The operands that have cotangents: carries, captured ones, iterated ones.
+    carried: Vec<usize>,
+    captured: Vec<Sum>,
+    iterated: Vec<usize>,
+    /// For each value whether the loop backwards needs it.
     is_needed: Vec<bool>,
-    /// Those that the loop forwards stacks, ascending.
+    /// The values that the loop forwards stacks, ascending.
     stacked: Vec<ValueId>,
+    /// The factors that the loop backwards stacks, ascending.
+    factors: Vec<ValueId>,
+}
+
+/// The terms that each step adds to the cotangent of a captured operand.
+struct Sum {
+    operand: usize,
+    /// Those that the loop adds up.
+    added: Vec<ValueId>,
+    /// Products, each a sum of products over all steps.
+    products: Vec<[Part; 2]>,
+}
+
+/// A factor of a step.
+#[derive(Clone, Copy)]
+struct Part {
+    value: ValueId,
+    is_transposed: bool,
 }
 
 impl BodyGradient {
@@ -135,34 +196,177 @@ impl BodyGradient {
         &self.module.outputs()[self.results.len() + self.parameters.len()..]
     }
 
-    fn needs_backwards(&self) -> Needs {
-        let count = self.module.insts().len();
-        let (mut by_cotangent, mut is_fixed) = (vec![false; count], vec![false; count]);
+    /// The cotangent of a parameter.
+    fn cotangent(&self, parameter: usize) -> ValueId {
+        let position = self.parameters.iter().position(|other| *other == parameter);
+        self.cotangents()[position.expect("only parameters have cotangents")]
+    }
+
+    fn known(&self) -> Vec<Known> {
+        let mut known: Vec<Known> = Vec::with_capacity(self.module.insts().len());
         for (value, inst) in self.module.iter() {
-            let at = value.index();
-            if inst.op.is_input() {
-                by_cotangent[at] = at >= self.inputs;
-                is_fixed[at] = self.accesses.get(at) == Some(&Access::Whole);
-            } else {
-                by_cotangent[at] = inst.operands.iter().any(|operand| by_cotangent[operand.index()]);
-                is_fixed[at] = inst.operands.iter().all(|operand| is_fixed[operand.index()]);
+            let any = |when| inst.operands.iter().any(|operand| known[operand.index()] == when);
+            known.push(match self.accesses.get(value.index()) {
+                Some(Access::Whole) => Known::Before,
+                Some(Access::Carry | Access::Element) => Known::Forwards,
+                None if inst.op.is_input() || any(Known::Backwards) => Known::Backwards,
+                None if any(Known::Forwards) => Known::Forwards,
+                None => Known::Before,
+            });
+        }
+        known
+    }
+
+    fn needs_backwards(&self) -> Needs {
+        let known = self.known();
+        let of = |access: Access| {
+            let parameters = self.parameters.iter().copied();
+            parameters.filter(move |parameter| self.accesses[*parameter] == access)
+        };
+        let (carried, iterated): (Vec<_>, Vec<_>) =
+            (of(Access::Carry).collect(), of(Access::Element).collect());
+        let captured: Vec<Sum> = of(Access::Whole).map(|operand| self.sum(operand, &known)).collect();
+
+        let count = self.module.insts().len();
+        let (mut is_needed, mut is_stacked) = (vec![false; count], vec![false; count]);
+        let mut factors = Vec::new();
+        let summed = captured.iter().flat_map(|sum| sum.added.iter().copied());
+        for value in carried.iter().chain(&iterated).map(|input| self.cotangent(*input)).chain(summed) {
+            is_needed[value.index()] = true;
+        }
+        for part in captured.iter().flat_map(|sum| sum.products.iter().flatten()) {
+            let at = part.value.index();
+            match (self.outside(part.value), known[at]) {
+                (Some(_), _) => {}
+                (None, Known::Backwards) => {
+                    is_needed[at] = true;
+                    factors.push(part.value);
+                }
+                (None, Known::Forwards | Known::Before) => is_stacked[at] = true,
             }
         }
-        let mut needs = Needs { is_needed: vec![false; count], stacked: Vec::new() };
-        self.cotangents().iter().for_each(|output| needs.is_needed[output.index()] = true);
+        factors.sort_unstable();
+        factors.dedup();
         for (value, inst) in self.module.iter().rev() {
             let at = value.index();
-            if !needs.is_needed[at] || (inst.op.is_input() && at >= self.carries) {
+            let is_operand = inst.op.is_input() && at >= self.carries;
+            if !is_needed[at] || is_stacked[at] || is_operand {
                 continue;
             }
-            if !inst.op.is_input() && (by_cotangent[at] || is_fixed[at] || is_cheap(inst)) {
-                inst.operands.iter().for_each(|operand| needs.is_needed[operand.index()] = true);
+            let is_computed = known[at] != Known::Forwards || is_cheap(inst);
+            if !inst.op.is_input() && is_computed {
+                inst.operands.iter().for_each(|operand| is_needed[operand.index()] = true);
             } else {
-                needs.stacked.push(value);
+                is_stacked[at] = true;
             }
         }
-        needs.stacked.reverse();
-        needs
+        let stacked = (0..count).filter(|at| is_stacked[*at]).map(ValueId::new).collect();
+        Needs { carried, captured, iterated, is_needed, stacked, factors }
+    }
+
+    /// The terms of the cotangent of a captured operand.
+    fn sum(&self, operand: usize, known: &[Known]) -> Sum {
+        let mut sum = Sum { operand, added: Vec::new(), products: Vec::new() };
+        let mut terms = vec![self.cotangent(operand)];
+        while let Some(term) = terms.pop() {
+            let inst = self.module.inst(term);
+            let varies = |part: &Part| known[part.value.index()] != Known::Before;
+            if let Some(product) = self.product(term).filter(|parts| parts.iter().all(varies)) {
+                sum.products.push(product);
+            } else if matches!(inst.op, Op::Map(Map::Add))
+                && inst.operands.iter().all(|operand| *self.module.ty(*operand) == inst.ty)
+            {
+                terms.extend(inst.operands.iter().rev());
+            } else {
+                sum.added.push(term);
+            }
+        }
+        sum
+    }
+
+    /// The factors of a value that is a product of two matrices, of two vectors, or a sum of products of matrices.
+    fn product(&self, value: ValueId) -> Option<[Part; 2]> {
+        let rank = |value: ValueId| self.module.ty(value).rank();
+        let inst = self.module.inst(value);
+        match &inst.op {
+            Op::Product(Product::MatMul) => {
+                let [left, right] = inst.operands[..] else { return None };
+                (rank(left) == 2 && rank(right) == 2)
+                    .then(|| [self.part(left, true), self.part(right, false)])
+            }
+            Op::Reduce(Reduce::Sum, reduction) if !reduction.keepdims => {
+                let product = self.module.inst(inst.operands[0]);
+                let is_product = matches!(product.op, Op::Product(Product::MatMul));
+                let [left, right] = product.operands[..] else { return None };
+                let batch =
+                    rank(left).checked_sub(2).filter(|batch| is_product && rank(right) == batch + 2)?;
+                let shape = |value: ValueId| &self.module.ty(value).shape[..batch];
+                let is_whole = reduction.positions(product.ty.rank()).into_iter().eq(0..batch);
+                (is_whole && shape(left) == shape(right))
+                    .then(|| [self.part(left, true), self.part(right, false)])
+            }
+            Op::Map(Map::Mul) => {
+                let [column, row] = [0, 1].map(|at| self.module.inst(inst.operands[at]));
+                let axis = |inst: &Inst| match &inst.op {
+                    Op::Arrange(Arrange::ExpandDims { axes }) if inst.ty.rank() == 2 => axes.first().copied(),
+                    _ => None,
+                };
+                let vector = |inst: &Inst| Part { value: inst.operands[0], is_transposed: false };
+                match (axis(column), axis(row)) {
+                    (Some(1), Some(0)) => Some([vector(column), vector(row)]),
+                    (Some(0), Some(1)) => Some([vector(row), vector(column)]),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A factor, or the transpose of another value that it is.
+    fn part(&self, value: ValueId, is_transposed: bool) -> Part {
+        let inst = self.module.inst(value);
+        if let Op::Arrange(Arrange::Transpose { permutation }) = &inst.op {
+            let mut swapped: Vec<i64> = (0..).take(permutation.len()).collect();
+            let last = swapped.len() - 1;
+            swapped.swap(last - 1, last);
+            if *permutation == swapped {
+                return Part { value: inst.operands[0], is_transposed: !is_transposed };
+            }
+        }
+        Part { value, is_transposed }
+    }
+
+    /// The stacked value of all steps, if it is there without the loops.
+    fn outside(&self, value: ValueId) -> Option<Read> {
+        let at = value.index();
+        if !self.module.inst(value).op.is_input() {
+            return None;
+        }
+        match self.accesses.get(at) {
+            Some(Access::Element) => Some(Read::Operand(at)),
+            Some(Access::Carry | Access::Whole) => None,
+            None => {
+                let result = self.results[at - self.inputs];
+                (result >= self.carries).then_some(Read::Cotangent(result))
+            }
+        }
+    }
+
+    /// A captured operand with its products, where factors are results of the loop backwards from the one at `first` on.
+    fn captured(&self, sum: &Sum, needs: &Needs, first: usize) -> Captured {
+        let factor = |part: Part| {
+            let of = self.outside(part.value).map(Source::Read);
+            let of = of.unwrap_or_else(|| match needs.factors.binary_search(&part.value) {
+                Ok(position) => Source::Result(first + position),
+                Err(_) => {
+                    let stacked = needs.stacked.binary_search(&part.value);
+                    Source::Read(Read::Stacked(stacked.expect("a factor is stacked by one of the loops")))
+                }
+            });
+            StackedFactor { of, is_transposed: part.is_transposed }
+        };
+        let products = sum.products.iter().map(|parts| parts.map(factor)).collect();
+        Captured { operand: sum.operand, is_summed: !sum.added.is_empty(), products }
     }
 
     /// The body of the loop forwards: that of the loop, with the stacked values as further results.
@@ -184,12 +388,8 @@ impl BodyGradient {
         half.finish(&outputs)
     }
 
-    /// The body of the loop backwards, and the operands behind its carries.
-    fn backward(
-        &self,
-        needs: &Needs,
-        [carried, captured, iterated]: [&[usize]; 3],
-    ) -> Result<(Nested, Vec<Read>), AutodiffError> {
+    /// The body of the loop backwards, unless it has no results, and the operands behind its carries.
+    fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<Read>), AutodiffError> {
         let mut half = Half::new(&self.module);
         let ty = |input: usize| self.module.ty(ValueId::new(input));
         // A carry is a cotangent of the gradient only if its result has one.
@@ -197,23 +397,27 @@ impl BodyGradient {
             let position = self.results.iter().position(|other| other == result);
             position.map(|position| ValueId::new(self.inputs + position))
         };
-        for carry in carried {
+        for carry in &needs.carried {
             half.input(of_result(carry), &format!("dy{carry}"), ty(*carry))?;
         }
+        let summed = || needs.captured.iter().filter(|sum| !sum.added.is_empty());
         let mut sums = Vec::new();
-        for input in captured {
-            sums.push(half.input(None, &format!("sum{input}"), ty(*input))?);
+        for Sum { operand, .. } in summed() {
+            sums.push(half.input(None, &format!("sum{operand}"), ty(*operand))?);
         }
         let mut reads = Vec::new();
         for (position, value) in needs.stacked.iter().enumerate() {
-            half.input(Some(*value), &format!("kept{position}"), self.module.ty(*value))?;
-            reads.push(Read::Stacked(position));
+            if needs.is_needed[value.index()] {
+                half.input(Some(*value), &format!("kept{position}"), self.module.ty(*value))?;
+                reads.push(Read::Stacked(position));
+            }
         }
         for result in self.results.iter().filter(|result| **result >= self.carries) {
-            let cotangent = of_result(result);
-            let of_step = cotangent.map(ValueId::index).map(ty);
-            half.input(cotangent, &format!("dz{result}"), of_step.expect("it is one of the results"))?;
-            reads.push(Read::Cotangent(*result));
+            let cotangent = of_result(result).expect("it is one of the results");
+            if needs.is_needed[cotangent.index()] {
+                half.input(Some(cotangent), &format!("dz{result}"), self.module.ty(cotangent))?;
+                reads.push(Read::Cotangent(*result));
+            }
         }
         // An iterated operand decides the number of steps.
         let mut is_counted = !reads.is_empty();
@@ -226,18 +430,21 @@ impl BodyGradient {
             }
         }
         half.copy(&needs.is_needed)?;
-        let cotangent = |input: &usize| {
-            let position = self.parameters.iter().position(|parameter| parameter == input);
-            half.values[self.cotangents()[position.expect("only parameters have cotangents")].index()]
-                .expect("the cotangents of parameters are needed")
-        };
-        let [mut outputs, of_captured, of_iterated] = [carried, captured, iterated]
-            .map(|inputs| inputs.iter().map(cotangent).collect::<Vec<ValueId>>());
-        for (sum, more) in sums.into_iter().zip(of_captured) {
-            outputs.push(formula(&mut half.builder, "sum + more", &[("sum", sum), ("more", more)])?);
+        let cotangent = |input: &usize| self.cotangent(*input);
+        let mut outputs: Vec<ValueId> =
+            needs.carried.iter().map(|carry| half.copied(cotangent(carry))).collect();
+        for (mut sum, Sum { added, .. }) in sums.into_iter().zip(summed()) {
+            for term in added {
+                let term = half.copied(*term);
+                sum = formula(&mut half.builder, "sum + term", &[("sum", sum), ("term", term)])?;
+            }
+            outputs.push(sum);
         }
-        outputs.extend(of_iterated);
-        Ok((held(half.builder.finish(outputs))?, reads))
+        let stacked = needs.iterated.iter().map(cotangent).chain(needs.factors.iter().copied());
+        outputs.extend(stacked.map(|value| half.copied(value)));
+        let is_empty = outputs.is_empty();
+        let body = (!is_empty).then(|| held(half.builder.finish(outputs))).transpose()?;
+        Ok((body, reads))
     }
 }
 

@@ -27,7 +27,8 @@ use crate::{
 ///   the results behind the first.
 /// - **Error**: that of the module, step after step.
 /// - **Derivative**: the loop as it is, which also stacks the values that the module's derivative reads, unless they cost little to
-///   compute again; and a loop in the other direction over the module's derivative, which reads them.
+///   compute again; and a loop in the other direction over the module's derivative, which reads them. Of a captured operand of
+///   matrix products the cotangent is one product of stacked factors after it.
 /// - **Constraints**: 1. operands are as many as the module's inputs, `carries` is not negative and no more than operands or the module's
 ///   results (E2007), and one operand is iterated. 2. Each operand, or element of it, is of its input's type, and each new carry
 ///   of the carry's (E2001). 3. All that is iterated has one number of steps (E3003). 4. The module keeps every rule, and its symbols are

@@ -4,7 +4,7 @@ use mind_core::{
     canon::Canonical,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::Array,
-    ir::{Module, Op, ValueId},
+    ir::{Module, Op, Product, ValueId},
     ops::{Profile, sample::Domain},
     ty::Type,
 };
@@ -119,6 +119,28 @@ const PROGRAMS: &[(&str, &str)] = &[
         }",
     ),
     (
+        "products of a captured matrix with matrices, from both sides",
+        "fn f<L>(h: f64[2, 3], xs: f64[L, 2, 3], w: f64[3, 3], v: f64[2, 2]) -> (f64[2, 3], f64[L, 2, 3]) {
+            scan h = h for x in xs, reverse = true { let h = tanh(h @ w + v @ x); (h, h) }
+        }",
+    ),
+    (
+        "products of transposes, of stacks of matrices, and of the same matrix twice beside other uses",
+        "fn f<L>(h: f64[2, 1, 3], xs: f64[L, 2, 3, 3], w: f64[3, 3]) -> f64[2, 1, 3] {
+            fold h = h for x in xs { tanh((h @ w) @ w.T + h @ x + sum(w * w)) }
+        }",
+    ),
+    (
+        "products of a captured matrix with vectors and no carry",
+        "fn f<L>(xs: f64[L, 2], w: f64[3, 2]) -> f64[L, 3] { for x in xs { w @ x } }",
+    ),
+    (
+        "a product in an inner loop, of a matrix from outside of both",
+        "fn f<L, M>(h: f64[2], xs: f64[L, M, 2], w: f64[2, 2]) -> (f64[2], f64[L, M, 2]) {
+            scan h = h for x in xs { let (h, ys) = scan h = h for x in x { let h = sin(h @ w / 4.0 + x); (h, h) }; (h @ w / 4.0, ys) }
+        }",
+    ),
+    (
         "products and maxima",
         "fn f<L>(h: f64[2, 2], xs: f64[L, 2, 2]) -> (f64[2, 2], f64[L]) {
             scan h = h for x in xs { (tanh(h @ x) + x, max(h * x)) }
@@ -225,4 +247,18 @@ fn a_nest_of_loops_costs_its_steps_once_forwards_and_once_backwards() {
         assert_eq!(found, 2, "at depth {depth}");
         bodies = bodies.iter().flat_map(|body| body.nested().map(|nested| Module::clone(nested))).collect();
     }
+}
+
+#[test]
+fn the_cotangent_of_a_matrix_in_products_is_one_product_after_the_loop() {
+    let program = "fn f<L, B>(h: f64[B, 3], xs: f64[L, B, 3], w: f64[3, 3]) -> f64[B, 3] {
+        fold h = h for x in xs { tanh(h @ w + x) }
+    }";
+    let gradient = gradients_only(&module(program), &by(2)).expect("it has one");
+    let products = |module: &Module| {
+        module.insts().iter().filter(|inst| matches!(inst.op, Op::Product(Product::MatMul))).count()
+    };
+    let bodies: Vec<usize> = gradient.nested().map(|body| products(body)).collect();
+    // Forwards `h @ w`, backwards the cotangent of `h`.
+    assert_eq!((bodies, products(&gradient)), (vec![1, 1], 1));
 }
