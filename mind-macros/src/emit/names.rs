@@ -39,6 +39,7 @@ impl Names {
             "lanes",
             "Kernel",
             "Finish",
+            "rows",
             "lhs",
             "rhs",
         ];
