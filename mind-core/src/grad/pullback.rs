@@ -15,10 +15,7 @@ use crate::{
         scan::{Loops, Read, Source, StackedFactor},
         typed, zeros,
     },
-    ir::{
-        Arrange, Const, External, Inst, Nested, Nesting, Op, Own, Part, Product, Reduction, Resolved, Slice,
-        ValueId,
-    },
+    ir::{Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
     number::Number,
     ops::{MOST_OF_EXTERN, inverse, place_of_part, position, results_of_pullback},
@@ -249,8 +246,8 @@ impl Pullback<'_> {
             for factors in &captured.products {
                 pass(self, captured.operand, |on| {
                     let [left, right] = factors.map(|factor| on.rows(loops, factor, backward));
-                    let left = on.transposed(left?, vec![1, 0])?;
-                    on.emit(Op::Product(Product::MatMul), &[left, right?])
+                    let left = typed::transposed(on.builder, left?)?;
+                    typed::product(on.builder, left, right?)
                 })?;
             }
         }
@@ -278,21 +275,9 @@ impl Pullback<'_> {
             Source::Result(at) => self.result_of_backward(backward, at)?,
         };
         if factor.is_transposed {
-            let mut permutation: Vec<i64> = (0..).take(self.ty(stacked).rank()).collect();
-            let last = permutation.len() - 1;
-            permutation.swap(last - 1, last);
-            stacked = self.transposed(stacked, permutation)?;
+            stacked = typed::transposed(self.builder, stacked)?;
         }
-        let ty = self.ty(stacked);
-        let (columns, outer) =
-            ty.shape.split_last().expect("a stacked factor has an axis of steps and its own");
-        let fits = "a part of a countable extent";
-        let count = outer.iter().try_fold(Dim::ONE, |count, extent| count.mul(extent)).expect(fits);
-        core_v1::reshaped(self.builder, stacked, [count, columns.clone()].into_iter().collect())
-    }
-
-    fn transposed(&mut self, value: ValueId, permutation: Vec<i64>) -> Emitted {
-        self.emit(Op::Arrange(Arrange::Transpose { permutation }), &[value])
+        typed::rows(self.builder, stacked)
     }
 
     /// The cotangent of one of the results; zeros where nothing flows back to it.

@@ -13,7 +13,6 @@ use crate::{
     ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId},
     map::{Map, formula},
     ops::{Motion, Profile},
-    reduce::Reduce,
     ty::Type,
 };
 
@@ -284,7 +283,7 @@ impl BodyGradient {
         sum
     }
 
-    /// The factors of a value that is a product of two matrices, of two vectors, or a sum of products of matrices.
+    /// The factors of a value that is a product of two matrices or of two vectors.
     fn product(&self, value: ValueId) -> Option<[Part; 2]> {
         let rank = |value: ValueId| self.module.ty(value).rank();
         let inst = self.module.inst(value);
@@ -292,17 +291,6 @@ impl BodyGradient {
             Op::Product(Product::MatMul) => {
                 let [left, right] = inst.operands[..] else { return None };
                 (rank(left) == 2 && rank(right) == 2)
-                    .then(|| [self.part(left, true), self.part(right, false)])
-            }
-            Op::Reduce(Reduce::Sum, reduction) if !reduction.keepdims => {
-                let product = self.module.inst(inst.operands[0]);
-                let is_product = matches!(product.op, Op::Product(Product::MatMul));
-                let [left, right] = product.operands[..] else { return None };
-                let batch =
-                    rank(left).checked_sub(2).filter(|batch| is_product && rank(right) == batch + 2)?;
-                let shape = |value: ValueId| &self.module.ty(value).shape[..batch];
-                let is_whole = reduction.positions(product.ty.rank()).into_iter().eq(0..batch);
-                (is_whole && shape(left) == shape(right))
                     .then(|| [self.part(left, true), self.part(right, false)])
             }
             Op::Map(Map::Mul) => {

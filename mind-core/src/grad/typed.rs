@@ -2,7 +2,8 @@
 
 use crate::{
     build::Builder,
-    grad::{AutodiffError, push, rules::Factor},
+    dim::Dim,
+    grad::{AutodiffError, core_v1, push, rules::Factor},
     ir::{Arrange, Const, Op, Product, Reduction, ValueId},
     map::formula,
     reduce::Reduce,
@@ -81,6 +82,12 @@ pub(crate) fn product_grad(
         (Factor::Rhs, 1, _) => outer(builder, a, dy),
         (Factor::Lhs, _, 1) => outer(builder, dy, b),
         (Factor::Rhs, _, 1) => product(builder, dy, a),
+        // One product of all rows, rather than a sum of products.
+        (Factor::Rhs, 3.., 2) => {
+            let rows = rows(builder, a)?;
+            let (rows, dy) = (transposed(builder, rows)?, self::rows(builder, dy)?);
+            product(builder, rows, dy)
+        }
         (factor, _, _) => {
             let value = match factor {
                 Factor::Lhs => {
@@ -99,8 +106,18 @@ pub(crate) fn product_grad(
     }
 }
 
+/// The matrix of all rows of matrices.
+pub(super) fn rows(builder: &mut Builder, matrices: ValueId) -> Emitted {
+    let shape = &builder.ty(matrices).shape;
+    let (columns, outer) = shape.split_last().expect("matrices have columns");
+    let fits = "a part of a countable extent";
+    let count = outer.iter().try_fold(Dim::ONE, |count, extent| count.mul(extent)).expect(fits);
+    let shape = [count, columns.clone()].into_iter().collect();
+    core_v1::reshaped(builder, matrices, shape)
+}
+
 /// The last two axes swapped.
-fn transposed(builder: &mut Builder, value: ValueId) -> Emitted {
+pub(super) fn transposed(builder: &mut Builder, value: ValueId) -> Emitted {
     let rank = builder.ty(value).rank();
     swapped(builder, value, rank - 2, rank - 1)
 }
