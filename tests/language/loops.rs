@@ -92,6 +92,56 @@ fn gradients_go_back_through_all_steps() {
     }
 }
 
+/// The elements are small integers, so that products are exact in any order.
+#[test]
+fn products_without_the_carry_give_what_each_step_gives() {
+    mind! {
+        fn step(h: f64[2], x: f64[3], m: f64[2, 3], w: f64[3, 2], v: f64[2, 3]) -> f64[2] {
+            let inner = relu(x @ w + 1.0) @ (w.T @ w);
+            let column = v @ (x * 2.0);
+            let rows = sum(m @ w, axis = 0) + sum(v @ m.T, axis = 1);
+            let number = x @ w[.., 0] + w[.., 1] @ x;
+            floor(h / 4.0) + inner + column + rows + number * (w.T @ w)[0] + sum(h) * v @ x
+        }
+
+        fn steps<T>(h: f64[2], xs: f64[T, 3], ms: f64[T, 2, 3], w: f64[3, 2], v: f64[2, 3]) -> (f64[2], f64[T, 2]) {
+            scan h = h for (x, m) in (xs, ms), reverse = true { let h = step(h, x, m, w, v); (h, h) }
+        }
+
+        fn same<T>(xs: f64[T, 3], w: f64[3, 3]) -> (f64[T, 3, 3], f64[T, 3]) {
+            for x in xs { (w @ w, w @ x) }
+        }
+    }
+    let integers =
+        |count: usize, by: usize| (0..count).map(|i| (i * by % 5) as f64 - 2.0).collect::<Vec<_>>();
+    let w = Tensor::from_vec((Const::<3>, Const::<2>), integers(6, 3)).unwrap();
+    let v = Tensor::from_vec((Const::<2>, Const::<3>), integers(6, 2)).unwrap();
+    for count in [1, 4] {
+        let (xs, ms) = (integers(count * 3, 7), integers(count * 6, 3));
+        let mut h = Tensor::from([1.0, -1.0]);
+        let (last, all) = steps(
+            &h,
+            &Tensor::from_vec((count, Const::<3>), xs.clone()).unwrap(),
+            &Tensor::from_vec((count, Const::<2>, Const::<3>), ms.clone()).unwrap(),
+            &w,
+            &v,
+        );
+        for at in (0..count).rev() {
+            let x = Tensor::from_vec((Const::<3>,), xs[at * 3..][..3].to_vec()).unwrap();
+            let m = Tensor::from_vec((Const::<2>, Const::<3>), ms[at * 6..][..6].to_vec()).unwrap();
+            h = step(&h, &x, &m, &w, &v);
+            assert_eq!(&all.as_slice()[at * 2..][..2], h.as_slice(), "element {at} of {count}");
+        }
+        assert_eq!(last, h);
+    }
+    let w = Tensor::from([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0], [2.0, 0.0, 1.0]]);
+    let (squares, products) = same(&Tensor::from_vec((2, Const::<3>), integers(6, 3)).unwrap(), &w);
+    let square = [1.0, 4.0, 2.0, 2.0, 1.0, 2.0, 4.0, 4.0, 1.0];
+    assert_eq!(squares.as_slice(), [square, square].concat());
+    // The elements are -2, 1, -1 and 2, 0, -2.
+    assert_eq!(products.as_slice(), [0.0, 0.0, -5.0, 2.0, -2.0, 2.0]);
+}
+
 #[test]
 fn loops_over_numbers_several_tensors_and_integers() {
     mind! {

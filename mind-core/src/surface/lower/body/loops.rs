@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::hoist::hoisted;
 use super::lowering::{BodyLowering, OpenLoop};
 use super::report::Spot;
 use crate::build::Builder;
@@ -68,12 +69,15 @@ impl BodyLowering<'_> {
         let outputs: Vec<ValueId> = carry.into_iter().chain(stacked.leaves()).collect();
         let carries =
             i64::try_from(open.carry.leaves().len()).expect("a value has a bounded number of tensors");
-        let (nested, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
-        let count = self.builder.insts().len() + nested.size();
+        let (body, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
+        let scan = Scan { body, carries, reverse: of.reverse };
+        let (scan, operands) = hoisted(&mut self.builder, scan, operands)
+            .map_err(|error| Diag::new(error.code, self.body[head].site, error.to_string()))?;
+        self.made.resize(self.builder.insts().len(), Some(head));
+        let count = self.builder.insts().len() + scan.body.size();
         if count > MAX_INSTRUCTIONS {
             return Err(too_many(&self.signature.name, count, self.body[expr].site).into());
         }
-        let scan = Scan { body: nested, carries, reverse: of.reverse };
         let first = self.of_loop(scan.into(), &operands, head)?;
         let mut results = vec![first];
         for at in 1..outputs.len() {

@@ -3,6 +3,7 @@
 pub(crate) mod advice;
 pub(crate) mod calls;
 pub(crate) mod functions;
+pub(crate) mod hoist;
 pub(crate) mod loops;
 pub(crate) mod lowering;
 pub(crate) mod materialise;
