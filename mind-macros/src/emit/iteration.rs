@@ -44,16 +44,10 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     body.loops += 1;
     let (steps, step, at) = (body.extent(&of.steps), body.names.fresh("step"), body.names.fresh("at"));
     body.text.push_str("{\n");
-    let carries: Vec<[String; 2]> = (0..of.carries.len())
-        .map(|carry| ["carry", "next"].map(|name| body.names.fresh(&format!("{name}_{carry}"))))
-        .collect();
-    for (([now, next], [last, spare]), (first, _)) in carries.iter().zip(&of.carries).zip(&of.operands) {
-        let (last, spare) = (body.write(*last), body.write(*spare));
-        // The last step writes to where the value belongs.
-        let _ = writeln!(
-            body.text,
-            "let (mut {now}, mut {next}) = if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {spare}[..]) }} else {{ (&mut {spare}[..], &mut {last}[..]) }};"
-        );
+    let carries: Vec<Carry> = (0..of.carries.len()).map(|position| Carry::new(body, of, position)).collect();
+    for ((carry, buffers), (first, _)) in carries.iter().zip(&of.carries).zip(&of.operands) {
+        carry.declare(body, *buffers, &steps);
+        let now = &carry.now;
         let _ = match first {
             Argument::Tensor(buffer, _) => {
                 writeln!(body.text, "{now}.copy_from_slice({});", body.read(*buffer))
@@ -71,8 +65,8 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     for (position, (operand, access)) in operands.by_ref() {
         let ty = &of.body.inputs[position].ty;
         let text = match (operand, access) {
-            (_, Access::Carry) if ty.rank() == 0 => format!("{}[0]", carries[position][0]),
-            (_, Access::Carry) => format!("&{}[..]", carries[position][0]),
+            (_, Access::Carry) if ty.rank() == 0 => format!("{}[0]", carries[position].now),
+            (_, Access::Carry) => format!("&{}[..]", carries[position].now),
             (Argument::Tensor(buffer, _), Access::Element) => element(body, *buffer, ty, &at, "&"),
             (Argument::Tensor(buffer, _), Access::Whole) => format!("&{}[..]", body.read(*buffer)),
             (Argument::Scalar(scalar, _), Access::Element | Access::Whole) => body.scalar_text(scalar),
@@ -83,8 +77,8 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     let mut returned = String::new();
     for (position, ty) in of.body.results.iter().enumerate() {
         let text = match (carries.get(position), ty.rank()) {
-            (Some([_, next]), 0) => format!("{next}[0]"),
-            (Some([_, next]), _) => format!("&mut {next}[..]"),
+            (Some(Carry { next, .. }), 0) => format!("{next}[0]"),
+            (Some(Carry { next, .. }), _) => format!("&mut {next}[..]"),
             (None, 0) => format!("{}[{at}]", body.write(of.stacked[position - carries.len()])),
             (None, _) => element(body, of.stacked[position - carries.len()], ty, &at, "&mut "),
         };
@@ -99,10 +93,66 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
         })
         .collect();
     let _ = writeln!(body.text, "({returned}) = {module}::run({arguments}rt::Segments {{ {memory} }})?;");
-    for [now, next] in &carries {
-        let _ = writeln!(body.text, "::core::mem::swap(&mut {now}, &mut {next});");
+    carries.iter().for_each(|carry| carry.step(body));
+    body.text.push_str("}\n");
+    for (carry, [last, _]) in carries.iter().zip(&of.carries) {
+        carry.finish(body, *last);
     }
-    body.text.push_str("}\n}\n");
+    body.text.push_str("}\n");
+}
+
+/// A carry with no more elements than this is kept in arrays.
+const MOST_IN_ARRAYS: i64 = 16;
+
+/// A carry of a loop: the variables of its present and its next value.
+struct Carry {
+    now: String,
+    next: String,
+    /// The number of elements, if both are arrays, which LLVM can keep in registers. Otherwise they are buffers, which are exchanged after
+    /// each step.
+    array: Option<i64>,
+}
+
+impl Carry {
+    fn new(body: &mut Body<'_>, of: &Loop, position: usize) -> Self {
+        let [now, next] = ["carry", "next"].map(|name| body.names.fresh(&format!("{name}_{position}")));
+        let count = of.body.inputs[position].ty.shape.element_count().ok();
+        let array = count.and_then(|count| count.as_literal()).filter(|count| *count <= MOST_IN_ARRAYS);
+        Self { now, next, array }
+    }
+
+    fn declare(&self, body: &mut Body<'_>, [last, spare]: [BufferId; 2], steps: &str) {
+        let Self { now, next, array } = self;
+        let value = match array {
+            Some(count) => {
+                let array = format!("[::core::default::Default::default(); {count}]");
+                format!("({array}, {array})")
+            }
+            None => {
+                let (last, spare) = (body.write(last), body.write(spare));
+                // The last step writes to where the value belongs.
+                format!(
+                    "if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {spare}[..]) }} else {{ (&mut {spare}[..], &mut {last}[..]) }}"
+                )
+            }
+        };
+        let _ = writeln!(body.text, "let (mut {now}, mut {next}) = {value};");
+    }
+
+    fn step(&self, body: &mut Body<'_>) {
+        let Self { now, next, array } = self;
+        let _ = match array {
+            Some(_) => writeln!(body.text, "{now} = {next};"),
+            None => writeln!(body.text, "::core::mem::swap(&mut {now}, &mut {next});"),
+        };
+    }
+
+    fn finish(&self, body: &mut Body<'_>, last: BufferId) {
+        if self.array.is_some() {
+            let last = body.write(last);
+            let _ = writeln!(body.text, "{last}.copy_from_slice(&{});", self.now);
+        }
+    }
 }
 
 /// One element along the leading axis.
