@@ -340,7 +340,7 @@
 //! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement; `x.mT` swaps the last two axes |
 //! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts; `_` is a new axis of extent 1 |
 //! | `take_along(x, indices, axis = 1)` | of each place of `indices` the element of `x` there, but along the axis where the index says |
-//! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | tensors one after the other along an axis, or along a new one; at most eight |
+//! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | tensors one after the other along an axis, or along a new one; any number |
 //! | `pad(x, low = [1, 0], high = [1, 2])` | zeros around a tensor, so many before and behind it along each axis |
 //! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `iota(N)`, `iota([2, N], axis = 1)` | positions along an axis from 0, of `i64` |
