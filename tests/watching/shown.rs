@@ -208,6 +208,7 @@ mind! {
         inspect(w, "before");
         let _unread = for x in xs, reverse = true { inspect(x, "unread") };
         let _unread = for x in xs, reverse = true { inspect(x, "unread") };
+        for x in xs { inspect(x + w, "statement") };
         let h = fold h = w for x in xs { inspect(h * x, "h") };
         let (h, _unread) = scan h = h for x in xs { (h, inspect(x, "dead")) };
         inspect(h, "after")
@@ -223,6 +224,7 @@ fn every_step_of_a_loop_shows_its_values_once_in_its_place() {
     let each = |label: &str, values: [f64; 3]| values.map(|value| format!("{label} [] [{value:?}]"));
     let mut wanted = vec!["before [] [0.5]".to_owned()];
     wanted.extend([each("unread", [4.0, 2.0, 1.0]), each("unread", [4.0, 2.0, 1.0])].concat());
+    wanted.extend(each("statement", [1.5, 2.5, 4.5]));
     wanted.extend([each("h", [0.5, 1.0, 4.0]), each("dead", [1.0, 2.0, 4.0])].concat());
     wanted.push("after [] [4.0]".to_owned());
     let xs = Tensor::from([1.0, 2.0, 4.0]);

@@ -430,6 +430,7 @@ impl BodyLowering<'_> {
                 None => true,
                 Some(tail) => self.values[tail.index()].is_unit() || self.has_effect_of_call(*tail),
             },
+            NodeKind::Looped { tail, .. } => self.has_effect(*tail),
             _ => false,
         }
     }
