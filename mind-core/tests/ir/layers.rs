@@ -27,7 +27,7 @@ const OF_EXPRESSIONS: [&str; 12] = [
     "lowering",
     "spots",
     "loops",
-    "constants",
+    "tensors",
     "derivatives",
     "places",
     "records",

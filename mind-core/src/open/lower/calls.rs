@@ -3,6 +3,7 @@
 use mind_shape::rules::{Elements, Takes};
 
 use super::lowering::Lowering;
+use super::tensors::Source;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::Part;
@@ -19,29 +20,13 @@ use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Expressions, transposed};
 use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::written::{ExtentRef, expanded};
 
 impl Operations for Lowering<'_> {
-    fn operand(&mut self, expr: ExprId) -> Lowered<(NodeId, ExprId)> {
-        Ok((self.tensor(expr)?, expr))
-    }
-
     fn beside(&mut self, (literal, _): (LiteralId, ExprId), typed: TypedOperand<NodeId>) -> Lowered<NodeId> {
-        self.constant_beside(literal, typed)
-    }
-
-    fn emit_operator(
-        &mut self,
-        (op, label): (Op, &'static str),
-        operator: Option<Site>,
-        operands: &[(NodeId, ExprId)],
-        expr: ExprId,
-    ) -> Lowered<NodeId> {
-        let (nodes, exprs): (Vec<_>, Vec<_>) = operands.iter().copied().unzip();
-        let spot = self.spot(label, expr, &exprs);
-        let spot = operator.map_or(spot.clone(), |site| spot.at_operator(site));
-        Ok(self.emit(op, &nodes, spot))
+        self.materialise(literal, Source::Beside(typed))
     }
 
     fn emit_call(
@@ -201,7 +186,7 @@ impl Lowering<'_> {
     ) -> Lowered<Value<NodeId>> {
         let label = if axes == Transposed::All { "transpose" } else { axes.symbol() };
         let spot = self.spot(label, expr, &[base]);
-        let operand = self.tensor(base)?;
+        let operand = self.tensor(base, None)?;
         Ok(Value::Tensor(self.emit(transposed(axes), &[operand], spot)))
     }
 
@@ -211,7 +196,7 @@ impl Lowering<'_> {
         subscripts: &[ast::Subscript],
         expr: ExprId,
     ) -> Lowered<Value<NodeId>> {
-        let operand = self.tensor(base)?;
+        let operand = self.tensor(base, None)?;
         let spot = self.spot("index", expr, &[base]);
         let (mut read, mut sites) = (Vec::new(), Vec::new());
         for ast::Subscript { kind, site } in subscripts {

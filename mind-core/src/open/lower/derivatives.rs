@@ -6,10 +6,11 @@ use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
 use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
 use crate::surface::lower::Structure;
-use crate::surface::lower::builtins::operations::TypedOperand;
+use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::declarations::names::nearest;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Value};
 
 impl Lowering<'_> {
@@ -111,7 +112,7 @@ impl Lowering<'_> {
             }
             Value::Tuple(_) => Ok(self.structure(&value, derivative.value)?.nodes()),
             Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Struct(_) | Value::Word(_) => {
-                Ok(vec![self.tensor(derivative.value)?])
+                Ok(vec![self.tensor(derivative.value, None)?])
             }
         }
     }
@@ -121,7 +122,7 @@ impl Lowering<'_> {
         let nodes = if let Value::Struct(record) = self.value(target.place) {
             record.sound()?.leaves()
         } else {
-            vec![self.tensor(target.place)?]
+            vec![self.tensor(target.place, None)?]
         };
         if nodes.iter().all(|node| self.graph.node(*node).op.is_input()) {
             return Ok(nodes);
@@ -155,7 +156,7 @@ impl Lowering<'_> {
                         site,
                         is_operator: false,
                     };
-                    self.constant_beside(*id, typed)?
+                    self.beside((*id, cotangent), typed)?
                 }
                 seed => self.structure(seed, cotangent)?.nodes()[0],
             };

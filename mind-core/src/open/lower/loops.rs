@@ -2,9 +2,10 @@
 
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
-use crate::surface::ast::{ExprId, Loop, Pattern};
-use crate::surface::lower::values::expressions::{Bound, Expressions};
-use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
+use crate::surface::ast::{ExprId, Loop};
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::{Lowered, Stop, Value};
 
 impl Lowering<'_> {
     /// Binds what a loop binds to nothing that is known.
@@ -12,7 +13,7 @@ impl Lowering<'_> {
         self.names.enter();
         let carry = of.carry.as_ref().map(|(pattern, first)| (pattern, *first));
         for (pattern, expr) in carry.into_iter().chain([(&of.element, of.over)]) {
-            self.bind_unknown(pattern, expr);
+            self.bind(pattern, Value::Poison, expr);
         }
     }
 
@@ -22,12 +23,5 @@ impl Lowering<'_> {
         let message = "found a loop, which stands in functions only";
         let help = "write a function in a `mind!` block, and call it from Rust";
         Err(Stop::from(Diag::new(Code::E1007, self.site(head), message).help(help)))
-    }
-
-    fn bind_unknown(&mut self, pattern: &Pattern, expr: ExprId) {
-        let Bound { names, .. } = self.bound_by(pattern, Value::Poison, expr);
-        for (name, value) in names {
-            self.names.bind(super::roles::key(name), Binding::Local(value));
-        }
     }
 }

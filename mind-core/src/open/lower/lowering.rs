@@ -2,22 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::roles::{PlaceExpr, Role};
+use proc_macro2::Ident;
+
+use super::roles::{self, PlaceExpr, Role};
 use crate::diag::{Diag, Diags, Site};
 use crate::dim::{Bindings, Dim, Symbol};
 use crate::open::graph::Graph;
-use crate::open::{Check, Leaf, NodeId};
+use crate::open::pullbacks::CustomPullback;
+use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind};
 use crate::surface::lower::Seen;
 use crate::surface::lower::builtins::foreign::{self, Foreign};
 use crate::surface::lower::callees::table::Table;
-use crate::surface::lower::declarations::structure::StructType;
+use crate::surface::lower::declarations::structure::{Field, StructType, Structure};
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::Literals;
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::pullbacks::Pullback;
 use crate::surface::lower::values::templates::Frame;
-use crate::surface::lower::values::{Names, Record, Value};
+use crate::surface::lower::values::{Lowered, Names, Record, Value};
 use crate::written::{self, ExtentRef};
 
 /// An expression on its way to an open program.
@@ -60,16 +64,7 @@ pub(super) struct Lowering<'a> {
 }
 
 /// A pullback whose body is being lowered.
-pub(super) struct OpenPullback {
-    /// What the names around it stand for.
-    pub(super) outside: Names<NodeId>,
-    /// The results as they are passed on, and what stands for their cotangents; nothing where a mistake hides them.
-    pub(super) passed: Option<(Value<NodeId>, Vec<NodeId>, Vec<NodeId>)>,
-    /// The parameters that something flows back to, in order; without a node of a number that is known here.
-    pub(super) wanted: Vec<(String, Option<Value<NodeId>>)>,
-    /// Where its nodes begin.
-    pub(super) start: usize,
-}
+pub(super) type OpenPullback = Pullback<NodeId, CustomPullback>;
 
 impl Expressions for Lowering<'_> {
     type Tensor = NodeId;
@@ -151,14 +146,51 @@ impl Lower for Lowering<'_> {
         &mut self.reported
     }
 
+    fn key(name: &Ident) -> String {
+        roles::key(name)
+    }
+
+    /// What a template names is seen where that stands.
+    fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
+        let is_private = |known: &Field| known.name == *field && !known.is_public;
+        if self.frames.is_empty() && ty.definition.fields.iter().any(is_private) {
+            let mut ty = Structure::Struct(ty.clone());
+            self.imported.give_aliases(&mut ty, Site::token(field.span()))?;
+            let Structure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };
+            let (alias, dims, field) = (ty.rust_name().clone(), ty.dims.len(), field.clone());
+            if !self.seen.iter().any(|seen| seen.alias == alias && seen.field == field) {
+                self.seen.push(Seen { alias, dims, field });
+            }
+        }
+        Ok(())
+    }
+
     fn check_same(
         &mut self,
         label: &str,
-        first: (&Record<NodeId>, &str),
-        other: (&Record<NodeId>, &str),
+        (first, first_text): (&Record<NodeId>, &str),
+        (other, other_text): (&Record<NodeId>, &str),
         expr: ExprId,
     ) {
-        self.check_same_extents(label, first, other, expr);
+        if !first.ty.is_open() && !other.ty.is_open() {
+            return;
+        }
+        let structure = Structure::Struct((*first.ty).clone());
+        let nodes = |record: &Record<NodeId>| Value::Struct(record.clone()).leaves();
+        for ((leaf, a), b) in structure.named_leaves().iter().zip(nodes(first)).zip(nodes(other)) {
+            if a == b {
+                continue;
+            }
+            let [a_text, b_text] = [first_text, other_text].map(|text| format!("{text}.{}", leaf.text()));
+            let contract = Contract {
+                label: format!("{label}: {b_text} beside {a_text}"),
+                pattern: String::new(),
+                demand: Demand::Type,
+                others: vec![(a, a_text)],
+            };
+            let kind = CheckKind::Argument(contract.into());
+            self.checks.push(Check { kind, node: b, text: b_text, site: self.site(expr) });
+        }
     }
 
     fn at_call(&self, diag: Diag) -> Diag {

@@ -7,25 +7,25 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{Graph, MAX_NODES};
-use super::{Annotation, Check, CheckKind, Field, NodeId, Program, Structure, finish};
+use super::{Annotation, Field, NodeId, Program, Structure, finish};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{ExprId, Expression, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::Structure as TypeStructure;
-use crate::surface::lower::body::privacy::fields_in;
 use crate::surface::lower::builtins::calls::ReadCalls;
 use crate::surface::lower::builtins::operations::Operations;
 use crate::surface::lower::callees::table::Table;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::program::library::{Library, add_library};
 use crate::surface::lower::values::arithmetic::ReadLiterals;
-use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::Literals;
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::pullbacks::Pullbacks;
 use crate::surface::lower::values::templates::Templates;
-use crate::surface::lower::values::{Binding, Lowered, Names, Stop, Value, Word};
+use crate::surface::lower::values::tensors::Tensors;
+use crate::surface::lower::values::{Lowered, Names, Stop, Value, Word};
 
 mod calls;
-mod constants;
 mod derivatives;
 mod loops;
 mod lowering;
@@ -35,6 +35,7 @@ mod records;
 mod roles;
 mod spots;
 mod templates;
+mod tensors;
 
 use lowering::Lowering;
 
@@ -179,7 +180,7 @@ impl Lowering<'_> {
                 Ok(Value::unit())
             }
             NodeKind::Leave { .. } => unreachable!("the caller has seen the end of a template"),
-            NodeKind::Struct { name, fields, base } => self.struct_expression(name, fields, *base, expr),
+            NodeKind::Struct { name, fields, base } => self.struct_of_places(name, fields, *base, expr),
             NodeKind::Transformed { transforms, .. } => {
                 let message = "found a transform of a function, expected one of an expression";
                 let site = transforms.first().map_or(body[expr].site, |transform| transform.site);
@@ -212,79 +213,7 @@ impl Lowering<'_> {
             mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
             return;
         }
-        let mut value = self.value(expr).clone();
-        if let Some(ty) = ty {
-            let text = match pattern {
-                Pattern::Name(name) => format!("`{name}`"),
-                Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => "`let`".to_owned(),
-            };
-            let declared = self.imported.structure(ty).map_err(places::without_symbols);
-            let declared = declared.and_then(|declared| self.declared(&value, &declared, &text, expr));
-            value = self.value_or_poison(declared);
-        }
-        self.bind(pattern, value, expr);
-    }
-
-    fn bind(&mut self, pattern: &Pattern, value: Value<NodeId>, expr: ExprId) {
-        for (ty, field) in fields_in(pattern, &value) {
-            let seen = self.sees(&ty, field);
-            seen.unwrap_or_else(|stop| self.report(stop));
-        }
-        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
-        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
-        for (name, value) in names {
-            self.names.bind(roles::key(name), Binding::Local(value));
-        }
-    }
-
-    /// A value with a declared type: literals get their element types, the rest is checked once types are known.
-    fn declared(
-        &mut self,
-        value: &Value<NodeId>,
-        declared: &TypeStructure,
-        text: &str,
-        expr: ExprId,
-    ) -> Lowered<Value<NodeId>> {
-        match (declared, value) {
-            (_, Value::Poison) => Err(Stop::Poisoned),
-            (TypeStructure::Value(ty), Value::Tensor(_) | Value::Literal(_)) => {
-                let node = match value {
-                    Value::Literal(id) if self.literals.fits(*id, ty.dtype) => {
-                        self.constant_of(*id, ty.dtype)?
-                    }
-                    Value::Literal(id) => {
-                        let help = self.literals.rewrite(*id, ty.dtype);
-                        return Err(Diag { help, ..self.mismatch(value, declared, text, expr) }.into());
-                    }
-                    Value::Tensor(node) => *node,
-                    Value::Poison | Value::Tuple(_) | Value::Struct(_) | Value::Word(_) => {
-                        unreachable!("the pattern above is of tensors and literals")
-                    }
-                };
-                let (text, site) = (text.to_owned(), self.site(expr));
-                self.checks.push(Check { kind: CheckKind::Is(ty.clone()), node, text, site });
-                Ok(Value::Tensor(node))
-            }
-            (TypeStructure::Tuple(elements), Value::Tuple(tuple))
-                if elements.len() == tuple.elements.len() =>
-            {
-                let values: Vec<_> = tuple.elements.iter().cloned().collect();
-                let mut parts = Vec::new();
-                for (declared, value) in elements.iter().zip(&values) {
-                    parts.push(self.declared(value, declared, text, expr)?);
-                }
-                self.tuple(parts, expr)
-            }
-            (TypeStructure::Struct(ty), Value::Struct(_)) => self.as_struct(value, ty, text, expr),
-            (TypeStructure::Value(_) | TypeStructure::Tuple(_) | TypeStructure::Struct(_), _) => {
-                Err(self.mismatch(value, declared, text, expr).into())
-            }
-        }
-    }
-
-    fn mismatch(&self, value: &Value<NodeId>, declared: &TypeStructure, text: &str, expr: ExprId) -> Diag {
-        let message = format!("{text}: expected {declared}, found {}", self.type_text(value));
-        Diag::new(Code::E2001, self.site(expr), message)
+        self.bind_declared(pattern, ty, expr);
     }
 
     /// The value of the whole, and the type that is written behind it.
@@ -297,10 +226,10 @@ impl Lowering<'_> {
         };
         // What is written is the type of each part in Rust.
         let closed = DimNames { may_be_open: false, ..self.imported.clone() };
-        let structure = closed.structure(ty).map_err(places::without_symbols)?;
+        let structure = closed.structure(ty).map_err(tensors::without_symbols)?;
         // The check is the macro's: the result has exactly this type.
         let checks = self.checks.len();
-        let value = self.declared(&value, &structure, "the result", tail)?;
+        let value = self.coerce(&value, &structure, tail, "the result")?;
         self.checks.truncate(checks);
         let annotation = Annotation { structure, site: ty.site };
         Ok((self.structure(&value, tail)?, Some(annotation)))
@@ -309,11 +238,9 @@ impl Lowering<'_> {
     /// A value as a result: literals get their own element types.
     fn structure(&mut self, value: &Value<NodeId>, expr: ExprId) -> Lowered<Structure> {
         match value {
-            Value::Poison => Err(Stop::Poisoned),
-            Value::Tensor(node) => Ok(Structure::Node(*node)),
-            Value::Literal(id) => {
-                let dtype = self.literals.default_dtype(*id);
-                self.constant_of(*id, dtype).map(Structure::Node)
+            Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Word(_) => {
+                let tensor = self.infer(value.clone(), expr)?.tensor();
+                Ok(Structure::Node(tensor.expect("what is no tuple and no struct is a tensor")))
             }
             // That a value is not used has been reported.
             Value::Tuple(_) if value.is_unit() && !self.diags.is_empty() => Err(Stop::Poisoned),
@@ -339,18 +266,6 @@ impl Lowering<'_> {
                 let TypeStructure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };
                 Ok(Structure::Struct { ty, parts })
             }
-            Value::Word(_) => Err(self.for_arguments_only(expr).into()),
-        }
-    }
-
-    /// The tensor that a value is; a literal gets its own element type.
-    fn tensor(&mut self, expr: ExprId) -> Lowered<NodeId> {
-        match self.value(expr).clone() {
-            Value::Poison => Err(Stop::Poisoned),
-            Value::Tensor(node) => Ok(node),
-            Value::Literal(id) => self.constant_of(id, self.literals.default_dtype(id)),
-            Value::Struct(_) => self.current_field(expr).map_or_else(|| self.expected("a tensor", expr), Ok),
-            Value::Tuple(_) | Value::Word(_) => self.expected("a tensor", expr),
         }
     }
 }

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 
 use super::lowering::Lowering;
 use super::roles::{PlaceExpr, Role, key};
+use super::tensors::without_symbols;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::open::{Leaf, LeafId, NodeId, Op};
 use crate::surface::ast::{Callee, ExprId, Pattern, TypeExpr, TypeKind};
@@ -220,17 +221,4 @@ impl Lowering<'_> {
         self.annotate(node, written, ty.site)?;
         Ok(Value::Tensor(node))
     }
-}
-
-/// What may stand in the type, and how a constant of Rust that the macro does not see becomes an extent.
-const EXTENTS: &str = "in an expression the extents of a type are integers; a constant of Rust stands outside, \
-    as `let y: Tensor![f32; {N}, 3] = mind!(…).into();`";
-
-/// A mistake in a type, where no symbol can be declared.
-pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {
-    let mistake = mistake.map(|diag| {
-        let undefined = diag.code == Code::E2002;
-        if undefined { diag.help(EXTENTS) } else { diag }
-    });
-    mistake.into()
 }

@@ -8,220 +8,32 @@ use std::rc::Rc;
 use proc_macro2::Ident;
 
 use super::lowering::Lowering;
-use super::places::without_symbols;
 use super::roles::PlaceExpr;
+use super::tensors::without_symbols;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Bindings;
 use crate::open::{Check, CheckKind, Contract, Demand, Leaf, NodeId, PartOf};
 use crate::surface::ast::{Callee, ExprId, FieldValue, TypeExpr, TypeKind};
-use crate::surface::lower::body::records::given_fields;
+use crate::surface::lower::Structure;
 use crate::surface::lower::declarations::states;
-use crate::surface::lower::declarations::structure::{Field, StructType};
+use crate::surface::lower::declarations::structure::StructType;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::records::Records;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
-use crate::surface::lower::{Seen, Structure};
 use crate::ty::Type;
 use crate::written::ExtentRef;
 
-impl Lowering<'_> {
-    /// `(net: Net)`, or `let p: Net = net;`: a value of which the struct is told.
-    pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
-        self.is_imported(ty)?;
-        let structure = self.imported.structure(ty).map_err(without_symbols)?;
-        let Structure::Struct(ty) = structure else { unreachable!("the caller has seen a struct") };
-        if let Some(place) = self.places.remove(&operand) {
-            return self.record_at(&place, ty, operand);
-        }
-        let value = self.value(operand).clone();
-        match &value {
-            Value::Poison => Err(Stop::Poisoned),
-            Value::Struct(_) => self.as_struct(&value, &ty, &self.text(operand), operand),
-            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
-                let message = format!("expected a `{ty}`, found {}", self.describe(operand));
-                let help = "of Rust the expression takes structs from variables and their fields: name it by `let` before";
-                Err(Diag::new(Code::E2001, self.site(operand), message).help(help).into())
-            }
-        }
-    }
-
-    /// E2002 for a type of a struct that the expression does not import.
-    fn is_imported(&self, ty: &TypeExpr) -> Lowered<()> {
-        let TypeKind::Struct { name, dims, over } = &ty.kind else { return Ok(()) };
-        let name = match self.imported.state(name) {
-            None => name.clone(),
-            Some(_) => match states::over(name, dims, over.as_deref()).map(|over| over.kind) {
-                Some(TypeKind::Struct { name, .. }) => name,
-                // That it is over none is told with the type.
-                Some(TypeKind::Tensor { .. } | TypeKind::Tuple(_)) | None => return Ok(()),
-            },
-        };
-        let known = self.imported.definition(&name).map(|_| ());
-        known.map_err(|mistake| {
-            let help = |diag: Diag| match diag.code == Code::E2002 && !states::is_path(&name) {
-                true => {
-                    diag.help("import it at the beginning, as `use crate::nets::Net;`: Rust's own `use` is invisible to expressions")
-                }
-                false => diag,
-            };
-            Stop::from(mistake.map(help))
-        })
-    }
-
-    /// A struct that is to be of a type.
-    pub(super) fn as_struct(
-        &mut self,
-        value: &Value<NodeId>,
-        ty: &StructType,
-        text: &str,
-        expr: ExprId,
-    ) -> Lowered<Value<NodeId>> {
-        let Value::Struct(record) = value else { unreachable!("the caller has seen the struct") };
-        let is_it = record.ty.is_of(&ty.definition);
-        if !is_it {
-            let message = format!("{text}: expected a `{ty}`, found a `{}`", record.ty);
-            return Err(Diag::new(Code::E2001, self.site(expr), message).into());
-        }
-        if record.ty.is_open() || ty.is_open() {
-            for (node, leaf) in value.leaves().into_iter().zip(Structure::Struct(ty.clone()).leaves()) {
-                self.checks.push(Check {
-                    kind: CheckKind::Is(leaf.clone()),
-                    node,
-                    text: text.to_owned(),
-                    site: self.site(expr),
-                });
-            }
-        } else if *record.ty != *ty {
-            let message = format!("{text}: expected a `{ty}`, found a `{}`", record.ty);
-            return Err(Diag::new(Code::E2001, self.site(expr), message).into());
-        }
-        let ty = if ty.is_open() { (*record.ty).clone() } else { ty.clone() };
-        Ok(Value::Struct(Record { ty: ty.into(), fields: record.fields.clone() }))
-    }
-
-    /// The struct that stands at a place of Rust, from now on wherever that is named.
-    fn record_at(&mut self, place: &PlaceExpr, ty: StructType, expr: ExprId) -> Lowered<Value<NodeId>> {
-        if let Some(known) = self.records.get(&place.key).cloned() {
-            return self.as_struct(&Value::Struct(known), &ty, &place.text, expr);
-        }
-        let (of, structure) = (Rc::new(ty.clone()), Structure::Struct(ty));
-        let mut nodes = Vec::new();
-        for (position, leaf) in structure.named_leaves().iter().enumerate() {
-            let of_field = |text: &str| format!("{text}.{}", leaf.text());
-            let known = self.leaf_of.get(&of_field(&place.key)).copied();
-            let node = known.unwrap_or_else(|| {
-                let (tokens, text) = (place.tokens.clone(), of_field(&place.text));
-                let (part, site) = (Some(PartOf { of: of.clone(), position }), self.site(expr));
-                let node = self.leaf(Leaf { tokens, text, is_place: true, part, annotation: None, site });
-                self.leaf_of.insert(of_field(&place.key), node);
-                node
-            });
-            if leaf.ty.shape.as_literals().is_some() {
-                self.annotate(node, leaf.ty.clone(), self.site(expr))?;
-            }
-            nodes.push(node);
-        }
-        let value = Value::rebuilt(&structure, &mut nodes.into_iter());
-        if let Value::Struct(record) = &value {
-            self.records.insert(place.key.clone(), record.clone());
-        }
-        Ok(value)
-    }
-
-    /// A field of a struct; rustc is to say where it is private.
-    pub(super) fn field_of(&mut self, record: &Record<NodeId>, name: &Ident) -> Lowered<Value<NodeId>> {
-        let position = record.ty.position(name)?;
-        self.sees(&record.ty, name)?;
-        match &record.fields[position] {
-            Value::Poison => Err(Stop::Poisoned),
-            field => Ok(field.clone()),
-        }
-    }
-
-    /// Notes that the expression names a field. What a template names is seen where that stands.
-    pub(super) fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
-        let is_private = |known: &Field| known.name == *field && !known.is_public;
-        if self.frames.is_empty() && ty.definition.fields.iter().any(is_private) {
-            let mut ty = Structure::Struct(ty.clone());
-            self.imported.give_aliases(&mut ty, Site::token(field.span()))?;
-            let Structure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };
-            let (alias, dims, field) = (ty.rust_name().clone(), ty.dims.len(), field.clone());
-            if !self.seen.iter().any(|seen| seen.alias == alias && seen.field == field) {
-                self.seen.push(Seen { alias, dims, field });
-            }
-        }
-        Ok(())
-    }
-
-    /// `Net { w: a, b, ..net }`
-    pub(super) fn struct_expression(
-        &mut self,
-        name: &Callee,
-        written: &[FieldValue],
-        base: Option<ExprId>,
-        expr: ExprId,
-    ) -> Lowered<Value<NodeId>> {
-        let defined = match self.dims().state(name) {
-            Some(state) => {
-                if let Some(base) = base.filter(|base| self.places.contains_key(base))
-                    && state.given(written).is_none()
-                {
-                    return Err(self.untold_state(name, base).into());
-                }
-                let told = base.filter(|base| !self.places.contains_key(base));
-                self.given_state(name, &state, written, told)?
-            }
-            None => self.dims().definition(name)?,
-        };
-        let definition = defined.definition.clone();
-        let given = given_fields(&definition, name, (written, base.is_some()), self.site(expr))?;
-        let ty = StructType::open(name.name.clone(), defined);
-        let rest = match base {
-            None => None,
-            Some(base) => {
-                if let Some(place) = self.places.remove(&base) {
-                    self.values[base.index()] = self.record_at(&place, ty.clone(), base)?;
-                }
-                Some(self.struct_behind_dots(name, &definition, base)?)
-            }
-        };
-        written.iter().try_for_each(|field| self.sees(&ty, &field.name))?;
-        let mut fields = Vec::new();
-        for (position, (field, structure)) in definition.fields.iter().zip(&ty.fields).enumerate() {
-            let Some(value) = given[position].map(|given| given.value) else {
-                fields.extend(rest.as_ref().map(|rest| rest.fields[position].clone()));
-                continue;
-            };
-            let text = format!("field `{}` of `{name}`", field.name);
-            let found = self.value(value).clone();
-            let field = self.given(&found, structure, &text, value);
-            fields.push(self.value_or_poison(field));
-        }
-        let value = Value::Struct(Record { ty: ty.into(), fields: fields.into() });
-        let Value::Struct(record) = &value else { unreachable!("it was made a struct just above") };
-        record.sound()?;
-        self.check_extents(record, name, expr)?;
-        Ok(value)
-    }
-
-    /// What is said where neither a field nor what stands behind `..` tells which parameters a struct of the library is over.
-    fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
-        let text = self.short_text(base);
-        let message =
-            format!("`..`: expected a `{name}`, found {text}, and only Rust knows what that is over");
-        let help = format!("tell it, as `..({text}: {name}<Net>)`");
-        Diag::new(Code::E2001, self.site(base), message).help(help)
-    }
-
-    /// What is given for a field.
-    pub(super) fn given(
+impl Records for Lowering<'_> {
+    fn given(
         &mut self,
         found: &Value<NodeId>,
         structure: &Structure,
-        text: &str,
         expr: ExprId,
+        text: &str,
     ) -> Lowered<Value<NodeId>> {
-        let value = self.declared(found, structure, text, expr)?;
+        let value = self.coerce(found, structure, expr, text)?;
         if let (Value::Tensor(node), Structure::Value(ty)) = (&value, structure)
             && ty.rank() > 0
             && self.graph.shape(*node).is_scalar()
@@ -232,10 +44,9 @@ impl Lowering<'_> {
         Ok(value)
     }
 
-    /// Checks that each dimension of a struct is one extent in all of its fields.
     fn check_extents(&mut self, record: &Record<NodeId>, name: &Callee, expr: ExprId) -> Lowered<()> {
         let structure = Structure::Struct((*record.ty).clone());
-        let nodes = Value::Struct(record.clone()).leaves();
+        let nodes = record.sound()?.leaves();
         let leaves = structure.named_leaves();
         let mut told = Bindings::new();
         let mut others = Vec::new();
@@ -271,34 +82,122 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
 
-    /// Checks that two structs of one type have the same extents where only Rust knows these.
-    pub(super) fn check_same_extents(
-        &mut self,
-        label: &str,
-        (first, first_text): (&Record<NodeId>, &str),
-        (other, other_text): (&Record<NodeId>, &str),
-        expr: ExprId,
-    ) {
-        if !first.ty.is_open() && !other.ty.is_open() {
-            return;
+impl Lowering<'_> {
+    /// `(net: Net)`, or `let p: Net = net;`: a value of which the struct is told.
+    pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
+        self.is_imported(ty)?;
+        let structure = self.imported.structure(ty).map_err(without_symbols)?;
+        let Structure::Struct(ty) = structure else { unreachable!("the caller has seen a struct") };
+        if let Some(place) = self.places.remove(&operand) {
+            return self.record_at(&place, ty, operand);
         }
-        let structure = Structure::Struct((*first.ty).clone());
-        let nodes = |record: &Record<NodeId>| Value::Struct(record.clone()).leaves();
-        for ((leaf, a), b) in structure.named_leaves().iter().zip(nodes(first)).zip(nodes(other)) {
-            if a == b {
-                continue;
+        let value = self.value(operand).clone();
+        match &value {
+            Value::Poison => Err(Stop::Poisoned),
+            Value::Struct(record) => self.as_struct(record, &ty, operand, &self.text(operand)),
+            Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
+                let message = format!("expected a `{ty}`, found {}", self.describe(operand));
+                let help = "of Rust the expression takes structs from variables and their fields: name it by `let` before";
+                Err(Diag::new(Code::E2001, self.site(operand), message).help(help).into())
             }
-            let [a_text, b_text] = [first_text, other_text].map(|text| format!("{text}.{}", leaf.text()));
-            let contract = Contract {
-                label: format!("{label}: {b_text} beside {a_text}"),
-                pattern: String::new(),
-                demand: Demand::Type,
-                others: vec![(a, a_text)],
-            };
-            let kind = CheckKind::Argument(contract.into());
-            self.checks.push(Check { kind, node: b, text: b_text, site: self.site(expr) });
         }
+    }
+
+    /// E2002 for a type of a struct that the expression does not import.
+    fn is_imported(&self, ty: &TypeExpr) -> Lowered<()> {
+        let TypeKind::Struct { name, dims, over } = &ty.kind else { return Ok(()) };
+        let name = match self.imported.state(name) {
+            None => name.clone(),
+            Some(_) => match states::over(name, dims, over.as_deref()).map(|over| over.kind) {
+                Some(TypeKind::Struct { name, .. }) => name,
+                // That it is over none is told with the type.
+                Some(TypeKind::Tensor { .. } | TypeKind::Tuple(_)) | None => return Ok(()),
+            },
+        };
+        let known = self.imported.definition(&name).map(|_| ());
+        known.map_err(|mistake| {
+            let help = |diag: Diag| match diag.code == Code::E2002 && !states::is_path(&name) {
+                true => {
+                    diag.help("import it at the beginning, as `use crate::nets::Net;`: Rust's own `use` is invisible to expressions")
+                }
+                false => diag,
+            };
+            Stop::from(mistake.map(help))
+        })
+    }
+
+    /// The struct that stands at a place of Rust, from now on wherever that is named.
+    fn record_at(&mut self, place: &PlaceExpr, ty: StructType, expr: ExprId) -> Lowered<Value<NodeId>> {
+        if let Some(known) = self.records.get(&place.key).cloned() {
+            return self.as_struct(&known, &ty, expr, &place.text);
+        }
+        let (of, structure) = (Rc::new(ty.clone()), Structure::Struct(ty));
+        let mut nodes = Vec::new();
+        for (position, leaf) in structure.named_leaves().iter().enumerate() {
+            let of_field = |text: &str| format!("{text}.{}", leaf.text());
+            let known = self.leaf_of.get(&of_field(&place.key)).copied();
+            let node = known.unwrap_or_else(|| {
+                let (tokens, text) = (place.tokens.clone(), of_field(&place.text));
+                let (part, site) = (Some(PartOf { of: of.clone(), position }), self.site(expr));
+                let node = self.leaf(Leaf { tokens, text, is_place: true, part, annotation: None, site });
+                self.leaf_of.insert(of_field(&place.key), node);
+                node
+            });
+            if leaf.ty.shape.as_literals().is_some() {
+                self.annotate(node, leaf.ty.clone(), self.site(expr))?;
+            }
+            nodes.push(node);
+        }
+        let value = Value::rebuilt(&structure, &mut nodes.into_iter());
+        if let Value::Struct(record) = &value {
+            self.records.insert(place.key.clone(), record.clone());
+        }
+        Ok(value)
+    }
+
+    /// A field of a struct; rustc is to say where it is private.
+    pub(super) fn field_of(&mut self, record: &Record<NodeId>, name: &Ident) -> Lowered<Value<NodeId>> {
+        let position = record.ty.position(name)?;
+        self.sees(&record.ty, name).unwrap_or_else(|stop| self.report(stop));
+        match &record.fields[position] {
+            Value::Poison => Err(Stop::Poisoned),
+            field => Ok(field.clone()),
+        }
+    }
+
+    /// `Net { w: a, b, ..net }`, where a place may stand behind `..`.
+    pub(super) fn struct_of_places(
+        &mut self,
+        name: &Callee,
+        written: &[FieldValue],
+        base: Option<ExprId>,
+        expr: ExprId,
+    ) -> Lowered<Value<NodeId>> {
+        if let Some(base) = base
+            && let Some(place) = self.places.remove(&base)
+        {
+            let defined = match self.dims().state(name) {
+                Some(state) if state.given(written).is_none() => {
+                    return Err(self.untold_state(name, base).into());
+                }
+                Some(state) => self.given_state(name, &state, written, None)?,
+                None => self.dims().definition(name)?,
+            };
+            let ty = StructType::open(name.name.clone(), defined);
+            self.values[base.index()] = self.record_at(&place, ty, base)?;
+        }
+        self.struct_expression(name, written, base, expr)
+    }
+
+    /// What is said where neither a field nor what stands behind `..` tells which parameters a struct of the library is over.
+    fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
+        let text = self.short_text(base);
+        let message =
+            format!("`..`: expected a `{name}`, found {text}, and only Rust knows what that is over");
+        let help = format!("tell it, as `..({text}: {name}<Net>)`");
+        Diag::new(Code::E2001, self.site(base), message).help(help)
     }
 
     /// Says of which type a leaf is.

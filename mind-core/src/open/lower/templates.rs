@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::Ident;
-
 use super::lowering::Lowering;
-use super::roles::key;
 use crate::dim::Dim;
 use crate::open::{Check, CheckKind, Contract, Demand, NodeId};
 use crate::surface::ast::{ElementPattern, ExprId, Home, Template, TensorPattern};
 use crate::surface::lower::Structure;
-use crate::surface::lower::builtins::operations::TypedOperand;
+use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::params::ParameterRef;
+use crate::surface::lower::values::records::Records;
 use crate::surface::lower::values::templates::{self, Templates};
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
 use crate::ty::Type;
 use crate::written::ExtentRef;
@@ -54,10 +53,6 @@ impl Templates for Lowering<'_> {
         places.get(&parameter).map(|place| Binding::Parameter(*place))
     }
 
-    fn key(name: &Ident) -> String {
-        key(name)
-    }
-
     fn home(&self, template: &Template) -> DimNames {
         match template.home {
             Home::Elsewhere(home) => self.table.scope(0).of_home(home).1.clone(),
@@ -73,14 +68,14 @@ impl Templates for Lowering<'_> {
     ) -> Lowered<NodeId> {
         match (&pattern.elements, first) {
             (ElementPattern::Fixed(dtype), _) if self.literals.fits(literal, *dtype) => {
-                self.constant_of(literal, *dtype)
+                self.materialise(literal, *dtype)
             }
             (_, Some(DeducedFrom { tensor: other, argument: other_expr, .. })) => {
                 let (label, site) = ("argument", self.site(argument));
                 let typed = TypedOperand { other, other_expr, label, site, is_operator: false };
-                self.constant_beside(literal, typed)
+                self.beside((literal, argument), typed)
             }
-            (_, None) => self.tensor(argument),
+            (_, None) => self.tensor(argument, None),
         }
     }
 
@@ -134,7 +129,7 @@ impl Templates for Lowering<'_> {
         expr: ExprId,
         (like, field): (NodeId, &str),
     ) -> Lowered<NodeId> {
-        let value = self.given(result, &Structure::Value(ty), &label, expr)?;
+        let value = self.given(result, &Structure::Value(ty), expr, &label)?;
         let Value::Tensor(node) = value else { return Err(Stop::Poisoned) };
         let others = vec![(like, format!("field `{field}`"))];
         let contract = Contract { label, pattern: String::new(), demand: Demand::Type, others };
@@ -145,15 +140,6 @@ impl Templates for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// The field that is given this time for an argument of a template that is a struct.
-    pub(super) fn current_field(&self, argument: ExprId) -> Option<NodeId> {
-        let of_frame = |frame: &Frame| {
-            let position = frame.arguments.iter().position(|given| *given == argument)?;
-            frame.fields.as_ref()?.tensor(position)
-        };
-        self.frames.iter().rev().find_map(of_frame)
-    }
-
     /// An argument as messages name it, or the field of it that is given.
     fn giver_text(&self, node: NodeId, argument: ExprId) -> String {
         match self.field_text(node, argument) {

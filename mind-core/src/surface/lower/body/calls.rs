@@ -24,6 +24,7 @@ use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::scalars::Scalar;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 use crate::ty::Type;
 use crate::written::{resolve, spread};

@@ -11,15 +11,12 @@ use crate::surface::lower::builtins::find;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::{Shape, Type};
 use crate::written::{Op, Own, Unresolved, each, resolve};
 
 impl Operations for BodyLowering<'_> {
-    fn operand(&mut self, expr: ExprId) -> Lowered<Operand> {
-        Ok((self.tensor(expr, None)?, expr))
-    }
-
     fn beside(
         &mut self,
         (literal, expr): (LiteralId, ExprId),
@@ -43,20 +40,6 @@ impl Operations for BodyLowering<'_> {
             false => self.literals.rewrite(literal, dtype),
         };
         Err(Diag { help, ..Diag::new(Code::E2004, site, message) }.into())
-    }
-
-    fn emit_operator(
-        &mut self,
-        (op, label): (Op, &'static str),
-        operator: Option<Site>,
-        operands: &[Operand],
-        expr: ExprId,
-    ) -> Lowered<ValueId> {
-        let types: Vec<&Type> = operands.iter().map(|(value, _)| self.builder.ty(*value)).collect();
-        let ops = resolve(&op, &types).expect("an operator has no attributes that could be wrong");
-        let spot = Spot::of(expr).label(label);
-        let spot = operator.map_or(spot.clone(), |site| spot.operator(site));
-        self.emit_each(&spot, ops, operands.to_vec())
     }
 
     fn emit_call(&mut self, given: &Given, op: Op, operands: &[Operand], _: &[ExprId]) -> Lowered<ValueId> {

@@ -17,6 +17,7 @@ use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 use crate::ty::{DType, Shape};
 

@@ -2,21 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proc_macro2::Ident;
+
 use crate::build::Builder;
-use crate::diag::{Diag, Diags, Site};
+use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::callees::table::Scope;
 use crate::surface::lower::declarations::lowered::{Local, Origin, Seen};
 use crate::surface::lower::declarations::signature::Signature;
-use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::declarations::structure::{Defined, StructType, Structure};
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::{LiteralId, Literals};
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::pullbacks::Pullback;
 use crate::surface::lower::values::templates;
-use crate::surface::lower::values::{Names, Value};
+use crate::surface::lower::values::{Lowered, Names, Value};
 use crate::ty::DType;
 
 /// A body on its way to a module.
@@ -58,19 +61,6 @@ pub(crate) struct BodyLowering<'a> {
     pub(crate) locals: Vec<Local>,
 }
 
-/// A pullback whose body is being lowered, and what stands still meanwhile.
-pub(crate) struct OpenPullback {
-    /// What the function's body has come to.
-    pub(crate) outside: Outside,
-    /// The result of the function; poison where something is wrong with it or with a parameter.
-    pub(crate) result: Value,
-    /// The tensors of the result, then those of the parameters.
-    pub(crate) operands: Vec<ValueId>,
-    /// The parameters that something flows back to, in order, with its type; without one of a number that is known here, of
-    /// which what flows back is dropped.
-    pub(crate) wanted: Vec<(String, Option<Structure>)>,
-}
-
 /// A loop whose body is being lowered. Its instructions stand among those around it until it ends.
 pub(crate) struct OpenLoop {
     /// For each tensor of the carry and of the element its value in the body and the operand of the loop. Nothing if the head of the loop
@@ -84,15 +74,21 @@ pub(crate) struct OpenLoop {
     pub(crate) versions: (Vec<Value>, Vec<bool>),
 }
 
-/// What a body has come to.
+/// What a body has come to around a pullback.
 pub(crate) struct Outside {
     pub(crate) builder: Builder,
     pub(crate) made: Vec<Option<ExprId>>,
     pub(crate) literals_made: BTreeMap<(LiteralId, DType), ValueId>,
     pub(crate) value_names: BTreeMap<ValueId, String>,
     pub(crate) derived: BTreeMap<ValueId, Origin>,
-    pub(crate) names: Names,
+    /// The result of the function.
+    pub(crate) result: Value,
+    /// The tensors of the result, then those of the parameters.
+    pub(crate) operands: Vec<ValueId>,
 }
+
+/// A pullback whose body is being lowered, and what stands still meanwhile.
+pub(crate) type OpenPullback = Pullback<ValueId, Outside>;
 
 /// The body of a template that is being lowered, and the functions around the call.
 pub(crate) type Frame<'a> = templates::Frame<ValueId, Scope<'a>>;
@@ -147,6 +143,43 @@ impl Lower for BodyLowering<'_> {
 
     fn reported_mut(&mut self) -> &mut BTreeSet<String> {
         &mut self.reported
+    }
+
+    /// What an imported template names is seen where it stands. Of a struct that the program does not import Rust cannot be
+    /// asked, so its fields are to be public.
+    fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
+        let is_here = self.frames.last().is_none_or(|frame| frame.template.home == Home::Here);
+        let is_public = ty.definition.fields.iter().any(|known| known.name == *field && known.is_public);
+        if !is_here || is_public {
+            return Ok(());
+        }
+        let mut known = self.signature.dims.structs.values().flatten();
+        match known.find(|defined| ty.is_of(&defined.definition)) {
+            Some(Defined { alias: Some(alias), definition }) => {
+                let (alias, dims, field) = (alias.clone(), definition.symbols.len(), field.clone());
+                if !self.seen.iter().any(|seen| seen.alias == alias && seen.field == field) {
+                    self.seen.push(Seen { alias, dims, field });
+                }
+            }
+            // The block's own.
+            Some(Defined { alias: None, .. }) => {}
+            None => {
+                let name = &ty.definition.name;
+                return Err(self.once(format!("{name}.{field}"), || {
+                    let message =
+                        format!("the field `{field}` of `{name}` is not `pub`, and `{name}` is not imported");
+                    let help =
+                        format!("import `{name}` by `use`: then the field is as private as it is in Rust");
+                    Diag::new(Code::E2002, Site::token(field.span()), message).help(help)
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn note_binding(&mut self, name: &Ident, value: &Value) {
+        self.keep_local(name, value);
+        self.name_value(value, &name.to_string());
     }
 
     fn at_call(&self, diag: Diag) -> Diag {

@@ -6,14 +6,13 @@ pub(crate) mod functions;
 pub(crate) mod hoist;
 pub(crate) mod loops;
 pub(crate) mod lowering;
-pub(crate) mod materialise;
 pub(crate) mod operators;
-pub(crate) mod privacy;
 pub(crate) mod pullbacks;
 pub(crate) mod records;
 pub(crate) mod report;
 pub(crate) mod subscripts;
 pub(crate) mod templates;
+pub(crate) mod tensors;
 pub(crate) mod transforms;
 
 use std::rc::Rc;
@@ -24,9 +23,7 @@ use self::lowering::BodyLowering;
 use self::pullbacks::useless_pullback;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::ValueId;
-use crate::surface::ast::{
-    BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Pattern, Template, TypeExpr,
-};
+use crate::surface::ast::{BinaryOp, Body, Callee, ExprId, Node, NodeKind, Path, Template};
 use crate::surface::habits;
 use crate::surface::lower::builtins::calls::ReadCalls;
 use crate::surface::lower::builtins::foreign::Foreign;
@@ -38,10 +35,13 @@ use crate::surface::lower::declarations::signature::Signature;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::arithmetic::ReadLiterals;
-use crate::surface::lower::values::expressions::{Bound, Expressions};
+use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::patterns::declared_dims;
+use crate::surface::lower::values::pullbacks::Pullbacks;
+use crate::surface::lower::values::records::Records;
 use crate::surface::lower::values::templates::Templates;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
 
 /// Lowers a body; nothing where it has a mistake.
@@ -212,7 +212,7 @@ impl BodyLowering<'_> {
                 Ok(tail.map_or_else(Value::unit, |tail| self.values[tail.index()].clone()))
             }
             NodeKind::Let { pattern, ty, value } => {
-                self.let_statement(pattern, ty.as_ref(), *value);
+                self.bind_declared(pattern, ty.as_ref(), *value);
                 Ok(Value::unit())
             }
             NodeKind::Assign { target, op, operator, value } => {
@@ -319,36 +319,6 @@ impl BodyLowering<'_> {
         Err(self.once(text, || diag))
     }
 
-    fn let_statement(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
-        let mut value = self.values[expr.index()].clone();
-        if let Some(ty) = ty {
-            let coerced = self.dims().structure(ty).map_err(Stop::from).and_then(|expected| {
-                let what = match pattern {
-                    Pattern::Name(name) => format!("`{name}`"),
-                    Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => {
-                        "`let`".to_owned()
-                    }
-                };
-                self.coerce(&value, &expected, expr, &what)
-            });
-            value = self.value_or_poison(coerced.map_err(|stop| match stop {
-                Stop::Mistake(diag) if diag.help.is_none() && matches!(value, Value::Tensor(_)) => {
-                    let help = format!("leave the type out, or write `{}`", self.type_text(&value));
-                    Stop::from(diag.help(help))
-                }
-                Stop::Mistake(_) | Stop::Poisoned => stop,
-            }));
-        }
-        self.sees_in(pattern, &value);
-        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
-        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
-        for (name, value) in names {
-            self.keep_local(name, &value);
-            self.name_value(&value, &name.to_string());
-            self.names.bind(name.to_string(), Binding::Local(value));
-        }
-    }
-
     /// Keeps what a name of the body itself is bound to.
     pub(crate) fn keep_local(&mut self, name: &Ident, value: &Value) {
         if self.is_in_template() {
@@ -362,7 +332,7 @@ impl BodyLowering<'_> {
     }
 
     /// Keeps what the program calls a value, and the tensors of a struct by their fields.
-    fn name_value(&mut self, value: &Value, name: &str) {
+    pub(super) fn name_value(&mut self, value: &Value, name: &str) {
         match value {
             Value::Tensor(value) => _ = self.value_names.entry(*value).or_insert_with(|| name.to_owned()),
             Value::Struct(record) => {
@@ -527,26 +497,6 @@ impl BodyLowering<'_> {
     fn ends_with_unused_value(&self, nodes: usize) -> bool {
         let last = self.body.nodes[..nodes].last();
         matches!(last, Some(node) if matches!(node.kind, NodeKind::Discard(_) | NodeKind::Unread))
-    }
-
-    /// Gives literals their own dtypes.
-    pub(crate) fn infer(&mut self, value: Value, expr: ExprId) -> Lowered<Value> {
-        match value {
-            Value::Poison => Err(Stop::Poisoned),
-            Value::Tensor(_) => Ok(value),
-            Value::Struct(record) => record.sound(),
-            Value::Literal(id) => {
-                let dtype = self.literals.default_dtype(id);
-                self.materialise(id, dtype).map(Value::Tensor)
-            }
-            Value::Tuple(tuple) => {
-                let elements = tuple.elements.iter();
-                let elements =
-                    elements.map(|element| self.infer(element.clone(), expr)).collect::<Result<_, _>>()?;
-                self.tuple(elements, expr)
-            }
-            Value::Word(_) => Err(self.for_arguments_only(expr).into()),
-        }
     }
 }
 

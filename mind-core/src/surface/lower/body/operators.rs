@@ -5,6 +5,7 @@ use super::report::Spot;
 use crate::diag::{Code, Diag};
 use crate::surface::ast::{ExprId, Transposed};
 use crate::surface::lower::values::expressions::{Expressions, transposed};
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Value};
 use crate::written::resolve;
 

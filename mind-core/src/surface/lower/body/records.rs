@@ -8,13 +8,14 @@ use proc_macro2::Ident;
 use super::lowering::BodyLowering;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::surface::ast::{Callee, ExprId, FieldValue, Path};
+use crate::surface::ast::{ExprId, FieldValue, Path};
 use crate::surface::habits;
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::declarations::names::undefined;
-use crate::surface::lower::declarations::structure::{Definition, StructType, Structure};
+use crate::surface::lower::declarations::structure::{Definition, Field, Structure};
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::records::Records;
 use crate::surface::lower::values::{Binding, Lowered, Record, Stop, Value};
 
 /// A part of a parameter that may be written.
@@ -29,6 +30,37 @@ pub(crate) struct ParameterPart {
     pub(crate) structure: Structure,
 }
 
+impl Records for BodyLowering<'_> {
+    /// What is missing belongs to a field that has another structure, and is told by the symbol's own name.
+    fn inferred(
+        &mut self,
+        definition: &Definition,
+        given: &[Option<&FieldValue>],
+        rest: Option<&Record>,
+    ) -> Lowered<(Vec<Dim>, bool)> {
+        if let Some(rest) = rest {
+            return Ok((rest.ty.dims.clone(), true));
+        }
+        let mut bindings = Bindings::new();
+        for (field, given) in definition.fields.iter().zip(given) {
+            let Some(given) = given else { continue };
+            self.literal_as(&field.structure, given.value)?;
+            self.bind_symbols(&field.structure, given.value, &definition.symbols, &mut |symbol, dim| {
+                bindings.entry(symbol.clone()).or_insert_with(|| dim.clone());
+            });
+        }
+        let symbols = definition.symbols.iter();
+        let dim =
+            |symbol: &Symbol| bindings.get(symbol).cloned().unwrap_or_else(|| Dim::symbol(symbol.clone()));
+        let dims: Vec<_> = symbols.map(dim).collect();
+        Ok((dims, bindings.len() == definition.symbols.len()))
+    }
+
+    fn at_declaration(diag: Diag, field: &Field) -> Diag {
+        diag.note_at(field.site, format!("`{}: {}` is declared", field.name, field.structure))
+    }
+}
+
 impl BodyLowering<'_> {
     /// `p.w`
     pub(crate) fn member(&mut self, base: ExprId, name: &Ident, expr: ExprId) -> Lowered<Value> {
@@ -41,7 +73,7 @@ impl BodyLowering<'_> {
             Value::Struct(record) => match record.ty.position(name) {
                 Ok(position) => {
                     let record = record.clone();
-                    self.sees(&record.ty, name);
+                    self.sees(&record.ty, name).unwrap_or_else(|stop| self.report(stop));
                     match &record.fields[position] {
                         Value::Poison => Err(Stop::Poisoned),
                         field => Ok(field.clone()),
@@ -73,74 +105,6 @@ impl BodyLowering<'_> {
                 Err(Diag::new(Code::E1007, site, message).help(help).into())
             }
         }
-    }
-
-    /// `Mlp { w1: a, b1, ..p }`
-    pub(crate) fn struct_expression(
-        &mut self,
-        name: &Callee,
-        written: &[FieldValue],
-        base: Option<ExprId>,
-        expr: ExprId,
-    ) -> Lowered<Value> {
-        let defined = match self.dims().state(name) {
-            Some(state) => self.given_state(name, &state, written, base)?,
-            None => self.dims().definition(name)?,
-        };
-        let definition = defined.definition.clone();
-        let given = given_fields(&definition, name, (written, base.is_some()), self.body[expr].site)?;
-        let rest = base.map(|base| self.struct_behind_dots(name, &definition, base)).transpose()?;
-        let (dims, inferred) = self.inferred(&definition, &given, rest.as_ref())?;
-        let site = self.body[expr].site;
-        let overflow = |overflow| Diag::new(Code::E1008, site, format!("`{name}`: {overflow}"));
-        let ty = StructType::new(name.name.clone(), dims, defined).map_err(overflow)?;
-        let mut fields = Vec::new();
-        for (position, (field, structure)) in definition.fields.iter().zip(&ty.fields).enumerate() {
-            let Some(value) = given[position].map(|given| given.value) else {
-                fields.extend(rest.as_ref().map(|rest| rest.fields[position].clone()));
-                continue;
-            };
-            let what = format!("field `{}` of `{name}`", field.name);
-            let found = self.values[value.index()].clone();
-            fields.push(match self.coerce(&found, structure, value, &what) {
-                Ok(value) => value,
-                Err(Stop::Poisoned) => Value::Poison,
-                Err(Stop::Mistake(mut diag)) => {
-                    *diag = diag
-                        .note_at(field.site, format!("`{}: {}` is declared", field.name, field.structure));
-                    self.report(Stop::Mistake(diag));
-                    Value::Poison
-                }
-            });
-        }
-        written.iter().for_each(|field| self.sees(&ty, &field.name));
-        if inferred { Ok(Record::value(ty, fields)) } else { Err(Stop::Poisoned) }
-    }
-
-    /// The dimensions of a struct, from what its fields are given, and whether these say all of them: what is missing
-    /// belongs to a field that has another structure, and is told by the symbol's own name.
-    fn inferred(
-        &mut self,
-        definition: &Definition,
-        given: &[Option<&FieldValue>],
-        rest: Option<&Record>,
-    ) -> Lowered<(Vec<Dim>, bool)> {
-        if let Some(rest) = rest {
-            return Ok((rest.ty.dims.clone(), true));
-        }
-        let mut bindings = Bindings::new();
-        for (field, given) in definition.fields.iter().zip(given) {
-            let Some(given) = given else { continue };
-            self.literal_as(&field.structure, given.value)?;
-            self.bind_symbols(&field.structure, given.value, &definition.symbols, &mut |symbol, dim| {
-                bindings.entry(symbol.clone()).or_insert_with(|| dim.clone());
-            });
-        }
-        let symbols = definition.symbols.iter();
-        let dim =
-            |symbol: &Symbol| bindings.get(symbol).cloned().unwrap_or_else(|| Dim::symbol(symbol.clone()));
-        let dims: Vec<_> = symbols.map(dim).collect();
-        Ok((dims, bindings.len() == definition.symbols.len()))
     }
 
     /// The part of a parameter that a path names, if it may be written.
@@ -215,36 +179,4 @@ impl BodyLowering<'_> {
         let new = replaced(&self.versions[place.parameter], &place.fields, value);
         self.versions[place.parameter] = new;
     }
-}
-
-/// What a struct expression gives for each field of the struct.
-pub(crate) fn given_fields<'w>(
-    definition: &Definition,
-    name: &Callee,
-    (written, has_base): (&'w [FieldValue], bool),
-    site: Site,
-) -> Result<Vec<Option<&'w FieldValue>>, Diag> {
-    let mut given: Vec<Option<&FieldValue>> = vec![None; definition.fields.len()];
-    for field in written {
-        let position = definition.position(&field.name)?;
-        if let Some(first) = given[position] {
-            let message = format!("`{}` of `{name}` is given twice", field.name);
-            return Err(Diag::new(Code::E2007, Site::token(field.name.span()), message)
-                .note_at(Site::token(first.name.span()), "it is given first"));
-        }
-        given[position] = Some(field);
-    }
-    let missing = definition.fields.iter().zip(&given).filter(|(_, given)| given.is_none());
-    let missing: Vec<_> = missing.map(|(field, _)| format!("`{}`", field.name)).collect();
-    if has_base || missing.is_empty() {
-        return Ok(given);
-    }
-    let (count, s) = (definition.fields.len(), if definition.fields.len() == 1 { "" } else { "s" });
-    let message =
-        format!("`{name}` has {count} field{s}, found {}: {} missing", written.len(), missing.join(", "));
-    let diag = Diag::new(Code::E2007, site, message);
-    Err(match definition.library {
-        Some(_) => diag,
-        None => diag.note_at(Site::token(definition.name.span()), format!("`{name}` is defined")),
-    })
 }

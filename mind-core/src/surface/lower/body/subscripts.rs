@@ -9,6 +9,7 @@ use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::written::{expanded, part, resolve};
 

@@ -16,6 +16,7 @@ use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::LiteralId;
 use crate::surface::lower::values::params::ParameterRef;
 use crate::surface::lower::values::templates::{self, Templates};
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value, Word};
 use crate::ty::{Shape, Type};
 

@@ -172,10 +172,9 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let (NodeKind::Array(elements) | NodeKind::Tuple(elements)) = &self.body()[list].kind else {
             let given: Vec<_> = given.arguments.iter().flatten().map(|each| self.short_text(*each)).collect();
             let help = format!("write `{name}([{}])`", given.join(", "));
-            return self.expected("a list of tensors as `[a, b]`", list).map_err(|stop| match stop {
-                Stop::Mistake(diag) => diag.help(help).into(),
-                Stop::Poisoned => Stop::Poisoned,
-            });
+            return self
+                .expected("a list of tensors as `[a, b]`", list)
+                .map_err(|stop| stop.map(|diag| diag.help(help)));
         };
         let (count, most) = (elements.len(), Operands::MAX);
         let fault = |problem: String| Diag::new(Code::E2007, self.site(list), format!("`{name}`: {problem}"));
@@ -232,13 +231,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.
     fn reduced_axes(&self, reduce: Reduce, given: &Given) -> Lowered<Option<Vec<i64>>> {
         let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose();
-        axes.map_err(|stop| match stop {
-            Stop::Mistake(mut diag) => {
-                diag.help = self.of_two(reduce, given).or(diag.help);
-                Stop::Mistake(diag)
-            }
-            Stop::Poisoned => Stop::Poisoned,
-        })
+        axes.map_err(|stop| stop.map(|diag| Diag { help: self.of_two(reduce, given).or(diag.help), ..diag }))
     }
 
     /// What is the same of two tensors, if that is a function.

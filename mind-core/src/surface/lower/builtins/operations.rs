@@ -9,11 +9,12 @@ use crate::map::Map;
 use crate::surface::ast::{Argument, BinaryOp, ExprId};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::by_field::in_field;
+use crate::surface::lower::values::expressions::operation_of;
 use crate::surface::lower::values::literals::LiteralId;
-use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{CompositeOp, Op, Own, spread};
+use crate::written::{CompositeOp, Op, spread};
 
 /// An operand of an operation that decides the element type of a literal beside it.
 #[derive(Clone, Copy)]
@@ -30,24 +31,12 @@ pub(crate) struct TypedOperand<T> {
 type ByField<T> = (Structure, Vec<Value<T>>);
 
 /// Operations of a body.
-pub(crate) trait Operations: ReadCalls + Lower {
-    /// The tensor that an operand is, with its expression; a literal gets its own element type.
-    fn operand(&mut self, expr: ExprId) -> Lowered<(Self::Tensor, ExprId)>;
-
+pub(crate) trait Operations: ReadCalls + Tensors {
     /// A literal as a tensor of the element type of the operand beside it.
     fn beside(
         &mut self,
         literal: (LiteralId, ExprId),
         typed: TypedOperand<Self::Tensor>,
-    ) -> Lowered<Self::Tensor>;
-
-    /// An operation as an operator, of which all mistakes are told at the sign if there is one.
-    fn emit_operator(
-        &mut self,
-        operation: (Op, &'static str),
-        operator: Option<Site>,
-        operands: &[(Self::Tensor, ExprId)],
-        expr: ExprId,
     ) -> Lowered<Self::Tensor>;
 
     /// An operation of a call, of which messages show these operands.
@@ -72,6 +61,11 @@ pub(crate) trait Operations: ReadCalls + Lower {
 
     /// Names an expression differently in messages, while a field of it is in its place.
     fn rename(&mut self, _expr: ExprId, _text: String) {}
+
+    /// The tensor that an operand is, with its expression; a literal gets its own element type.
+    fn operand(&mut self, expr: ExprId) -> Lowered<(Self::Tensor, ExprId)> {
+        Ok((self.tensor(expr, None)?, expr))
+    }
 
     /// A sign before an operand.
     fn prefix(
@@ -313,14 +307,6 @@ pub(crate) trait Operations: ReadCalls + Lower {
 fn assembled<T: Copy>((structure, fields): ByField<T>) -> Value<T> {
     let tensors: Vec<T> = fields.iter().flat_map(Value::leaves).collect();
     Value::rebuilt(&structure, &mut tensors.into_iter())
-}
-
-/// The operation of an operator.
-pub(crate) fn operation_of(op: BinaryOp) -> Op {
-    match op {
-        BinaryOp::Map(map) => Op::Map(map),
-        BinaryOp::At => Op::Own(Own::At),
-    }
 }
 
 /// What is said of `x ^ 2`, which is no power.

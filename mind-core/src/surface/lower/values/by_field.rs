@@ -74,8 +74,5 @@ impl<E: Expressions> ReadFields for E {}
 
 /// A mistake in a field.
 pub(crate) fn in_field(stop: Stop, name: &Ident) -> Stop {
-    match stop {
-        Stop::Poisoned => Stop::Poisoned,
-        Stop::Mistake(diag) => (*diag).note(format!("in field `{name}`")).into(),
-    }
+    stop.map(|diag| diag.note(format!("in field `{name}`")))
 }

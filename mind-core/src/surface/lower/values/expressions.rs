@@ -11,7 +11,7 @@ use crate::surface::lower::declarations::states::State;
 use crate::surface::lower::declarations::structure::{Defined, Definition, StructType};
 use crate::surface::lower::declarations::types::DimNames;
 use crate::ty::DType;
-use crate::written::{Op, Permutation, permuted_by};
+use crate::written::{Op, Own, Permutation, permuted_by};
 use proc_macro2::Ident;
 
 /// A body on its way to instructions, whether its tensors have types by now or not.
@@ -384,4 +384,12 @@ pub(crate) fn transposed(axes: Transposed) -> Op {
         Transposed::All => Permutation::Reversed,
         Transposed::Matrices => Permutation::Matrices,
     })
+}
+
+/// The operation of an operator.
+pub(crate) fn operation_of(op: BinaryOp) -> Op {
+    match op {
+        BinaryOp::Map(map) => Op::Map(map),
+        BinaryOp::At => Op::Own(Own::At),
+    }
 }

@@ -1,7 +1,7 @@
 //! Literals, and arithmetic on them, before their dtype is known.
 //!
 //! A literal takes its dtype from what it meets: the other operand, a declared type, a parameter. Until then it stands
-//! in a list, operands before what uses them; `materialise.rs` makes instructions of it.
+//! in a list, operands before what uses them; `tensors.rs` makes a tensor of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

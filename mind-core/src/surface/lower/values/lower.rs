@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::expressions::Expressions;
-use super::{Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
+use proc_macro2::Ident;
+
+use super::expressions::{Bound, Expressions};
+use super::patterns::fields_in;
+use super::{Binding, Lowered, MAX_TUPLE_DEPTH, MAX_TUPLE_LEAVES, Names, Record, Stop, Value};
 use crate::diag::{Code, Diag, Diags};
-use crate::surface::ast::ExprId;
+use crate::surface::ast::{ExprId, Pattern};
+use crate::surface::lower::declarations::structure::StructType;
 
 /// A body that is being lowered.
 pub(crate) trait Lower: Expressions {
@@ -23,6 +27,17 @@ pub(crate) trait Lower: Expressions {
 
     /// A mistake inside of templates, reported at the call that led there.
     fn at_call(&self, diag: Diag) -> Diag;
+
+    /// What the scope knows a name by.
+    fn key(name: &Ident) -> String {
+        name.to_string()
+    }
+
+    /// Notes that the program names a field of a struct, which may be private in Rust.
+    fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()>;
+
+    /// Keeps what a name is bound to.
+    fn note_binding(&mut self, _name: &Ident, _value: &Value<Self::Tensor>) {}
 
     /// Checks that two structs of one type have the same extents, where these are not known.
     fn check_same(
@@ -46,6 +61,24 @@ pub(crate) trait Lower: Expressions {
         if let Stop::Mistake(diag) = stop {
             let diag = self.at_call(*diag);
             self.diags_mut().push(diag);
+        }
+    }
+
+    /// Notes which fields a pattern names.
+    fn sees_in(&mut self, pattern: &Pattern, value: &Value<Self::Tensor>) {
+        for (ty, field) in fields_in(pattern, value) {
+            self.sees(&ty, field).unwrap_or_else(|stop| self.report(stop));
+        }
+    }
+
+    /// Binds the names in a pattern.
+    fn bind(&mut self, pattern: &Pattern, value: Value<Self::Tensor>, expr: ExprId) {
+        self.sees_in(pattern, &value);
+        let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
+        mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
+        for (name, value) in names {
+            self.note_binding(name, &value);
+            self.names_mut().bind(Self::key(name), Binding::Local(value));
         }
     }
 

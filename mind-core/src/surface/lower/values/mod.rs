@@ -10,8 +10,11 @@ pub(crate) mod literals;
 pub(crate) mod lower;
 pub(crate) mod params;
 pub(crate) mod patterns;
+pub(crate) mod pullbacks;
+pub(crate) mod records;
 pub(crate) mod scalars;
 pub(crate) mod templates;
+pub(crate) mod tensors;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -184,6 +187,16 @@ pub(crate) enum Stop {
     Poisoned,
     /// This.
     Mistake(Box<Diag>),
+}
+
+impl Stop {
+    /// A mistake with more said of it.
+    pub(crate) fn map(self, change: impl FnOnce(Diag) -> Diag) -> Self {
+        match self {
+            Self::Poisoned => Self::Poisoned,
+            Self::Mistake(diag) => change(*diag).into(),
+        }
+    }
 }
 
 impl From<Diag> for Stop {

@@ -1,8 +1,15 @@
-//! Patterns of templates' parameters: which arguments they take, and the names that they declare.
+//! Patterns of templates' parameters: which arguments they take, and the names that they declare. The fields that patterns of `let` name.
 
+use std::rc::Rc;
+
+use proc_macro2::Ident;
+
+use super::Value;
 use crate::surface::ast::{
-    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, Formal, Pack, Template, TensorPattern,
+    DeclaredKind, DimExpr, DimStepKind, ElementClass, ElementPattern, Formal, Pack, Pattern, Template,
+    TensorPattern,
 };
+use crate::surface::lower::declarations::structure::StructType;
 
 impl Formal {
     /// Whether floats may be passed as tensors.
@@ -71,4 +78,30 @@ pub(super) fn packs(template: &Template) -> impl Iterator<Item = String> {
         Some(Pack::Named(name)) => Some(name.to_string()),
         Some(Pack::Any) | None => None,
     })
+}
+
+/// The fields that a pattern names of a value, with the struct of each.
+pub(crate) fn fields_in<'p, T: Clone>(
+    pattern: &'p Pattern,
+    value: &Value<T>,
+) -> Vec<(Rc<StructType>, &'p Ident)> {
+    let (mut found, mut rest) = (Vec::new(), vec![(pattern, value.clone())]);
+    while let Some((pattern, value)) = rest.pop() {
+        match (pattern, value) {
+            (Pattern::Struct { fields, .. }, Value::Struct(record)) => {
+                for field in fields {
+                    if let Ok(position) = record.ty.position(&field.name) {
+                        found.push((record.ty.clone(), &field.name));
+                        rest.push((&field.pattern, record.fields[position].clone()));
+                    }
+                }
+            }
+            (Pattern::Tuple { elements, .. }, Value::Tuple(tuple)) => {
+                rest.extend(elements.iter().zip(tuple.elements.iter().cloned()));
+            }
+            (Pattern::Wildcard(_) | Pattern::Name(_) | Pattern::Struct { .. } | Pattern::Tuple { .. }, _) => {
+            }
+        }
+    }
+    found
 }

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use mind_shape::rules::{Elements, Takes};
-use proc_macro2::Ident;
 
 use super::attributes::Attributes;
 use super::by_field::{Fields, ReadFields};
@@ -132,11 +131,6 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// What an argument is bound to that is no value by itself.
     fn bound_otherwise(_form_data: &Self::FormData, _parameter: usize) -> Option<Binding<Self::Tensor>> {
         None
-    }
-
-    /// What the scope knows a name by.
-    fn key(name: &Ident) -> String {
-        name.to_string()
     }
 
     /// The names in dimensions that a template sees.

@@ -1,0 +1,181 @@
+//! Literals as nodes, and values held against declared types.
+
+use mind_shape::{DType as RuleDType, rules};
+
+use super::lowering::Lowering;
+use crate::diag::{Code, Diag, Site};
+use crate::dim::Dim;
+use crate::open::typing::diag;
+use crate::open::{Check, CheckKind, Constant, Misfit, NodeId, NumberKind, Op, Own, Spot};
+use crate::surface::ast::{ExprId, TypeExpr};
+use crate::surface::lower::Structure;
+use crate::surface::lower::builtins::operations::TypedOperand;
+use crate::surface::lower::values::arithmetic::ReadLiterals;
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::literals::{Class, LiteralId, LiteralKind};
+use crate::surface::lower::values::templates::Frame;
+use crate::surface::lower::values::tensors::Tensors;
+use crate::surface::lower::values::{Lowered, Stop};
+use crate::ty::{DType, Shape, Type};
+use crate::written::spread;
+
+/// Where a literal has its element type from.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    Fixed(DType),
+    Beside(TypedOperand<NodeId>),
+}
+
+impl From<DType> for Source {
+    fn from(dtype: DType) -> Self {
+        Self::Fixed(dtype)
+    }
+}
+
+impl Tensors for Lowering<'_> {
+    type ElementType = Source;
+
+    fn emit_operator(
+        &mut self,
+        (op, label): (Op, &'static str),
+        operator: Option<Site>,
+        operands: &[(NodeId, ExprId)],
+        expr: ExprId,
+    ) -> Lowered<NodeId> {
+        let (nodes, exprs): (Vec<_>, Vec<_>) = operands.iter().copied().unzip();
+        let spot = self.spot(label, expr, &exprs);
+        let spot = operator.map_or(spot.clone(), |site| spot.at_operator(site));
+        Ok(self.emit(op, &nodes, spot))
+    }
+
+    fn constant_part(&mut self, id: LiteralId, source: Source) -> Lowered<NodeId> {
+        let expr = self.literals.expr(id);
+        if !self.literals.is_constant(id) {
+            let LiteralKind::Dim(extent) = self.literals.kind(id).clone() else {
+                return self.expected("numbers that are known here", expr);
+            };
+            return Ok(self.number(extent, source, expr));
+        }
+        let constant = self.worked_out(id, source)?;
+        let (operands, spot) = match source {
+            Source::Fixed(_) => (vec![], self.spot_of_literal(expr)),
+            Source::Beside(typed) => {
+                let spot = Spot {
+                    site: typed.site,
+                    is_operator: typed.is_operator,
+                    ..self.spot(typed.label, expr, &[typed.other_expr])
+                };
+                (vec![typed.other], spot.attribute("constant", self.site(expr)))
+            }
+        };
+        let spot = match self.shape_site(expr) {
+            Some(site) => spot.attribute("shape", site),
+            None => spot,
+        };
+        Ok(self.emit(Op::Const(Box::new(constant)), &operands, spot))
+    }
+
+    fn filled_part(&mut self, (number, _): (NodeId, ExprId), shape: Shape, expr: ExprId) -> Lowered<NodeId> {
+        let spot = self.spot_of_literal(expr);
+        Ok(self.emit(spread(shape.to_vec()), &[number], spot))
+    }
+
+    fn current_field(&self, argument: ExprId) -> Option<NodeId> {
+        let of_frame = |frame: &Frame<_, _>| {
+            let position = frame.arguments.iter().position(|given| *given == argument)?;
+            frame.fields.as_ref()?.tensor(position)
+        };
+        self.frames.iter().rev().find_map(of_frame)
+    }
+
+    fn declared_type(&self, ty: &TypeExpr) -> Lowered<Structure> {
+        self.imported.structure(ty).map_err(without_symbols)
+    }
+
+    fn check_type(
+        &mut self,
+        (node, _): (NodeId, Option<LiteralId>),
+        ty: &Type,
+        expr: ExprId,
+        what: &str,
+    ) -> Lowered<()> {
+        let (kind, text, site) = (CheckKind::Is(ty.clone()), what.to_owned(), self.site(expr));
+        self.checks.push(Check { kind, node, text, site });
+        Ok(())
+    }
+}
+
+impl Lowering<'_> {
+    /// A number made of extents.
+    fn number(&mut self, extent: Dim, source: Source, expr: ExprId) -> NodeId {
+        let like = match source {
+            Source::Beside(typed) => typed.other,
+            Source::Fixed(dtype) => {
+                let zero = Constant { dtype, ..Constant::number(0.0) };
+                self.graph.derive(Op::Const(Box::new(zero)), &[])
+            }
+        };
+        let spot = self.spot("dimension", expr, &[]);
+        self.emit(Op::Own(Own::Extent { number: extent }), &[like], spot)
+    }
+
+    /// The literal in each element type.
+    fn worked_out(&self, id: LiteralId, source: Source) -> Lowered<Constant> {
+        let shape = self.literals.shape(id).expect("no symbol stands in an expression");
+        if let Err(failure) = rules::filled(RuleDType::F32, &shape) {
+            let expr = self.literals.expr(id);
+            let (spot, site) = (self.spot_of_literal(expr), self.shape_site(expr));
+            let site = site.unwrap_or_else(|| self.site(expr));
+            return Err(Stop::from(diag(&failure, spot.label, &[], site)));
+        }
+        let values = DType::ALL.map(|dtype| {
+            if !self.literals.fits(id, dtype) {
+                return Err((Misfit::Kind { help: self.literals.rewrite(id, dtype) }, None));
+            }
+            self.literal_data(id, dtype).map_err(|stop| match stop {
+                Stop::Poisoned => (Misfit::Kind { help: None }, None),
+                Stop::Mistake(diag) => {
+                    let misfit = Misfit::Value { code: diag.code, message: diag.message.clone() };
+                    (misfit, Some(diag))
+                }
+            })
+        });
+        let dtype = match source {
+            Source::Fixed(dtype) => dtype,
+            Source::Beside(_) => self.literals.default_dtype(id),
+        };
+        // What is wrong for the element type it has, or for every one that it could have, is wrong.
+        if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))
+            && let Err((_, Some(diag))) = &values[dtype as usize]
+        {
+            return Err(Stop::Mistake(diag.clone()));
+        }
+        let kind = match self.literals.class(id) {
+            Class::Integer => NumberKind::Integer,
+            Class::Float => NumberKind::Float,
+            Class::Any | Class::Extent => NumberKind::Any,
+            Class::Truth => NumberKind::Truth,
+        };
+        Ok(Constant {
+            text: self.text(self.literals.expr(id)),
+            kind,
+            suffix: self.literals.suffix(id),
+            dtype,
+            shape,
+            values: values.map(|value| value.map_err(|(misfit, _)| misfit)),
+        })
+    }
+}
+
+/// What may stand in the type, and how a constant of Rust that the macro does not see becomes an extent.
+const EXTENTS: &str = "in an expression the extents of a type are integers; a constant of Rust stands outside, \
+    as `let y: Tensor![f32; {N}, 3] = mind!(…).into();`";
+
+/// A mistake in a type, where no symbol can be declared.
+pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {
+    let mistake = mistake.map(|diag| {
+        let undefined = diag.code == Code::E2002;
+        if undefined { diag.help(EXTENTS) } else { diag }
+    });
+    mistake.into()
+}
