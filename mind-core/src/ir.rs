@@ -230,6 +230,13 @@ impl Reorder {
     }
 }
 
+impl Arrange<Resolved> {
+    /// The transpose of a matrix.
+    pub(crate) fn transposed() -> Self {
+        Self::Transpose { permutation: vec![1, 0] }
+    }
+}
+
 /// The same elements in another arrangement. Their rows are in `ops/shape.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arrange<A: Form = Resolved> {

@@ -10,9 +10,10 @@ use crate::{
     build::Builder,
     canon,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
-    ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId},
-    map::{Map, formula},
+    ir::{Access, Inst, Module, Nested, Op, Scan, ValueId},
+    map::formula,
     ops::{Motion, Profile},
+    reduce,
     ty::Type,
 };
 
@@ -272,7 +273,7 @@ impl BodyGradient {
             let varies = |part: &Part| known[part.value.index()] != Known::Before;
             if let Some(product) = self.product(term).filter(|parts| parts.iter().all(varies)) {
                 sum.products.push(product);
-            } else if matches!(inst.op, Op::Map(Map::Add))
+            } else if inst.op == Op::Map(reduce::SUMS.combine)
                 && inst.operands.iter().all(|operand| *self.module.ty(*operand) == inst.ty)
             {
                 terms.extend(inst.operands.iter().rev());
@@ -288,23 +289,22 @@ impl BodyGradient {
         let rank = |value: ValueId| self.module.ty(value).rank();
         let inst = self.module.inst(value);
         match &inst.op {
-            Op::Product(Product::MatMul) => {
+            Op::Product(_) => {
                 let [left, right] = inst.operands[..] else { return None };
                 (rank(left) == 2 && rank(right) == 2)
                     .then(|| [self.part(left, true), self.part(right, false)])
             }
-            Op::Map(Map::Mul) => {
-                let [column, row] = [0, 1].map(|at| self.module.inst(inst.operands[at]));
-                let axis = |inst: &Inst| match &inst.op {
-                    Op::Arrange(Arrange::ExpandDims { axes }) if inst.ty.rank() == 2 => axes.first().copied(),
-                    _ => None,
+            Op::Map(map) if *map == reduce::PRODUCTS.combine => {
+                let [left, right] = [0, 1].map(|at| self.module.inst(inst.operands[at]));
+                // A vector as a matrix of one column, or of one row.
+                let vector = |inst: &Inst, axis: usize| {
+                    let is_moved = matches!(inst.op.motion(), Some(Motion::Order));
+                    let is_vector = is_moved && inst.ty.rank() == 2 && rank(inst.operands[0]) == 1;
+                    (is_vector && inst.ty.shape[axis].is_one())
+                        .then(|| Part { value: inst.operands[0], is_transposed: false })
                 };
-                let vector = |inst: &Inst| Part { value: inst.operands[0], is_transposed: false };
-                match (axis(column), axis(row)) {
-                    (Some(1), Some(0)) => Some([vector(column), vector(row)]),
-                    (Some(0), Some(1)) => Some([vector(row), vector(column)]),
-                    _ => None,
-                }
+                let outer = |column, row| Some([vector(column, 1)?, vector(row, 0)?]);
+                outer(left, right).or_else(|| outer(right, left))
             }
             _ => None,
         }
@@ -313,11 +313,11 @@ impl BodyGradient {
     /// A factor, or the transpose of another value that it is.
     fn part(&self, value: ValueId, is_transposed: bool) -> Part {
         let inst = self.module.inst(value);
-        if let Op::Arrange(Arrange::Transpose { permutation }) = &inst.op {
+        if let Some(Motion::Axes(permutation)) = inst.op.motion() {
             let mut swapped: Vec<i64> = (0..).take(permutation.len()).collect();
             let last = swapped.len() - 1;
             swapped.swap(last - 1, last);
-            if *permutation == swapped {
+            if permutation == swapped {
                 return Part { value: inst.operands[0], is_transposed: !is_transposed };
             }
         }

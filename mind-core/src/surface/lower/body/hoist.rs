@@ -83,7 +83,7 @@ enum Factors {
 }
 
 fn factors(body: &Module, inst: &Inst, from: &[Sources]) -> Option<Factors> {
-    let Op::Product(Product::Dot | Product::MatMul) = inst.op else { return None };
+    let Op::Product(_) = inst.op else { return None };
     let [left, right] = inst.operands[..] else { return None };
     let rank = |value: ValueId| body.ty(value).rank();
     match (from[left.index()], from[right.index()]) {
@@ -118,11 +118,9 @@ impl Before<'_> {
     ) -> Result<(), Box<OpError>> {
         let (elements, mut right) = (self.elements(element)?, self.captured(captured)?);
         if !is_right && self.builder.ty(right).rank() == 2 {
-            let transpose = Op::Arrange(Arrange::Transpose { permutation: vec![1, 0] });
-            right = self.builder.push(transpose, &[right])?;
+            right = self.builder.push(Op::Arrange(Arrange::transposed()), &[right])?;
         }
-        let is_vector = self.builder.ty(right).rank() == 1;
-        let product = if is_vector { Product::Dot } else { Product::MatMul };
+        let product = Product::of(self.builder.ty(elements), self.builder.ty(right));
         let product = self.builder.push(Op::Product(product), &[elements, right])?;
         self.known.insert(value, product);
         Ok(())
