@@ -21,7 +21,7 @@ use crate::{
 pub(super) struct Loops {
     /// The loop as it was, with the stacked values as further results.
     pub(super) forward: Scan,
-    /// How many results it has without them.
+    /// The number of its results without them.
     pub(super) results: usize,
     /// The loop backwards, unless products alone are left of it. Its first operands are the cotangents of `carries`, then the sums
     /// of `captured`, then `reads`. Its results are both of these, the stacked cotangents of `iterated`, then stacked factors.
@@ -36,29 +36,29 @@ pub(super) struct Loops {
     pub(super) reads: Vec<Read>,
 }
 
-/// The cotangent of a captured operand: the sum of what the loop backwards adds up and of products after it.
+/// The cotangent of a captured operand: the sum that the loop backwards adds up, plus products after the loop.
 pub(super) struct Captured {
     pub(super) operand: usize,
-    /// Whether the loop backwards adds up something.
+    /// Whether the loop backwards adds up a part of it.
     pub(super) is_summed: bool,
     /// The factors of each product.
     pub(super) products: Vec<[StackedFactor; 2]>,
 }
 
-/// A stacked factor of a product `aᵀ @ b`: matrices, or vectors, of which each is a row.
+/// A factor of a product `aᵀ @ b` after the loop. It is stacked over the steps: matrices, or vectors that are rows.
 #[derive(Clone, Copy)]
 pub(super) struct StackedFactor {
     pub(super) of: Source,
-    /// Whether the matrices stand the other way.
+    /// Whether each matrix is transposed first.
     pub(super) is_transposed: bool,
 }
 
-/// Where a stacked value is found after the loop backwards.
+/// The place of a stacked value after the loop backwards.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
-    /// It is what an operand of the loop backwards may be.
+    /// A value that exists without the loop backwards.
     Read(Read),
-    /// Among the results of the loop backwards.
+    /// A result of the loop backwards, by its position.
     Result(usize),
 }
 
@@ -73,7 +73,7 @@ pub(super) enum Read {
     Cotangent(usize),
 }
 
-/// The loops of the derivative by the operands that are `wanted`; nothing where none of them reaches a result.
+/// The loops of the derivative with respect to the `wanted` operands. Nothing if no result depends on them.
 pub(super) fn loops(
     scan: &Scan,
     operands: &[&Type],
@@ -102,7 +102,7 @@ struct BodyGradient {
     /// The inputs are those of the body, then the cotangent of each of `results`. The outputs are `results`, the cotangents of
     /// `parameters`, then all results of the body.
     module: Module,
-    /// How many inputs the body has.
+    /// The number of inputs of the body.
     inputs: usize,
     carries: usize,
     accesses: Vec<Access>,
@@ -123,7 +123,7 @@ enum Known {
     Backwards,
 }
 
-/// What the loop backwards computes and reads.
+/// The values that the loop backwards computes and reads.
 struct Needs {
     /// The operands that have cotangents: carries, captured ones, iterated ones.
     carried: Vec<usize>,
@@ -146,7 +146,7 @@ struct Sum {
     products: Vec<[Part; 2]>,
 }
 
-/// A factor of a step.
+/// A factor of a product within a step.
 #[derive(Clone, Copy)]
 struct Part {
     value: ValueId,
@@ -154,13 +154,13 @@ struct Part {
 }
 
 impl BodyGradient {
-    /// By the operands that are `wanted`, and the carries that depend on them; nothing where none reaches a result.
+    /// The gradient with respect to the `wanted` operands and the carries that depend on them. Nothing if no result does.
     fn new(scan: &Scan, operands: &[&Type], wanted: &[bool]) -> Result<Option<Self>, AutodiffError> {
         let (body, inputs, carries) = (&*scan.body, operands.len(), scan.carry_count());
         let outputs = body.outputs();
         let mut active: Vec<bool> =
             operands.iter().zip(wanted).map(|(ty, wanted)| *wanted && ty.dtype.is_float()).collect();
-        // A carry that depends on a parameter after one step passes that on to the next.
+        // If a carry depends on a parameter after one step, all values that read the carry do in the next step.
         let activity = loop {
             let of_active = (0..inputs).filter(|input| active[*input]).map(ValueId::new);
             let activity = Activity::new(body, of_active);
@@ -310,7 +310,7 @@ impl BodyGradient {
         }
     }
 
-    /// A factor, or the transpose of another value that it is.
+    /// A factor. If the value is a transpose, its operand.
     fn part(&self, value: ValueId, is_transposed: bool) -> Part {
         let inst = self.module.inst(value);
         if let Some(Motion::Axes(permutation)) = inst.op.motion() {
@@ -324,7 +324,7 @@ impl BodyGradient {
         Part { value, is_transposed }
     }
 
-    /// The stacked value of all steps, if it is there without the loops.
+    /// The value stacked over all steps, if it exists without the loops.
     fn outside(&self, value: ValueId) -> Option<Read> {
         let at = value.index();
         if !self.module.inst(value).op.is_input() {
@@ -340,7 +340,7 @@ impl BodyGradient {
         }
     }
 
-    /// A captured operand with its products, where factors are results of the loop backwards from the one at `first` on.
+    /// A captured operand with its products. `first` is the first result of the loop backwards that is a factor.
     fn captured(&self, sum: &Sum, needs: &Needs, first: usize) -> Captured {
         let factor = |part: Part| {
             let of = self.outside(part.value).map(Source::Read);

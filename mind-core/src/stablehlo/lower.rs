@@ -121,9 +121,9 @@ impl Extents<'_> {
 struct Lowering<'a> {
     extents: Extents<'a>,
     writer: Writer,
-    /// What each instruction became, of several results the first.
+    /// The first result of each instruction.
     values: Vec<SsaValue>,
-    /// The results behind the first.
+    /// The further results of instructions that have several.
     further: BTreeMap<ValueId, Vec<SsaValue>>,
 }
 

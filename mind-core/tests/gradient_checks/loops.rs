@@ -15,7 +15,7 @@ use super::{
 };
 use crate::stablehlo::functions;
 
-/// What a loop may be: the last function of each program. Integers stay below 3.
+/// Programs with loops, of which the last function is tested. Integer inputs are below 3.
 const PROGRAMS: &[(&str, &str)] = &[
     (
         "a recurrence with a matrix product",

@@ -144,7 +144,7 @@ impl Lowering<'_> {
             Source::Fixed(dtype) => dtype,
             Source::Beside(_) => self.literals.default_dtype(id),
         };
-        // What is wrong for the element type it has, or for every one that it could have, is wrong.
+        // A mistake is an error if the element type is known, or if every possible element type has one.
         if (matches!(source, Source::Fixed(_)) || values.iter().all(Result::is_err))
             && let Err((_, Some(diag))) = &values[dtype as usize]
         {

@@ -1,5 +1,5 @@
-//! Products in a loop that do not depend on the carry become one product of all steps before the loop. This is part of the meaning of a
-//! loop, so the interpreter and every engine compute it so.
+//! Hoisting: a product in a loop that does not depend on the carry becomes one product of all steps before the loop. Lowering does it, so
+//! the interpreter and every engine add in the same order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use crate::build::Builder;
 use crate::ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId};
 use crate::ops::OpError;
 
-/// What the steps of a loop compute a value from.
+/// The values on which a value of the body depends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sources {
     /// Captured values alone.
     Captured,
     /// Elements of iterated values, and captured ones.
     Elements,
-    /// A carry. Values that stay in the loop for other reasons count as such, too: those of inner loops, and those that are shown.
+    /// A carry. Results of inner loops and shown values count as such, because they stay in the loop.
     Carry,
 }
 
-/// The loop and its operands, once the products that do not depend on the carry stand before it.
+/// Moves the products that do not depend on the carry before the loop. Returns the loop that is left and its operands.
 pub(super) fn hoisted(
     builder: &mut Builder,
     scan: Scan,
@@ -37,7 +37,7 @@ pub(super) fn hoisted(
     let inputs = operands.iter().enumerate().filter(|(input, _)| accesses[*input] != Access::Carry);
     let known = inputs.map(|(input, operand)| (ValueId::new(input), *operand)).collect();
     let mut before = Before { builder, body: &scan.body, known };
-    // The values that the loop reads from now on.
+    // The values that the body reads as inputs from now on.
     let mut moved = BTreeSet::new();
     for (value, factors) in products {
         moved.insert(value);
@@ -58,7 +58,7 @@ pub(super) fn hoisted(
     Ok((Scan { body, ..scan }, operands))
 }
 
-/// For each value of a body its sources.
+/// The sources of each value of a body.
 fn sources(body: &Module, accesses: &[Access]) -> Vec<Sources> {
     let mut sources: Vec<Sources> = Vec::with_capacity(body.insts().len());
     for (value, inst) in body.iter() {
@@ -76,9 +76,9 @@ fn sources(body: &Module, accesses: &[Access]) -> Vec<Sources> {
 
 /// The factors of a product that does not depend on the carry.
 enum Factors {
-    /// Both are the same in each step.
+    /// Both are captured.
     Captured,
-    /// One is a vector, or matrices, of each step, the other a vector or a matrix that is the same in each step.
+    /// One depends on elements. The other is captured, a vector or a matrix.
     Stacked { element: ValueId, captured: ValueId, is_right: bool },
 }
 
@@ -103,7 +103,7 @@ fn factors(body: &Module, inst: &Inst, from: &[Sources]) -> Option<Factors> {
 struct Before<'b> {
     builder: &'b mut Builder,
     body: &'b Module,
-    /// Values of the body that are known before the loop; of those from elements all elements, stacked.
+    /// For values of the body their values before the loop. A value from elements is stacked over all steps.
     known: BTreeMap<ValueId, ValueId>,
 }
 
@@ -126,7 +126,7 @@ impl Before<'_> {
         Ok(())
     }
 
-    /// A value from captured ones alone.
+    /// Computes a value that depends on captured values alone.
     fn captured(&mut self, value: ValueId) -> Result<ValueId, Box<OpError>> {
         let needs = Needs::of(self.body, &[value], |value| self.known.contains_key(&value));
         for needed in needs.computed {
@@ -138,7 +138,7 @@ impl Before<'_> {
         Ok(self.known[&value])
     }
 
-    /// A value of all steps: by a loop of its own, unless it is known.
+    /// Stacks a value over all steps, by a loop without a carry if it is not known.
     fn elements(&mut self, value: ValueId) -> Result<ValueId, Box<OpError>> {
         if let Some(known) = self.known.get(&value) {
             return Ok(*known);
@@ -151,7 +151,7 @@ impl Before<'_> {
         Ok(stacked)
     }
 
-    /// The body without the values that were `moved`, and the values of the body that are its inputs.
+    /// The body whose inputs include the `moved` values, and all its inputs.
     fn rest(&self, scan: &Scan, accesses: &[Access], moved: &BTreeSet<ValueId>) -> (Nested, Vec<ValueId>) {
         let shown = self.body.iter().filter(|(_, inst)| inst.op.has_effect()).map(|(value, _)| value);
         let outputs: Vec<ValueId> = self.body.outputs().iter().copied().chain(shown).collect();
@@ -171,7 +171,7 @@ impl Before<'_> {
     }
 }
 
-/// What outputs need.
+/// The values that outputs depend on.
 struct Needs {
     /// The values that are known, ascending.
     known: Vec<ValueId>,

@@ -145,8 +145,8 @@ impl Lower for BodyLowering<'_> {
         &mut self.reported
     }
 
-    /// What an imported template names is seen where it stands. Of a struct that the program does not import Rust cannot be
-    /// asked, so its fields are to be public.
+    /// A template may name the fields that its own crate sees. If the program does not import the struct, Rust cannot check a field, so
+    /// the field has to be public.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
         let is_here = self.frames.last().is_none_or(|frame| frame.template.home == Home::Here);
         let is_public = ty.definition.fields.iter().any(|known| known.name == *field && known.is_public);

@@ -1,4 +1,4 @@
-//! `pullback(y, dy) { … }`: what it is of, and that it gives one value for each parameter of floats.
+//! `pullback(y, dy) { … }`: binds the result and its cotangent, and checks that the body has one value per parameter of floats.
 
 use std::mem;
 
@@ -12,12 +12,11 @@ use crate::ty::DType;
 pub(crate) struct Pullback<T, FormData> {
     /// The function or template.
     pub(crate) name: String,
-    /// What names stand for inside; while the body is lowered, what they stand for around it.
+    /// The names inside. While the body is lowered, the names around it.
     pub(crate) names: Names<T>,
-    /// The result and its cotangent; nothing where something is wrong with the result or with a parameter.
+    /// The result and its cotangent, or nothing if the result or a parameter has a mistake.
     pub(crate) result: Option<[Value<T>; 2]>,
-    /// The parameters that something flows back to, in order, with what they are; without one of a number that is known
-    /// here, of which what flows back is dropped.
+    /// The parameters of floats, in order, with their values. A constant argument has none, and its cotangent is dropped.
     pub(crate) wanted: Vec<(String, Option<Value<T>>)>,
     /// Further data of a pullback in this form of the language.
     pub(crate) form_data: FormData,
@@ -31,7 +30,7 @@ pub(crate) trait Pullbacks: Lower {
     /// The pullbacks whose bodies are being lowered, innermost last.
     fn pullbacks_mut(&mut self) -> &mut Vec<Pullback<Self::Tensor, Self::PullbackData>>;
 
-    /// Begins the pullback of what is being lowered, whose body has the value `of`.
+    /// Begins the pullback of the function or template that is being lowered; `of` is its result.
     fn begin_pullback(
         &mut self,
         names: [&Pattern; 2],
@@ -39,7 +38,7 @@ pub(crate) trait Pullbacks: Lower {
         expr: ExprId,
     ) -> Pullback<Self::Tensor, Self::PullbackData>;
 
-    /// The tensors that flow back to a parameter; `what` says so.
+    /// The cotangent of a parameter, as tensors. Messages name it by `what`.
     fn flow(
         &mut self,
         flow: (&Value<Self::Tensor>, ExprId),
@@ -47,7 +46,7 @@ pub(crate) trait Pullbacks: Lower {
         what: &str,
     ) -> Lowered<Vec<Self::Tensor>>;
 
-    /// The result with the derivative in which these flow back.
+    /// The result, with the derivative that has these cotangents.
     fn end_pullback(
         &mut self,
         pullback: Pullback<Self::Tensor, Self::PullbackData>,
@@ -55,7 +54,7 @@ pub(crate) trait Pullbacks: Lower {
         expr: ExprId,
     ) -> Lowered<Value<Self::Tensor>>;
 
-    /// Binds what is seen inside of a pullback.
+    /// Begins a pullback, and binds its names.
     fn enter_pullback(&mut self, names: [&Pattern; 2], of: Option<ExprId>, expr: ExprId) {
         let mut pullback = self.begin_pullback(names, of, expr);
         mem::swap(self.names_mut(), &mut pullback.names);
@@ -66,7 +65,7 @@ pub(crate) trait Pullbacks: Lower {
         self.pullbacks_mut().push(pullback);
     }
 
-    /// Ends the pullback, of which `tail` is the value: gives the result with this derivative.
+    /// Ends the pullback, whose body has the value `tail`. Returns the result with this derivative.
     fn leave_pullback(&mut self, tail: Option<ExprId>, expr: ExprId) -> Lowered<Value<Self::Tensor>> {
         let mut pullback = self.pullbacks_mut().pop().expect("a pullback is left once it was entered");
         let flows = match pullback.result {
@@ -77,7 +76,7 @@ pub(crate) trait Pullbacks: Lower {
         self.end_pullback(pullback, flows, expr)
     }
 
-    /// The tensors that flow back, a part of the value for each parameter of floats.
+    /// The cotangents of the parameters of floats, one part of the value each.
     fn flows(
         &mut self,
         pullback: &Pullback<Self::Tensor, Self::PullbackData>,
@@ -108,13 +107,13 @@ pub(crate) trait Pullbacks: Lower {
         Ok(flows)
     }
 
-    /// Whether a value is a number that is known here and a float as it would be by itself: `2` is none.
+    /// Whether a value is a literal that is a float by default: `2.0`, not `2`.
     fn is_number_of_floats(&self, value: &Value<Self::Tensor>) -> bool {
         matches!(value, Value::Literal(id) if self.literals().is_number(*id) && !self.literals().fits(*id, DType::I64))
     }
 }
 
-/// Where a pullback does not give as many values as there are parameters of floats.
+/// The error for a pullback with more or fewer values than parameters of floats.
 fn miscounted<T>(name: &str, found: usize, wanted: &[(String, T)], site: Site) -> Diag {
     let names: Vec<_> = wanted.iter().map(|(parameter, _)| format!("`{parameter}`")).collect();
     let (values, needed, names) =

@@ -9,7 +9,7 @@ use crate::surface::lower::declarations::structure::{Definition, Field, StructTy
 
 /// Struct expressions of a body.
 pub(crate) trait Records: Tensors {
-    /// The dimensions of a struct, and whether what its fields are given says all of them.
+    /// The dimensions of a struct, and whether the values of its fields determine all of them.
     fn inferred(
         &mut self,
         definition: &Definition,
@@ -20,7 +20,7 @@ pub(crate) trait Records: Tensors {
         Ok((definition.symbols.iter().cloned().map(Dim::symbol).collect(), true))
     }
 
-    /// A value that is given for what has this type.
+    /// A value as this type.
     fn given(
         &mut self,
         found: &Value<Self::Tensor>,
@@ -31,12 +31,12 @@ pub(crate) trait Records: Tensors {
         self.coerce(found, ty, expr, what)
     }
 
-    /// What is wrong with what is given for a field, with the place where that is declared.
+    /// An error about the value of a field, with a note at the declaration of the field.
     fn at_declaration(diag: Diag, _field: &Field) -> Diag {
         diag
     }
 
-    /// Checks that each dimension of a struct is one extent in all of its fields, where that is not known.
+    /// Emits a check that each dimension of a struct has one extent in all fields, if types are not known.
     fn check_extents(
         &mut self,
         _record: &Record<Self::Tensor>,
@@ -88,7 +88,7 @@ pub(crate) trait Records: Tensors {
     }
 }
 
-/// What a struct expression gives for each field of the struct.
+/// The value that a struct expression has for each field of the struct.
 fn given_fields<'w>(
     definition: &Definition,
     name: &Callee,

@@ -1,6 +1,6 @@
-//! Values as tensors: literals get their element types, and a value is held against a type that is written.
+//! Values as tensors: literals get element types, and values are compared with declared types.
 //!
-//! Where the types of tensors are not known, the comparison becomes a check that is made as soon as they are.
+//! If the types of tensors are not known, the comparison becomes a check that rustc makes.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crate::surface::lower::declarations::structure::{StructType, Structure};
 use crate::ty::{DType, Shape, Type};
 use crate::written::Op;
 
-/// The tensors that values of a body are.
+/// Conversion of the values of a body to tensors.
 pub(crate) trait Tensors: ReadLiterals + Lower {
-    /// What decides the element type of a literal.
+    /// The source of the element type of a literal.
     type ElementType: Copy + From<DType>;
 
-    /// An operation as an operator, of which all mistakes are told at the sign if there is one.
+    /// Emits an operation. Its errors are reported at the operator, if there is one.
     fn emit_operator(
         &mut self,
         operation: (Op, &'static str),
@@ -32,7 +32,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
     /// One constant, or a dimension that is known as the program runs; an error for an array of these.
     fn constant_part(&mut self, id: LiteralId, dtype: Self::ElementType) -> Lowered<Self::Tensor>;
 
-    /// A number everywhere.
+    /// A tensor that is filled with a number.
     fn filled_part(
         &mut self,
         number: (Self::Tensor, ExprId),
@@ -40,23 +40,23 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         expr: ExprId,
     ) -> Lowered<Self::Tensor>;
 
-    /// The tensor that a literal of this element type was made before.
+    /// The tensor that was made of a literal of this element type before.
     fn made_before(&self, _id: LiteralId, _dtype: Self::ElementType) -> Option<Self::Tensor> {
         None
     }
 
-    /// Keeps what a literal was made, for those that use it again.
+    /// Remembers the tensor of a literal for its next use.
     fn keep_made(&mut self, _id: LiteralId, _dtype: Self::ElementType, _made: Self::Tensor) {}
 
-    /// The field that an argument of a template, which is a struct, stands for this time.
+    /// The field that a struct argument of a template stands for, while the template is lowered once per field.
     fn current_field(&self, _argument: ExprId) -> Option<Self::Tensor> {
         None
     }
 
-    /// The type that is written in a `let`.
+    /// The declared type of a `let`.
     fn declared_type(&self, ty: &TypeExpr) -> Lowered<Structure>;
 
-    /// Whether a tensor, which may have been a literal, has a type that is written: an error if not, or a check.
+    /// Compares a tensor, which may have been a literal, with a declared type: an error, or a check if its type is not known.
     fn check_type(
         &mut self,
         found: (Self::Tensor, Option<LiteralId>),
