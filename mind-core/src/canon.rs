@@ -171,22 +171,15 @@ fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
 
 /// The backward pass: keeps inputs and what outputs need; also what each value became.
 fn prune(module: Module) -> (Module, Vec<Option<ValueId>>) {
+    let live = module.live();
     let (insts, outputs) = module.into_parts();
-    let mut needed: Vec<bool> = insts.iter().map(|inst| inst.op.is_input() || inst.op.has_effect()).collect();
-    for output in &outputs {
-        needed[output.index()] = true;
-    }
-    for (position, inst) in insts.iter().enumerate().rev() {
-        if needed[position] {
-            inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
-        }
-    }
     let mut kept: Vec<Inst> = Vec::with_capacity(insts.len());
     let mut values: Vec<Option<ValueId>> = Vec::with_capacity(insts.len());
     let new = |values: &[Option<ValueId>], value: ValueId| {
         values[value.index()].expect("what is needed was marked before anything was dropped")
     };
-    for (inst, needed) in insts.into_iter().zip(needed) {
+    for (inst, is_live) in insts.into_iter().zip(live) {
+        let needed = is_live || inst.op.is_input();
         values.push(needed.then(|| ValueId::new(kept.len())));
         if needed {
             let operands = inst.operands.map(|operand| new(&values, operand));

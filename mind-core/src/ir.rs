@@ -681,6 +681,28 @@ impl Module {
         self.insts.iter().enumerate().map(|(position, inst)| (ValueId::new(position), inst))
     }
 
+    /// For each value whether the roots depend on it, which they do on themselves.
+    pub(crate) fn needed_by(&self, roots: impl IntoIterator<Item = ValueId>) -> Vec<bool> {
+        let mut needed = vec![false; self.insts.len()];
+        roots.into_iter().for_each(|root| needed[root.index()] = true);
+        for (value, inst) in self.iter().rev() {
+            if needed[value.index()] {
+                inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
+            }
+        }
+        needed
+    }
+
+    /// The values whose computation does something besides.
+    pub(crate) fn effects(&self) -> impl Iterator<Item = ValueId> {
+        self.iter().filter(|(_, inst)| inst.op.has_effect()).map(|(value, _)| value)
+    }
+
+    /// For each value whether a result or an effect depends on it.
+    pub(crate) fn live(&self) -> Vec<bool> {
+        self.needed_by(self.outputs.iter().copied().chain(self.effects()))
+    }
+
     /// The parts.
     pub fn into_parts(self) -> (Vec<Inst>, Vec<ValueId>) {
         (self.insts, self.outputs)

@@ -214,6 +214,16 @@ mind! {
         inspect(h, "after")
     }
 
+    fn shown_backwards(x: f64) -> f64 { x * x } pullback(y, dy) { 2.0 * x * inspect(dy, "dy") }
+
+    fn by_pullbacks(xs: f64[3], w: f64) -> f64 {
+        grad(chained, wrt = w)(xs, w)
+    }
+
+    fn chained(xs: f64[3], w: f64) -> f64 {
+        fold h = w for x in xs { shown_backwards(h) * x }
+    }
+
     fn by_steps(xs: f64[3], w: f64) -> (f64, f64) {
         value_and_grad(steps, wrt = w)(xs, w)
     }
@@ -230,4 +240,12 @@ fn every_step_of_a_loop_shows_its_values_once_in_its_place() {
     let xs = Tensor::from([1.0, 2.0, 4.0]);
     assert_eq!(shown(|| steps(&xs, 0.5)), (4.0, wanted.clone()));
     assert_eq!(shown(|| by_steps(&xs, 0.5)), ((4.0, 8.0), wanted));
+}
+
+#[test]
+fn pullbacks_in_a_loop_show_their_values_once_in_the_order_of_the_steps_backwards() {
+    // The states are 0.5, 0.25, 0.125 and 0.0625.
+    let (slope, seen) = shown(|| by_pullbacks(&Tensor::from([1.0, 2.0, 4.0]), 0.5));
+    assert_eq!(seen, ["dy [] [4.0]", "dy [] [2.0]", "dy [] [1.0]"]);
+    assert_eq!(slope, 1.0);
 }

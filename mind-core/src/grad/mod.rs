@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use crate::{
     build::Builder,
     canon::{Canonical, canonicalise_mapped},
-    ir::{Inst, Module, Op, ValueId},
+    ir::{Module, Op, ValueId},
     map::{Calculus, Map, formula},
     ops::Profile,
     verify::{VerifyError, verify},
@@ -299,16 +299,7 @@ fn moved(made: &[Option<Made>], became: &[Option<ValueId>]) -> Vec<Option<Made>>
 /// The number that each value of a module has after canonicalisation, which leaves out what no output needs and changes
 /// nothing else of a module that was canonical but for that.
 fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
-    let stays = |inst: &Inst| inst.op.is_input() || inst.op.has_effect();
-    let mut needed: Vec<bool> = module.insts().iter().map(stays).collect();
-    for output in module.outputs() {
-        needed[output.index()] = true;
-    }
-    for (value, inst) in module.iter().rev() {
-        if needed[value.index()] {
-            inst.operands.iter().for_each(|operand| needed[operand.index()] = true);
-        }
-    }
+    let needed = module.insts().iter().zip(module.live()).map(|(inst, live)| live || inst.op.is_input());
     let mut count = 0;
     let number = |needed: bool| {
         needed.then(|| {
@@ -316,7 +307,7 @@ fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
             ValueId::new(count - 1)
         })
     };
-    needed.into_iter().map(number).collect()
+    needed.map(number).collect()
 }
 
 fn unverified(errors: &[VerifyError]) -> AutodiffError {

@@ -225,13 +225,23 @@ impl BodyGradient {
         };
         let (carried, iterated): (Vec<_>, Vec<_>) =
             (of(Access::Carry).collect(), of(Access::Element).collect());
-        let captured: Vec<Sum> = of(Access::Whole).map(|operand| self.sum(operand, &known)).collect();
+        // Values that a pullback shows.
+        let effects: Vec<ValueId> =
+            self.module.effects().filter(|value| known[value.index()] == Known::Backwards).collect();
+        let captured: Vec<Sum> = of(Access::Whole)
+            .map(|operand| match effects.is_empty() {
+                true => self.sum(operand, &known),
+                // The loop that shows them has to be there, with a result.
+                false => Sum { operand, added: vec![self.cotangent(operand)], products: Vec::new() },
+            })
+            .collect();
 
         let count = self.module.insts().len();
         let (mut is_needed, mut is_stacked) = (vec![false; count], vec![false; count]);
         let mut factors = Vec::new();
         let summed = captured.iter().flat_map(|sum| sum.added.iter().copied());
-        for value in carried.iter().chain(&iterated).map(|input| self.cotangent(*input)).chain(summed) {
+        let cotangents = carried.iter().chain(&iterated).map(|input| self.cotangent(*input));
+        for value in cotangents.chain(summed).chain(effects) {
             is_needed[value.index()] = true;
         }
         for part in captured.iter().flat_map(|sum| sum.products.iter().flatten()) {
@@ -361,13 +371,9 @@ impl BodyGradient {
     fn forward(&self, stacked: &[ValueId]) -> Result<Nested, AutodiffError> {
         let mut outputs = self.body_outputs().to_vec();
         outputs.extend(stacked);
-        let mut is_needed: Vec<bool> = self.module.insts().iter().map(|inst| inst.op.has_effect()).collect();
-        outputs.iter().for_each(|output| is_needed[output.index()] = true);
-        for (value, inst) in self.module.iter().rev() {
-            if is_needed[value.index()] {
-                inst.operands.iter().for_each(|operand| is_needed[operand.index()] = true);
-            }
-        }
+        let known = self.known();
+        let effects = self.module.effects().filter(|value| known[value.index()] != Known::Backwards);
+        let is_needed = self.module.needed_by(outputs.iter().copied().chain(effects));
         let mut half = Half::new(&self.module);
         for (input, (name, ty)) in self.module.inputs().take(self.inputs).enumerate() {
             half.input(Some(ValueId::new(input)), name, ty)?;

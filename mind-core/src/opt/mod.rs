@@ -77,7 +77,7 @@ fn symbols(module: &Module) -> Vec<Symbol> {
 
 fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
     let mut rewriter = Rewriter::with_capacity(module.insts().len());
-    let live = live_values(module);
+    let live = module.live();
     let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
     for (value, inst) in module.iter() {
         let operands = inst.operands.map(|operand| replaced[operand.index()]);
@@ -214,7 +214,7 @@ impl Rewriter {
 
 /// The module without what no output needs, and the origin of each value that is left.
 fn without_dead_values(module: Module, origins: &[ValueId]) -> (Module, Vec<ValueId>) {
-    let live = live_values(&module);
+    let live = module.live();
     let (insts, outputs) = module.into_parts();
     let mut kept: Vec<Inst> = Vec::with_capacity(insts.len());
     let mut kept_origins = Vec::with_capacity(insts.len());
@@ -229,16 +229,4 @@ fn without_dead_values(module: Module, origins: &[ValueId]) -> (Module, Vec<Valu
     }
     let outputs = outputs.into_iter().map(|output| replaced[output.index()]).collect();
     (Module::from_parts(kept, outputs), kept_origins)
-}
-
-fn live_values(module: &Module) -> Vec<bool> {
-    let mut live = vec![false; module.insts().len()];
-    module.outputs().iter().for_each(|output| live[output.index()] = true);
-    for (value, inst) in module.iter().rev() {
-        live[value.index()] |= inst.op.has_effect();
-        if live[value.index()] {
-            inst.operands.iter().for_each(|operand| live[operand.index()] = true);
-        }
-    }
-    live
 }

@@ -153,8 +153,7 @@ impl Before<'_> {
 
     /// The body whose inputs include the `moved` values, and all its inputs.
     fn rest(&self, scan: &Scan, accesses: &[Access], moved: &BTreeSet<ValueId>) -> (Nested, Vec<ValueId>) {
-        let shown = self.body.iter().filter(|(_, inst)| inst.op.has_effect()).map(|(value, _)| value);
-        let outputs: Vec<ValueId> = self.body.outputs().iter().copied().chain(shown).collect();
+        let outputs: Vec<ValueId> = self.body.outputs().iter().copied().chain(self.body.effects()).collect();
         let is_input = |value: ValueId| value.index() < accesses.len() || moved.contains(&value);
         let needs = Needs::of(self.body, &outputs, is_input);
         let mut inputs: Vec<ValueId> = (0..scan.carry_count()).map(ValueId::new).collect();

@@ -1,6 +1,6 @@
 //! Values as tensors: literals get element types, and values are compared with declared types.
 //!
-//! If the types of tensors are not known, the comparison becomes a check that rustc makes.
+//! If the types of tensors are not known, the comparison becomes a check that is made once they are known.
 
 use std::collections::BTreeMap;
 
