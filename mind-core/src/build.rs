@@ -1,6 +1,9 @@
 //! The way to make modules.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     data::TensorData,
@@ -151,4 +154,27 @@ pub(crate) fn specialise(module: &Module, bindings: &Bindings) -> Result<Module,
     }
     let outputs = builder.inline(module, &inputs, bindings)?;
     Ok(builder.finish(outputs))
+}
+
+/// The module that computes the outputs by these instructions, in order, of another module: `inputs` are values of that one, with names
+/// and types.
+///
+/// # Panics
+/// If an instruction or an output reads a value that is neither an input nor the value of an earlier instruction.
+pub(crate) fn extracted<'m>(
+    inputs: impl IntoIterator<Item = (ValueId, String, Type)>,
+    insts: impl IntoIterator<Item = (ValueId, &'m Inst)>,
+    outputs: &[ValueId],
+) -> Module {
+    const FITS: &str = "it is a part of a module that was built";
+    let (mut builder, mut values) = (Builder::new(), BTreeMap::new());
+    for (value, name, ty) in inputs {
+        values.insert(value, builder.input(name, ty).expect(FITS));
+    }
+    for (value, inst) in insts {
+        let operands: Vec<ValueId> = inst.operands.iter().map(|operand| values[operand]).collect();
+        values.insert(value, builder.push(inst.op.clone(), &operands).expect(FITS));
+    }
+    let outputs: Vec<ValueId> = outputs.iter().map(|output| values[output]).collect();
+    builder.finish(outputs)
 }

@@ -316,6 +316,7 @@ impl BodyGradient {
                 let outer = |column, row| Some([vector(column, 1)?, vector(row, 0)?]);
                 outer(left, right).or_else(|| outer(right, left))
             }
+            // The loop adds up every other term.
             _ => None,
         }
     }

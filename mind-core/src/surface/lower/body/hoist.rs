@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::build::Builder;
+use crate::build::{Builder, extracted};
 use crate::ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId};
 use crate::ops::OpError;
 
@@ -202,16 +202,8 @@ impl Needs {
 
 /// The part of a body that computes these values from these inputs.
 fn part(body: &Module, inputs: &[ValueId], computed: &[ValueId], outputs: &[ValueId]) -> Nested {
-    const FITS: &str = "it is a part of a module that was built";
-    let (mut builder, mut values) = (Builder::new(), BTreeMap::new());
-    for (position, input) in inputs.iter().enumerate() {
-        values.insert(*input, builder.input(format!("x{position}"), body.ty(*input).clone()).expect(FITS));
-    }
-    for value in computed {
-        let inst = body.inst(*value);
-        let operands: Vec<ValueId> = inst.operands.iter().map(|operand| values[operand]).collect();
-        values.insert(*value, builder.push(inst.op.clone(), &operands).expect(FITS));
-    }
-    let outputs: Vec<ValueId> = outputs.iter().map(|output| values[output]).collect();
-    Nested::new(builder.finish(outputs)).expect(FITS)
+    let inputs = inputs.iter().enumerate();
+    let inputs = inputs.map(|(at, input)| (*input, format!("x{at}"), body.ty(*input).clone()));
+    let insts = computed.iter().map(|value| (*value, body.inst(*value)));
+    Nested::new(extracted(inputs, insts, outputs)).expect("it is no larger and no deeper than the body")
 }

@@ -1,12 +1,12 @@
 //! Loops. The body is lowered to instructions behind those around it, which are then moved to a module of their own. The values before the
 //! body that it reads become operands of the loop.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::hoist::hoisted;
 use super::lowering::{BodyLowering, OpenLoop};
 use super::report::Spot;
-use crate::build::Builder;
+use crate::build::extracted;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
 use crate::ir::{Inst, Made, Nested, Op, Scan, ValueId};
@@ -308,38 +308,21 @@ impl BodyLowering<'_> {
         outputs: &[ValueId],
         expr: ExprId,
     ) -> Lowered<(Nested, Vec<ValueId>)> {
-        let mut builder = Builder::new();
-        let mut values: BTreeMap<ValueId, ValueId> = BTreeMap::new();
-        let mut operands: Vec<ValueId> = inputs.iter().map(|(_, operand)| *operand).collect();
-        let captured: BTreeSet<ValueId> = body
-            .iter()
-            .flat_map(|inst| inst.operands.iter())
-            .chain(outputs)
-            .filter(|value| value.index() < start)
-            .copied()
-            .collect();
-        let fits = "inputs have names of their own and types that values may have";
-        for (position, (placeholder, _)) in inputs.iter().enumerate() {
-            let ty = body[placeholder.index() - start].ty.clone();
-            values.insert(*placeholder, builder.input(format!("x{position}"), ty).expect(fits));
-        }
-        for (position, value) in captured.into_iter().enumerate() {
-            let ty = self.builder.ty(value).clone();
-            values.insert(value, builder.input(format!("w{position}"), ty).expect(fits));
-            operands.push(value);
-        }
-        for (position, inst) in body.iter().enumerate() {
-            let value = ValueId::new(start + position);
-            if values.contains_key(&value) {
-                continue;
-            }
-            let own: Vec<ValueId> = inst.operands.iter().map(|operand| values[operand]).collect();
-            let made =
-                builder.push(inst.op.clone(), &own).expect("it was inferred from operands of these types");
-            values.insert(value, made);
-        }
-        let outputs: Vec<ValueId> = outputs.iter().map(|output| values[output]).collect();
-        let nested = Nested::new(builder.finish(outputs)).map_err(|fault| {
+        let (mut operands, placeholders): (Vec<ValueId>, Vec<ValueId>) =
+            inputs.iter().map(|(placeholder, operand)| (*operand, *placeholder)).unzip();
+        let read = body.iter().flat_map(|inst| inst.operands.iter()).chain(outputs);
+        let captured: BTreeSet<ValueId> = read.filter(|value| value.index() < start).copied().collect();
+        operands.extend(&captured);
+        let of_step = placeholders.iter().enumerate().map(|(at, value)| {
+            let ty = body[value.index() - start].ty.clone();
+            (*value, format!("x{at}"), ty)
+        });
+        let captured = captured.into_iter().enumerate();
+        let captured = captured.map(|(at, value)| (value, format!("w{at}"), self.builder.ty(value).clone()));
+        let insts = body.iter().enumerate().map(|(at, inst)| (ValueId::new(start + at), inst));
+        let insts = insts.filter(|(value, _)| !placeholders.contains(value));
+        let module = extracted(of_step.chain(captured), insts, outputs);
+        let nested = Nested::new(module).map_err(|fault| {
             Stop::from(Diag::new(Code::E1008, self.body[expr].site, format!("a loop: {fault}")))
         })?;
         Ok((nested, operands))
