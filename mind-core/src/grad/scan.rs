@@ -14,7 +14,7 @@ use crate::{
     map::formula,
     ops::{Motion, Profile},
     reduce,
-    ty::Type,
+    ty::{MAX_RANK, Type},
 };
 
 /// Both loops of a derivative.
@@ -140,7 +140,7 @@ struct Needs {
 /// The terms that each step adds to the cotangent of a captured operand.
 struct Sum {
     operand: usize,
-    /// Those that the loop adds up.
+    /// The terms that the loop adds up.
     added: Vec<ValueId>,
     /// Products, each a sum of products over all steps.
     products: Vec<[Part; 2]>,
@@ -263,7 +263,8 @@ impl BodyGradient {
             if !is_needed[at] || is_stacked[at] || is_operand {
                 continue;
             }
-            let is_computed = known[at] != Known::Forwards || is_cheap(inst);
+            let can_be_stacked = inst.ty.rank() < MAX_RANK;
+            let is_computed = known[at] != Known::Forwards || is_cheap(inst) || !can_be_stacked;
             if !inst.op.is_input() && is_computed {
                 inst.operands.iter().for_each(|operand| is_needed[operand.index()] = true);
             } else {
@@ -368,7 +369,7 @@ impl BodyGradient {
         Captured { operand: sum.operand, is_summed: !sum.added.is_empty(), products }
     }
 
-    /// The body of the loop forwards: that of the loop, with the stacked values as further results.
+    /// The body of the loop forwards: the body of the loop, with the stacked values as further results.
     fn forward(&self, stacked: &[ValueId]) -> Result<Nested, AutodiffError> {
         let mut outputs = self.body_outputs().to_vec();
         outputs.extend(stacked);
@@ -467,7 +468,7 @@ impl<'m> Half<'m> {
         Self { module, builder: Builder::new(), values: vec![None; module.insts().len()] }
     }
 
-    /// An input, which stands for a value of the module if one is given.
+    /// Adds an input. If a value of the module is given, the input is its copy.
     fn input(&mut self, value: Option<ValueId>, name: &str, ty: &Type) -> Result<ValueId, AutodiffError> {
         let input = self.builder.input(name, ty.clone());
         let input = input.map_err(|error| AutodiffError::Verification(error.to_string()))?;

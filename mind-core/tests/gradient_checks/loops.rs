@@ -141,6 +141,16 @@ const PROGRAMS: &[(&str, &str)] = &[
         }",
     ),
     (
+        "values of the largest rank, which cannot be stacked",
+        "fn f<L>(h: f64[2], xs: f64[L, 4], w: f64[2, 2]) -> f64[2] {
+            fold h = h for x in xs {
+                let wide = exp(sin(reshape(x, [1, 1, 1, 1, 1, 1, 2, 2]) * h));
+                sin(h) + sum(wide @ w, axes = [0, 1, 2, 3, 4, 5, 6])
+                    + sum(reshape(x, [1, 1, 1, 1, 1, 1, 2, 2]) @ w, axes = [0, 1, 2, 3, 4, 5, 6])
+            }
+        }",
+    ),
+    (
         "products and maxima",
         "fn f<L>(h: f64[2, 2], xs: f64[L, 2, 2]) -> (f64[2, 2], f64[L]) {
             scan h = h for x in xs { (tanh(h @ x) + x, max(h * x)) }

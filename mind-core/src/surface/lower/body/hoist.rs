@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::build::{Builder, extracted};
 use crate::ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId};
 use crate::ops::OpError;
+use crate::ty::MAX_RANK;
 
 /// The values on which a value of the body depends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,6 +87,10 @@ fn factors(body: &Module, inst: &Inst, from: &[Sources]) -> Option<Factors> {
     let Op::Product(_) = inst.op else { return None };
     let [left, right] = inst.operands[..] else { return None };
     let rank = |value: ValueId| body.ty(value).rank();
+    // A stacked factor has one axis more.
+    if rank(left).max(rank(right)) == MAX_RANK {
+        return None;
+    }
     match (from[left.index()], from[right.index()]) {
         (Sources::Captured, Sources::Captured) => Some(Factors::Captured),
         (Sources::Elements, Sources::Captured) if rank(right) == 2 || rank(left) == 1 => {
