@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Inst, ValueId};
 use crate::ty::Type;
 
-/// A program: inputs first, then operations, each after what it reads; and which values are its results.
+/// A program: a list of instructions and its results. Inputs come first, and each operation comes after its operands.
 ///
 /// A module made by [`Builder`](crate::build::Builder) has inferred types. One made by [`Module::from_parts`] promises nothing; only
 /// [`crate::verify::verify`] makes it [`crate::verify::Verified`], which later phases take.

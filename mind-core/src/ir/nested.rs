@@ -38,7 +38,7 @@ pub struct Scan {
 /// How the steps of a loop read an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The first step reads the operand, each other one what the step before it gave.
+    /// The first step reads the operand. Each later step reads a result of the step before it.
     Carry,
     /// Each step reads its own element along the leading axis.
     Element,

@@ -19,7 +19,7 @@ pub(super) struct Writer {
     count: usize,
     /// Of all values, arguments first.
     tensors: Vec<Tensor>,
-    /// What the text calls them.
+    /// The names of the values in the text.
     names: Vec<String>,
     arguments: usize,
     /// Those that are a quotient once an engine has dropped what changes no number, as a product with 1.

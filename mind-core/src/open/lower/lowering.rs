@@ -150,7 +150,7 @@ impl Lower for Lowering<'_> {
         roles::key(name)
     }
 
-    /// What a template names is seen where that stands.
+    /// A template sees the fields that its own scope sees.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
         let is_private = |known: &Field| known.name == *field && !known.is_public;
         if self.frames.is_empty() && ty.definition.fields.iter().any(is_private) {

@@ -25,7 +25,7 @@ impl Pullbacks for Lowering<'_> {
         let (mut names, mut wanted, mut is_sound) = (Names::default(), Vec::new(), true);
         for (parameter, value) in frame.parameters() {
             is_sound &= !matches!(value, Value::Poison);
-            // What the element type of a tensor is, is not known.
+            // The element type of a tensor is not known here.
             let of = matches!(value, Value::Tensor(_) | Value::Struct(_)).then(|| value.clone());
             let is_wanted = parameter.takes.may_be_floats(&frame.template)
                 && (of.is_some() || self.is_number_of_floats(value));

@@ -167,7 +167,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What may stand in the type, and how a constant of Rust that the macro does not see becomes an extent.
+/// The names that the type may use, and how a constant of Rust that the macro does not see becomes an extent.
 const EXTENTS: &str = "in an expression the extents of a type are integers; a constant of Rust stands outside, \
     as `let y: Tensor![f32; {N}, 3] = mind!(…).into();`";
 

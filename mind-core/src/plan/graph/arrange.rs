@@ -424,7 +424,7 @@ impl<'m> Arranger<'m> {
         };
         self.push(value, Work::Loop(Box::new(work)), reads, results[0].clone(), Vec::new());
         if inst.op.has_effect() {
-            // What is shown is shown in the order of the program.
+            // Values are shown in the order of the program.
             self.items[first].needs.extend(self.watched.replace(first));
         }
         for ty in results[1..].iter().chain(&results[..carries]) {

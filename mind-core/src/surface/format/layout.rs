@@ -119,7 +119,7 @@ impl<'a> Layout<'_, 'a> {
             (Role::Comma | Role::LastComma, _) => match inside {
                 Some(bracket) if bracket.kind == BracketKind::Struct => Gap::Line(Indent::In),
                 Some(bracket) if bracket.is_filled => Gap::Fill,
-                // Of the head of a loop.
+                // The comma of a loop's head.
                 Some(bracket) if bracket.kind == BracketKind::Body => Gap::Space,
                 Some(_) => Gap::Break { space: true, to: Indent::In },
                 None => Gap::Space,

@@ -138,7 +138,7 @@ pub(super) fn loop_word(word: &Ident, behind: Cursor<'_>) -> Option<LoopKind> {
     binds.then_some(kind)
 }
 
-/// Whether `=` comes first, which is not that of `==`.
+/// Whether the first operator is `=`, not `==`.
 fn begins_with_assignment(rest: Cursor<'_>) -> bool {
     let equals = |rest: Cursor<'_>| rest.punct().is_some_and(|(sign, _)| sign.as_char() == '=');
     rest.punct().is_some_and(|(sign, behind)| {

@@ -74,7 +74,7 @@ pub(crate) struct OpenLoop {
     pub(crate) versions: (Vec<Value>, Vec<bool>),
 }
 
-/// What a body has come to around a pullback.
+/// The state of a body around a pullback.
 pub(crate) struct Outside {
     pub(crate) builder: Builder,
     pub(crate) made: Vec<Option<ExprId>>,
@@ -87,7 +87,7 @@ pub(crate) struct Outside {
     pub(crate) operands: Vec<ValueId>,
 }
 
-/// A pullback whose body is being lowered, and what stands still meanwhile.
+/// A pullback whose body is being lowered, with the state of the body around it.
 pub(crate) type OpenPullback = Pullback<ValueId, Outside>;
 
 /// The body of a template that is being lowered, and the functions around the call.

@@ -126,7 +126,7 @@ impl BodyLowering<'_> {
         Ok(held)
     }
 
-    /// The parameters with what they stand for.
+    /// The parameters with their values.
     fn pulled_parameters(&self) -> Vec<(String, Value)> {
         let of_frame = |frame: &Frame<'_>| {
             let given = frame.parameters();

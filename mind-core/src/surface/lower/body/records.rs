@@ -31,7 +31,7 @@ pub(crate) struct ParameterPart {
 }
 
 impl Records for BodyLowering<'_> {
-    /// What is missing belongs to a field that has another structure, and is told by the symbol's own name.
+    /// A missing dimension belongs to a field of another structure. The message names it by its symbol.
     fn inferred(
         &mut self,
         definition: &Definition,

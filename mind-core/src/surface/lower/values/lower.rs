@@ -28,7 +28,7 @@ pub(crate) trait Lower: Expressions {
     /// A mistake inside of templates, reported at the call that led there.
     fn at_call(&self, diag: Diag) -> Diag;
 
-    /// What the scope knows a name by.
+    /// The key of a name in the scope.
     fn key(name: &Ident) -> String {
         name.to_string()
     }
@@ -36,7 +36,7 @@ pub(crate) trait Lower: Expressions {
     /// Notes that the program names a field of a struct, which may be private in Rust.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()>;
 
-    /// Keeps what a name is bound to.
+    /// Remembers the value that a name is bound to.
     fn note_binding(&mut self, _name: &Ident, _value: &Value<Self::Tensor>) {}
 
     /// Checks that two structs of one type have the same extents, where these are not known.

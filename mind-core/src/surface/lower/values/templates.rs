@@ -428,7 +428,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         }
     }
 
-    /// What is wrong with an argument that its pattern does not take.
+    /// The error for an argument that its pattern does not accept.
     fn unlike(
         &self,
         param: ParameterRef<'_>,

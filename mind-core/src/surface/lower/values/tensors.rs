@@ -147,7 +147,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         }
     }
 
-    /// Binds what a `let` names to a value, which has the declared type.
+    /// Binds the names of a `let` to a value of the declared type.
     fn bind_declared(&mut self, pattern: &Pattern, ty: Option<&TypeExpr>, expr: ExprId) {
         let mut value = self.value(expr).clone();
         if let Some(ty) = ty {
@@ -230,7 +230,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         Ok(Value::Struct(Record { ty, fields: record.fields.clone() }))
     }
 
-    /// What is wrong with a value that has another type than is declared.
+    /// The error for a value of another type than the declared type.
     fn mismatch(&self, value: &Value<Self::Tensor>, expected: &Structure, expr: ExprId, what: &str) -> Diag {
         let message = format!("{what}: expected {expected}, found {}", self.type_text(value));
         Diag::new(Code::E2001, self.site(expr), message)
