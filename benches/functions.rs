@@ -6,13 +6,15 @@
 
 use std::env;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mind::{Tensor, Workspace, mind, set_threads};
 
+#[path = "timing/rows.rs"]
+mod rows;
 mod timing;
 
-use timing::calls_in;
+use rows::{Row, measure};
 
 /// Declares functions, and what gives their rows.
 macro_rules! functions {
@@ -64,14 +66,14 @@ fn main() {
     set_threads(1);
     // Cargo's own arguments begin with dashes. What all are compared with is always there.
     let wanted: Vec<_> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let is_wanted =
-        |row: &Row| row.name == "exp" || wanted.is_empty() || wanted.iter().any(|name| name == row.name);
+    let is_wanted = |row: &Row| row.name == "exp" || wanted.is_empty() || wanted.contains(&row.name);
     let lens = [1_000, 1_000_000];
     let [small, large] = lens;
     let mut tables = [rows_of_f32(small), rows_of_f32(large), rows_of_f64(small), rows_of_f64(large)];
     for table in &mut tables {
         table.retain(is_wanted);
-        measure(table);
+        // A sample is long enough for the caches to hold what they can of 1 M elements, as in the measurements of the peers.
+        measure(table, 60, Duration::from_millis(5));
     }
     println!("ns an element, and times that of exp");
     println!("| function | `f32`, 1,000 | | 1 M | | `f64`, 1,000 | | 1 M | |");
@@ -95,38 +97,4 @@ fn between(index: usize, operand: &str, from: f64, to: f64) -> f64 {
     let seed = usize::from(operand.as_bytes()[0]);
     let share = ((index + seed * 104_729).wrapping_mul(2_654_435_761) >> 7 & 0xf_ffff) as f64 / 1_048_576.0;
     from + share * (to - from)
-}
-
-/// A function of a table.
-struct Row<'a> {
-    name: &'static str,
-    call: Box<dyn FnMut() + 'a>,
-    /// The least time of a call.
-    best: Duration,
-}
-
-impl<'a> Row<'a> {
-    fn new(name: &'static str, call: impl FnMut() + 'a) -> Self {
-        Self { name, call: Box::new(call), best: Duration::MAX }
-    }
-}
-
-fn measure(rows: &mut [Row<'_>]) {
-    const ROUNDS: u32 = 60;
-    /// What a measurement takes at least: so many calls that what 1 M elements read and write is as warm as where a row is
-    /// measured alone, as those of the peers are.
-    const SAMPLE: Duration = Duration::from_millis(5);
-
-    let calls: Vec<u32> = rows.iter_mut().map(|row| calls_in(SAMPLE, &mut *row.call)).collect();
-    for _ in 0..ROUNDS {
-        for (row, calls) in rows.iter_mut().zip(&calls) {
-            // What the other rows left in the caches is not its.
-            (row.call)();
-            let start = Instant::now();
-            for _ in 0..*calls {
-                (row.call)();
-            }
-            row.best = row.best.min(start.elapsed() / *calls);
-        }
-    }
 }

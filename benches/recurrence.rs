@@ -5,13 +5,15 @@
 //! many times, and the least time of each is kept, so that rows compare.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mind::{Const, Tensor, mind};
 
+#[path = "timing/rows.rs"]
+mod rows;
 mod timing;
 
-use timing::calls_in;
+use rows::{Row, measure};
 
 mind! {
     fn gru<T, B>(
@@ -45,26 +47,6 @@ fn numbers(count: usize, scale: f32) -> Vec<f32> {
     (0..count)
         .map(|at| ((at as u32).wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32 * 2.0 - 1.0) * scale)
         .collect()
-}
-
-struct Row<'a> {
-    name: String,
-    call: Box<dyn FnMut() + 'a>,
-    calls: u32,
-    best: Duration,
-}
-
-impl<'a> Row<'a> {
-    fn new(name: impl Into<String>, mut call: impl FnMut() + 'a) -> Self {
-        let calls = calls_in(Duration::from_millis(20), &mut call);
-        Self { name: name.into(), call: Box::new(call), calls, best: Duration::MAX }
-    }
-
-    fn measure(&mut self) {
-        let start = Instant::now();
-        (0..self.calls).for_each(|_| (self.call)());
-        self.best = self.best.min(start.elapsed() / self.calls);
-    }
 }
 
 fn main() -> Result<(), mind::Error> {
@@ -103,9 +85,7 @@ fn main() -> Result<(), mind::Error> {
     rows.push(Row::new("a million steps of 4 numbers, gradient", || {
         black_box(decay_loss_grad(&h, &xs, &w));
     }));
-    for _ in 0..15 {
-        rows.iter_mut().for_each(Row::measure);
-    }
+    measure(&mut rows, 15, Duration::from_millis(20));
     println!("| recurrence | µs |\n| --- | --- |");
     for Row { name, best, .. } in rows {
         println!("| {name} | {:.0} |", best.as_secs_f64() * 1e6);
