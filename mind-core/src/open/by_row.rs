@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use super::needed::read_by;
+use super::needed::{read_by, source};
 use super::plan::{Plan, read, stored};
-use super::{ClassId, Fused, NodeId, Op, Program, Reduction, ShapeId, Step};
-use crate::written::Kind;
+use super::{ClassId, Fused, Node, NodeId, Op, Program, Reduction, ShapeId, Step};
+use crate::plan::repetition;
 
 /// Reductions over the same axes, with loops between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,20 +119,20 @@ impl ByRow {
     /// What is no result of the group, not reduced, and one quick operation on one tensor at most that lies outside of it.
     fn repeated(&self, program: &Program) -> BTreeSet<NodeId> {
         let is_reduced = |node: &NodeId| self.reduced(program).any(|reduced| reduced == *node);
-        let is_quick = |node: &NodeId| {
-            let Op::Map(map) = program.node(*node).op else { return false };
-            let is_tensor = |operand: &&NodeId| {
-                let is_constant = matches!(program.node(**operand).op, Op::Const(_));
+        let reads = |node: NodeId| {
+            let Node { op: Op::Map(map), operands, .. } = program.node(node) else { return None };
+            let is_tensor = |operand: &NodeId| {
+                let is_constant = matches!(program.node(*operand).op, Op::Const(_));
                 !is_constant && !self.numbers.contains(operand) && !self.scalars.contains(operand)
             };
-            let tensors: BTreeSet<&NodeId> = program.node(*node).operands.iter().filter(is_tensor).collect();
-            let outside = |tensor: &&NodeId| self.loops().any(|fused| fused.inputs.contains(tensor));
-            !map.row().cost.is_worth_keeping()
-                && tensors.len() <= 1
-                && tensors.iter().all(|tensor| outside(tensor) && !self.stores(**tensor))
+            let tensors: Vec<NodeId> = operands.iter().copied().filter(is_tensor).collect();
+            let outside = |tensor: &NodeId| self.loops().any(|fused| fused.inputs.contains(tensor));
+            let are_there = tensors.iter().all(|tensor| outside(tensor) && !self.stores(*tensor));
+            (are_there && !map.row().cost.is_worth_keeping()).then_some((Vec::new(), tensors))
         };
         self.outputs()
-            .filter(|node| !self.kept.contains(node) && !is_reduced(node) && is_quick(node))
+            .filter(|node| !self.kept.contains(node) && !is_reduced(node))
+            .filter(|node| repetition(*node, 1, reads).is_some())
             .collect()
     }
 }
@@ -214,14 +214,6 @@ fn keep(program: &Program, steps: &mut [Step]) {
             group.folded = group.folded(program);
         }
     }
-}
-
-/// The node of which a node is a view, or itself.
-fn source(program: &Program, mut node: NodeId) -> NodeId {
-    while program.node(node).op.kind() == Kind::View {
-        node = program.node(node).operands[0];
-    }
-    node
 }
 
 /// A group that may still grow.

@@ -1,7 +1,7 @@
 //! What a plan needs to know of each node: who reads it.
 
 use super::{NodeId, Op, Program};
-use crate::plan::Watching;
+use crate::{plan::Watching, written::Kind};
 
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
@@ -67,4 +67,12 @@ pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = N
     let node = program.node(node);
     let operands = node.operands.iter().enumerate();
     operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
+}
+
+/// The node of which a node is a view, or itself.
+pub(super) fn source(program: &Program, mut node: NodeId) -> NodeId {
+    while program.node(node).op.kind() == Kind::View {
+        node = program.node(node).operands[0];
+    }
+    node
 }

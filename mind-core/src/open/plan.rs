@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     ByRow, ClassId, LeafId, NodeId, Op, Own, Program, by_row, fuse,
-    needed::{Needed, read_by},
+    needed::{Needed, read_by, source},
 };
 use crate::{plan::Watching, written::Kind};
 
@@ -115,7 +115,7 @@ pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
         // Those without a result get their slot below.
         places[node.index()] = position.map(Location::Result);
     }
-    let last = last_reads(program, &steps, &places, &results);
+    let last = last_reads(program, &steps, &results);
     let slots = allocate(program, &steps, &last, &mut places);
     Plan { steps, places, slots }
 }
@@ -159,21 +159,10 @@ pub(super) fn read(program: &Program, step: &Step) -> Vec<NodeId> {
 
 /// For each node that a step stores the last step that reads it, by itself or through views; the number of steps for
 /// what is read when all have run.
-fn last_reads(
-    program: &Program,
-    steps: &[Step],
-    places: &[Option<Location>],
-    results: &[NodeId],
-) -> Vec<Option<usize>> {
-    let source = |mut node: NodeId| {
-        while let Some(Location::View(of)) = places[node.index()] {
-            node = of;
-        }
-        node
-    };
+fn last_reads(program: &Program, steps: &[Step], results: &[NodeId]) -> Vec<Option<usize>> {
     let mut last: Vec<Option<usize>> = vec![None; program.nodes.len()];
     let mut note = |node: NodeId, step: usize| {
-        let known = &mut last[source(node).index()];
+        let known = &mut last[source(program, node).index()];
         *known = (*known).max(Some(step));
     };
     for (position, step) in steps.iter().enumerate() {
@@ -185,7 +174,7 @@ fn last_reads(
         if let Step::Kernel(node) = step
             && matches!(program.node(*node).op, Op::Own(Own::SumLike))
         {
-            let operand = source(program.node(*node).operands[0]).index();
+            let operand = source(program, program.node(*node).operands[0]).index();
             last[operand] = last[operand].max(last[node.index()]);
         }
     }

@@ -30,6 +30,7 @@ pub use ir::{
 pub(crate) use listing::operation;
 pub use listing::{Listing, listing};
 pub use nest::{Finish, Fold, Nest, Node, Operand, Pass, Store, Target};
+pub(crate) use storage::repetition;
 pub use strips::{Limits, Part, Seen, Strips, Walk};
 pub use view::{Source, View};
 

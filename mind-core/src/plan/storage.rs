@@ -1,5 +1,7 @@
 //! Which items are stored, and which are computed again where they are read.
 
+use std::collections::BTreeSet;
+
 use crate::{
     dim::Dim,
     plan::{
@@ -49,7 +51,7 @@ pub(super) fn decide(fusion: &Fusion<'_>) -> Storage {
     let mut repeated = vec![None; count];
     for id in 0..count {
         if is_read_outside[id] && !is_stored[id] {
-            repeated[id] = repetition(fusion, id, &is_stored);
+            repeated[id] = repeated_operations(fusion, id, &is_stored);
             is_stored[id] = repeated[id].is_none();
         }
     }
@@ -66,42 +68,49 @@ fn is_in_place(fusion: &Fusion<'_>, reader: ItemId, read: &Read, item: ItemId) -
         && reads_in_place(fusion.graph, of_reader, view, item, space) == Some(InPlace::Element)
 }
 
-/// The operations that make an item of what is stored, if they are few and cheap and read little, and what reads the item
-/// can read that too.
-fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<Vec<ItemId>> {
-    let graph = fusion.graph;
-    let mut operations = vec![item];
-    let mut large: Vec<&Read> = Vec::new();
-    let mut next = 0;
-    while let Some(operation) = operations.get(next).copied() {
-        next += 1;
-        let operation = &graph.items[operation];
-        match operation.work {
-            Work::Elementwise(op) if !op.row().cost.is_worth_keeping() => {}
-            _ => return None,
-        }
-        for read in &operation.reads {
-            let (Read::View(view), Some(of)) = (read, read.item()) else { continue };
-            if !is_stored[of] {
-                if !operations.contains(&of) {
-                    operations.push(of);
-                }
-                let space = &graph.items[item].space;
-                if operations.len() > MOST_REPEATED
-                    || graph.items[of].space != *space
-                    || view.strides != row_major(&Shape::from_slice(space))
-                {
-                    return None;
-                }
-            } else if !view.strides.contains(&Dim::ZERO) && !large.contains(&read) {
-                large.push(read);
-                if large.len() > 1 {
-                    return None;
-                }
-            }
+/// The operations that make a value of at most one tensor in memory. Nothing if there are more than `most`. `reads` gives the
+/// operations and the tensors that an operation reads, and nothing for one that is not to be computed again.
+pub(crate) fn repetition<Operation: Copy + Ord, Tensor: Copy + PartialEq>(
+    value: Operation,
+    most: usize,
+    reads: impl Fn(Operation) -> Option<(Vec<Operation>, Vec<Tensor>)>,
+) -> Option<BTreeSet<Operation>> {
+    let (mut operations, mut unseen, mut only) = (BTreeSet::from([value]), vec![value], None);
+    while let Some(operation) = unseen.pop() {
+        let (repeated, tensors) = reads(operation)?;
+        unseen.extend(repeated.into_iter().filter(|operand| operations.insert(*operand)));
+        let reads_another = tensors.into_iter().any(|tensor| *only.get_or_insert(tensor) != tensor);
+        if reads_another || operations.len() > most {
+            return None;
         }
     }
-    operations.sort_unstable();
+    Some(operations)
+}
+
+/// The operations that make an item of what is stored, if they are few and cheap and read little, and what reads the item
+/// can read that too.
+fn repeated_operations(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<Vec<ItemId>> {
+    let graph = fusion.graph;
+    let space = &graph.items[item].space;
+    let operations = repetition(item, MOST_REPEATED, |operation| {
+        let operation = &graph.items[operation];
+        if !matches!(operation.work, Work::Elementwise(op) if !op.row().cost.is_worth_keeping()) {
+            return None;
+        }
+        let (mut repeated, mut large) = (Vec::new(), Vec::new());
+        for read in &operation.reads {
+            let (Read::View(view), Some(of)) = (read, read.item()) else { continue };
+            if is_stored[of] {
+                large.extend((!view.strides.contains(&Dim::ZERO)).then_some(read));
+            } else if graph.items[of].space == *space && view.strides == row_major(&Shape::from_slice(space))
+            {
+                repeated.push(of);
+            } else {
+                return None;
+            }
+        }
+        Some((repeated, large))
+    })?;
     let fits = graph.readers[item].iter().all(|reader| {
         let space = fusion.space(fusion.partition.of(*reader));
         let has_kernel = space.filter(|space| space.kernel.is_some());
@@ -113,5 +122,5 @@ fn repetition(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<V
             })
         })
     });
-    fits.then_some(operations)
+    fits.then(|| operations.into_iter().collect())
 }
