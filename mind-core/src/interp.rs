@@ -16,12 +16,12 @@ use number::{Element, Float, Number, with_float, with_number};
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use mind_shape::{element_types, match_elements};
+use mind_shape::{element_types, match_dtype, match_elements};
 
 use crate::{
     diag::Code,
     dim::{Bindings, Dim},
-    ir::{Access, Inst, Module, Nesting, Op, Own, Scan, ValueId},
+    ir::{Access, Guard, Inst, Module, Nesting, Op, Own, Scan, ValueId},
     memory::{self, Budget},
     ops::{Class, results_of_pullback},
     ty::{DType, Type},
@@ -282,13 +282,28 @@ impl<'a> Run<'a, '_> {
     fn scan(&mut self, scan: &Scan, operands: &[ValueId]) -> Result<Vec<Array>, RunError> {
         let ranks = operands.iter().map(|operand| self.values[operand.index()].shape.len());
         let accesses = scan.accesses(ranks);
-        let steps = self.values[operands[Scan::counted(&accesses)].index()].shape[0];
+        let steps = Scan::counted(&accesses).map(|counted| self.values[operands[counted].index()].shape[0]);
         let (carries, of_steps) = operands.split_at(scan.carry_count());
         let mut carried: Vec<Array> =
             carries.iter().map(|carry| self.result(carry.index())).collect::<Result<_, _>>()?;
-        // For each step its results behind the carries.
-        let mut given: Vec<Vec<Array>> = Vec::with_capacity(steps);
-        for at in scan.visited(steps) {
+        // For each step its results behind the carries; none for a step that does not run.
+        let mut given: Vec<Option<Vec<Array>>> = Vec::new();
+        for at in scan.visited(steps.unwrap_or(usize::MAX)) {
+            let runs = match scan.guard {
+                Guard::Always => true,
+                Guard::Carry => carried[0].elements.integer(0) != 0,
+                Guard::Operand => {
+                    let is_iterated = accesses[carries.len()] == Access::Element;
+                    self.values[of_steps[0].index()].elements.integer(if is_iterated { at } else { 0 }) != 0
+                }
+            };
+            if !runs && steps.is_none() {
+                break;
+            }
+            if !runs {
+                given.push(None);
+                continue;
+            }
             let mut inputs = std::mem::take(&mut carried);
             for (operand, access) in of_steps.iter().zip(&accesses[carries.len()..]) {
                 let value = &*self.values[operand.index()];
@@ -297,16 +312,28 @@ impl<'a> Run<'a, '_> {
                 inputs.push(value);
             }
             carried = self.within(&scan.body, &inputs)?;
-            given.push(carried.split_off(carries.len()));
+            let of_step = carried.split_off(carries.len());
+            if steps.is_some() {
+                given.push(Some(of_step));
+            }
+        }
+        if let (Guard::Carry, Some(steps)) = (scan.guard, steps)
+            && carried[0].elements.integer(0) != 0
+        {
+            return Err(RunError::new(
+                Code::E6010,
+                format!("`while` has not ended after {steps} steps, its limit"),
+            ));
         }
         if scan.reverse {
             given.reverse();
         }
-        let stacked = (0..scan.body.outputs().len() - carries.len()).map(|result| {
-            let parts: Vec<&Array> = given.iter().map(|results| &results[result]).collect();
-            Array::stacked(&parts)
-        });
-        carried.extend(stacked);
+        for (result, output) in scan.body.outputs()[carries.len()..].iter().enumerate() {
+            let ty = scan.body.ty(*output);
+            let zeros = Array::zeros(ty.dtype, extents(ty, &self.bindings)?);
+            let parts = given.iter().map(|results| results.as_ref().map_or(&zeros, |all| &all[result]));
+            carried.push(Array::stacked(&parts.collect::<Vec<_>>()));
+        }
         Ok(carried)
     }
 
@@ -432,6 +459,13 @@ impl Array {
     /// Without elements, in the place of what is freed.
     fn nothing() -> Self {
         Self { shape: vec![0], elements: Elements::F32(Vec::new()) }
+    }
+
+    /// Zeros; for truth values false.
+    fn zeros(dtype: DType, shape: Vec<usize>) -> Self {
+        let count = shape.iter().product();
+        let elements = match_dtype!(dtype, T => Elements::from(vec![T::default(); count]));
+        Self { shape, elements }
     }
 
     /// One element along the leading axis.

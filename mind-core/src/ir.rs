@@ -6,7 +6,7 @@ mod nested;
 use std::{fmt, hash::Hash, sync::Arc};
 
 pub use module::Module;
-pub use nested::{Access, Nested, Nesting, NestingFault, Scan};
+pub use nested::{Access, Guard, Nested, Nesting, NestingFault, Scan};
 
 use crate::{
     cumulate::Cumulate,

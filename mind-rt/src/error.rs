@@ -64,6 +64,14 @@ pub enum Error {
         /// Where the divisor stands among the divisors.
         position: usize,
     },
+    /// A loop would need more steps than its limit.
+    #[error("E6010: `{function}`: `while` has not ended after {steps} steps, its limit")]
+    LoopLimit {
+        /// The function called.
+        function: &'static str,
+        /// The limit.
+        steps: usize,
+    },
     /// An array's elements do not lie one after the other in row-major order, so no view can be made of it.
     #[error(
         "E6003: a tensor view needs a contiguous row-major array, got strides {strides:?} for shape {shape:?}"
@@ -160,7 +168,7 @@ impl Error {
             Self::NonPositiveDim { .. } => "E3006",
             Self::LengthMismatch { .. } => "E3007",
             Self::IndexOutOfRange { .. } => "E6001",
-            Self::DivisionByZero { .. } => "E6010",
+            Self::DivisionByZero { .. } | Self::LoopLimit { .. } => "E6010",
             Self::NotContiguous { .. } => "E6003",
             Self::Allocation { .. } | Self::WorkspaceTooSmall { .. } => "E6004",
             Self::DimensionMismatch { .. } | Self::BoundOutsideDim { .. } | Self::ShapeMismatch { .. } => {
@@ -197,6 +205,7 @@ mod tests {
             Error::LengthMismatch { shape: "f32[2]".into(), needed: 2, found: 1 },
             Error::IndexOutOfRange { what: "f", position: 0, index: -1, extent: 2 },
             Error::DivisionByZero { what: "f", position: 0 },
+            Error::LoopLimit { function: "f", steps: 3 },
             Error::NotContiguous { shape: vec![2], strides: vec![2] },
             Error::Allocation { shape: "f32[2]".into() },
             Error::WorkspaceTooSmall { needed: 2, found: 1 },

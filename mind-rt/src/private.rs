@@ -16,7 +16,9 @@ pub use crate::kernels::conv::{
 };
 pub use crate::kernels::copy::{copy_strided, fill, padded, slice_grad};
 pub use crate::kernels::epilogue::{Block, Destination, Epilogue, Finish, Finished, Stored, one_by_one};
-pub use crate::kernels::gather::{Index, Picked, check_divisors, check_indices, gather, scatter_add};
+pub use crate::kernels::gather::{
+    Index, Picked, check_divisors, check_ended, check_indices, gather, scatter_add,
+};
 pub use crate::kernels::math::*;
 pub use crate::kernels::matmul::{
     BatchDim, MatRef, TinyProduct, matmul, matmul_into, matmul_scratch, matmul_with,

@@ -21,6 +21,11 @@ pub enum AutodiffError {
         /// From the output to the parameter, `%7 Mul <- %4 Conv2d <- %0 x`.
         path: String,
     },
+    /// E5001: the derivative of a loop keeps values of each step, whose number nothing limits.
+    #[error(
+        "`while` has no gradient without a limit on its steps, of which it keeps values: write `at most = 100`"
+    )]
+    UnlimitedLoop,
     /// E5001: Core v1 has no such element type.
     #[error("Core v1 has no `{0}`, so a module that has it has no gradient in this profile")]
     UnsupportedType(DType),
@@ -54,7 +59,7 @@ impl AutodiffError {
     /// The stable number.
     pub const fn code(&self) -> Code {
         match self {
-            Self::UnsupportedOp { .. } | Self::UnsupportedType(_) => Code::E5001,
+            Self::UnsupportedOp { .. } | Self::UnlimitedLoop | Self::UnsupportedType(_) => Code::E5001,
             Self::Verification(_) => Code::E5002,
             Self::InvalidAxis { .. } => Code::E5003,
             Self::UnsupportedShape(_) => Code::E5004,

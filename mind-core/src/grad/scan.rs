@@ -10,7 +10,7 @@ use crate::{
     build::Builder,
     canon,
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, activity::Activity, push, raw},
-    ir::{Access, Inst, Module, Nested, Op, Scan, ValueId},
+    ir::{Access, Guard, Inst, Module, Nested, Op, Scan, ValueId},
     map::formula,
     ops::{Motion, Profile},
     reduce,
@@ -80,6 +80,9 @@ pub(super) fn loops(
     wanted: &[bool],
 ) -> Result<Option<Loops>, AutodiffError> {
     let Some(gradient) = BodyGradient::new(scan, operands, wanted)? else { return Ok(None) };
+    if Scan::counted(&gradient.accesses).is_none() {
+        return Err(AutodiffError::UnlimitedLoop);
+    }
     let needs = gradient.needs_backwards();
     let forward = Scan { body: gradient.forward(&needs.stacked)?, ..scan.clone() };
     let (backward, reads) = gradient.backward(&needs)?;
@@ -89,7 +92,13 @@ pub(super) fn loops(
     Ok(Some(Loops {
         forward,
         results: scan.body.outputs().len(),
-        backward: backward.map(|body| Scan { body, carries, reverse: !scan.reverse }),
+        backward: backward.map(|body| Scan {
+            body,
+            carries,
+            reverse: !scan.reverse,
+            // The same steps run, of which the operands tell.
+            guard: if scan.guard == Guard::Always { Guard::Always } else { Guard::Operand },
+        }),
         captured: needs.captured.iter().map(|sum| gradient.captured(sum, &needs, stacked)).collect(),
         carries: needs.carried,
         iterated: needs.iterated,
@@ -106,6 +115,8 @@ struct BodyGradient {
     inputs: usize,
     carries: usize,
     accesses: Vec<Access>,
+    /// The input of the body that decides whether a step runs.
+    guard: Option<usize>,
     /// The results of the body that have cotangents.
     results: Vec<usize>,
     /// The inputs of the body that have cotangents.
@@ -183,7 +194,7 @@ impl BodyGradient {
             GradientOptions { wrt: wrt.collect(), cotangent: Cotangent::Input, profile: Profile::Extended };
         let module = canon::form(&raw(&primal, &options, outputs)?);
         let accesses = scan.accesses(operands.iter().map(|ty| ty.rank()));
-        Ok(Some(Self { module, inputs, carries, accesses, results, parameters }))
+        Ok(Some(Self { module, inputs, carries, accesses, guard: scan.guard(), results, parameters }))
     }
 
     /// The cotangents of the parameters.
@@ -241,7 +252,8 @@ impl BodyGradient {
         let mut factors = Vec::new();
         let summed = captured.iter().flat_map(|sum| sum.added.iter().copied());
         let cotangents = carried.iter().chain(&iterated).map(|input| self.cotangent(*input));
-        for value in cotangents.chain(summed).chain(effects) {
+        let guard = self.guard.map(ValueId::new);
+        for value in cotangents.chain(summed).chain(effects).chain(guard) {
             is_needed[value.index()] = true;
         }
         for part in captured.iter().flat_map(|sum| sum.products.iter().flatten()) {
@@ -402,8 +414,20 @@ impl BodyGradient {
             sums.push(half.input(None, &format!("sum{operand}"), ty(*operand))?);
         }
         let mut reads = Vec::new();
+        // The guard comes first.
+        if let Some(guard) = self.guard {
+            half.input(Some(ValueId::new(guard)), "runs", ty(guard))?;
+            reads.push(match self.accesses[guard] {
+                Access::Element | Access::Whole => Read::Operand(guard),
+                Access::Carry => {
+                    let stacked = needs.stacked.binary_search(&ValueId::new(guard));
+                    Read::Stacked(stacked.expect("a guard that is a carry is stacked"))
+                }
+            });
+        }
+        let is_guard = |value: ValueId| self.guard == Some(value.index());
         for (position, value) in needs.stacked.iter().enumerate() {
-            if needs.is_needed[value.index()] {
+            if needs.is_needed[value.index()] && !is_guard(*value) {
                 half.input(Some(*value), &format!("kept{position}"), self.module.ty(*value))?;
                 reads.push(Read::Stacked(position));
             }
@@ -416,8 +440,10 @@ impl BodyGradient {
             }
         }
         // An iterated operand decides the number of steps.
-        let mut is_counted = !reads.is_empty();
-        for input in self.carries..self.inputs {
+        let is_whole =
+            |read: &Read| matches!(read, Read::Operand(input) if self.accesses[*input] == Access::Whole);
+        let mut is_counted = !reads.iter().all(is_whole);
+        for input in (self.carries..self.inputs).filter(|input| Some(*input) != self.guard) {
             let is_iterated = self.accesses[input] == Access::Element;
             if needs.is_needed[input] || (is_iterated && !is_counted) {
                 half.input(Some(ValueId::new(input)), &format!("x{input}"), ty(input))?;

@@ -33,6 +33,20 @@ pub struct Scan {
     pub carries: i64,
     /// Whether the first step is at the last element.
     pub reverse: bool,
+    /// Which steps run.
+    pub guard: Guard,
+}
+
+/// Which steps of a loop run. A step that does not run leaves the carries as they are, and its stacked results are zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Guard {
+    /// All steps run.
+    Always,
+    /// Steps run while the first carry, a `bool`, is true. Nothing need be iterated. If something is, the first carry must be false
+    /// after the last step.
+    Carry,
+    /// A step runs if the first operand behind the carries is true: a `bool` for all steps, or one for each.
+    Operand,
 }
 
 /// How the steps of a loop read an operand.
@@ -64,13 +78,19 @@ impl Scan {
         self.body.inputs().map(|(_, input)| input.rank()).zip(ranks).enumerate().map(access).collect()
     }
 
-    /// The operand whose leading extent is the number of steps: the first that is iterated.
-    ///
-    /// # Panics
-    /// If none is iterated, which verification refuses.
-    pub fn counted(accesses: &[Access]) -> usize {
-        let first = accesses.iter().position(|access| *access == Access::Element);
-        first.expect("a verified loop iterates over an operand")
+    /// The operand that decides whether a step runs.
+    pub fn guard(&self) -> Option<usize> {
+        match self.guard {
+            Guard::Always => None,
+            Guard::Carry => Some(0),
+            Guard::Operand => Some(self.carry_count()),
+        }
+    }
+
+    /// The operand whose leading extent is the number of steps: the first that is iterated. Only a loop that a carry ends may iterate
+    /// over none.
+    pub fn counted(accesses: &[Access]) -> Option<usize> {
+        accesses.iter().position(|access| *access == Access::Element)
     }
 
     /// The positions of the elements that are visited, in the order of the steps.

@@ -5,12 +5,12 @@ use super::{
     VARIADIC,
     fields::not_these_fields,
     rules::foreign,
-    scan::{self, SCAN},
+    scan::{self, SCAN, WHEN, WHILE},
 };
 use crate::{
     diag::Code,
     dim::{Dim, Overflow},
-    ir::{Inst, Module, Nested, Nesting, Op, Own, Scan, ValueId},
+    ir::{Guard, Inst, Module, Nested, Nesting, Op, Own, Scan, ValueId},
     map::Takes,
     ty::Type,
 };
@@ -19,7 +19,9 @@ rows! {
     Nesting:
     Nesting::Call(_) => CALL,
     Nesting::Pullback(_) => PULLBACK,
-    Nesting::Scan(_) => SCAN,
+    Nesting::Scan(Scan { guard: Guard::Always, .. }) => SCAN,
+    Nesting::Scan(Scan { guard: Guard::Carry, .. }) => WHILE,
+    Nesting::Scan(Scan { guard: Guard::Operand, .. }) => WHEN,
     Nesting::Result { .. } => RESULT,
 }
 

@@ -1,7 +1,7 @@
 //! Loops over the leading axis of operands.
 
 use super::{
-    Attribute, Field, FieldKind, Inferred, Make, OpError, OpInfo, check_type,
+    Attribute, Attributes, Field, FieldKind, Inferred, Make, OpError, OpInfo, check_type,
     fields::not_these_fields,
     nesting::{HOLDING, MODULE, counted, flops, output},
     rules::foreign,
@@ -9,8 +9,8 @@ use super::{
 use crate::{
     diag::Code,
     dim::Dim,
-    ir::{Access, Op, Scan},
-    ty::{Shape, Type},
+    ir::{Access, Guard, Op, Scan},
+    ty::{DType, Shape, Type},
 };
 
 /// `Scan(x…; carries, reverse, module)`: a module run once for each element along the leading axis of operands; an
@@ -34,10 +34,41 @@ use crate::{
 ///   of the carry's (E2001). 3. All that is iterated has one number of steps (E3003). 4. The module keeps every rule, and its symbols are
 ///   given by the inputs of the module around all. 5. Modules stand in each other at most 16 deep (E1008).
 /// - **Example**: `%2 = Scan (%0, %1) {carries=1, reverse=false} : f32[3] { … }`.
-pub(super) static SCAN: OpInfo = OpInfo {
-    name: "Scan",
-    mnemonic: "scan",
-    label: "scan",
+pub(super) static SCAN: OpInfo =
+    OpInfo { name: "Scan", mnemonic: "scan", label: "scan", make: of(Guard::Always), ..LOOP };
+
+/// `While(x…; carries, reverse, module)`: a loop as `Scan` that ends when its first carry is false; an extension.
+///
+/// - **Shape**: as `Scan`.
+/// - **Dtype**: as `Scan`.
+/// - **Semantics**: as `Scan`, except that a step runs only if the first carry is true before it. No step runs after that. The
+///   stacked results of steps that do not run are zeros. If no operand is iterated, the number of steps has no limit. Otherwise the
+///   first carry must be false after the last element.
+/// - **Error**: that of the module, step after step. E6010 if the first carry is true after the last element.
+/// - **Derivative**: as `Scan`; the loop in the other direction is a `When` over the steps that ran. Without an iterated operand it
+///   has none, since nothing bounds the values that it would have to keep (E5001).
+/// - **Constraints**: 1. those of `Scan`, except that no operand need be iterated if no result is stacked. 2. The first carry is a
+///   single `bool` (E2001).
+/// - **Example**: `%2 = While (%0, %1) {carries=2, reverse=false} : bool { … }`.
+pub(super) static WHILE: OpInfo =
+    OpInfo { name: "While", mnemonic: "while", label: "while", make: of(Guard::Carry), ..LOOP };
+
+/// `When(x…; carries, reverse, module)`: a loop as `Scan` that runs only some of its steps; an extension.
+///
+/// - **Shape**: as `Scan`.
+/// - **Dtype**: as `Scan`.
+/// - **Semantics**: as `Scan`, except that a step runs only if the first operand behind the carries is true: a single `bool` for all
+///   steps, or an iterated one for each. A step that does not run leaves the carries as they are, and its stacked results are
+///   zeros.
+/// - **Error**: that of the module, in the steps that run.
+/// - **Derivative**: as `Scan`; the loop in the other direction runs the same steps.
+/// - **Constraints**: 1. those of `Scan`. 2. The module's first input behind the carries is a single `bool` (E2001).
+/// - **Example**: `%3 = When (%0, %1, %2) {carries=1, reverse=false} : f32 { … }`.
+pub(super) static WHEN: OpInfo =
+    OpInfo { name: "When", mnemonic: "when", label: "if", make: of(Guard::Operand), ..LOOP };
+
+/// What the rows of loops share.
+const LOOP: OpInfo = OpInfo {
     infer: |op, operands| {
         let scan = scan(op);
         check(op, scan, operands)?;
@@ -45,10 +76,9 @@ pub(super) static SCAN: OpInfo = OpInfo {
     },
     flops: |op, operands, _| {
         let scan = scan(op);
-        match steps(scan, operands) {
-            Some(steps) => flops(&scan.body)?.mul(steps),
-            None => Ok(Dim::ZERO),
-        }
+        let flops = flops(&scan.body)?;
+        // A loop without a limit counts as one step.
+        steps(scan, operands).map_or(Ok(flops.clone()), |steps| flops.mul(steps))
     },
     fields: &[
         Field::key("carries", "ca", FieldKind::I64),
@@ -56,19 +86,29 @@ pub(super) static SCAN: OpInfo = OpInfo {
         MODULE,
     ],
     attributes: |op| {
-        let Scan { body, carries, reverse } = scan(op).clone();
+        let Scan { body, carries, reverse, .. } = scan(op).clone();
         [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))]
     },
-    make: Make::Of(|given| {
-        let [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))] =
-            given
-        else {
-            not_these_fields()
-        };
-        Scan { body, carries, reverse }.into()
-    }),
     ..HOLDING
 };
+
+/// How a loop with this guard is made.
+const fn of(guard: Guard) -> Make {
+    Make::Of(match guard {
+        Guard::Always => |given| made(given, Guard::Always),
+        Guard::Carry => |given| made(given, Guard::Carry),
+        Guard::Operand => |given| made(given, Guard::Operand),
+    })
+}
+
+fn made(given: Attributes, guard: Guard) -> Op {
+    let [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))] =
+        given
+    else {
+        not_these_fields()
+    };
+    Scan { body, carries, reverse, guard }.into()
+}
 
 fn scan(op: &Op) -> &Scan {
     op.as_loop().unwrap_or_else(|| foreign(op))
@@ -80,8 +120,7 @@ fn accesses(scan: &Scan, operands: &[&Type]) -> Vec<Access> {
 
 /// The number of steps, if an operand is iterated.
 fn steps<'t>(scan: &Scan, operands: &[&'t Type]) -> Option<&'t Dim> {
-    let accesses = accesses(scan, operands);
-    accesses.contains(&Access::Element).then(|| &operands[Scan::counted(&accesses)].shape[0])
+    Scan::counted(&accesses(scan, operands)).map(|counted| &operands[counted].shape[0])
 }
 
 /// Whether operands of these types are what a loop takes.
@@ -101,9 +140,27 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
             return mistake(Code::E2007, problem);
         }
     };
-    let Some(steps) = steps(scan, operands) else {
+    let steps = steps(scan, operands);
+    if steps.is_none() && (scan.guard != Guard::Carry || results > carries) {
         return mistake(Code::E2007, "no operand is iterated, needed one or more".to_owned());
-    };
+    }
+    if let Some(guard) = scan.guard() {
+        let input = scan.body.inputs().nth(guard).map(|(_, ty)| ty);
+        if input.is_none_or(|ty| ty.dtype != DType::Bool || ty.rank() > 0)
+            || (guard < carries) != (scan.guard == Guard::Carry)
+        {
+            let found = input.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+            let which = if scan.guard == Guard::Carry {
+                "the first carry"
+            } else {
+                "the first operand behind the carries"
+            };
+            return mistake(
+                Code::E2001,
+                format!("{which} is {found}, needed bool: it decides whether a step runs"),
+            );
+        }
+    }
     let operands_of_body = scan.body.inputs().zip(operands).zip(accesses(scan, operands));
     for (at, (((name, needed), found), access)) in operands_of_body.enumerate() {
         let is_iterated = access == Access::Element;
@@ -117,7 +174,7 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
             let problem = format!("input `{name}` of the module is {needed}, given {each}{found}");
             return Err(OpError::new(op, Code::E2001).problem(problem).operands(&[at]).into());
         }
-        if is_iterated && found.shape[0] != *steps {
+        if let Some(steps) = steps.filter(|steps| is_iterated && found.shape[0] != **steps) {
             let problem = format!("{found} has {} steps where others have {steps}", found.shape[0]);
             return Err(OpError::new(op, Code::E3003).problem(problem).operands(&[at]).into());
         }

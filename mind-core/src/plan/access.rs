@@ -17,7 +17,7 @@ impl Step {
         match self {
             Self::Check { .. } => true,
             Self::Call(call) => call.external().is_some(),
-            Self::Loop(of) => of.body.steps.iter().any(Self::can_fail),
+            Self::Loop(of) => of.can_fail(),
             _ => false,
         }
     }

@@ -192,6 +192,7 @@ impl<'g> Planner<'g> {
                     body: Box::new(of.body.clone()),
                     steps: of.steps.clone(),
                     reverse: of.reverse,
+                    guard: of.guard,
                     operands: operands.collect(),
                     carries: of.carries.iter().map(|both| both.map(|item| self.stored(item))).collect(),
                     stacked: of.stacked.iter().map(|item| self.stored(*item)).collect(),

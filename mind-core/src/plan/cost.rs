@@ -61,10 +61,10 @@ impl Count<'_> {
         }
     }
 
-    /// That of the body, as often as it runs.
+    /// That of the body, as often as it runs. A loop without a limit counts as one step.
     fn repeated(&mut self, of: &Loop) -> Result<(), Overflow> {
         for step in &of.body.steps {
-            self.add(&step.cost(&of.body)?, &of.steps)?;
+            self.add(&step.cost(&of.body)?, of.steps.as_ref().unwrap_or(&Dim::ONE))?;
         }
         Ok(())
     }

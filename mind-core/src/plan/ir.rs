@@ -6,7 +6,7 @@ use super::{Finish, Nest, Strips, View};
 use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
-    ir::{Access, Convolution, External, Op, Own, ValueId},
+    ir::{Access, Convolution, External, Guard, Op, Own, ValueId},
     map::Map,
     ops::Requirement,
     ty::{DType, Shape, Type},
@@ -322,16 +322,26 @@ pub struct Loop {
     /// The plan of a step. Its inputs are the operands, its results are the next carries, then the results that are stacked. Its symbols are
     /// those of the plan around it.
     pub body: Box<Plan>,
-    /// The number of steps.
-    pub steps: Dim,
+    /// The number of steps, unless only the guard ends the loop.
+    pub steps: Option<Dim>,
     /// Whether the last element is the first to be visited.
     pub reverse: bool,
+    /// Which steps run.
+    pub guard: Guard,
     /// The operands, the first values of the carries before all others.
     pub operands: Vec<(Argument, Access)>,
     /// For each carry where its last value goes, and as much memory again. A single number is stored as one element.
     pub carries: Vec<[BufferId; 2]>,
     /// Where what each step gives behind the carries goes, an element along the leading axis each.
     pub stacked: Vec<BufferId>,
+}
+
+impl Loop {
+    /// Whether it can fail: in a step, or because it has not ended after the last step.
+    pub fn can_fail(&self) -> bool {
+        let is_limited = self.guard == Guard::Carry && self.steps.is_some();
+        is_limited || self.body.steps.iter().any(Step::can_fail)
+    }
 }
 
 /// An operand of a call, or a value that is watched.

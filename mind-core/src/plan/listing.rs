@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write};
 use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
-    ir::{Access, External, Slice, ValueId},
+    ir::{Access, External, Guard, Slice, ValueId},
     map::{Map, Notation},
     ops::Attribute,
     plan::{
@@ -131,8 +131,13 @@ impl Listing<'_> {
         });
         let (results, operands) = (results.join(", "), operands.collect::<Vec<_>>().join(", "));
         let back = if of.reverse { ", from the last to the first" } else { "" };
-        let mut lines =
-            vec![format!("loop     {results} <- {operands}  ({} steps{back})", self.dim(&of.steps))];
+        let guard = match of.guard {
+            Guard::Always => String::new(),
+            Guard::Carry => format!(", while {}", self.buffer(of.carries[0][0])),
+            Guard::Operand => format!(", if {}", self.argument(&of.operands[of.carries.len()].0)),
+        };
+        let steps = of.steps.as_ref().map_or_else(|| "any number of".to_owned(), |steps| self.dim(steps));
+        let mut lines = vec![format!("loop     {results} <- {operands}  ({steps} steps{back}{guard})")];
         let inner = Listing { plan: &of.body, value_name: &|_| None, bindings: self.bindings };
         lines.extend(of.body.steps.iter().flat_map(|step| inner.step(step)).map(|line| format!("  {line}")));
         lines

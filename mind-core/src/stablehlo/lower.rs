@@ -14,9 +14,10 @@ use crate::{
     data::TensorData,
     dim::{Bindings, Dim},
     ir::{
-        Access, Arrange, Const, Effect, Inst, Join, Made, Module, Nesting, Op, Own, Part, Product, Rows,
-        Scan, Slice, ValueId,
+        Access, Arrange, Const, Effect, Guard, Inst, Join, Made, Module, Nesting, Op, Own, Part, Product,
+        Rows, Scan, Slice, ValueId,
     },
+    map::Map,
     ops::{position, seen_through},
     plan::Update,
     ty::DType,
@@ -203,7 +204,8 @@ impl Lowering<'_> {
     fn scan(&mut self, scan: &Scan, operands: &[SsaValue]) -> Vec<SsaValue> {
         let carries = scan.carry_count();
         let accesses = scan.accesses(operands.iter().map(|operand| self.writer.tensor(*operand).rank()));
-        let steps = self.writer.tensor(operands[Scan::counted(&accesses)]).shape[0];
+        let counted = Scan::counted(&accesses);
+        let steps = counted.map_or(1, |counted| self.writer.tensor(operands[counted]).shape[0]);
         let place = Tensor::scalar(DType::I64);
         let mut number_of = |number: i64| self.writer.constant(&number.to_string(), place.clone());
         let [zero, one, end] = [0, 1, steps].map(&mut number_of);
@@ -219,7 +221,17 @@ impl Lowering<'_> {
         let under_way = self.writer.start(&start);
         let (count, now) = (under_way.now[0], under_way.now.clone());
         let outer = self.writer.open();
-        let goes_on = elements::play(&mut self.writer, "lt(at, end)", &[("at", count), ("end", end)]);
+        let is_left = elements::play(&mut self.writer, "lt(at, end)", &[("at", count), ("end", end)]);
+        let guard = match scan.guard {
+            Guard::Always => None,
+            Guard::Carry => Some(now[1]),
+            Guard::Operand => (accesses[carries] == Access::Whole).then(|| operands[carries]),
+        };
+        let goes_on = match guard {
+            None => is_left,
+            Some(guard) if counted.is_none() => guard,
+            Some(guard) => elements::apply(&mut self.writer, Map::And, &[is_left, guard]),
+        };
         let condition = self.writer.close(outer, &[goes_on]);
         let outer = self.writer.open();
         let at = last.map_or(count, |last| {
@@ -231,12 +243,22 @@ impl Lowering<'_> {
             let is_iterated = *access == Access::Element;
             inputs.push(if is_iterated { self.element(*operand, at, zero) } else { *operand });
         }
-        let results = self.module(&scan.body, inputs);
         let mut next = vec![elements::play(&mut self.writer, "at + one", &[("at", count), ("one", one)])];
-        next.extend(&results[..carries]);
+        let is_optional = scan.guard == Guard::Operand && guard.is_none();
+        let runs = is_optional.then(|| (inputs[carries], self.writer.open()));
+        let results = self.module(&scan.body, inputs);
+        let mut after = results[..carries].to_vec();
         for (whole, element) in stacked.iter().zip(&results[carries..]) {
-            next.push(self.with_element(*whole, *element, at, zero));
+            after.push(self.with_element(*whole, *element, at, zero));
         }
+        if let Some((runs, outer)) = runs {
+            let then = self.writer.close(outer, &after);
+            let outer = self.writer.open();
+            let otherwise = self.writer.close(outer, &now[1..]);
+            let tensors = now[1..].iter().map(|value| self.writer.tensor(*value).clone()).collect();
+            after = self.writer.either(runs, [&then, &otherwise], tensors);
+        }
+        next.extend(after);
         let step = self.writer.close(outer, &next);
         let results = self.writer.repeat(under_way, &condition, &step);
         results[1..].to_vec()

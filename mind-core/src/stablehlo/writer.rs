@@ -164,6 +164,27 @@ impl Writer {
         results
     }
 
+    /// The results of the first region if the condition is true, otherwise of the second.
+    pub(super) fn either(
+        &mut self,
+        condition: SsaValue,
+        [then, otherwise]: [&Region; 2],
+        tensors: Vec<Tensor>,
+    ) -> Vec<SsaValue> {
+        let (number, condition) = (self.number(), self.name(condition).to_owned());
+        let types: Vec<_> = tensors.iter().map(Tensor::to_string).collect();
+        let (types, count) = (types.join(", "), tensors.len());
+        let (Region(then), Region(otherwise)) = (then, otherwise);
+        self.write(format_args!(
+            "%{number}:{count} = \"stablehlo.if\"({condition}) ({{\n{then}    }}, {{\n{otherwise}    }}) : (tensor<i1>) -> ({types})"
+        ));
+        let results = tensors.into_iter().enumerate();
+        let results: Vec<_> =
+            results.map(|(at, tensor)| self.value(tensor, format!("%{number}#{at}"))).collect();
+        results.iter().for_each(|value| self.mark_quotient(*value));
+        results
+    }
+
     /// `%2 = stablehlo.add %0, %1 : tensor<f32>`, with what stands between the operands and the types.
     pub(super) fn operation(
         &mut self,

@@ -9,10 +9,12 @@ use super::{
 use crate::{
     build::Builder,
     canon::canonicalise,
+    dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
-    ir::{Module, Nested, Nesting, Op, Own, Scan, ValueId},
+    ir::{Const, Guard, Made, Module, Nested, Nesting, Op, Own, Scan, ValueId},
+    map::formula,
     ops::Profile,
-    ty::Type,
+    ty::{DType, Type},
     verify::verify,
 };
 
@@ -36,7 +38,7 @@ impl Generator {
         let mut operands = vec![x];
         operands.extend(self.partner(|_| true).filter(|other| *other != x));
         let types: Vec<Type> = operands.iter().map(|operand| self.builder.ty(*operand).clone()).collect();
-        let function = self.inner(&types, 0);
+        let function = self.inner(&types, 0, |_, _| {});
         let nested = Nested::new(function.clone()).ok()?;
         let call = Op::Own(Own::Nesting(Nesting::Call(nested)));
         if self.random.once_in(2) {
@@ -53,7 +55,8 @@ impl Generator {
         Some((Op::Own(Own::Nesting(Nesting::Pullback(pullback))), results))
     }
 
-    /// A loop over a value, with up to two carries, another value that is iterated, and one that every step has.
+    /// A loop over a value, with up to two carries, another value that is iterated, and one that every step has. Some of its steps may
+    /// not run.
     fn scan(&mut self) -> Option<Proposal> {
         let x = self.partner(|ty| ty.rank() > 0)?;
         let steps = self.builder.ty(x).shape.first()?.clone();
@@ -76,9 +79,81 @@ impl Generator {
             types.push(if is_iterated { element() } else { ty.clone() });
             operands.push(operand);
         }
-        let body = Nested::new(self.inner(&types, carries)).ok()?;
-        let scan = Scan { body, carries: carries as i64, reverse: self.random.once_in(2) };
-        Some((Op::Own(Own::Nesting(Nesting::Scan(scan))), operands))
+        let reverse = self.random.once_in(2);
+        match self.random.below(4) {
+            0 => self.scan_when(&steps, carries, reverse, types, operands),
+            1 => self.scan_while(&steps, carries, reverse, types, operands),
+            _ => {
+                let body = Nested::new(self.inner(&types, carries, |_, _| {})).ok()?;
+                let scan = Scan { body, carries: carries as i64, reverse, guard: Guard::Always };
+                Some((scan.into(), operands))
+            }
+        }
+    }
+
+    /// A loop of which some steps do not run.
+    fn scan_when(
+        &mut self,
+        steps: &Dim,
+        carries: usize,
+        reverse: bool,
+        mut types: Vec<Type>,
+        mut operands: Vec<ValueId>,
+    ) -> Option<Proposal> {
+        let is_truth = |ty: &Type| ty.dtype == DType::Bool && ty.shape.iter().all(|extent| extent == steps);
+        let runs = match self.partner(|ty| is_truth(ty) && ty.rank() < 2) {
+            Some(known) => known,
+            None => {
+                let iota = Op::Made(Made::Iota { shape: vec![steps.clone()], axis: 0 });
+                let iota = self.builder.push(iota, &[]).ok()?;
+                formula(&mut self.builder, "lt(i, 2.0)", &[("i", iota)]).ok()?
+            }
+        };
+        types.insert(carries, Type::scalar(DType::Bool));
+        operands.insert(carries, runs);
+        let body = Nested::new(self.inner(&types, carries, |_, _| {})).ok()?;
+        let scan = Scan { body, carries: carries as i64, reverse, guard: Guard::Operand };
+        Some((scan.into(), operands))
+    }
+
+    /// A loop that ends at the last element or before.
+    fn scan_while(
+        &mut self,
+        steps: &Dim,
+        carries: usize,
+        reverse: bool,
+        mut types: Vec<Type>,
+        mut operands: Vec<ValueId>,
+    ) -> Option<Proposal> {
+        let iota = Op::Made(Made::Iota { shape: vec![steps.clone()], axis: 0 });
+        let iota = self.builder.push(iota, &[]).ok()?;
+        let goes_on = match self.partner(|ty| ty.dtype == DType::Bool && ty.rank() == 0) {
+            Some(known) => known,
+            None => {
+                let zero = self.builder.constant(DType::I64, 0.0);
+                formula(&mut self.builder, "lt(zero, 1.0)", &[("zero", zero)]).ok()?
+            }
+        };
+        types.insert(0, Type::scalar(DType::Bool));
+        operands.insert(0, goes_on);
+        types.push(Type::scalar(DType::I64));
+        operands.push(iota);
+        let at = ValueId::new(types.len() - 1);
+        let count = Const::Count { shape: [steps.clone()].into_iter().collect(), dtype: DType::I64 };
+        let body = self.inner(&types, carries + 1, |builder, outputs| {
+            let is_last = if reverse {
+                formula(builder, "le(at, 0.0)", &[("at", at)])
+            } else {
+                let count = builder.push(Op::Const(count), &[]).expect("it has no operands");
+                formula(builder, "ge(at + 1.0, count)", &[("at", at), ("count", count)])
+            };
+            let names = [("goes_on", outputs[0]), ("is_last", is_last.expect("both are single integers"))];
+            let goes_on = formula(builder, "and(goes_on, not(is_last))", &names);
+            outputs[0] = goes_on.expect("both are single truth values");
+        });
+        let scan =
+            Scan { body: Nested::new(body).ok()?, carries: carries as i64 + 1, reverse, guard: Guard::Carry };
+        Some((scan.into(), operands))
     }
 
     /// A further result of an instruction that has several.
@@ -90,8 +165,14 @@ impl Generator {
         Some((op, vec![found]))
     }
 
-    /// A random module on inputs of these types, whose first results are of the types of the first inputs.
-    fn inner(&mut self, inputs: &[Type], carries: usize) -> Module {
+    /// A random module on inputs of these types, whose first results are of the types of the first inputs. `finish` may add
+    /// instructions and change results.
+    fn inner(
+        &mut self,
+        inputs: &[Type],
+        carries: usize,
+        finish: impl FnOnce(&mut Builder, &mut Vec<ValueId>),
+    ) -> Module {
         let random = mem::replace(&mut self.random, Random::new(0));
         let (builder, profile, depth) = (Builder::new(), self.profile, self.depth + 1);
         let mut inner = Self { random, builder, profile, depth };
@@ -114,6 +195,7 @@ impl Generator {
             outputs.push(inner.value());
         }
         self.random = mem::replace(&mut inner.random, Random::new(0));
+        finish(&mut inner.builder, &mut outputs);
         inner.builder.finish(outputs)
     }
 }

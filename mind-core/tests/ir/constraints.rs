@@ -6,8 +6,8 @@ use mind_core::{
     data::TensorData,
     diag::Code::{self, *},
     ir::{
-        Arrange, Const, Convolution, Cumulation, External, Join, Made, Nested, Nesting, NestingFault, Op,
-        Operands, Own, Padding, Part, Product, Reduction, Reorder, Rows, Scan, Slice, Window,
+        Arrange, Const, Convolution, Cumulation, External, Guard, Join, Made, Nested, Nesting, NestingFault,
+        Op, Operands, Own, Padding, Part, Product, Reduction, Reorder, Rows, Scan, Slice, Window,
     },
     map::Map,
     ops::{Focus, Profile},
@@ -893,7 +893,7 @@ fn pullback_c5() {
 
 fn scan(carries: i64, inputs: &[&str], outputs: &[usize]) -> Op {
     let body = inner(inputs, outputs);
-    Op::Own(Own::Nesting(Nesting::Scan(Scan { body, carries, reverse: false })))
+    Op::Own(Own::Nesting(Nesting::Scan(Scan { body, carries, reverse: false, guard: Guard::Always })))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::{
-    ir::Access,
+    ir::{Access, Guard},
     plan::{Argument, BufferId, Loop, Plan, Step},
     ty::{DType, Type},
 };
@@ -42,11 +42,12 @@ pub(super) fn dtypes(plan: &Plan) -> BTreeSet<DType> {
 pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     let module = module(body.loops);
     body.loops += 1;
-    let (steps, step, at) = (body.extent(&of.steps), body.names.fresh("step"), body.names.fresh("at"));
+    let steps = of.steps.as_ref().map(|steps| body.extent(steps));
+    let (step, at) = (body.names.fresh("step"), body.names.fresh("at"));
     body.text.push_str("{\n");
     let carries: Vec<Carry> = (0..of.carries.len()).map(|position| Carry::new(body, of, position)).collect();
     for ((carry, buffers), (first, _)) in carries.iter().zip(&of.carries).zip(&of.operands) {
-        carry.declare(body, *buffers, &steps);
+        carry.declare(body, *buffers, steps.as_deref().filter(|_| of.guard == Guard::Always));
         let now = &carry.now;
         let _ = match first {
             Argument::Tensor(buffer, _) => {
@@ -55,11 +56,21 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
             Argument::Scalar(scalar, _) => writeln!(body.text, "{now}[0] = {};", body.scalar_text(scalar)),
         };
     }
-    let _ = writeln!(body.text, "for {step} in 0..{steps} {{");
-    let _ = match of.reverse {
-        true => writeln!(body.text, "let {at} = {steps} - 1 - {step};"),
-        false => writeln!(body.text, "let {at} = {step};"),
+    // Whether an odd number of steps has run.
+    let odd = (of.guard != Guard::Always).then(|| body.names.fresh("odd"));
+    if let Some(odd) = &odd {
+        let _ = writeln!(body.text, "let mut {odd} = false;");
+    }
+    let _ = match &steps {
+        Some(steps) => writeln!(body.text, "for {step} in 0..{steps} {{"),
+        None => writeln!(body.text, "loop {{"),
     };
+    let _ = match &steps {
+        Some(steps) if of.reverse => writeln!(body.text, "let {at} = {steps} - 1 - {step};"),
+        Some(_) => writeln!(body.text, "let {at} = {step};"),
+        None => Ok(()),
+    };
+    guard(body, of, &carries, [steps.as_deref().unwrap_or("0"), &step, &at]);
     let mut arguments = String::from("sizes, ");
     let mut operands = of.operands.iter().enumerate();
     for (position, (operand, access)) in operands.by_ref() {
@@ -94,11 +105,46 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
         .collect();
     let _ = writeln!(body.text, "({returned}) = {module}::run({arguments}rt::Segments {{ {memory} }})?;");
     carries.iter().for_each(|carry| carry.step(body));
-    body.text.push_str("}\n");
-    for (carry, [last, _]) in carries.iter().zip(&of.carries) {
-        carry.finish(body, *last);
+    if let Some(odd) = &odd {
+        let _ = writeln!(body.text, "{odd} = !{odd};");
     }
     body.text.push_str("}\n");
+    if let (Guard::Carry, Some(steps)) = (of.guard, &steps) {
+        let (goes_on, function) = (&carries[0].now, body.function);
+        let _ = writeln!(body.text, "rt::check_ended({goes_on}[0], {steps}, {function:?})?;");
+    }
+    for (carry, [last, _]) in carries.iter().zip(&of.carries) {
+        carry.finish(body, *last, odd.as_deref());
+    }
+    body.text.push_str("}\n");
+}
+
+/// Leaves the loop, or the step, if the step does not run. Its stacked results are zeros.
+fn guard(body: &mut Body<'_>, of: &Loop, carries: &[Carry], [steps, step, at]: [&str; 3]) {
+    let (goes_on, way) = match of.guard {
+        Guard::Always => return,
+        Guard::Carry => (format!("{}[0]", carries[0].now), "break"),
+        Guard::Operand => {
+            let position = of.carries.len();
+            match &of.operands[position].0 {
+                Argument::Scalar(scalar, _) => (body.scalar_text(scalar), "break"),
+                Argument::Tensor(buffer, _) => {
+                    (element(body, *buffer, &of.body.inputs[position].ty, at, ""), "continue")
+                }
+            }
+        }
+    };
+    let mut zeros = String::new();
+    for (buffer, ty) in of.stacked.iter().zip(&of.body.results[carries.len()..]) {
+        let (buffer, count) = (body.write(*buffer), element_count(ty));
+        let range = match (way, of.reverse) {
+            ("continue", _) => format!("{at} * {count}..({at} + 1) * {count}"),
+            (_, false) => format!("{step} * {count}.."),
+            (_, true) => format!("..({steps} - {step}) * {count}"),
+        };
+        let _ = write!(zeros, "{buffer}[{range}].fill(::core::default::Default::default()); ");
+    }
+    let _ = writeln!(body.text, "if !{goes_on} {{ {zeros}{way}; }}");
 }
 
 /// A carry with no more elements than this is kept in arrays.
@@ -121,7 +167,8 @@ impl Carry {
         Self { now, next, array }
     }
 
-    fn declare(&self, body: &mut Body<'_>, [last, spare]: [BufferId; 2], steps: &str) {
+    /// Declares both values. `steps` is the number of steps that run, if it is known.
+    fn declare(&self, body: &mut Body<'_>, [last, spare]: [BufferId; 2], steps: Option<&str>) {
         let Self { now, next, array } = self;
         let value = match array {
             Some(count) => {
@@ -130,10 +177,13 @@ impl Carry {
             }
             None => {
                 let (last, spare) = (body.write(last), body.write(spare));
-                // The last step writes to where the value belongs.
-                format!(
-                    "if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {spare}[..]) }} else {{ (&mut {spare}[..], &mut {last}[..]) }}"
-                )
+                match steps {
+                    // The last step writes to where the value belongs.
+                    Some(steps) => format!(
+                        "if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {spare}[..]) }} else {{ (&mut {spare}[..], &mut {last}[..]) }}"
+                    ),
+                    None => format!("(&mut {last}[..], &mut {spare}[..])"),
+                }
             }
         };
         let _ = writeln!(body.text, "let (mut {now}, mut {next}) = {value};");
@@ -147,11 +197,17 @@ impl Carry {
         };
     }
 
-    fn finish(&self, body: &mut Body<'_>, last: BufferId) {
-        if self.array.is_some() {
-            let last = body.write(last);
-            let _ = writeln!(body.text, "{last}.copy_from_slice(&{});", self.now);
-        }
+    /// Moves the last value to where it belongs, if it is not there.
+    fn finish(&self, body: &mut Body<'_>, last: BufferId, odd: Option<&str>) {
+        let Self { now, next, array } = self;
+        let _ = match (array, odd) {
+            (Some(_), _) => {
+                let last = body.write(last);
+                writeln!(body.text, "{last}.copy_from_slice(&{now});")
+            }
+            (None, Some(odd)) => writeln!(body.text, "if {odd} {{ {next}.copy_from_slice({now}); }}"),
+            (None, None) => Ok(()),
+        };
     }
 }
 
@@ -161,7 +217,11 @@ fn element(body: &Body<'_>, buffer: BufferId, ty: &Type, at: &str, borrow: &str)
     if ty.rank() == 0 {
         return format!("{whole}[{at}]");
     }
-    let count = ty.shape.element_count().expect("a verified type has a countable number of elements");
-    let count = grouped(&extent(&count, Arithmetic::Plain));
+    let count = element_count(ty);
     format!("{borrow}{whole}[{at} * {count}..][..{count}]")
+}
+
+fn element_count(ty: &Type) -> String {
+    let count = ty.shape.element_count().expect("a verified type has a countable number of elements");
+    grouped(&extent(&count, Arithmetic::Plain))
 }

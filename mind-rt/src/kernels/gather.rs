@@ -94,6 +94,14 @@ pub fn check_divisors<I: Index>(divisors: &[I], what: &'static str) -> Result<()
     zero.map_or(Ok(()), |position| Err(Error::DivisionByZero { what, position }))
 }
 
+/// Checks that a loop has ended.
+///
+/// # Errors
+/// E6010 if it has not.
+pub fn check_ended(goes_on: bool, steps: usize, function: &'static str) -> Result<(), Error> {
+    if goes_on { Err(Error::LoopLimit { function, steps }) } else { Ok(()) }
+}
+
 /// What an index picks of a contiguous tensor.
 #[derive(Clone, Copy, Debug)]
 pub enum Picked {

@@ -14,7 +14,7 @@ use mind::__private as rt;
 use mind_core::{
     dim::{Bindings, Dim, Symbol},
     interp::{Array, Elements, apply},
-    ir::{Access, Padding, ValueId},
+    ir::{Access, Guard, Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
         Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul, Plan,
@@ -336,25 +336,25 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The plan of the body, run for each element. As in emitted code the carries take turns in two buffers, and what a step gives
-    /// is written where it belongs at once.
+    /// Runs the plan of the body for each element. As in emitted code the carries alternate between two buffers, and each step
+    /// writes its stacked results where they belong.
     fn repeat(&mut self, of: &Loop) -> Result<(), rt::Error> {
-        let steps = self.size(&of.steps);
-        for ([last, spare], (first, _)) in of.carries.iter().zip(&of.operands) {
+        let steps = of.steps.as_ref().map(|steps| self.size(steps));
+        // If all steps run, the last step writes the buffer of the last value.
+        let mut now = steps.filter(|_| of.guard == Guard::Always).unwrap_or(0) % 2;
+        for (both, (first, _)) in of.carries.iter().zip(&of.operands) {
             let first = self.value(first).elements;
-            self.store_buffer(if steps.is_multiple_of(2) { *last } else { *spare }, first);
+            self.store_buffer(both[now], first);
         }
-        for step in 0..steps {
-            let at = if of.reverse { steps - 1 - step } else { step };
-            // The buffer that has the last value is written by the last step.
-            let turn = |both: &[BufferId; 2], behind: usize| both[(steps - step - behind) % 2];
+        for step in 0..steps.unwrap_or(usize::MAX) {
+            let at = steps.filter(|_| of.reverse).map_or(step, |steps| steps - 1 - step);
             let inputs: Vec<Array> = of
                 .operands
                 .iter()
                 .enumerate()
                 .map(|(position, (operand, access))| match access {
                     Access::Carry => {
-                        let elements = self.load_buffer(turn(&of.carries[position], 0));
+                        let elements = self.load_buffer(of.carries[position][now]);
                         Array::new(self.sizes(&operand.ty().shape), elements)
                     }
                     Access::Whole => self.value(operand),
@@ -366,12 +366,31 @@ impl Run<'_> {
                     }
                 })
                 .collect();
-            let bindings = self.bindings.clone();
-            let outcome =
-                execute(&of.body, &inputs, &bindings, self.nests).map_err(|failure| failure.error)?;
-            let mut results = outcome.results.into_iter();
+            let runs = match of.guard {
+                Guard::Always => true,
+                Guard::Carry => inputs[0].elements.to_f64()[0] != 0.0,
+                Guard::Operand => inputs[of.carries.len()].elements.to_f64()[0] != 0.0,
+            };
+            if !runs && steps.is_none() {
+                break;
+            }
+            let results = match runs {
+                true => {
+                    let bindings = self.bindings.clone();
+                    let outcome = execute(&of.body, &inputs, &bindings, self.nests);
+                    outcome.map_err(|failure| failure.error)?.results
+                }
+                false => Vec::new(),
+            };
+            for (stacked, ty) in of.stacked.iter().zip(&of.body.results[of.carries.len()..]) {
+                let count: usize = self.sizes(&ty.shape).iter().product();
+                match_dtype!(ty.dtype, T => {
+                    self.elements_mut::<T>(*stacked)[at * count..][..count].fill(T::default());
+                });
+            }
+            let mut results = results.into_iter();
             for (both, result) in of.carries.iter().zip(results.by_ref()) {
-                self.store_buffer(turn(both, 1), result.elements);
+                self.store_buffer(both[1 - now], result.elements);
             }
             for (stacked, result) in of.stacked.iter().zip(results) {
                 let count = len(&result.elements);
@@ -379,6 +398,17 @@ impl Run<'_> {
                     self.elements_mut(*stacked)[at * count..][..count].copy_from_slice(from);
                 });
             }
+            if runs {
+                now = 1 - now;
+            }
+        }
+        if let (Guard::Carry, Some(steps)) = (of.guard, steps) {
+            let goes_on = self.load_buffer(of.carries[0][now]).to_f64()[0] != 0.0;
+            rt::check_ended(goes_on, steps, "test")?;
+        }
+        for both in &of.carries {
+            let last = self.load_buffer(both[now]);
+            self.store_buffer(both[0], last);
         }
         Ok(())
     }

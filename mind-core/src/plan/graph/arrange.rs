@@ -404,7 +404,7 @@ impl<'m> Arranger<'m> {
         let types: Vec<Type> = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
         let carries = scan.carry_count();
         let accesses = scan.accesses(types.iter().map(Type::rank));
-        let steps = types[Scan::counted(&accesses)].shape[0].clone();
+        let steps = Scan::counted(&accesses).map(|counted| types[counted].shape[0].clone());
         // A single number is stored as one element.
         let stored = |ty: Type| if ty.rank() == 0 { ty.with_shape(Shape::literal(&[1])) } else { ty };
         let results = ops::results_of_loop(&inst.op, scan, &types.iter().collect::<Vec<_>>());
@@ -418,6 +418,7 @@ impl<'m> Arranger<'m> {
             body,
             steps,
             reverse: scan.reverse,
+            guard: scan.guard,
             operands,
             carries: (0..carries).map(|carry| [result(carry), result(results.len() + carry)]).collect(),
             stacked: (carries..results.len()).map(result).collect(),

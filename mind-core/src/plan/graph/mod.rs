@@ -5,7 +5,7 @@ mod arrange;
 use crate::{
     data::TensorData,
     dim::Dim,
-    ir::{Access, Convolution, Op, Own, ValueId},
+    ir::{Access, Convolution, Guard, Op, Own, ValueId},
     map::Map,
     opt::Optimised,
     plan::{Condition, Plan, Scalar, Step, Update, View, Watch, Watching},
@@ -103,8 +103,10 @@ pub(super) enum Work {
 #[derive(Clone, Debug)]
 pub(super) struct LoopWork {
     pub(super) body: Plan,
-    pub(super) steps: Dim,
+    /// The number of steps, unless only the guard ends the loop.
+    pub(super) steps: Option<Dim>,
     pub(super) reverse: bool,
+    pub(super) guard: Guard,
     pub(super) operands: Vec<(Type, Access)>,
     /// For each carry the item of its last value, and that of as much memory again.
     pub(super) carries: Vec<[ItemId; 2]>,
@@ -167,7 +169,9 @@ impl Item {
         match &self.work {
             Work::Check { .. } => true,
             Work::Call { op, .. } => matches!(op, Op::Own(Own::External(_))),
-            Work::Loop(of) => of.body.steps.iter().any(Step::can_fail),
+            Work::Loop(of) => {
+                of.body.steps.iter().any(Step::can_fail) || (of.guard == Guard::Carry && of.steps.is_some())
+            }
             _ => false,
         }
     }

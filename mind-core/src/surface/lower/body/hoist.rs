@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::{Builder, extracted};
-use crate::ir::{Access, Arrange, Inst, Module, Nested, Op, Product, Scan, ValueId};
+use crate::ir::{Access, Arrange, Guard, Inst, Module, Nested, Op, Product, Scan, ValueId};
 use crate::ops::OpError;
 use crate::ty::MAX_RANK;
 
@@ -25,6 +25,10 @@ pub(super) fn hoisted(
     scan: Scan,
     operands: Vec<ValueId>,
 ) -> Result<(Scan, Vec<ValueId>), Box<OpError>> {
+    // Steps that do not run compute no product.
+    if scan.guard != Guard::Always {
+        return Ok((scan, operands));
+    }
     let accesses = scan.accesses(operands.iter().map(|operand| builder.ty(*operand).rank()));
     let from = sources(&scan.body, &accesses);
     let products: Vec<(ValueId, Factors)> = scan
@@ -151,7 +155,9 @@ impl Before<'_> {
         let needs = Needs::of(self.body, &[value], |value| self.known.contains_key(&value));
         let operands: Vec<ValueId> = needs.known.iter().map(|input| self.known[input]).collect();
         let body = part(self.body, &needs.known, &needs.computed, &[value]);
-        let stacked = self.builder.push(Scan { body, carries: 0, reverse: false }.into(), &operands)?;
+        let stacked = self
+            .builder
+            .push(Scan { body, carries: 0, reverse: false, guard: Guard::Always }.into(), &operands)?;
         self.known.insert(value, stacked);
         Ok(stacked)
     }
@@ -169,7 +175,8 @@ impl Before<'_> {
             None => self.builder.ty(self.known[input]).rank() > self.body.ty(*input).rank(),
         };
         if !inputs.iter().any(is_iterated) {
-            inputs.push(ValueId::new(Scan::counted(accesses)));
+            let counted = Scan::counted(accesses).expect("a loop without a guard iterates over an operand");
+            inputs.push(ValueId::new(counted));
         }
         (part(self.body, &inputs, &needs.computed, self.body.outputs()), inputs)
     }

@@ -9,7 +9,7 @@ use super::report::Spot;
 use crate::build::extracted;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
-use crate::ir::{Inst, Made, Nested, Op, Scan, ValueId};
+use crate::ir::{Guard, Inst, Made, Nested, Op, Scan, ValueId};
 use crate::map::formula;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
@@ -71,7 +71,7 @@ impl BodyLowering<'_> {
         let carries =
             i64::try_from(open.carry.leaves().len()).expect("a value has a bounded number of tensors");
         let (body, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
-        let scan = Scan { body, carries, reverse: of.reverse };
+        let scan = Scan { body, carries, reverse: of.reverse, guard: Guard::Always };
         let (scan, operands) = hoisted(&mut self.builder, scan, operands)
             .map_err(|error| Diag::new(error.code, self.body[head].site, error.to_string()))?;
         self.made.resize(self.builder.insts().len(), Some(head));

@@ -166,6 +166,7 @@ impl GradientTarget {
                 targets.iter().find(|target| target.inputs.contains(&input.index()))
             }
             AutodiffError::UnsupportedOp { .. }
+            | AutodiffError::UnlimitedLoop
             | AutodiffError::UnsupportedType(_)
             | AutodiffError::Verification(_)
             | AutodiffError::InvalidAxis { .. }
