@@ -1,4 +1,4 @@
-//! The way to make modules.
+//! The builder of modules.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// The way to make modules: it infers each result type and refuses an instruction that breaks a rule.
+/// A builder of modules. It infers each result type and refuses an instruction that breaks a rule.
 ///
 /// ```
 /// use mind_core::{build::Builder, ir::{Op, Product}, ty::{DType, Shape, Type}};
@@ -32,15 +32,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder of an empty module.
+    /// A builder without instructions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an input; inputs come before everything else.
+    /// Adds an input. Inputs come before all other instructions.
     ///
     /// # Errors
-    /// E4004 if the name is empty or taken, or an operation came before; E3006, E1008 and E2005 for a bad type.
+    /// E4004 if the name is empty or taken, or another operation came before; E3006 or E1008 for an invalid type.
     pub fn input(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Result<ValueId, Box<OpError>> {
         let name = name.into();
         let before = self.insts.last().map(|inst| &inst.op);
@@ -52,7 +52,7 @@ impl Builder {
     /// Adds an operation on earlier values and infers the type of its result.
     ///
     /// # Errors
-    /// The rule that the operation breaks.
+    /// The broken rule of the operation.
     ///
     /// # Panics
     /// If an operand is not a value of this builder, or `op` is an input.
@@ -61,12 +61,12 @@ impl Builder {
         Ok(self.add(op, operands, ty))
     }
 
-    /// A value of this type that is an input of a module that is [cut out](Self::cut) later.
+    /// A value of this type that becomes an input of a module that is [cut out](Self::cut) later.
     pub(crate) fn placeholder(&mut self, ty: Type) -> ValueId {
         self.add(Op::input(Arc::from("placeholder")), &[], ty)
     }
 
-    /// Takes away the instructions from a position on.
+    /// Removes and returns the instructions from position `start` on.
     pub(crate) fn cut(&mut self, start: usize) -> Vec<Inst> {
         self.insts.split_off(start)
     }
@@ -78,19 +78,20 @@ impl Builder {
         ValueId::new(self.insts.len() - 1)
     }
 
-    /// A single number of an element type: the constant operation that fits it.
+    /// Adds a single number as a constant of an element type.
     pub fn constant(&mut self, dtype: DType, value: f64) -> ValueId {
         let constant = Const::new(TensorData::splat(dtype, value), Shape::scalar());
         self.push(Op::Const(constant), &[]).expect("a single number is a valid constant")
     }
 
-    /// Adds all of `module` with its inputs replaced by `args` and its symbols by `bindings`; gives its outputs.
+    /// Adds the instructions of `module`, with its inputs replaced by `args` and its symbols by `bindings`. Returns its
+    /// outputs.
     ///
     /// # Errors
-    /// The rule that breaks under these arguments.
+    /// The rule that an instruction breaks with these arguments.
     ///
     /// # Panics
-    /// If there are not as many arguments as inputs.
+    /// If the number of arguments differs from the number of inputs.
     pub fn inline(
         &mut self,
         module: &Module,
@@ -131,16 +132,16 @@ impl Builder {
         &self.insts
     }
 
-    /// The module with these results.
+    /// Finishes the module with these results.
     pub fn finish(self, outputs: impl Into<Vec<ValueId>>) -> Module {
         Module::from_parts(self.insts, outputs.into())
     }
 }
 
-/// The module with symbols replaced, in its inputs too.
+/// The module with symbols replaced, also in its inputs.
 ///
 /// # Errors
-/// The rule that breaks under these bindings.
+/// The rule that an instruction breaks with these bindings.
 pub(crate) fn specialise(module: &Module, bindings: &Bindings) -> Result<Module, Box<OpError>> {
     if bindings.is_empty() {
         return Ok(module.clone());
@@ -156,8 +157,8 @@ pub(crate) fn specialise(module: &Module, bindings: &Bindings) -> Result<Module,
     Ok(builder.finish(outputs))
 }
 
-/// The module that computes the outputs by these instructions, in order, of another module: `inputs` are values of that one, with names
-/// and types.
+/// A module made of instructions of another module, in order. `inputs` are values of the other module that become
+/// inputs, with their names and types. `outputs` are values of the other module.
 ///
 /// # Panics
 /// If an instruction or an output reads a value that is neither an input nor the value of an earlier instruction.

@@ -1,17 +1,18 @@
 //! The canonical form that differentiation, optimisation and planning read.
 //!
-//! - Operands of commutative operations stand in ascending order.
+//! - Operands of commutative operations are in ascending order.
 //! - `Dot` of two matrices is `MatMul`.
 //! - A rank-0 `ConstTensor` of `i64`, `f32` or `f64` is `ConstI64`, `ConstF32` or `ConstF64`.
-//! - Reductions name their axes, ascending; so do `ExpandDims` and `Squeeze`.
-//! - What changes neither shape nor elements is gone: an empty `Squeeze` or `ExpandDims`, the identity permutation, a
-//!   reshape or broadcast to the operand's own shape, a slice of everything.
-//! - Arithmetic on single constants is done, where the result has the bits that run time would give.
-//! - The instructions of a module stand in the place of its `Call`; a module that is held is canonical too.
-//! - What no output needs is gone; inputs stay, in order, and so does what has an effect.
+//! - Reductions, `ExpandDims` and `Squeeze` list their axes in ascending order.
+//! - Operations that change neither shape nor elements are removed: an empty `Squeeze` or `ExpandDims`, the identity
+//!   permutation, a reshape or broadcast to the operand's own shape, a slice of everything.
+//! - Arithmetic on single constants is folded where the result has the same bits as at run time.
+//! - A `Call` is replaced by the instructions of its module. Other nested modules are canonical too.
+//! - Instructions that no output needs are removed, except for inputs, which keep their order, and for effects.
 //! - Values are numbered densely.
 //!
-//! One pass forward and one back: each instruction is rewritten after its operands were, so nothing is left to rewrite.
+//! One pass runs forward and one backward. Each instruction is rewritten after its operands, so one forward pass is
+//! enough.
 
 use std::{collections::BTreeMap, ops::Deref};
 
@@ -28,7 +29,7 @@ use crate::{
 pub struct Canonical(Verified);
 
 impl Canonical {
-    /// The module as what it was before: verified.
+    /// The module as a verified one.
     pub fn into_verified(self) -> Verified {
         self.0
     }
@@ -46,7 +47,7 @@ impl Deref for Canonical {
     }
 }
 
-/// The canonical form of a module: the same inputs, the same outputs to the bit.
+/// The canonical form of a module, with the same inputs and bit for bit the same outputs.
 ///
 /// ```
 /// use mind_core::{canon::canonicalise, build::Builder, ir::{Op, Product}, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
@@ -64,7 +65,8 @@ pub fn canonicalise(module: Verified) -> Canonical {
     canonicalise_mapped(module).0
 }
 
-/// [`canonicalise`], and for each value of `module` the canonical one that it became, if it is still there.
+/// As [`canonicalise`]. Also returns, for each value of `module`, the value of the canonical form that it became, if
+/// that is still there.
 pub fn canonicalise_mapped(module: Verified) -> (Canonical, Vec<Option<ValueId>>) {
     let mut map = Vec::new();
     let canonical = module.rewrite(|module| {
@@ -76,12 +78,12 @@ pub fn canonicalise_mapped(module: Verified) -> (Canonical, Vec<Option<ValueId>>
     (Canonical(canonical), map)
 }
 
-/// The canonical form of a module that an instruction holds, or will.
+/// The canonical form of a nested module.
 pub(crate) fn form(module: &Module) -> Module {
     prune(rewrite(module).0).0
 }
 
-/// The forward pass; also what each value became.
+/// The forward pass. Also returns the value that each value of `module` became.
 fn rewrite(module: &Module) -> (Module, Vec<ValueId>) {
     let mut rewriter = Rewriter { insts: Vec::with_capacity(module.insts().len()) };
     for (name, ty) in module.inputs() {
@@ -94,16 +96,17 @@ fn rewrite(module: &Module) -> (Module, Vec<ValueId>) {
     (Module::from_parts(rewriter.insts, outputs), values)
 }
 
-/// The rewritten instructions as they come.
+/// Collects the rewritten instructions.
 struct Rewriter {
     insts: Vec<Inst>,
 }
 
 impl Rewriter {
-    /// The instructions of a module whose inputs are these values; gives what each of its values became.
+    /// Rewrites the instructions of a module whose inputs are these values. Returns the value that each of its values
+    /// became.
     fn module(&mut self, module: &Module, inputs: Vec<ValueId>) -> Vec<ValueId> {
         let mut values = inputs;
-        // What the calls so far give.
+        // The results of the calls so far.
         let mut called: BTreeMap<ValueId, Vec<ValueId>> = BTreeMap::new();
         for (value, inst) in module.iter().skip(values.len()) {
             let operands = inst.operands.map(|operand| values[operand.index()]);
@@ -127,7 +130,7 @@ impl Rewriter {
         values
     }
 
-    /// An instruction in the one way to write it.
+    /// Adds an instruction in canonical form, or finds the value that replaces it.
     fn instruction(&mut self, op: &Op, operands: Operands, ty: &Type) -> ValueId {
         let mut operands = operands;
         if op.info().commutative && operands[0] > operands[1] {
@@ -146,7 +149,7 @@ impl Rewriter {
     }
 }
 
-/// The one way to write an operation.
+/// The canonical form of an operation.
 fn normal(op: Op, operands: &[&Type]) -> Op {
     match op {
         Op::Product(product) => Op::Product(product.canonical(operands)),
@@ -154,7 +157,7 @@ fn normal(op: Op, operands: &[&Type]) -> Op {
         Op::Reduce(reduce, reduction) => Op::Reduce(reduce, explicit(&reduction, operands[0].rank())),
         Op::ArgReduce(arg, reduction) => Op::ArgReduce(arg, explicit(&reduction, operands[0].rank())),
         Op::Arrange(arrange) => Op::Arrange(arrange.canonical()),
-        // There is but one way, but for what a module that it holds may be.
+        // These operations have one form only, except for a module that they hold.
         op => op.map_nested(form),
     }
 }
@@ -164,12 +167,13 @@ fn explicit(reduction: &Reduction, rank: usize) -> Reduction {
     Reduction { axes, keepdims: reduction.keeps() }
 }
 
-/// The constant that an instruction on constants gives, where every machine gives the same bits.
+/// The result of an instruction on constants, if it has the same bits on every machine.
 fn fold(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Option<Op> {
     Number::apply(op, |position| Number::of(&insts[operands[position].index()]))?.into_op()
 }
 
-/// The backward pass: keeps inputs and what outputs need; also what each value became.
+/// The backward pass: keeps inputs, effects and the values that outputs need. Also returns the value that each value
+/// became.
 fn prune(module: Module) -> (Module, Vec<Option<ValueId>>) {
     let live = module.live();
     let (insts, outputs) = module.into_parts();

@@ -1,6 +1,7 @@
-//! Cumulations: running sums, products, maxima and minima along an axis, and linear recurrences. Each has one row with all its properties.
+//! Cumulations: running sums, products, maxima and minima along an axis, and linear recurrences. Each has one row with
+//! all its properties.
 //!
-//! As those of [`reduce`](crate::reduce), rows are data without arrows to what is done with them.
+//! As in [`reduce`](crate::reduce), rows are data and do not depend on the code that uses them.
 
 use crate::{
     map::{Calculus, adjoint_of},
@@ -9,48 +10,49 @@ use crate::{
 
 /// The properties of a cumulation.
 pub struct Row {
-    /// As in Core IR text, `CumSum`.
+    /// The name in Core IR text, `CumSum`.
     pub name: &'static str,
-    /// As in MIC, as users call it and as messages name it, and the run time's function: `cumsum`.
+    /// The name in MIC, in programs and in messages, and the name of the run time's function: `cumsum`.
     pub function: &'static str,
-    /// What the operands are called in [`Intermediate::text`].
+    /// The names of the operands in [`Intermediate::text`].
     pub operands: &'static [&'static str],
-    /// How elements are put together.
+    /// The way in which elements are combined.
     pub combine: Combine,
-    /// The adjoint of each operand, inclusive and exclusive: steps in order, of which the last gives the operand's cotangent. See
-    /// [`play`].
+    /// The adjoint of each operand, for the inclusive and the exclusive form: steps in order, the last of which gives
+    /// the operand's cotangent. See [`play`].
     pub adjoint: &'static [[&'static [Intermediate]; 2]],
 }
 
-/// How elements along an axis are put together.
+/// The way in which elements along an axis are combined.
 #[derive(Clone, Copy)]
 pub enum Combine {
-    /// Each with all before it.
+    /// Each element with all elements before it.
     Monoid(&'static Monoid),
-    /// A factor and a summand at each place: the factor times what is there before it, and the summand. What is before the first
-    /// place is 0, and a product with 0 is 0, as that of [`Map::MulKeepZero`](crate::map::Map::MulKeepZero).
+    /// Each position has a factor and a summand: its state is the factor times the state before, plus the summand. The
+    /// state before the first position is 0. A product with 0 is 0, as in
+    /// [`Map::MulKeepZero`](crate::map::Map::MulKeepZero).
     Recurrence,
 }
 
-/// A value that an adjoint is made of.
+/// A step of an adjoint, which computes a value.
 pub struct Intermediate {
-    /// What later steps call it by.
+    /// The name of the value in later steps.
     pub name: &'static str,
-    /// A formula over the values before, and over the operands, the result `y` and its cotangent `dy`.
+    /// A formula over the values of earlier steps, the operands, the result `y` and its cotangent `dy`.
     pub text: &'static str,
-    /// The cumulation along the same axis of which the value is the result; nothing if it is the formula's.
+    /// A cumulation of the formula along the same axis. `None` if the value is the formula.
     pub over: Option<Over>,
 }
 
-/// A cumulation along the axis of another.
+/// A cumulation in an adjoint, along the axis of the primal cumulation.
 pub struct Over {
-    /// Which.
+    /// The cumulation.
     pub cumulate: Cumulate,
-    /// The name of what stands before the value among its operands, if anything does.
+    /// The name of the operand before the formula, if there is one.
     pub first: Option<&'static str>,
-    /// Whether it goes the other way.
+    /// Whether its direction is opposite to that of the primal cumulation.
     pub back: bool,
-    /// Whether the elements at a place are not among those of the place.
+    /// Whether it is exclusive: the result at a position leaves out the element there.
     pub exclusive: bool,
 }
 
@@ -72,11 +74,11 @@ impl Over {
     }
 }
 
-/// The cotangent of an operand: runs the steps of an adjoint. `names` holds the operands by their names, then `y` and `dy`; `over`
-/// emits a cumulation of values.
+/// Computes the cotangent of an operand by the steps of its adjoint. `names` holds the operands by their names, then
+/// `y` and `dy`. `over` applies a cumulation to values.
 ///
 /// # Errors
-/// As the calculus.
+/// The errors of the calculus.
 ///
 /// # Panics
 /// If a text of the row cannot be read, which a test of all rows excludes.
@@ -106,7 +108,7 @@ pub fn play<C: Calculus>(
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
-        /// A cumulation: which one. What it means stands in its [row](Cumulate::row).
+        /// A cumulation. Its [row](Cumulate::row) defines it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Cumulate {
             $($(#[$doc])* $name,)+
@@ -122,7 +124,7 @@ macro_rules! rows {
 }
 
 impl Row {
-    /// What puts elements together, if it is a monoid.
+    /// The operation that combines elements, if it is a monoid.
     pub const fn monoid(&self) -> Option<&'static Monoid> {
         match self.combine {
             Combine::Monoid(monoid) => Some(monoid),
@@ -130,14 +132,14 @@ impl Row {
         }
     }
 
-    /// Whether what it passes back is made of the cotangent alone.
+    /// Whether the cotangents of the operands depend on the result's cotangent only.
     pub(crate) const fn is_linear(&self) -> bool {
         matches!(self.combine, Combine::Monoid(monoid) if monoid.settles)
     }
 }
 
 impl Cumulate {
-    /// What is known of it.
+    /// The row of the cumulation.
     pub const fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
@@ -153,14 +155,16 @@ const fn formula(name: &'static str, text: &'static str) -> Intermediate {
     Intermediate { name, text, over: None }
 }
 
-/// The adjoint of a running sum: the cotangent of an element is the sum of the cotangents of the places that it is part of.
+/// The adjoint of a running sum: the cotangent of an element is the sum of the cotangents at all positions whose sums
+/// contain it.
 const SUM_BACK: &[[&[Intermediate]; 2]] = &[[
     &[over("dx", "dy", Over::of(Cumulate::Sum).back())],
     &[over("dx", "dy", Over::of(Cumulate::Sum).back().exclusive())],
 ]];
 
-/// The adjoint of a running product. The cotangent of an element is the product of the elements before it, times a recurrence over the
-/// places from it on, whose factors are the elements behind it. It divides nothing, so it is exact where elements are 0.
+/// The adjoint of a running product. The cotangent of an element is the product of the elements before it, times a
+/// recurrence over the positions from it on, whose factors are the elements after it. It has no division, so it is
+/// right where elements are 0.
 const PRODUCT_BACK: &[[&[Intermediate]; 2]] = &[[
     &[
         over("before", "x", Over::of(Cumulate::Prod).exclusive()),
@@ -170,10 +174,11 @@ const PRODUCT_BACK: &[[&[Intermediate]; 2]] = &[[
     &[over("rest", "dy", Over::recurrence("x").back().exclusive()), formula("dx", "y * rest")],
 ]];
 
-/// The adjoint of a running maximum or minimum. A place passes its cotangent to the first element that reached its value.
+/// The adjoint of a running maximum or minimum. The cotangent at a position goes to the first element that has the
+/// value there.
 ///
-/// `stays` is 1 where a place has the element of the place before, so not at the first place. A NaN behind a NaN stays. `places`
-/// counts the places before, as a sum of ones of the operand's shape.
+/// `stays` is 1 where a position has the same value as the position before, which excludes the first position. A NaN
+/// after a NaN stays. `places` counts the positions before, as a sum of ones of the operand's shape.
 macro_rules! choice_back {
     ($cumulate:expr) => {
         &[[
@@ -198,8 +203,8 @@ macro_rules! choice_back {
     };
 }
 
-/// The adjoints of the factors and of the summands of a recurrence `y = a * before + b`. The cotangent of the state behind each place,
-/// `to`, is a recurrence from the other end by the same factors.
+/// The adjoints of the factors and of the summands of a recurrence `y = a * before + b`. The cotangent of the state
+/// after each position, `to`, is a recurrence from the other end with the same factors.
 const RECURRENCE_BACK: &[[&[Intermediate]; 2]] = &[
     [
         &[
@@ -216,18 +221,18 @@ const RECURRENCE_BACK: &[[&[Intermediate]; 2]] = &[
 ];
 
 rows! {
-    /// `CumSum(x; axis, reverse, exclusive)`: the sum of the elements up to each along an axis; an extension.
+    /// `CumSum(x; axis, reverse, exclusive)`: the running sum along an axis; an extension.
     ///
-    /// - **Shape**: that of the operand.
-    /// - **Dtype**: that of the operand.
-    /// - **Semantics**: at each place the sum of the elements at the places up to it along `axis`, under `exclusive` without its
-    ///   own, the sum of none being 0; under `reverse` of those from it on. Integers wrap. Elements are added in the order of the
-    ///   places, under `reverse` in that from the last one, in chains of 32; what is lost to rounding where a chain ends goes into
-    ///   the next one. So the result is the same at every number of threads.
-    /// - **Error**: at most `4 ε log2(n)` times the sum of the magnitudes of the `n` elements that are added, where `ε` is from 1 to
-    ///   the next number (`f32::EPSILON`); none for one element or for integers.
-    /// - **Derivative**: the cotangent summed from the other end, exclusive if this is.
-    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: each position holds the sum of the elements up to it along `axis`, or from it on if `reverse`.
+    ///   If `exclusive`, the sum leaves out the element at the position, and a sum of no elements is 0. Integers wrap.
+    ///   Elements are added in order, from the last one if `reverse`, in chains of 32. The rounding error at the end of
+    ///   a chain is added to the next chain. The result is the same for every number of threads.
+    /// - **Error**: at most `4 ε log2(n)` times the sum of the magnitudes of the `n` elements that are added, where `ε`
+    ///   is the distance from 1 to the next number (`f32::EPSILON`); none for one element or for integers.
+    /// - **Derivative**: the running sum of the cotangent from the other end, exclusive if this one is.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
     /// - **Example**: `%1 = CumSum (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Sum = Row {
         name: "CumSum",
@@ -236,15 +241,16 @@ rows! {
         combine: Combine::Monoid(&SUMS),
         adjoint: SUM_BACK,
     };
-    /// `CumProd(x; axis, reverse, exclusive)`: the product of the elements up to each along an axis; an extension.
+    /// `CumProd(x; axis, reverse, exclusive)`: the running product along an axis; an extension.
     ///
-    /// - **Shape**: that of the operand.
-    /// - **Dtype**: that of the operand.
-    /// - **Semantics**: as `CumSum` with products, that of none being 1: rounded at each multiplication, in the order of the places.
-    /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
-    /// - **Derivative**: the cotangent at each place times the product of the other elements of the place, at any number of zeros; its
-    ///   own derivatives too.
-    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: as `CumSum` with products. A product of no elements is 1. Each multiplication rounds, in the
+    ///   order of the positions.
+    /// - **Error**: at most `γ(n - 1)` times the product of the `n` elements; none for one element or for integers.
+    /// - **Derivative**: for each element the sum of the cotangents at the positions whose products contain it, each
+    ///   times the other elements of that product. This holds with any number of zeros, also for higher derivatives.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
     /// - **Example**: `%1 = CumProd (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Prod = Row {
         name: "CumProd",
@@ -253,16 +259,16 @@ rows! {
         combine: Combine::Monoid(&PRODUCTS),
         adjoint: PRODUCT_BACK,
     };
-    /// `CumMax(x; axis, reverse, exclusive)`: the largest of the elements up to each along an axis; an extension.
+    /// `CumMax(x; axis, reverse, exclusive)`: the running maximum along an axis; an extension.
     ///
-    /// - **Shape**: that of the operand.
-    /// - **Dtype**: that of the operand.
-    /// - **Semantics**: as `CumSum` with the larger of two, +0 being above -0; NaN from the first NaN on. Of no elements it is -∞, or the
-    ///   least integer.
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: as `CumSum` with the larger of two elements, where +0 is above -0. It is NaN from the first NaN
+    ///   on. The maximum of no elements is -∞, or the least integer.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent of each place to the first of the elements that are the largest there. JAX's is another where
-    ///   elements are equal: it halves the cotangent wherever its tree of comparisons meets two of them.
-    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Derivative**: the cotangent at each position goes to the first element that is the largest there. JAX
+    ///   differs where elements are equal: it halves the cotangent wherever its tree of comparisons meets two of them.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
     /// - **Example**: `%1 = CumMax (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Max = Row {
         name: "CumMax",
@@ -271,15 +277,15 @@ rows! {
         combine: Combine::Monoid(&MAXIMA),
         adjoint: choice_back!(Cumulate::Max),
     };
-    /// `CumMin(x; axis, reverse, exclusive)`: the smallest of the elements up to each along an axis; an extension.
+    /// `CumMin(x; axis, reverse, exclusive)`: the running minimum along an axis; an extension.
     ///
-    /// - **Shape**: that of the operand.
-    /// - **Dtype**: that of the operand.
-    /// - **Semantics**: as `CumSum` with the smaller of two, -0 being below +0; NaN from the first NaN on. Of no elements it is ∞, or the
-    ///   greatest integer.
+    /// - **Shape**: the operand's.
+    /// - **Dtype**: the operand's.
+    /// - **Semantics**: as `CumSum` with the smaller of two elements, where -0 is below +0. It is NaN from the first
+    ///   NaN on. The minimum of no elements is ∞, or the greatest integer.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: as that of `CumMax`, to the first of the smallest.
-    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+    /// - **Derivative**: as in `CumMax`, to the first element that is the smallest.
+    /// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
     /// - **Example**: `%1 = CumMin (%0) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Min = Row {
         name: "CumMin",
@@ -290,13 +296,16 @@ rows! {
     };
     /// `Recurrence(a, b; axis, reverse, exclusive)`: a linear recurrence along an axis, for gradients; an extension.
     ///
-    /// - **Shape**: that of both operands.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: `a * h + b` at each place along `axis`, where `h` is what is at the place before, under `reverse` behind it, and 0
-    ///   at the first. Under `exclusive` it is `h` at each place. A product with a factor that is 0 is 0.
-    /// - **Error**: at most `γ(2 n)` of what the magnitudes of both operands give, where `n` is the number of places up to each.
-    /// - **Derivative**: recurrences from the other end, by the same factors.
-    /// - **Constraints**: 1. one dtype (E2004). 2. One shape (E3003). 3. Floats (E2005). 4. `axis` is in `0..rank` (E3004).
+    /// - **Shape**: the shape of both operands.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: each position along `axis` holds `a * h + b`, where `h` is the state at the position before, or
+    ///   after it if `reverse`, and 0 at the first position. If `exclusive`, each position holds `h`. A product with a
+    ///   factor of 0 is 0.
+    /// - **Error**: at most `γ(2 n)` times the recurrence of the magnitudes of both operands, where `n` is the number
+    ///   of positions up to each.
+    /// - **Derivative**: recurrences from the other end, with the same factors.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. Both have the same shape (E3003). 3. The
+    ///   dtype is floating-point (E2005). 4. `axis` is in `0..rank` (E3004).
     /// - **Example**: `%2 = Recurrence (%0, %1) {axis=1, reverse=false, exclusive=false} : f32[2, 3]`.
     Recurrence = Row {
         name: "Recurrence",

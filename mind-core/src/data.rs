@@ -1,4 +1,5 @@
-//! Constant data: elements compared and hashed by their bits, so that -0.0 and every NaN stay themselves.
+//! Constant data. Elements are compared and hashed by their bits, which distinguishes -0.0 from 0.0 and NaNs from each
+//! other.
 
 use std::{
     fmt,
@@ -10,13 +11,13 @@ use mind_shape::{element_types, match_dtype, match_elements};
 
 use crate::ty::DType;
 
-/// An element that equals an element of the same bits.
+/// An element that equals only elements with the same bits.
 #[derive(Clone, Copy)]
 pub struct Exact<T>(T);
 
-/// An `f32` that equals an `f32` of the same bits.
+/// An `f32` that equals only an `f32` with the same bits.
 pub type F32 = Exact<f32>;
-/// An `f64` that equals an `f64` of the same bits.
+/// An `f64` that equals only an `f64` with the same bits.
 pub type F64 = Exact<f64>;
 
 impl<T: Copy> Exact<T> {
@@ -82,8 +83,8 @@ macro_rules! tensor_data {
     ($($element:ident $variant:ident;)*) => {
         /// The elements of a constant tensor in row-major order, or one element that fills it.
         ///
-        /// Data whose elements all have the same bits is always kept as that one element ([`TensorData::from`] sees to it), so
-        /// equal constants are equal values however they were written.
+        /// Data whose elements all have the same bits is stored as one element by [`TensorData::from`]. Equal constants
+        /// are therefore equal values, however they were written.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum TensorData {
             $(#[doc = concat!("`", stringify!($element), "` elements.")] $variant(Arc<[Exact<$element>]>),)*
@@ -116,7 +117,7 @@ fn compress<T: Clone + PartialEq>(elements: Vec<T>) -> Arc<[T]> {
 }
 
 impl TensorData {
-    /// One number of an element type that fills the whole tensor, rounded to the type; of truth values whether it is not 0.
+    /// One number that fills the whole tensor, rounded to the element type. For `bool` the element is `value != 0.0`.
     pub fn splat(dtype: DType, value: f64) -> Self {
         match_dtype!(dtype, T {
             truths => vec![value != 0.0].into(),
@@ -124,7 +125,7 @@ impl TensorData {
         })
     }
 
-    /// A number of elements, converted as the conversions of the language do.
+    /// A number of elements, converted to an element type as in the language.
     pub fn count(elements: i64, dtype: DType) -> Self {
         match_dtype!(dtype, T {
             truths => vec![elements != 0].into(),
@@ -132,12 +133,12 @@ impl TensorData {
         })
     }
 
-    /// The number of elements held: 1 where one fills the tensor.
+    /// The number of stored elements: 1 if one element fills the tensor.
     pub fn stored(&self) -> usize {
         match_elements!(self, Self(elements) => elements.len())
     }
 
-    /// Whether an integer among them is 0.
+    /// Whether an element is an integer 0.
     pub(crate) fn has_zero_integer(&self) -> bool {
         match_elements!(self, Self(elements) {
             truths => false,
@@ -146,7 +147,7 @@ impl TensorData {
         })
     }
 
-    /// The elements as texts.
+    /// The first `most` elements as texts.
     pub fn texts(&self, most: usize) -> Vec<String> {
         match_elements!(self, Self(elements) => {
             elements.iter().take(most).map(|element| format!("{:?}", element.get())).collect()

@@ -1,4 +1,4 @@
-//! Modules from definitions with ids of their own, as texts have them.
+//! Modules from definitions with arbitrary ids, as in text forms.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{
     verify::VerifyError,
 };
 
-/// An instruction whose value and operands are named by numbers of the writer's choice.
+/// An instruction whose value and operands have numbers that the writer of a text chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// The number of its value.
@@ -23,14 +23,15 @@ pub struct Definition {
 }
 
 impl Module {
-    /// The module of definitions whose numbers ascend, with its values numbered densely from 0.
+    /// Makes a module from definitions with ascending numbers. Its values are numbered densely from 0.
     ///
-    /// The value of definition `i` is `%i`, in the module as in the errors; `outputs` are numbers of definitions.
+    /// The value of the definition at position `i` is `%i`, in the module and in errors. `outputs` are numbers of
+    /// definitions.
     ///
     /// # Errors
-    /// Every independent mistake: E4002 (a number twice, or below one before it), E4001 (an operand that is not an
-    /// earlier definition), E4003 (an output that is no definition), E2007 (more operands than any operation takes).
-    /// Messages name the writer's numbers with `prefix` before them.
+    /// Every independent mistake: E4002 (a repeated number, or one below an earlier number), E4001 (an operand that is
+    /// not an earlier definition), E4003 (an output that is no definition), E2007 (more operands than any operation
+    /// takes). Messages contain the writer's numbers, with `prefix` before each.
     pub fn from_definitions(
         definitions: Vec<Definition>,
         outputs: &[u64],
@@ -80,15 +81,16 @@ impl Module {
     }
 }
 
-/// The values that numbers of a writer's choice stand for: numbers ascend, with gaps.
+/// Maps the numbers that a writer chose to values. The numbers ascend and may have gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Numbering {
     prefix: &'static str,
     first: u64,
     count: usize,
-    /// The number of each value; where one does not ascend, the greatest before it. Empty while there is no gap.
+    /// The number of each value, or the greatest number before it where the own number does not ascend. Empty while
+    /// there is no gap.
     numbers: Vec<u64>,
-    /// Those that do not ascend; nothing while there is none.
+    /// The numbers that do not ascend. `None` while there are none.
     disordered: Option<BTreeMap<u64, ValueId>>,
 }
 
@@ -97,15 +99,16 @@ impl Numbering {
         Self { prefix, first: 0, count: 0, numbers: Vec::new(), disordered: None }
     }
 
-    /// How many there are.
+    /// The number of values so far.
     pub(crate) const fn count(&self) -> usize {
         self.count
     }
 
-    /// Numbers the next value; it has its number even where that is wrong, so that one mistake is one error.
+    /// Gives the next value its number. The value has this number even if it is wrong, so that one mistake causes one
+    /// error.
     ///
     /// # Errors
-    /// What E4002 says.
+    /// The message of E4002.
     #[inline]
     pub(crate) fn define(&mut self, number: u64) -> Result<(), String> {
         let position = self.count;
@@ -143,7 +146,7 @@ impl Numbering {
         })
     }
 
-    /// The value of a number so far.
+    /// The value with this number, among the values so far.
     #[inline]
     pub(crate) fn get(&self, number: u64) -> Option<ValueId> {
         if !self.numbers.is_empty() {
@@ -161,7 +164,7 @@ impl Numbering {
         }
     }
 
-    /// The number of a value, which ascends.
+    /// The number of a value. Where it does not ascend, the greatest number before it.
     pub(crate) fn number(&self, value: ValueId) -> Option<u64> {
         if self.numbers.is_empty() {
             return (value.index() < self.count).then(|| self.first + value.index() as u64);
@@ -169,18 +172,18 @@ impl Numbering {
         self.numbers.get(value.index()).copied()
     }
 
-    /// What stands before each number.
+    /// The text before each number.
     pub(crate) const fn prefix(&self) -> &'static str {
         self.prefix
     }
 
-    /// What E4001 says of an operand that is not an earlier value.
+    /// The message of E4001 for an operand that is not an earlier value.
     pub(crate) fn missing(&self, number: u64, reader: &str) -> String {
         let why = if self.get(number).is_some() { "not defined before it" } else { "never defined" };
         format!("`{reader}` reads {}{number}, which is {why}", self.prefix)
     }
 
-    /// What E4003 says of an output that is no value.
+    /// The message of E4003 for an output that is not a value.
     pub(crate) fn missing_output(&self, position: usize, number: u64) -> String {
         let why = if self.get(number).is_some() { "not defined before it" } else { "never defined" };
         format!("output {position} is {}{number}, which is {why}", self.prefix)

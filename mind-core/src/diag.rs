@@ -1,7 +1,7 @@
-//! Diagnostics as data: a stable code, a message in the user's words, where it is, and how to fix it.
+//! Diagnostics as data: a stable code, a message in the user's words, the place in the source, and a likely fix.
 //!
-//! Nothing here prints or stops: a phase collects every independent [`Diag`] it finds in [`Diags`] and the edge
-//! (the macro, a file reader, a command) renders them. [`Code::info`] is the one table of codes.
+//! Nothing here prints or stops the program. A phase collects every independent [`Diag`] in [`Diags`]. The macro, a
+//! file reader or a command renders them. [`Code::info`] is the only table of codes.
 
 mod explain;
 
@@ -11,44 +11,45 @@ use proc_macro2::Span;
 
 pub use explain::{Example, Explanation, Given};
 
-/// One mistake: what is wrong, where, and what would mend it.
+/// One mistake: what is wrong, where, and how to fix it.
 #[derive(Clone, Debug)]
 pub struct Diag {
     /// The stable number.
     pub code: Code,
-    /// Lower case, one line, no final full stop; names what was got and what was needed with both full types.
+    /// The message, in lower case and one line, without a final full stop. It names what was found and what was needed,
+    /// each with its full type.
     pub message: String,
-    /// What to underline.
+    /// The source to underline.
     pub site: Site,
-    /// Further lines: operands, where each dimension comes from.
+    /// Further lines, such as the operands and the origin of each dimension.
     pub notes: Vec<Note>,
     /// A likely fix, as an imperative.
     pub help: Option<String>,
 }
 
-/// A further line of a diagnostic; `site` is printed after it as `file:line:column`.
+/// A further line of a diagnostic, followed by `site` as `file:line:column`.
 #[derive(Clone, Debug)]
 pub struct Note {
-    /// Lower case, no final full stop.
+    /// The text, in lower case, without a final full stop.
     pub text: String,
-    /// The place the note speaks of, or [`Site::Nowhere`].
+    /// The place that the note is about, or [`Site::Nowhere`].
     pub site: Site,
 }
 
-/// Where in the source something stands.
+/// A place in the source.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Site {
-    /// No place: the fault is of the whole, or the IR was built by a program.
+    /// No place: the whole program is at fault, or a program built the IR.
     #[default]
     Nowhere,
     /// From the first to the last token of an expression or declaration.
     Tokens {
         /// The first token.
         first: Span,
-        /// The last token, `first` again where there is one only.
+        /// The last token, which equals `first` for a single token.
         last: Span,
     },
-    /// A place in a text, both counted from 1.
+    /// A place in a text.
     Text {
         /// The line, from 1.
         line: u32,
@@ -63,7 +64,8 @@ impl Site {
         Self::Tokens { first: span, last: span }
     }
 
-    /// From the first token of `self` to the last of `other`; `other` where `self` is not made of tokens.
+    /// From the first token of `self` to the last token of `other`. If only one of them has tokens, it is returned; if
+    /// neither has, `other`.
     pub fn to(self, other: Self) -> Self {
         match (self, other) {
             (Self::Tokens { first, .. }, Self::Tokens { last, .. }) => Self::Tokens { first, last },
@@ -73,7 +75,7 @@ impl Site {
     }
 }
 
-/// As `file:line:column`, `line:column` or nothing, as far as it is known.
+/// Writes `file:line:column`, `line:column` or nothing, as far as the place is known.
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -93,12 +95,12 @@ impl Diag {
         Self { code, message: message.into(), site, notes: Vec::new(), help: None }
     }
 
-    /// Adds a further line without a place of its own.
+    /// Adds a further line without a place.
     pub fn note(self, text: impl Into<String>) -> Self {
         self.note_at(Site::Nowhere, text)
     }
 
-    /// Adds a further line that speaks of `site`.
+    /// Adds a further line about `site`.
     pub fn note_at(mut self, site: Site, text: impl Into<String>) -> Self {
         self.notes.push(Note { text: text.into(), site });
         self
@@ -111,7 +113,7 @@ impl Diag {
     }
 }
 
-/// All lines, as the macro and the commands print them: `error[E3003]: …` without the leading `error`.
+/// Writes all lines as the macro and the commands print them: `error[E3003]: …` without the leading `error`.
 ///
 /// ```
 /// use mind_core::diag::{Code, Diag, Site};
@@ -141,22 +143,22 @@ impl std::error::Error for Diag {}
 pub struct Diags(Vec<Diag>);
 
 impl Diags {
-    /// None yet.
+    /// An empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds a mistake.
     pub fn push(&mut self, diag: Diag) {
         self.0.push(diag);
     }
 
-    /// Keeps the value, or the mistake and nothing.
+    /// Returns the value, or adds the mistake and returns `None`.
     pub fn keep<T>(&mut self, result: Result<T, Diag>) -> Option<T> {
         result.map_err(|diag| self.push(diag)).ok()
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether no mistake was found so far.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -166,7 +168,7 @@ impl Diags {
         &self.0
     }
 
-    /// `value` if nothing is wrong, else every mistake.
+    /// `value` if no mistake was found, else all mistakes.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }
@@ -186,16 +188,16 @@ impl Extend<Diag> for Diags {
     }
 }
 
-/// What a code means and where it can arise: one row of the table.
+/// One row of the table of codes: the meaning of a code and where it can arise.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeInfo {
-    /// As printed, `E3001`.
+    /// The code as printed, `E3001`.
     pub name: &'static str,
-    /// What went wrong, in a line.
+    /// The mistake, in one line.
     pub meaning: &'static str,
-    /// What the message must name.
+    /// The things that the message must name.
     pub names: &'static str,
-    /// Every place the code can come from today.
+    /// Every place where the code can arise.
     pub arises: &'static [Arises],
 }
 
@@ -208,13 +210,13 @@ pub enum Arises {
     File,
     /// In the `mind` command.
     Command,
-    /// From the compiler's own Rust interface only.
+    /// From the compiler's Rust interface only.
     Library,
-    /// When a compiled program runs.
+    /// While a compiled program runs.
     Run,
-    /// In a Knossos program, as it is read or as it runs.
+    /// In a Knossos program, while it is read or while it runs.
     Knossos,
-    /// Nowhere yet: kept for a part of the language that does not exist so far.
+    /// Nowhere yet: the code is reserved for a part of the language that does not exist.
     Reserved,
 }
 

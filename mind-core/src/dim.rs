@@ -1,11 +1,12 @@
-//! The dimension algebra: an extent is an integer or a polynomial over symbols, kept in a normal form.
+//! The dimension algebra. An extent is an integer or a polynomial over symbols, kept in a normal form.
 //!
-//! Two dims are equal exactly when their normal forms are. A normal form is a sum of terms, each an integer
-//! coefficient times a product of atoms; an atom is a symbol (an unknown extent, at least 1) or a floored quotient by a
-//! positive integer that does not divide out. Every operation checks for overflow of 64 bits.
+//! Two dims are equal exactly when their normal forms are equal. A normal form is a sum of terms. Each term is an
+//! integer coefficient times a product of atoms. An atom is a symbol (an unknown extent, at least 1) or a floored
+//! quotient by a positive integer that does not divide out. Every operation checks for overflow of 64 bits.
 //!
-//! A polynomial can double with every operation, so there are limits: on what a type has ([`Dim::product`]), and wider
-//! ones on what is computed from such. Whether a product is within them is known before it is multiplied out.
+//! A polynomial can double in size with every operation, so its size is limited. The extents of a type have narrow
+//! limits ([`Dim::product`]); dims that are computed from them have wider ones. Each product is compared with the
+//! limits before it is computed.
 
 mod display;
 mod limits;
@@ -26,41 +27,41 @@ enum Repr {
     Polynomial(Arc<Polynomial>),
 }
 
-/// Terms in their order, at least one of them with a factor.
+/// Terms in their order. At least one of them has a factor.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Polynomial {
     terms: Vec<Term>,
-    /// How many symbols and integers it has when it is written out.
+    /// The number of symbols and integers in its written form.
     size: usize,
-    /// How many divisions stand within each other.
+    /// The depth of nested divisions.
     depth: usize,
 }
 
-/// A coefficient times a product of atoms; no factors means the constant term.
+/// A coefficient times a product of atoms. The constant term has no factors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Term {
-    /// The atoms and their powers, ascending; empty for the constant term.
+    /// The atoms and their powers, in ascending order; empty for the constant term.
     pub factors: Arc<[(Atom, u32)]>,
-    /// Never zero.
+    /// The coefficient, which is not 0.
     pub coefficient: i64,
 }
 
-/// What a dim is a polynomial over.
+/// A variable of the polynomials.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Atom {
     /// An unknown extent, at least 1.
     Symbol(Symbol),
-    /// `numerator / denominator`, rounded down, where it does not divide out.
+    /// `numerator / denominator`, rounded down, if it does not divide out.
     Floor(Dim, i64),
 }
 
 /// The name of an unknown extent.
 pub type Symbol = Arc<str>;
 
-/// What each symbol stands for: a dim of the caller, or an extent at run time.
+/// The dim that each symbol stands for: a dim of the caller, or an extent at run time.
 pub type Bindings = BTreeMap<Symbol, Dim>;
 
-/// The result of dim arithmetic; the error is the limit that it leaves.
+/// The result of dim arithmetic, or the limit that it exceeds.
 pub type DimResult = Result<Dim, Overflow>;
 
 /// A limit of dims that an operation exceeds.
@@ -69,30 +70,30 @@ pub enum Overflow {
     /// A coefficient or an extent is outside 64 bits.
     #[error("a dimension exceeds the range of 64-bit integers")]
     Range,
-    /// It has too much of something, multiplied out and before equal terms are added up.
+    /// The dim is too large, multiplied out and before equal terms are added up.
     #[error("a dimension of {found} {what} exceeds the limit of {limit}")]
     Large {
-        /// What is counted.
+        /// The things that are counted.
         what: &'static str,
-        /// How many there are.
+        /// Their number.
         found: usize,
-        /// How many there may be.
+        /// The largest number allowed.
         limit: usize,
     },
 }
 
 impl Dim {
-    /// How much larger than the extents of a type what is computed from them may be.
+    /// The factor by which the limits of computed dims exceed those of the extents of a type.
     pub const LEEWAY: usize = 4;
-    /// The most factors of a term that the extents of a type have, multiplied with each other.
+    /// The most factors per term in the product of the extents of a type.
     pub const MAX_DEGREE: usize = 256;
-    /// The most divisions within each other in a type: so many halvings leave nothing of 64 bits.
+    /// The greatest depth of nested divisions in a type: 64 halvings reduce 64 bits to 0.
     pub const MAX_DEPTH: usize = 64;
-    /// The most products of terms that one replacement of symbols computes.
+    /// The most products of terms that one substitution computes.
     pub const MAX_PRODUCTS: usize = 1 << 16;
-    /// The most symbols and integers that the extents of a type have, multiplied with each other and written out.
+    /// The most symbols and integers in the written form of the product of the extents of a type.
     pub const MAX_SIZE: usize = 1 << 15;
-    /// The most terms that the extents of a type have, multiplied with each other.
+    /// The most terms in the product of the extents of a type.
     pub const MAX_TERMS: usize = 1 << 12;
     /// The extent 1.
     pub const ONE: Self = Self(Repr::Literal(1));
@@ -113,7 +114,7 @@ impl Dim {
         Self::sum(vec![Term { factors: Arc::new([(atom, 1)]), coefficient: 1 }])
     }
 
-    /// The dim of terms in their order, within the limits.
+    /// The dim with these terms, which are in their order. Checks the limits.
     fn sum(terms: Vec<Term>) -> DimResult {
         match &terms[..] {
             [] => return Ok(Self::ZERO),
@@ -137,7 +138,7 @@ impl Dim {
         Ok(dim)
     }
 
-    /// The dim of terms in any order, like ones added up.
+    /// The dim with these terms in any order. Adds up like terms.
     fn collect(mut terms: Vec<Term>) -> DimResult {
         terms.sort_by(order);
         let mut sum: Vec<Term> = Vec::with_capacity(terms.len());
@@ -155,7 +156,7 @@ impl Dim {
         Self::sum(sum)
     }
 
-    /// The value, where it is known.
+    /// The value, if it is known.
     #[inline]
     pub fn as_literal(&self) -> Option<i64> {
         match &self.0 {
@@ -164,7 +165,7 @@ impl Dim {
         }
     }
 
-    /// The symbol, where the dim is one and nothing else.
+    /// The symbol, if the dim is a single symbol.
     pub fn as_symbol(&self) -> Option<&Symbol> {
         let Repr::Polynomial(sum) = &self.0 else { return None };
         match &sum.terms[..] {
@@ -181,7 +182,7 @@ impl Dim {
         self.as_literal() == Some(1)
     }
 
-    /// The terms, of highest degree first, the constant last; none for 0.
+    /// The terms, highest degree first and the constant last; none for 0.
     pub fn terms(&self) -> std::borrow::Cow<'_, [Term]> {
         match &self.0 {
             Repr::Literal(0) => (&[][..]).into(),
@@ -218,12 +219,12 @@ impl Dim {
         }
     }
 
-    /// The sum of all of them, in one go.
+    /// The sum of all dims, in one pass.
     pub fn sum_of(dims: &[Self]) -> DimResult {
         let mut terms = Vec::new();
         for dim in dims {
             terms.extend_from_slice(&dim.terms());
-            // Like terms are added up in time, so that a long list takes no more memory than its sum.
+            // Like terms are added up on the way, so that a long list takes little more memory than its sum.
             if terms.len() > 2 * Self::LEEWAY * Self::MAX_TERMS {
                 terms = Self::collect(terms)?.terms().into_owned();
             }
@@ -239,7 +240,7 @@ impl Dim {
         Self::merge(&self.terms(), &other.terms(), -1)
     }
 
-    /// `a + sign * b`, both in their order.
+    /// `a + sign * b`, where both have their terms in order.
     fn merge(a: &[Term], b: &[Term], sign: i128) -> DimResult {
         let mut sum = Vec::with_capacity(a.len() + b.len());
         let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
@@ -278,7 +279,7 @@ impl Dim {
         Self::collect(products.collect::<Result<_, _>>()?)
     }
 
-    /// The terms times a number: their order stays.
+    /// The terms times a number, which keeps their order.
     fn scale(sum: &Arc<Polynomial>, factor: i64) -> DimResult {
         match factor {
             0 => return Ok(Self::ZERO),
@@ -292,13 +293,13 @@ impl Dim {
         Self::sum(scaled.collect::<Result<_, _>>()?)
     }
 
-    /// The product of the extents of a type, which are held to narrower limits than other dims.
+    /// The product of the extents of a type, for which the limits are narrower than for other dims.
     ///
-    /// Where there is one, every product of some of them is within the limits too, in whatever order it is computed and
-    /// whatever cancels out.
+    /// If it succeeds, every product of some of the extents is within the limits too, in any order and whatever terms
+    /// cancel.
     ///
     /// # Errors
-    /// The limit that they exceed, before anything is multiplied.
+    /// The limit that the product exceeds. It is checked before anything is multiplied.
     pub fn product(dims: &[Self]) -> DimResult {
         let measure = dims.iter().map(Measure::of).fold(Measure::of(&Self::ONE), Measure::times);
         measure.check(1)?;
@@ -313,7 +314,8 @@ impl Dim {
         self.add(&Self::literal(value))
     }
 
-    /// `self / divisor` rounded towards negative infinity; exact where every coefficient divides.
+    /// `self / divisor`, rounded towards negative infinity. It has no [`Atom::Floor`] if the divisor divides every
+    /// coefficient.
     ///
     /// # Panics
     /// If `divisor` is not positive.
@@ -352,20 +354,21 @@ impl Dim {
         quotient.add(&floor)
     }
 
-    /// `self / divisor` rounded up.
+    /// `self / divisor`, rounded up.
     pub fn ceil_div(&self, divisor: i64) -> DimResult {
         self.add_literal(divisor - 1)?.floor_div(divisor)
     }
 
-    /// `self / divisor` where that is a polynomial again, else nothing.
+    /// `self / divisor` if the quotient is a polynomial, else `None`.
     ///
     /// # Errors
-    /// Where the product of the divisor and what would be the quotient exceeds a limit.
+    /// If the product of the divisor and the quotient exceeds a limit.
     pub fn exact_div(&self, divisor: &Self) -> Result<Option<Self>, Overflow> {
         let of_divisor: BTreeMap<Monomial, i64> = divisor.monomials();
         let Some((lead, by)) = of_divisor.first_key_value() else { return Ok(None) };
         let (mut rest, mut quotient) = (self.monomials(), Vec::new());
-        // The lead of a product is the product of the leads, so each turn finds the next term of the quotient.
+        // The leading term of a product is the product of the leading terms, so each turn finds the next term of the
+        // quotient.
         while let Some((monomial, coefficient)) = rest.first_key_value() {
             let (Some(factors), Some(0)) =
                 (divide_factors(&monomial.0, &lead.0), coefficient.checked_rem(*by))
@@ -403,21 +406,22 @@ impl Dim {
         self.terms().iter().map(|term| (Monomial(term.factors.clone()), term.coefficient)).collect()
     }
 
-    /// A bound that holds whatever the symbols are (each at least 1), if one is found.
+    /// A lower bound that holds for all values of the symbols (each at least 1), if one is found.
     pub fn lower_bound(&self) -> Option<i64> {
-        // So many products of terms are worth a bound: three for each of two to the eighth.
+        // The most products of terms that are computed for a bound.
         let mut products = 1 << 13;
         self.bound(&mut products)
     }
 
-    /// As [`lower_bound`](Self::lower_bound), with at most so many more products of terms.
+    /// As [`lower_bound`](Self::lower_bound), with at most `products` products of terms. Subtracts those that it
+    /// computes.
     fn bound(&self, products: &mut usize) -> Option<i64> {
         let simple = |Term { factors, coefficient }: &Term| {
             *coefficient > 0 && factors.iter().all(|(atom, _)| matches!(atom, Atom::Symbol(_)))
         };
         let terms = self.terms();
         if terms.iter().all(simple) {
-            // The least value is where every symbol is 1.
+            // The least value is the one where every symbol is 1.
             return terms.iter().try_fold(0i64, |sum, term| sum.checked_add(term.coefficient));
         }
         let mut shifted = Vec::new();
@@ -449,14 +453,14 @@ impl Dim {
         Some(constant)
     }
 
-    /// Whether this is at least `least` whatever the symbols are, as far as that is found.
+    /// Whether this is proved to be at least `least` for all values of the symbols.
     fn is_at_least(&self, least: i64) -> bool {
-        // Nearly everything that is not is smaller where every symbol is 1.
+        // Most dims for which this does not hold are already too small where every symbol is 1.
         self.at_ones().is_none_or(|value| value >= i128::from(least))
             && self.lower_bound().is_some_and(|bound| bound >= least)
     }
 
-    /// The value where every symbol is 1, where it is within 128 bits.
+    /// The value where every symbol is 1, if it fits into 128 bits.
     fn at_ones(&self) -> Option<i128> {
         self.terms().iter().try_fold(0i128, |sum, Term { factors, coefficient }| {
             let product =
@@ -470,12 +474,12 @@ impl Dim {
         })
     }
 
-    /// Whether this is at least 1 whatever the symbols are.
+    /// Whether this is proved to be at least 1 for all values of the symbols.
     pub fn is_positive(&self) -> bool {
         self.is_at_least(1)
     }
 
-    /// Whether this is below 1 whatever the symbols are: no extent.
+    /// Whether this is proved to be below 1 for all values of the symbols, and so is never an extent.
     pub fn is_below_one(&self) -> bool {
         match (self.as_literal(), self.as_symbol()) {
             (Some(value), _) => value < 1,
@@ -484,7 +488,7 @@ impl Dim {
         }
     }
 
-    /// Whether `self <= other` whatever the symbols are.
+    /// Whether `self <= other` is proved for all values of the symbols.
     pub fn at_most(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Repr::Literal(own), Repr::Literal(other)) => own <= other,
@@ -494,13 +498,13 @@ impl Dim {
         }
     }
 
-    /// With every bound symbol replaced.
+    /// Replaces every bound symbol.
     pub fn substitute(&self, bindings: &Bindings) -> DimResult {
         let mut products = 0;
         self.replaced(bindings, &mut products)
     }
 
-    /// As [`substitute`](Self::substitute), after so many products of terms.
+    /// As [`substitute`](Self::substitute). `products` counts the products of terms so far.
     fn replaced(&self, bindings: &Bindings, products: &mut usize) -> DimResult {
         let Repr::Polynomial(sum) = &self.0 else { return Ok(self.clone()) };
         if bindings.is_empty() {
@@ -529,12 +533,12 @@ impl Dim {
         Self::collect(replaced)
     }
 
-    /// The value where `bindings` gives every symbol a literal; nothing where one is missing or it overflows.
+    /// The value if `bindings` has a literal for every symbol. `None` if one is missing or the value overflows.
     pub fn evaluate(&self, bindings: &Bindings) -> Option<i64> {
         self.substitute(bindings).ok()?.as_literal()
     }
 
-    /// Calls `visit` with each symbol, in a fixed order, possibly more than once.
+    /// Calls `visit` with each symbol, in a fixed order. A symbol may be visited more than once.
     #[inline]
     pub fn for_each_symbol(&self, visit: &mut dyn FnMut(&Symbol)) {
         if let Repr::Polynomial(sum) = &self.0 {
@@ -562,7 +566,7 @@ impl From<i64> for Dim {
     }
 }
 
-/// A symbol.
+/// Makes a symbol.
 impl From<&str> for Dim {
     fn from(name: &str) -> Self {
         Self::symbol(name)

@@ -1,8 +1,8 @@
-//! The reference interpreter: naive loops, no sharing with the kernels it judges.
+//! The reference interpreter. It uses naive loops and shares no code with the kernels that are compared with it.
 //!
-//! Arithmetic rounds after each operation in the element type; only sums differ: those of `f32` (in `Sum`, `Mean`,
-//! `Dot`, `MatMul`, the convolutions and `ScatterAdd`) are added in `f64`, in row-major order, and rounded once. `Exp`
-//! and `Log` of `f32` are computed in `f64` and rounded. Integers wrap.
+//! Each operation rounds its result to the element type. Functions of `f32` are computed in `f64` and rounded. Sums of
+//! floats (in `Sum`, `Mean`, `CumSum`, `Dot`, `MatMul`, the convolutions, `ScatterAdd` and `AddAlong`) are kept with
+//! twice the digits of `f64`, added in row-major order, and rounded once. Integers wrap.
 
 mod bind;
 mod evaluate;
@@ -28,10 +28,11 @@ use crate::{
     verify::{Verified, requirements},
 };
 
-/// How a module is run.
+/// Options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The most bytes that are held at once: inputs, intermediate values and results; [`memory::DEFAULT`] by default.
+    /// The most bytes that the run holds at once for inputs, intermediate values and results. The default is
+    /// [`memory::DEFAULT`].
     pub most_bytes: u64,
 }
 
@@ -41,17 +42,18 @@ impl Default for Options {
     }
 }
 
-/// The results of a module on these inputs, one value an input in order; by the default [`Options`].
+/// Runs a module on these values, one per input in order, with the default [`Options`]. Returns its results.
 ///
 /// # Errors
-/// E2007 and E2001 for inputs that are not of the declared number, element type and rank; E3006 for an extent of 0 or a
+/// E2007 and E2001 if the inputs differ from the declared number, element type or rank; E3006 for an extent of 0 or a
 /// dimension that the extents make less than 1; E6009 for extents that contradict the declared ones; E6001 for an index
-/// out of range; E6004 for more memory than the options allow.
+/// out of range; E6004 for more memory than the options allow; E6010 for an integer divided by 0 and for a call of an
+/// external function.
 pub fn run(module: &Verified, inputs: &[Array]) -> Result<Vec<Array>, RunError> {
     run_with(module, inputs, &Options::default())
 }
 
-/// As [`run`], by these options.
+/// As [`run`], with these options.
 ///
 /// # Errors
 /// As [`run`].
@@ -59,22 +61,22 @@ pub fn run_with(module: &Verified, inputs: &[Array], options: &Options) -> Resul
     Run::new(module, inputs, options)?.all(module)
 }
 
-/// A value that a run has come to.
+/// A value that a run has computed.
 pub struct Observed<'a> {
-    /// In how many modules that instructions hold it is.
+    /// The depth of the nested module that it is in; 0 in the outermost module.
     pub depth: usize,
-    /// Which one of its module.
+    /// The value in its module.
     pub value: ValueId,
-    /// What computes it.
+    /// The instruction that computes it.
     pub inst: &'a Inst,
-    /// What it is; of several results the first.
+    /// The value itself, or the first of several results.
     pub result: &'a Array,
 }
 
-/// What is done with each value as a run comes to it; an error ends the run.
+/// A function that is called with each value when it is computed. An error ends the run.
 pub type Observer<'o> = dyn FnMut(Observed<'_>) -> Result<(), RunError> + 'o;
 
-/// As [`run_with`], with each value observed, inputs too.
+/// As [`run_with`], and calls `observer` with each value, including inputs.
 ///
 /// ```
 /// use mind_core::{build::Builder, interp::{Options, Array, run_observed}, map::Map, ir::Op, ops::Profile, ty::{DType, Type}, verify::verify};
@@ -93,7 +95,7 @@ pub type Observer<'o> = dyn FnMut(Observed<'_>) -> Result<(), RunError> + 'o;
 /// ```
 ///
 /// # Errors
-/// As [`run`], and those of the observer.
+/// As [`run`], and the errors of the observer.
 pub fn run_observed(
     module: &Verified,
     inputs: &[Array],
@@ -105,7 +107,7 @@ pub fn run_observed(
     run.all(module)
 }
 
-/// What a run computes.
+/// The values of a run.
 #[cfg(feature = "testing")]
 pub(crate) struct Trace {
     /// The value of each instruction.
@@ -114,11 +116,11 @@ pub(crate) struct Trace {
     pub(crate) bindings: Bindings,
 }
 
-/// What an operation gives on operands that verification has seen: a value of this element type and these extents, where symbols
-/// have the extents that `bindings` gives them.
+/// Evaluates a verified operation on operands. The result has this element type and these extents. Symbols have the
+/// extents in `bindings`.
 ///
 /// # Errors
-/// E6001 for an index out of range, E6010 for an integer divided by 0 and for a function of Rust.
+/// E6001 for an index out of range, E6010 for an integer divided by 0 and for an external function.
 #[cfg(feature = "testing")]
 pub fn apply(
     op: &Op,
@@ -131,7 +133,7 @@ pub fn apply(
     evaluate(op, &operands, &Concrete { dtype, shape, bindings })
 }
 
-/// Runs every instruction and keeps every value; errors as those of [`run`].
+/// Runs every instruction and keeps every value. Errors are those of [`run`].
 #[cfg(feature = "testing")]
 pub(crate) fn trace(module: &Verified, inputs: &[Array]) -> Result<Trace, RunError> {
     let mut run = Run::new(module, inputs, &Options::default())?;
@@ -140,7 +142,7 @@ pub(crate) fn trace(module: &Verified, inputs: &[Array]) -> Result<Trace, RunErr
     Ok(Trace { values, bindings: run.bindings })
 }
 
-/// As [`trace`], of a module that an instruction holds.
+/// As [`trace`], for a nested module.
 #[cfg(feature = "testing")]
 pub(crate) fn trace_within(
     module: &Module,
@@ -152,16 +154,16 @@ pub(crate) fn trace_within(
     Ok(run.values.into_iter().map(Cow::into_owned).collect())
 }
 
-/// A run under way.
+/// The state of a run.
 struct Run<'a, 'o> {
-    /// With the depth of this run.
+    /// The observer, with the depth of this run.
     observer: Option<(usize, &'a mut Observer<'o>)>,
     inputs: &'a [Array],
     bindings: Bindings,
     budget: Budget,
-    /// Of the instructions so far; empty where nothing needs it any more.
+    /// The values of the instructions so far. A value that nothing needs any more is replaced by an empty one.
     values: Vec<Cow<'a, Array>>,
-    /// The results behind the first of the instructions that have several.
+    /// The results after the first of the instructions that have several.
     further: BTreeMap<usize, Vec<Array>>,
 }
 
@@ -182,7 +184,7 @@ impl<'a> Run<'a, '_> {
         Self { observer: None, inputs, bindings, budget, values, further: BTreeMap::new() }
     }
 
-    /// Runs every instruction and gives the results.
+    /// Runs every instruction and returns the results.
     fn all(&mut self, module: &Module) -> Result<Vec<Array>, RunError> {
         let last_uses = last_uses(module);
         for (position, inst) in module.insts().iter().enumerate() {
@@ -226,7 +228,7 @@ impl<'a> Run<'a, '_> {
             inst.operands.iter().map(|operand| &*self.values[operand.index()]).collect();
         let elements = shape.iter().map(|extent| *extent as u64).product::<u64>();
         let bytes = elements.saturating_mul(inst.ty.dtype.bytes() as u64);
-        // What sums are kept in, and which rows indices mean.
+        // The memory in which sums are kept, and the indices as row numbers.
         let scratch = match row.class {
             Class::Reduction | Class::Kernel => {
                 let indices = operands.iter().filter(|operand| !operand.dtype().is_float());
@@ -246,7 +248,7 @@ impl<'a> Run<'a, '_> {
         Ok(())
     }
 
-    /// All results of an instruction that holds a module, or the one that is read of such an instruction.
+    /// All results of an instruction that holds a module, or the one result that `Result` reads.
     fn nesting(&mut self, nesting: &Nesting, operands: &[ValueId]) -> Result<Vec<Array>, RunError> {
         match nesting {
             Nesting::Call(called) => {
@@ -268,7 +270,7 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// The results of a module on copies of values, which are freed.
+    /// The results of a nested module. Its inputs are copies, which are freed afterwards.
     fn within(&mut self, module: &Module, inputs: &[Array]) -> Result<Vec<Array>, RunError> {
         let mut inner = Run::of(module, inputs, self.bindings.clone(), self.budget.clone());
         inner.observer = self.observer.as_mut().map(|(depth, observe)| (*depth + 1, &mut **observe));
@@ -337,13 +339,13 @@ impl<'a> Run<'a, '_> {
         Ok(carried)
     }
 
-    /// Counts a copy.
+    /// Adds a copy of a value to the memory that the run holds.
     fn hold(&mut self, value: &Array) -> Result<(), RunError> {
         let too_large = |error| RunError::new(Code::E6004, format!("a copy of a result: {error}"));
         self.budget.take(value.bytes()).map_err(too_large)
     }
 
-    /// Frees a value that nothing needs any more; inputs stay the caller's.
+    /// Frees a value that nothing needs any more. Inputs belong to the caller and stay.
     fn forget(&mut self, value: usize) {
         for further in self.further.remove(&value).into_iter().flatten() {
             self.budget.give_back(further.bytes());
@@ -354,14 +356,14 @@ impl<'a> Run<'a, '_> {
         }
     }
 
-    /// A result that is asked for again: a copy.
+    /// A copy of a result that is needed again.
     fn result(&mut self, value: usize) -> Result<Array, RunError> {
         let value = (*self.values[value]).clone();
         self.hold(&value)?;
         Ok(value)
     }
 
-    /// A result, for the last time; a copy where it is an input.
+    /// A result that is not needed again. It is moved out, or copied if it is an input.
     fn last_result(&mut self, value: usize) -> Result<Array, RunError> {
         match &mut self.values[value] {
             Cow::Owned(value) => Ok(std::mem::replace(value, Array::nothing())),
@@ -370,7 +372,7 @@ impl<'a> Run<'a, '_> {
     }
 }
 
-/// The last instruction that reads each value, its own where none does; nothing for a result.
+/// The last instruction that reads each value, or its own instruction if none does. `None` for a result of the module.
 fn last_uses(module: &Module) -> Vec<Option<usize>> {
     let mut last: Vec<Option<usize>> = (0..module.insts().len()).map(Some).collect();
     for (position, inst) in module.insts().iter().enumerate() {
@@ -405,7 +407,7 @@ macro_rules! elements {
                 }
             }
 
-            /// Adds the elements of another, of the same type, behind its own.
+            /// Appends elements of the same type.
             fn append(&mut self, other: &Self) {
                 match (self, other) {
                     $((Self::$variant(own), Self::$variant(others)) => own.extend_from_slice(others),)*
@@ -424,18 +426,18 @@ macro_rules! elements {
 
 element_types!(all => elements!);
 
-/// Why a program stopped as it ran.
+/// The reason why a program stopped while it ran.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("[{code}] {message}")]
 pub struct RunError {
     /// The stable number.
     pub code: Code,
-    /// What happened.
+    /// The description of the failure.
     pub message: String,
 }
 
 impl RunError {
-    /// A stop with its reason.
+    /// An error with its code and description.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
@@ -445,7 +447,7 @@ impl Array {
     /// A tensor with these extents and elements.
     ///
     /// # Panics
-    /// If there are not as many elements as the shape holds.
+    /// If the number of elements differs from that of the shape.
     pub fn new(shape: impl Into<Vec<usize>>, elements: impl Into<Elements>) -> Self {
         let (shape, elements) = (shape.into(), elements.into());
         assert_eq!(
@@ -456,7 +458,7 @@ impl Array {
         Self { shape, elements }
     }
 
-    /// Without elements, in the place of what is freed.
+    /// An array without elements, which replaces a freed value.
     fn nothing() -> Self {
         Self { shape: vec![0], elements: Elements::F32(Vec::new()) }
     }
@@ -478,7 +480,7 @@ impl Array {
         Self::new(shape, elements)
     }
 
-    /// Values of one type along a new leading axis.
+    /// Stacks values of the same type along a new leading axis.
     pub(crate) fn stacked(parts: &[&Self]) -> Self {
         let shape: Vec<usize> = [parts.len()].into_iter().chain(parts[0].shape.iter().copied()).collect();
         let mut elements = parts[0].elements.clone();
@@ -488,7 +490,7 @@ impl Array {
         Self::new(shape, elements)
     }
 
-    /// The bytes that the elements take.
+    /// The size of the elements in bytes.
     pub fn bytes(&self) -> u64 {
         self.elements.len() as u64 * self.dtype().bytes() as u64
     }
@@ -505,15 +507,15 @@ impl Elements {
         match_elements!(self, Self(elements) => elements.len())
     }
 
-    /// Whether there is none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element of floats as the widest one; a truth value as 1 or 0.
+    /// A floating-point element as `f64`, or a truth value as 1 or 0.
     ///
     /// # Panics
-    /// If they are integers.
+    /// If the elements are integers.
     pub(crate) fn float(&self, at: usize) -> f64 {
         match_elements!(self, Self(elements) {
             truths => elements[at].into(),
@@ -522,10 +524,10 @@ impl Elements {
         })
     }
 
-    /// An element of integers as the widest one; a truth value as 1 or 0.
+    /// An integer element as `i64`, or a truth value as 1 or 0.
     ///
     /// # Panics
-    /// If they are floats.
+    /// If the elements are floats.
     pub(crate) fn integer(&self, at: usize) -> i64 {
         match_elements!(self, Self(elements) {
             truths => elements[at].into(),
@@ -534,7 +536,7 @@ impl Elements {
         })
     }
 
-    /// Every element as the nearest `f64`, for comparisons with a tolerance; a truth value as 1 or 0.
+    /// Every element as the nearest `f64`, for comparisons with a tolerance. Truth values are 1 and 0.
     pub fn to_f64(&self) -> Vec<f64> {
         match_elements!(self, Self(elements) {
             truths => elements.iter().map(|element| f64::from(*element)).collect(),
@@ -543,13 +545,13 @@ impl Elements {
     }
 }
 
-/// The extents of a type, whose bytes can be counted.
+/// The extents of a type. Fails if the size in bytes does not fit into 64 bits.
 fn extents(ty: &Type, bindings: &Bindings) -> Result<Vec<usize>, RunError> {
     let extent = |dim: &Dim| usize::try_from(dim.evaluate(bindings)?).ok();
     let extents: Option<Vec<_>> = ty.shape.iter().map(extent).collect();
     let fits = extents.filter(|extents| {
         let bytes = extents.iter().try_fold(ty.dtype.bytes(), |bytes, extent| bytes.checked_mul(*extent));
-        // With what sums of them are kept in.
+        // Includes the memory in which sums are kept.
         bytes.and_then(|bytes| bytes.checked_mul(2 * size_of::<f64>())).is_some()
     });
     fits.ok_or_else(|| {
@@ -569,12 +571,13 @@ pub(crate) fn positions(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '
     })
 }
 
-/// Where a position stands in row-major order.
+/// The offset of a position in row-major order.
 pub(crate) fn offset(shape: &[usize], position: &[usize]) -> usize {
     shape.iter().zip(position).fold(0, |offset, (extent, at)| offset * extent + at)
 }
 
-/// Where a position of a broadcast result reads an operand: aligned at the last dimensions, 0 along extents of 1.
+/// The offset in a broadcast operand that a position of the result reads: aligned at the last dimensions, and 0 along
+/// extents of 1.
 pub(crate) fn broadcast_offset(shape: &[usize], position: &[usize]) -> usize {
     let aligned = &position[position.len() - shape.len()..];
     shape

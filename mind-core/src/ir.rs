@@ -17,7 +17,7 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// A value, by the position of the instruction that makes it.
+/// A value, identified by the position of the instruction that makes it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(u32);
 
@@ -36,7 +36,7 @@ impl ValueId {
     }
 }
 
-/// As in Core IR text, `%3`.
+/// Writes the value as in Core IR text, `%3`.
 impl fmt::Display for ValueId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "%{}", self.0)
@@ -49,27 +49,27 @@ impl fmt::Debug for ValueId {
     }
 }
 
-/// How attributes are written, and what a form of operations has beside the common ones.
+/// A form of operations: the types of their attributes, and the operations that only this form has.
 pub trait Form: Clone + fmt::Debug + Eq + Hash {
-    /// What names an input.
+    /// The name of an input.
     type Name: Clone + fmt::Debug + Eq + Hash;
-    /// Known values.
+    /// The values of a constant.
     type Const: Clone + fmt::Debug + Eq + Hash;
     /// A shape.
     type Shape: Clone + fmt::Debug + Eq + Hash;
-    /// Axes where leaving them out means something.
+    /// Axes that may be left out.
     type Axes: Clone + fmt::Debug + Eq + Hash;
-    /// In which order axes are taken.
+    /// The order of axes in a transpose.
     type Permutation: Clone + fmt::Debug + Eq + Hash;
-    /// The places of an index expression.
+    /// The positions of an index expression.
     type Indices: Clone + fmt::Debug + Eq + Hash;
     /// A bound of a slice.
     type Bound: Clone + fmt::Debug + Eq + Hash;
-    /// An operation that this form alone has.
+    /// An operation that only this form has.
     type Own: Clone + fmt::Debug + Eq + Hash;
 }
 
-/// The form of Core IR: nothing is left out, nothing counts from the end, and what has no value has a symbol.
+/// The form of Core IR: nothing is left out, nothing counts from the end, and an unknown extent has a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resolved {}
 
@@ -84,8 +84,8 @@ impl Form for Resolved {
     type Own = Own;
 }
 
-/// An operation with its attributes: of Core IR, or of a program without types ([`open::Op`](crate::open::Op)). What an
-/// operation of Core IR means stands in its row of the table, [`Op::info`](Op::info).
+/// An operation with its attributes, of Core IR or of a program without types ([`open::Op`](crate::open::Op)). The row
+/// of the table ([`Op::info`](Op::info)) defines an operation of Core IR.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op<A: Form = Resolved> {
     /// A named input of the module.
@@ -93,35 +93,35 @@ pub enum Op<A: Form = Resolved> {
         /// Its name, unique among the inputs.
         name: A::Name,
     },
-    /// Known values.
+    /// A constant.
     Const(A::Const),
-    /// Made of attributes alone.
+    /// A value that is made from attributes alone.
     Made(Made),
-    /// A function of the elements at each index.
+    /// A function of the operands' elements at each index.
     Map(Map),
     /// A reduction over axes.
     Reduce(Reduce, Reduction<A::Axes>),
-    /// The position of the largest or the smallest element over axes, counted row by row along these.
+    /// The position of the largest or the smallest element over axes, counted in row-major order along these.
     ArgReduce(ArgReduce, Reduction<A::Axes>),
-    /// What the elements up to each along an axis are together.
+    /// A cumulation: each position along an axis combines the elements up to it.
     Cumulate(Cumulate, Cumulation),
-    /// The elements along an axis in another order.
+    /// The elements along an axis, reordered.
     Reorder(Reorder),
     /// The elements of the operand in another arrangement.
     Arrange(Arrange<A>),
-    /// Elements at places that are known, taken out or put back.
+    /// Elements at known positions, taken out or put back.
     Part(Part<A>),
-    /// Rows or elements that integers pick, taken out or added back.
+    /// Rows or elements at integer indices, read or added to.
     Rows(Rows<A>),
-    /// Tensors put together to one.
+    /// Several tensors joined into one.
     Join(Join),
     /// A product of vectors or matrices.
     Product(Product),
     /// A filter that moves over an image, and its derivatives.
     Window(Window<A>),
-    /// The operand as it is, and something beside that is done with it.
+    /// The operand, with an effect when the program runs.
     Effect(Effect),
-    /// One that this form alone has.
+    /// An operation that only this form has.
     Own(A::Own),
 }
 
@@ -131,7 +131,7 @@ impl<A: Form> Op<A> {
         Self::Input { name }
     }
 
-    /// What names it, if it is an input.
+    /// The name, if the operation is an input.
     pub const fn input_name(&self) -> Option<&A::Name> {
         if let Self::Input { name } = self { Some(name) } else { None }
     }
@@ -141,7 +141,7 @@ impl<A: Form> Op<A> {
         self.input_name().is_some()
     }
 
-    /// How it is shown in listings: without its kind, where the operation's own name says it.
+    /// The operation for listings. The kind is left out where the name of the operation implies it.
     pub fn shown(&self) -> &dyn fmt::Debug {
         match self {
             Self::Made(op) => op,
@@ -158,7 +158,7 @@ impl<A: Form> Op<A> {
         }
     }
 
-    /// The same operation in another form, where nothing of it depends on the form.
+    /// The same operation in another form, if none of its attributes depends on the form.
     pub(crate) fn in_form<B: Form>(&self) -> Option<Op<B>> {
         Some(match self {
             Self::Made(op) => Op::Made(op.clone()),
@@ -172,16 +172,17 @@ impl<A: Form> Op<A> {
         })
     }
 
-    /// Whether it passes its operand on and does something besides: it is there as often as it is written, needed or not.
+    /// Whether the operation returns its operand and has an effect. Such an operation is never removed or merged with
+    /// another.
     pub const fn is_effect(&self) -> bool {
         matches!(self, Self::Effect(_))
     }
 }
 
-/// Values that are made of attributes alone. Their rows are in `ops/making.rs`.
+/// Operations that make a value from attributes alone. Their rows are in `ops/making.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Made {
-    /// Each element its position along an axis, an `i64`; an extension.
+    /// Each element is its position along an axis, an `i64`; an extension.
     Iota {
         /// The extents.
         shape: Vec<Dim>,
@@ -190,7 +191,7 @@ pub enum Made {
     },
 }
 
-/// The elements along an axis in another order. Their rows are in `ops/ordering.rs`.
+/// Operations that reorder the elements along an axis. Their rows are in `ops/ordering.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reorder {
     /// From the last to the first; an extension.
@@ -198,9 +199,9 @@ pub enum Reorder {
         /// The axis; in Core IR a position.
         axis: i64,
     },
-    /// Moved by `shift` places, those moved off one end to the other; an extension.
+    /// Shifted by `shift` positions with wraparound; an extension.
     Roll {
-        /// By how many places to the back; to the front where it is negative.
+        /// The number of positions towards the end of the axis; negative towards its start.
         shift: i64,
         /// The axis; in Core IR a position.
         axis: i64,
@@ -209,20 +210,20 @@ pub enum Reorder {
     Sort {
         /// The axis; in Core IR a position.
         axis: i64,
-        /// Whether from the greatest to the least.
+        /// Whether the order is from the greatest to the least.
         descending: bool,
     },
-    /// The positions of the elements in that order; an extension.
+    /// The positions of the elements in sorted order; an extension.
     ArgSort {
         /// The axis; in Core IR a position.
         axis: i64,
-        /// Whether from the greatest to the least.
+        /// Whether the order is from the greatest to the least.
         descending: bool,
     },
 }
 
 impl Reorder {
-    /// Whether the order depends on the elements, which are numbers then. Else they are of any type.
+    /// Whether the order depends on the elements, which must then be numeric. Otherwise they have any element type.
     #[must_use]
     pub fn compares(&self) -> bool {
         match self {
@@ -239,7 +240,7 @@ impl Arrange<Resolved> {
     }
 }
 
-/// The same elements in another arrangement. Their rows are in `ops/shape.rs`.
+/// Operations that arrange the same elements in another shape. Their rows are in `ops/shape.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arrange<A: Form = Resolved> {
     /// The same elements in another shape.
@@ -259,7 +260,7 @@ pub enum Arrange<A: Form = Resolved> {
     },
     /// Axes of extent 1 removed.
     Squeeze {
-        /// Their positions in the operand; in Core IR empty is the identity.
+        /// Their positions in the operand. In Core IR an empty list is the identity.
         axes: A::Axes,
     },
     /// The operand broadcast to a shape; an extension.
@@ -269,41 +270,43 @@ pub enum Arrange<A: Form = Resolved> {
     },
 }
 
-/// Elements at known places. Their rows are in `ops/indexing.rs`.
+/// Operations on elements at known positions. Their rows are in `ops/indexing.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Part<A: Form = Resolved> {
-    /// An element, or with ranges a box.
+    /// An element, or a box if the indices have ranges.
     Index {
-        /// In Core IR one index an axis.
+        /// In Core IR one index per axis.
         indices: A::Indices,
     },
     /// A strided box of elements.
     Slice(Box<Slice<A::Bound>>),
-    /// Zeros of a shape with the operand placed where the slice takes from; an extension.
+    /// Zeros with the operand at the positions that the slice reads; an extension.
     SliceGrad {
-        /// The shape sliced from, and the result's.
+        /// The shape that is sliced, which is the result's.
         shape: A::Shape,
         /// The slice.
         slice: Box<Slice<A::Bound>>,
     },
 }
 
-/// Rows or elements that integers pick. Their rows of the table are in `ops/gathering.rs`.
+/// Operations on rows or elements at integer indices. Their rows of the table are in `ops/gathering.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Rows<A: Form = Resolved> {
-    /// Rows of the first operand picked by the second, of integers.
+    /// Rows of the first operand at the indices in the second.
     Gather,
-    /// Zeros of a shape with the rows of `(indices, updates)` added at the indices; an extension.
+    /// Zeros to which the rows of `updates` are added at `indices`. The operands are `(indices, updates)`; an
+    /// extension.
     ScatterAdd {
         /// The result's shape.
         shape: A::Shape,
     },
-    /// Elements of the first operand, picked along an axis by the second, of integers; an extension.
+    /// Elements of the first operand at the indices in the second, along an axis; an extension.
     TakeAlong {
         /// The axis; in Core IR a position.
         axis: i64,
     },
-    /// Zeros of a shape with the elements of `(indices, updates)` added along an axis at the indices; an extension.
+    /// Zeros to which the elements of `updates` are added at `indices` along an axis. The operands are
+    /// `(indices, updates)`; an extension.
     AddAlong {
         /// The result's shape.
         shape: A::Shape,
@@ -312,10 +315,10 @@ pub enum Rows<A: Form = Resolved> {
     },
 }
 
-/// Tensors put together. Their rows are in `ops/joining.rs`.
+/// Operations that join tensors. Their rows are in `ops/joining.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Join {
-    /// One after the other along an axis; an extension.
+    /// Concatenation along an axis; an extension.
     Concat {
         /// The axis; in Core IR a position.
         axis: i64,
@@ -331,39 +334,39 @@ pub enum Product {
     MatMul,
 }
 
-/// A filter that moves over an image. Their rows are in `ops/convolution.rs`.
+/// Operations that move a filter over an image. Their rows are in `ops/convolution.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Window<A: Form = Resolved> {
-    /// Two-dimensional convolution of NHWC by HWCF.
+    /// Two-dimensional convolution of an NHWC image by an HWCF filter.
     Conv2d(Convolution),
-    /// The derivative of `Conv2d` by its input, of `(dy, filter)`; an extension.
+    /// The derivative of `Conv2d` by its input. The operands are `(dy, filter)`; an extension.
     Conv2dGradInput {
-        /// The input's shape, and the result's.
+        /// The shape of the input, which is the result's.
         shape: A::Shape,
         /// The convolution.
         convolution: Box<Convolution>,
     },
-    /// The derivative of `Conv2d` by its filter, of `(input, dy)`; an extension.
+    /// The derivative of `Conv2d` by its filter. The operands are `(input, dy)`; an extension.
     Conv2dGradFilter {
-        /// The filter's shape, and the result's.
+        /// The shape of the filter, which is the result's.
         shape: A::Shape,
         /// The convolution.
         convolution: Box<Convolution>,
     },
 }
 
-/// The operand as it is, and something beside that is done with it. Their rows are in `ops/effects.rs`.
+/// Operations that return their operand and have an effect. Their rows are in `ops/effects.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Whoever runs the program is shown the operand; an extension.
+    /// Shows the operand when the program runs; an extension.
     Inspect {
-        /// What it is shown as.
+        /// The label under which the operand is shown.
         label: Arc<str>,
     },
 }
 
 impl Effect {
-    /// What it is shown as.
+    /// The label under which the operand is shown.
     pub const fn label(&self) -> &Arc<str> {
         match self {
             Self::Inspect { label } => label,
@@ -371,7 +374,7 @@ impl Effect {
     }
 }
 
-/// Known values in Core IR.
+/// A constant of Core IR.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Const {
     /// An `i64`.
@@ -387,7 +390,7 @@ pub enum Const {
         /// Known extents.
         shape: Shape,
     },
-    /// How many elements a shape has, as a number, which only run time may know; an extension.
+    /// The number of elements of a shape. It may be known only at run time; an extension.
     Count {
         /// The shape.
         shape: Shape,
@@ -397,7 +400,7 @@ pub enum Const {
 }
 
 impl Const {
-    /// The one way to write these values in canonical form.
+    /// The constant in canonical form for these values.
     pub fn new(data: TensorData, shape: Shape) -> Self {
         match (&data, shape.rank()) {
             (TensorData::I64(elements), 0) => Self::I64(elements[0].get()),
@@ -407,7 +410,7 @@ impl Const {
         }
     }
 
-    /// These values in the one way to write them in canonical form.
+    /// The canonical form of this constant.
     pub(crate) fn canonical(self) -> Self {
         match self {
             Self::Tensor { data, shape } => Self::new(data, shape),
@@ -419,7 +422,7 @@ impl Const {
         }
     }
 
-    /// The values, a single one filling the shape; nothing where only run time knows them.
+    /// The values, where a single one may fill the shape. `None` if they are known only at run time.
     pub fn data(&self) -> Option<TensorData> {
         Some(match self {
             Self::I64(value) => vec![*value].into(),
@@ -433,30 +436,30 @@ impl Const {
     }
 }
 
-/// What Core IR alone has.
+/// Operations that only Core IR has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Own {
-    /// A function that is elsewhere.
+    /// An external function.
     External(External),
     /// A module within an instruction, or a further result of one.
     Nesting(Nesting),
 }
 
-/// A function that is elsewhere; an extension of Core IR.
+/// An external function, or its derivative; an extension of Core IR.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum External {
-    /// A call of it.
+    /// A call of the function.
     Call {
-        /// Its path in Rust.
+        /// The path of the function in Rust.
         function: Arc<str>,
-        /// The shape of what it gives.
+        /// The shape of the result.
         shape: Shape,
     },
-    /// What it, or its derivative, passes back to its operands of floats, one after the other.
+    /// The cotangents of the floating-point operands of the function or of its derivative, one after the other.
     Grad {
         /// The path of the function.
         function: Arc<str>,
-        /// How often it is differentiated, 1 or more.
+        /// The number of differentiations, 1 or more.
         order: i64,
     },
 }
@@ -470,23 +473,24 @@ impl External {
     }
 }
 
-/// Which axes a reduction takes away.
+/// The axes of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduction<A = Vec<i64>> {
-    /// Ascending positions; empty means every axis, and then the result is a single number.
+    /// Ascending positions. An empty list means every axis, and the result is then a single number.
     pub axes: A,
     /// Whether reduced axes stay with extent 1.
     pub keepdims: bool,
 }
 
-/// Which elements are together at each place along an axis.
+/// The elements that a cumulation combines at each position along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cumulation {
     /// The axis; in Core IR a position.
     pub axis: i64,
-    /// Whether they are those from the place on, the last one first, instead of those up to it.
+    /// Whether these are the elements from the position on, combined from the last one, instead of those up to the
+    /// position.
     pub reverse: bool,
-    /// Whether the one at the place is not among them.
+    /// Whether the element at the position is left out.
     pub exclusive: bool,
 }
 
@@ -502,7 +506,7 @@ pub struct Slice<B = Dim> {
 }
 
 impl Slice {
-    /// Whether it takes all of a tensor of this shape as it is.
+    /// Whether the slice is a whole tensor of this shape.
     pub fn is_whole(&self, shape: &Shape) -> bool {
         self.starts.iter().all(|start| *start == Dim::ZERO)
             && self.ends.iter().eq(shape.iter())
@@ -510,21 +514,21 @@ impl Slice {
     }
 }
 
-/// How a filter moves over an image.
+/// The strides and the padding of a convolution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Convolution {
-    /// Vertical and horizontal step.
+    /// The vertical and the horizontal step.
     pub strides: Vec<i64>,
-    /// What surrounds the image.
+    /// The zeros around the image.
     pub padding: Padding,
 }
 
-/// What surrounds an image that is convolved.
+/// The zeros around an image that is convolved.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Padding {
-    /// Nothing.
+    /// No zeros.
     Valid,
-    /// As many zeros as make the result `ceil(extent / stride)`, the odd one after.
+    /// The number of zeros that makes the result's extent `ceil(extent / stride)`. An odd one comes after the image.
     Same,
     /// Pairs of zeros before and after, vertical then horizontal.
     Custom(Vec<[i64; 2]>),
@@ -537,26 +541,26 @@ pub struct Inst {
     pub op: Op,
     /// Earlier values.
     pub operands: Operands,
-    /// The type of the result; of several the first.
+    /// The type of the result, or of the first of several.
     pub ty: Type,
 }
 
-// A larger instruction is moved by calls of `memcpy`, and reading a text takes a tenth longer.
+// A larger instruction is moved by calls of `memcpy`, which makes reading a text a tenth slower.
 const _: () = assert!(size_of::<Inst>() <= 128);
 
-/// The operands of an instruction, at most [`Operands::MAX`]: up to three in place, as nearly every operation has, and
-/// more in an allocation that clones share.
+/// The operands of an instruction, at most [`Operands::MAX`]. Up to three, as in nearly every operation, are stored in
+/// place. More are stored in an allocation that clones share.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Operands(Ids);
 
-/// Ids in place beyond their count are 0, so every list has one representation.
+/// Unused ids in place are 0, so every list has one representation.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Ids {
     Few(Few, [ValueId; 3]),
     Many(Arc<Vec<ValueId>>),
 }
 
-/// How many of the operands in place there are.
+/// The number of operands in place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u32)]
 enum Few {
@@ -567,19 +571,19 @@ enum Few {
 }
 
 impl Operands {
-    /// The most operands an operation takes: a module within it may have as many inputs.
+    /// The most operands of an operation. A nested module may have this number of inputs.
     pub const MAX: usize = 1 << 14;
 
-    /// None.
+    /// No operands.
     pub const NONE: Self = Self(Ids::Few(Few::Zero, [ValueId(0); 3]));
 
-    /// These operands; nothing if there are too many.
+    /// The list of these operands. `None` if there are more than [`Self::MAX`].
     pub fn new(operands: &[ValueId]) -> Option<Self> {
         let mut all = Self::NONE;
         operands.iter().all(|operand| all.push(*operand)).then_some(all)
     }
 
-    /// Adds one; whether there was room.
+    /// Adds an operand. Returns whether there was room.
     #[inline]
     pub(crate) fn push(&mut self, operand: ValueId) -> bool {
         let Ids::Few(count, ids) = &mut self.0 else { return self.push_far(operand) };
@@ -607,7 +611,7 @@ impl Operands {
         true
     }
 
-    /// Each operand replaced.
+    /// The list with each operand replaced.
     pub fn map(&self, replace: impl FnMut(ValueId) -> ValueId) -> Self {
         let mut all = Self::NONE;
         for operand in self.iter().copied().map(replace) {

@@ -1,21 +1,22 @@
-//! The compiler behind `mind!` as a library: Core IR, what is known of each operation, and the passes over it.
+//! The compiler behind `mind!` as a library: Core IR, the table of its operations, and the passes over it.
 //!
 //! # What a module is
 //!
 //! A [`Module`](ir::Module) is a flat list of instructions in SSA order, and a list of the values that are its results.
 //! Each instruction makes one value, named by its position. It holds an operation with its attributes as typed fields
-//! ([`Op`](ir::Op)), operands, which are earlier values, and the type of its result: an element type and a shape whose
-//! extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first, each with a name of its
-//! own. There is no control flow but loops over an axis, nothing is ever written to, and no place in a source text is kept: fronts keep spans
-//! beside the module.
+//! ([`Op`](ir::Op)), operands, which are earlier values, and the type of its result. A type is an element type and a
+//! shape, whose extents are integers or polynomials over symbols ([`Dim`](dim::Dim)). Inputs come first and have unique
+//! names. The only control flow is a loop over an axis, and no value is ever written to. A module has no source
+//! positions: front ends keep spans beside it.
 //!
-//! What an operation is stands in one row of one table, [`ops`]: shape and dtype rule, cost, the origin of each extent,
-//! how tests sample it. Rows of functions of elements and of reductions are made of those of [`map`] and [`reduce`],
-//! which are plain data. What an operation computes and what it passes back stands in [`interp`] and [`grad`], each one
-//! match that the Rust compiler checks to be whole.
+//! Each operation has one row in one table, [`ops`]: its shape and dtype rule, its cost, the origin of each extent, and
+//! how tests sample it. Rows of functions of elements and of reductions are derived from the rows of [`map`] and
+//! [`reduce`], which are plain data. [`interp`] evaluates operations and [`grad`] differentiates them, each by one
+//! match that the Rust compiler checks for completeness.
 //!
-//! A program is built by a [`Builder`](build::Builder), which infers every type and refuses what breaks a rule, or read
-//! from definitions that declare their types ([`Module::from_definitions`](ir::Module::from_definitions)).
+//! A [`Builder`](build::Builder) builds a program, infers every type and refuses instructions that break a rule.
+//! [`Module::from_definitions`](ir::Module::from_definitions) reads a program from definitions that declare their
+//! types.
 //!
 //! ```
 //! use mind_core::{
@@ -45,40 +46,42 @@
 //!
 //! # What each phase promises
 //!
-//! Phases are types, and only a phase's own function makes one, so later code indexes without fear.
+//! Each phase has a type that only the function of the phase makes, so later code can index values without checks.
 //!
 //! | type | made by | promise |
 //! | --- | --- | --- |
-//! | [`Module`](ir::Module) | anyone | none, if not from a builder |
-//! | [`Verified`](verify::Verified) | [`verify`](verify::verify()) | operands are earlier values, inputs come first, every declared type is the inferred one, the inputs give every symbol, operations are of the profile, there is an output |
-//! | [`Canonical`](canon::Canonical) | [`canonicalise`](canon::canonicalise) | also: one way to write each instruction, nothing without use, values dense; same results to the bit |
+//! | [`Module`](ir::Module) | anyone | none, unless a builder made it |
+//! | [`Verified`](verify::Verified) | [`verify`](verify::verify()) | operands are earlier values, inputs come first, every declared type equals the inferred one, the inputs determine every symbol, operations are of the profile, there is an output |
+//! | [`Canonical`](canon::Canonical) | [`canonicalise`](canon::canonicalise) | also: each instruction has one form, nothing is unused, values are numbered densely; the results are the same bit for bit |
 //!
-//! What verification cannot decide because only the symbols of a run do is left to that run, and nothing else is:
-//! [`requirements`](verify::requirements) lists it, [`interp::bind`] and [`interp::check_requirements`] check it before
-//! anything is computed. The one fault that can still occur is a gathered index out of range.
+//! Verification leaves only those conditions to a run that depend on the values of symbols.
+//! [`requirements`](verify::requirements) lists them, and [`interp::bind`] and [`interp::check_requirements`] check
+//! them before anything is computed. After that a run can only fail because an index read from a tensor is out of
+//! range, an integer is divided by 0, an external function fails, or memory runs out.
 //!
-//! A pass is a function of its input alone: no clock, no randomness, no order of a hash map.
+//! A pass depends on its input alone. It reads no clock and no random numbers, and does not depend on the order of a
+//! hash map.
 //!
 //! # The modules, in the order of the pipeline
 //!
-//! - [`map`], [`reduce`]: what is known of functions of elements and of reductions, as data.
+//! - [`map`], [`reduce`]: functions of elements and reductions, as data.
 //! - [`diag`]: codes and messages of mistakes, as data.
 //! - [`dim`], [`ty`], [`data`]: extents, types, constant data.
-//! - [`ir`], [`mod@build`], [`definitions`]: modules, their builder, and their assembly from texts.
+//! - [`ir`], [`mod@build`], [`definitions`]: modules, their builder, and modules read from texts.
 //! - [`ops`]: the table of operations.
-//! - [`provenance`]: where an extent comes from, for messages.
-//! - [`snippet`]: mistakes in files, with the line they are on.
-//! - [`standard`]: the library of the language, as text in it.
-//! - [`surface`]: the language's syntax, and lowering it to Core IR.
-//! - [`open`]: expressions among Rust variables, before their types are known.
+//! - [`provenance`]: the origin of an extent, for messages.
+//! - [`snippet`]: mistakes in files, with their source lines.
+//! - [`standard`]: the library of the language, written in the language.
+//! - [`surface`]: the language's syntax, and its lowering to Core IR.
+//! - [`open`]: expressions over Rust variables, whose types are not known yet.
 //! - [`verify`](mod@verify), [`canon`]: the first two phases.
 //! - [`grad`]: the module of the gradient of a module.
 //! - [`interp`]: the reference interpreter, the oracle of every test.
-//! - [`memory`]: how much of it a run may hold.
-//! - [`opt`], [`plan`], [`loops`], [`stats`], [`pipeline`]: less work, steps over memory, how they loop, costs, and all phases
-//!   in a row.
+//! - [`memory`]: the memory limit of a run.
+//! - [`opt`], [`plan`], [`loops`], [`stats`], [`pipeline`]: the optimiser, steps over memory, their loops, costs, and
+//!   the sequence of phases.
 //! - [`text`]: Core IR text and MIC, printed and parsed.
-//! - [`random`]: numbers for tests and samples.
+//! - [`random`]: random numbers for tests and samples.
 //! - `knossos`, with the feature of that name: the second front-end, from its texts to Rust.
 //! - `stablehlo`, with the feature of that name: modules as text for XLA and other engines.
 //! - `testing`, with the feature of that name: random modules.

@@ -1,13 +1,13 @@
-//! How much memory a run may hold.
+//! The memory limit of a run.
 //!
-//! The limit is a number that whoever runs a program gives: the crate does not ask the machine.
+//! The caller that runs a program sets the limit. The crate does not ask the machine.
 
 use std::hint::black_box;
 
-/// The most bytes that a run holds where nobody says how many: 4 GiB.
+/// The default limit in bytes: 4 GiB.
 pub const DEFAULT: u64 = 4 << 30;
 
-/// The bytes that a run holds, and the most that it may.
+/// The bytes that a run holds, and their limit.
 ///
 /// ```
 /// use mind_core::memory::Budget;
@@ -25,42 +25,42 @@ pub struct Budget {
     held: u64,
 }
 
-/// More than a run may hold, or than there is.
+/// A request for more memory than a run may hold, or than the system has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
-    /// More than the limit.
+    /// The request exceeds the limit.
     #[error("{total} bytes are needed in all, more than the limit of {limit}")]
     Limit {
-        /// What would be held.
+        /// The bytes that the run would hold.
         total: u128,
-        /// The most that may be.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// More than the system gives.
+    /// The system refuses the request.
     #[error("{total} bytes are needed in all, of which the system refuses {bytes}")]
     Refused {
-        /// What would be held.
+        /// The bytes that the run would hold.
         total: u128,
-        /// What was asked for.
+        /// The bytes of the request.
         bytes: u128,
     },
 }
 
 impl Budget {
-    /// Nothing is held, and this much may be.
+    /// A budget with this limit in bytes, of which none are held.
     pub const fn new(limit: u64) -> Self {
         Self { limit, held: 0 }
     }
 
-    /// What is held.
+    /// The number of bytes that are held.
     pub const fn held(&self) -> u64 {
         self.held
     }
 
-    /// Holds so many bytes more.
+    /// Adds `bytes` to the bytes that are held.
     ///
     /// # Errors
-    /// If that is over the limit, or more than the system gives; then what is held is as it was.
+    /// If the sum exceeds the limit, or the system refuses the bytes. The budget is then unchanged.
     pub fn take(&mut self, bytes: u64) -> Result<(), TooLarge> {
         let total = u128::from(self.held) + u128::from(bytes);
         match u64::try_from(total) {
@@ -73,28 +73,28 @@ impl Budget {
         }
     }
 
-    /// Holds so many bytes no longer.
+    /// Subtracts `bytes` from the bytes that are held.
     pub fn give_back(&mut self, bytes: u64) {
         self.held = self.held.saturating_sub(bytes);
     }
 
-    /// Holds this much and nothing else.
+    /// Sets the number of bytes that are held.
     #[cfg(feature = "knossos")]
     pub(crate) fn set(&mut self, held: u64) {
         self.held = held;
     }
 }
 
-/// Whether the allocator has so many bytes: where it has not, asking it in any other way would stop the process.
+/// Asks the allocator for `bytes` without using them. An ordinary allocation that fails would abort the process.
 fn available(bytes: u64) -> Result<(), u128> {
-    /// What no system refuses.
+    /// Requests below this size are never refused.
     const LITTLE: u64 = 1 << 20;
     if bytes < LITTLE {
         return Ok(());
     }
     let mut room: Vec<u8> = Vec::new();
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| {
-        // Hidden from the optimiser, which leaves out what is never used.
+        // Hidden from the optimiser, which would remove an unused allocation.
         black_box(&mut room).try_reserve_exact(bytes).is_ok()
     });
     if reserved { Ok(()) } else { Err(bytes.into()) }

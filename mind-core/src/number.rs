@@ -1,4 +1,4 @@
-//! Single known numbers, and the arithmetic on them that gives every machine's bits.
+//! Single known numbers, and arithmetic on them whose results have the same bits on every machine.
 
 use mind_shape::{element_types, match_dtype, match_elements};
 
@@ -28,7 +28,7 @@ macro_rules! numbers {
                 })
             }
 
-            /// Its element type.
+            /// The element type of the number.
             const fn dtype(self) -> DType {
                 match self {
                     $(Self::$variant(_) => DType::$variant,)*
@@ -42,7 +42,7 @@ macro_rules! numbers {
             }
         }
 
-        /// Nothing where it is of another element type.
+        /// `None` if the number has another element type.
         impl From<Number> for Option<$element> {
             fn from(number: Number) -> Self {
                 if let Number::$variant(number) = number { Some(number) } else { None }
@@ -54,18 +54,18 @@ macro_rules! numbers {
 element_types!(all => numbers!);
 
 impl Number {
-    /// The number that a canonical instruction is a constant of.
+    /// The number, if a canonical instruction is a single constant.
     pub(crate) fn of(Inst { op, ty, .. }: &Inst) -> Option<Self> {
         let Op::Const(constant) = op else { return None };
         if ty.rank() == 0 { Self::filling(&constant.data()?) } else { None }
     }
 
-    /// The constant that it is.
+    /// The number as the data of a constant.
     pub(crate) fn data(self) -> TensorData {
         match_elements!(self, Self(value) => vec![value].into())
     }
 
-    /// The constant operation, unless a NaN: its sign and payload depend on the machine.
+    /// The constant operation. `None` for NaN, whose sign and payload depend on the machine.
     pub(crate) fn into_op(self) -> Option<Op> {
         (!self.is_nan()).then(|| self.constant())
     }
@@ -74,7 +74,8 @@ impl Number {
         match_elements!(self, Self(value) { floats => value.is_nan(), others => false })
     }
 
-    /// What a function of elements gives for numbers, `operand` telling each; nothing unless every machine gives it.
+    /// The result of a function of elements on the numbers that `operand` returns. `None` unless every machine gives
+    /// the same bits.
     pub(crate) fn apply(op: &Op, operand: impl Fn(usize) -> Option<Self>) -> Option<Self> {
         let Op::Map(map) = op else { return None };
         let row = map.row();
@@ -85,7 +86,8 @@ impl Number {
         Self::of_function(row, &operands?)
     }
 
-    /// What a function of elements gives for these numbers; nothing where it does not take them, an integer divided by 0 too.
+    /// The result of a function of elements on these numbers. `None` if the function does not take them, or an integer
+    /// is divided by 0.
     pub(crate) fn of_function(row: &Row, operands: &[Self]) -> Option<Self> {
         let leading = operands[row.leading()];
         let dtype = row.result(leading.dtype());
@@ -113,12 +115,12 @@ impl Number {
         }))
     }
 
-    /// A float as the widest one.
+    /// A float as `f64`.
     pub(crate) fn float(self) -> Option<f64> {
         match_elements!(self, Self(number) { floats => Some(number.into()), others => None })
     }
 
-    /// An integer as the widest one; a truth value as 1 or 0.
+    /// An integer as `i64`, or a truth value as 1 or 0.
     fn integer(self) -> Option<i64> {
         match_elements!(self, Self(number) {
             truths => Some(number.into()),
@@ -135,9 +137,10 @@ impl Number {
         })
     }
 
-    /// 1 over a float, if multiplying by it is dividing by the float, to the bit: a power of two whose inverse is normal.
+    /// The inverse of a float, if multiplying by it equals dividing by the float bit for bit. This holds for powers of
+    /// two whose inverse is normal.
     pub(crate) fn exact_inverse(self) -> Option<Self> {
-        /// Whether there is nothing behind the first digit of a normal number.
+        /// Whether a normal number is a power of two: all digits after the first are 0.
         macro_rules! is_power {
             ($float:expr) => {
                 $float.is_normal() && $float.to_bits().trailing_zeros() >= digits($float) - 1
@@ -152,7 +155,7 @@ impl Number {
         })
     }
 
-    /// Whether it is a whole number, and the zero of floats one of this sign.
+    /// Whether the number equals `whole`. For floats 0 means +0 only.
     pub(crate) fn is(self, whole: i8) -> bool {
         match self.float() {
             Some(float) => float.to_bits() == f64::from(whole).to_bits(),
@@ -160,7 +163,7 @@ impl Number {
         }
     }
 
-    /// Whether adding it changes nothing: the zero of integers, the negative zero of floats.
+    /// Whether adding the number changes nothing: 0 for integers, -0 for floats.
     pub(crate) fn is_nothing_to_add(self) -> bool {
         match_elements!(self, Self(_) {
             truths => false,
@@ -169,13 +172,13 @@ impl Number {
         })
     }
 
-    /// Whether its arithmetic is that of integers, which wraps.
+    /// Whether the number is an integer, whose arithmetic wraps.
     pub(crate) const fn is_integer(self) -> bool {
         self.dtype().is_integer()
     }
 }
 
-/// The binary digits of a float.
+/// The number of binary digits of a float.
 const fn digits<T: Copy>(_: T) -> u32 {
     if size_of::<T>() == size_of::<f32>() { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS }
 }

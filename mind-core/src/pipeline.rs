@@ -1,4 +1,4 @@
-//! The phases in a row: from a lowered function to its plan.
+//! The sequence of phases, from a lowered function to its plan.
 
 use crate::{
     canon::canonicalise_mapped,
@@ -18,24 +18,24 @@ use crate::{
 /// A function that is ready to be emitted.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// What runs.
+    /// The plan that runs.
     pub plan: Plan,
     /// The canonical module as text.
     pub core_ir: String,
-    /// The same as MIC.
+    /// The canonical module as MIC.
     pub mic: String,
-    /// The arithmetic operations of a call.
+    /// The number of arithmetic operations of a call.
     pub flops: Dim,
-    /// For each value of the planned module the one of the lowered module that it comes from, where it is known.
+    /// For each value of the planned module, the value of the lowered module that it comes from, if known.
     pub origins: Vec<Option<ValueId>>,
-    /// Where each value of the planned module comes from, where it is known.
+    /// The origin of each value of the planned module, if known.
     pub sources: Vec<Option<Origin>>,
 }
 
-/// The plan of a function; nothing where a mistake in it has been reported.
+/// The plan of a function. `None` if a mistake in it has been reported.
 ///
 /// # Errors
-/// A fault of the compiler: lowering made what does not verify.
+/// A fault of the compiler: the lowered module does not verify.
 pub fn compile(function: &Function) -> Option<Result<Compiled, Diag>> {
     compile_watching(function, Watching::Shown)
 }
@@ -55,10 +55,10 @@ pub fn compile_watching(function: &Function, watching: Watching) -> Option<Resul
     Some(verified(function).map(|verified| finish(verified, &updates, watching, &sources)))
 }
 
-/// The plan of the gradient that `#[grad(…)]` asks for; its result is [`gradient_result`].
+/// The plan of the gradient that `#[grad(…)]` requests. [`gradient_result`] is the structure of its result.
 ///
 /// # Errors
-/// Why the function has no such gradient.
+/// The reason why the function has no such gradient.
 pub fn compile_gradient(function: &Function, request: &GradientRequest) -> Option<Result<Compiled, Diag>> {
     compile_gradient_watching(function, request, Watching::Shown)
 }
@@ -76,7 +76,7 @@ pub fn compile_gradient_watching(
     Some(verified(function).and_then(|verified| {
         let options = GradientOptions {
             wrt: request.targets.iter().flat_map(GradientTarget::wrt).collect(),
-            // Of a tuple the first is the loss.
+            // The first part of a tuple is the loss.
             cotangent: match &function.result {
                 Structure::Tuple(parts) if parts.len() > 1 => Cotangent::First,
                 _ => Cotangent::One,
@@ -128,7 +128,8 @@ fn finish(
     let (canonical, map) = canonicalise_mapped(verified);
     let mut sources = moved(sources, &map);
     sources.resize(canonical.insts().len(), None);
-    // Of a call that was replaced by what it calls the last value is known.
+    // The instructions of an inlined call have no source, except for the last one. An instruction without a source
+    // takes that of the next one.
     for value in (1..sources.len()).rev() {
         sources[value - 1] = sources[value - 1].or(sources[value]);
     }

@@ -1,8 +1,8 @@
-//! Where the extents of a value come from, for messages.
+//! The origin of the extents of a value, for messages.
 
 use crate::ir::{Inst, ValueId};
 
-/// Where an extent first appears.
+/// The place where an extent first appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// In the declared type of an input.
@@ -12,17 +12,18 @@ pub enum Origin {
         /// The axis of the input.
         axis: usize,
     },
-    /// In an instruction that computes it or has it written in an attribute.
+    /// In an instruction that computes the extent or has it in an attribute.
     Made {
         /// The value that first has the extent.
         value: ValueId,
     },
 }
 
-/// Follows one axis of a value back to where its extent first appears, as the rows of the table say.
+/// Follows one axis of a value back to the place where its extent first appears, by
+/// [`OpInfo::origin`](crate::ops::OpInfo::origin).
 ///
 /// # Panics
-/// If the value is not made by one of `insts`.
+/// If none of `insts` makes the value.
 pub fn origin(insts: &[Inst], value: ValueId, axis: usize) -> Origin {
     let (mut value, mut axis) = (value, axis);
     loop {

@@ -1,20 +1,21 @@
-//! Random numbers that are the same on every machine.
+//! Random numbers that are equal on every machine.
 
-/// A generator of random numbers: splitmix64, or first the bytes that a fuzzer chose.
+/// A generator of random numbers. It returns the bytes that a fuzzer chose first, if there are any, and then uses
+/// splitmix64.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
-    /// What is left of the bytes, the next one last.
+    /// The bytes that are left, the next one last.
     choices: Vec<u8>,
 }
 
 impl Random {
-    /// The generator that this seed starts.
+    /// A generator with this seed.
     pub const fn new(seed: u64) -> Self {
         Self { state: seed, choices: Vec::new() }
     }
 
-    /// The generator whose first choices are these bytes, one each, so that changing a byte changes a choice.
+    /// A generator whose first choices are these bytes, one per choice, so that a changed byte changes one choice.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self { state: 0, choices: bytes.iter().rev().copied().collect() }
     }
@@ -39,15 +40,15 @@ impl Random {
         (self.bits() % bound as u64) as usize
     }
 
-    /// One of these.
+    /// A random element of `choices`.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `choices` is empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 
-    /// True once in `of` times.
+    /// Whether a random number below `of` is 0: true once in `of` times on average.
     pub fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }

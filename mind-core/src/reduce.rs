@@ -1,48 +1,50 @@
-//! Reductions: one row a reduction, and all that is known of it in its row.
+//! Reductions: one row per reduction, which holds everything that the compiler knows about it.
 //!
-//! As those of [`map`](crate::map), rows are data without arrows to what is done with them.
+//! As in [`map`](crate::map), rows are data and do not depend on the code that uses them.
 
 use crate::{
     map::{Calculus, Domain, Exactness, Map, Takes, adjoint},
     profile::Profile,
 };
 
-/// What is known of a reduction.
+/// A row of the table of reductions.
 pub struct Row {
-    /// As in Core IR text, `Sum`.
+    /// The name in Core IR text, `Sum`.
     pub name: &'static str,
-    /// As in MIC, as users call it and as messages name it, and the run time's function: `sum`.
+    /// The name in MIC, in programs and in messages, and the name of the run time's function: `sum`.
     pub function: &'static str,
     /// Core v1 or an extension.
     pub profile: Profile,
-    /// The element types that it takes. The result's is the same.
+    /// The element types that it takes. The result has the same element type.
     pub takes: Takes,
-    /// What puts elements together.
+    /// The operation that combines elements.
     pub monoid: &'static Monoid,
-    /// Whether what that gives is divided by the number of elements.
+    /// Whether the combined value is divided by the number of elements.
     pub divides: bool,
-    /// What a cotangent adds to that of the operand: values that are made one after the other, the last one of them; the
-    /// cotangent itself if there are none. See [`play`].
+    /// The steps that compute the operand's cotangent. The last step gives it; without steps it is the result's
+    /// cotangent. See [`play`].
     pub adjoint: &'static [Intermediate],
 }
 
-/// How elements are put together: an operation that is associative, but for rounding, and what changes nothing.
+/// The way in which elements are combined: an operation that is associative except for rounding, with its neutral
+/// element.
 #[derive(Debug, PartialEq)]
 pub struct Monoid {
-    /// As listings of plans name what it gives.
+    /// The name of its result in listings of plans.
     pub label: &'static str,
-    /// What two elements are as one.
+    /// The function that combines two elements.
     pub combine: Map,
-    /// What changes no element that it is combined with. Lanes begin with it, so that those without elements do not count.
+    /// The neutral element. Lanes begin with it, so that lanes without elements do not count.
     pub neutral: Neutral,
-    /// Whether elements are combined in chains that are settled with what was lost to rounding before.
+    /// Whether elements are combined in chains, each of which also adds the rounding error of the chains before.
     pub settles: bool,
-    /// The run time's type for it.
+    /// The type of the run time that implements it.
     pub rust: &'static str,
 }
 
 impl Monoid {
-    /// Where tests draw elements: what chooses one of them has a derivative that jumps where two are equal.
+    /// The range from which tests draw elements. An operation that chooses one of two elements has a derivative that
+    /// jumps where both are equal.
     pub(crate) const fn domain(&self) -> Domain {
         match self.combine.row().exactness {
             Exactness::Exact => Domain::Apart,
@@ -51,7 +53,7 @@ impl Monoid {
     }
 }
 
-/// An element that changes no other.
+/// The neutral element of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Neutral {
     /// 0.
@@ -64,22 +66,22 @@ pub enum Neutral {
     Greatest,
 }
 
-/// A value that an adjoint is made of.
+/// A step of an adjoint, which computes a value.
 pub struct Intermediate {
-    /// What later steps call it by.
+    /// The name of the value in later steps.
     pub name: &'static str,
-    /// A formula, an [`adjoint`], over the values before, and over the operand `x`, the result `y` and its cotangent `dy`, both of these
-    /// broadcast to the operand's shape.
+    /// A formula for [`adjoint`] over the values of earlier steps, the operand `x`, the result `y` and its cotangent
+    /// `dy`. `y` and `dy` are broadcast to the operand's shape.
     pub text: &'static str,
-    /// The reduction, over the same axes, of which the value is the result, broadcast likewise; nothing if it is the formula's.
+    /// A reduction of the formula over the same axes, broadcast in the same way. `None` if the value is the formula.
     pub over: Option<Reduce>,
 }
 
-/// What a cotangent adds to that of the operand, of what [`Intermediate::text`] names. `over` reduces a value and broadcasts the
-/// result.
+/// Computes the operand's cotangent by the steps of the row, from the values that [`Intermediate::text`] names. `over`
+/// reduces a value and broadcasts the result.
 ///
 /// # Errors
-/// As the calculus.
+/// The errors of the calculus.
 ///
 /// # Panics
 /// If a text of the row cannot be read, which a test of all rows excludes.
@@ -103,7 +105,7 @@ pub fn play<C: Calculus>(
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
-        /// A reduction: which one. What it means stands in its [row](Reduce::row).
+        /// A reduction. Its [row](Reduce::row) defines it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Reduce {
             $($(#[$doc])* $name,)+
@@ -119,7 +121,7 @@ macro_rules! rows {
 }
 
 impl Reduce {
-    /// What is known of it.
+    /// The row of the reduction.
     pub const fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
@@ -129,11 +131,11 @@ impl Reduce {
 pub(crate) static SUMS: Monoid =
     Monoid { label: "sum", combine: Map::Add, neutral: Neutral::Zero, settles: true, rust: "Sum" };
 
-/// The larger one.
+/// The larger of two elements.
 pub(crate) static MAXIMA: Monoid =
     Monoid { label: "max", combine: Map::Maximum, neutral: Neutral::Least, settles: false, rust: "Max" };
 
-/// The smaller one.
+/// The smaller of two elements.
 pub(crate) static MINIMA: Monoid =
     Monoid { label: "min", combine: Map::Minimum, neutral: Neutral::Greatest, settles: false, rust: "Min" };
 
@@ -151,19 +153,19 @@ const SUM: Row = Row {
     adjoint: &[],
 };
 
-/// What the largest and the smallest pass back: to each of the elements that are it an equal share.
+/// The adjoint of maximum and minimum: an equal share for each element that equals the result.
 const SHARES: &[Intermediate] = &[
     Intermediate { name: "is", text: "same(x, y)", over: None },
     Intermediate { name: "count", text: "is", over: Some(Reduce::Sum) },
     Intermediate { name: "share", text: "relu_grad(dy / count, is)", over: None },
 ];
 
-/// What products pass back: to each element the product of the others.
+/// The adjoint of products: each element receives the cotangent times the product of the others.
 ///
-/// That is `y / x` where an element is not 0. To a zero it is the product of the elements that are not, `rest`, times the other
-/// zeros: with one other that one, with two their product, half of what the square of their sum has more than their squares. These
-/// are 0 themselves, but not so their derivatives. Of three other zeros or more only the third derivative is not 0, and they are left
-/// out.
+/// For an element that is not 0 this product is `y / x`. For a zero it is `rest`, the product of the nonzero elements,
+/// times the other zeros. One other zero is that factor. The product of two others is half the difference between the
+/// square of their sum and the sum of their squares. These factors are 0, but their derivatives are not. With three or
+/// more other zeros only the third and higher derivatives are not 0, and they are left out.
 const OTHERS: &[Intermediate] = &[
     Intermediate { name: "zero", text: "same(x, 0.0)", over: None },
     Intermediate { name: "zeros", text: "zero", over: Some(Reduce::Sum) },
@@ -185,36 +187,36 @@ const OTHERS: &[Intermediate] = &[
 rows! {
     /// `Sum(x; axes, keepdims)`: the sum over axes.
     ///
-    /// - **Shape**: the reduced axes are gone, or stay with extent 1 under `keepdims`; `[]` where `axes` is empty, which
-    ///   means all.
+    /// - **Shape**: the operand's without `axes`, or with extent 1 in their places if `keepdims`. Empty `axes` mean all
+    ///   axes and give `[]`.
     /// - **Dtype**: the operand's.
-    /// - **Semantics**: the sum; integers wrap, the reference adds with twice the digits of `f64` and rounds once.
-    /// - **Error**: at most `4 ε log2(n)` times the sum of the magnitudes of the `n` elements, over whatever axes, where
-    ///   `ε` is from 1
-    ///   to the next number (`f32::EPSILON`); none for one element or for integers.
-    /// - **Derivative**: the cotangent broadcast to the operand's shape.
-    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Semantics**: the sum. Integers wrap. The reference interpreter adds with twice the digits of `f64` and
+    ///   rounds once.
+    /// - **Error**: at most `4 ε log2(n)` times the sum of the magnitudes of the `n` elements, for any axes, where `ε`
+    ///   is the distance from 1 to the next number (`f32::EPSILON`); none for one element or for integers.
+    /// - **Derivative**: the cotangent, broadcast to the operand's shape.
+    /// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005).
     /// - **Example**: `%1 = Sum (%0) {axes=[1], keepdims=false} : f32[2]`.
     Sum = SUM;
     /// `Mean(x; axes, keepdims)`: the arithmetic mean over axes.
     ///
     /// - **Shape**: as `Sum`.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the sum divided by the number of elements that each result element is made of.
-    /// - **Error**: at most `4 ε log2(n)` times the mean of the magnitudes of the `n` elements, over whatever axes; `ε`
+    /// - **Semantics**: the sum, divided by the number of elements that each result element sums.
+    /// - **Error**: at most `4 ε log2(n)` times the mean of the magnitudes of the `n` elements, for any axes, with `ε`
     ///   as in `Sum`.
     /// - **Derivative**: the cotangent divided by that number, broadcast to the operand's shape.
-    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Floats (E2005).
+    /// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005). 3. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Mean (%0) {axes=[1], keepdims=false} : f32[2]`.
     Mean = Row { function: "mean", takes: Takes::Floats, divides: true, ..SUM };
-    /// `Max(x; axes, keepdims)`: the largest over axes; an extension.
+    /// `Max(x; axes, keepdims)`: the largest element over axes; an extension.
     ///
     /// - **Shape**: as `Sum`.
     /// - **Dtype**: the operand's.
-    /// - **Semantics**: the largest element, +0 being above -0; NaN if any is.
+    /// - **Semantics**: the largest element, where +0 is above -0; NaN if any element is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to the largest element; where several are equal an equal share to each.
-    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Derivative**: the largest element receives the cotangent; several equal ones receive an equal share each.
+    /// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005).
     /// - **Example**: `%1 = Max (%0) {axes=[1], keepdims=false} : f32[2]`.
     Max = Row {
         function: "max",
@@ -223,14 +225,14 @@ rows! {
         adjoint: SHARES,
         ..SUM
     };
-    /// `Min(x; axes, keepdims)`: the smallest over axes; an extension.
+    /// `Min(x; axes, keepdims)`: the smallest element over axes; an extension.
     ///
     /// - **Shape**: as `Sum`.
     /// - **Dtype**: the operand's.
-    /// - **Semantics**: the smallest element, -0 being below +0; NaN if any is.
+    /// - **Semantics**: the smallest element, where -0 is below +0; NaN if any element is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to the smallest element; where several are equal an equal share to each.
-    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Derivative**: the smallest element receives the cotangent; several equal ones receive an equal share each.
+    /// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005).
     /// - **Example**: `%1 = Min (%0) {axes=[1], keepdims=false} : f32[2]`.
     Min = Row {
         function: "min",
@@ -243,13 +245,14 @@ rows! {
     ///
     /// - **Shape**: as `Sum`.
     /// - **Dtype**: the operand's.
-    /// - **Semantics**: the product, rounded at each multiplication, in an order that is fixed; integers wrap. What is
-    ///   multiplied on the way may overflow or underflow where the product itself would not.
-    /// - **Error**: at most `γ(n - 1)` of the product of `n` elements; none for one element or for integers.
-    /// - **Derivative**: the cotangent times the product of the other elements, at any number of zeros. Its own derivative too.
-    ///   The fourth one and later ones lack terms where four elements or more are 0. For an element that is not 0 it is
-    ///   `y / x`, which is not the product of the others where `y` overflows or underflows.
-    /// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005).
+    /// - **Semantics**: the product, rounded at each multiplication, in a fixed order. Integers wrap. A partial product
+    ///   may overflow or underflow where the whole product would not.
+    /// - **Error**: at most `γ(n - 1)` times the product of the `n` elements; none for one element or for integers.
+    /// - **Derivative**: each element receives the cotangent times the product of the other elements, with any number
+    ///   of zeros. Higher derivatives are right as well, except that the fourth and later ones lack terms where four or
+    ///   more elements are 0. For an element that is not 0 the product of the others is computed as `y / x`, which is
+    ///   wrong where `y` overflows or underflows.
+    /// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005).
     /// - **Example**: `%1 = Prod (%0) {axes=[1], keepdims=false} : f32[2]`.
     Prod = Row {
         function: "prod",
@@ -260,12 +263,12 @@ rows! {
     };
 }
 
-/// Which element of a group it is whose position is asked.
+/// A reduction that gives the position of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArgReduce {
-    /// The largest.
+    /// The position of the largest element.
     Max,
-    /// The smallest.
+    /// The position of the smallest element.
     Min,
 }
 
@@ -273,7 +276,7 @@ impl ArgReduce {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Max, Self::Min];
 
-    /// As in MIC, as users call it and as messages name it, and the run time's function.
+    /// The name in MIC, in programs and in messages, and the name of the run time's function.
     pub const fn function(self) -> &'static str {
         match self {
             Self::Max => "argmax",

@@ -1,4 +1,4 @@
-//! Diagnostics of a text that the compiler itself knows nothing of: with file, line and column, and the line itself.
+//! Diagnostics of program texts in files, shown with file, line, column and the source line.
 
 use std::fmt::Write;
 
@@ -6,11 +6,11 @@ use proc_macro2::LineColumn;
 
 use crate::diag::{Diag, Note, Site};
 
-/// How many characters of a long line are shown.
+/// The number of characters of a long line that are shown.
 const WIDTH: usize = 120;
 
-/// All lines of a diagnostic of `text`, which stands in `file`: the message, the place with the source line and what is
-/// wrong underlined, then the notes and the help. Tokens are those that [`crate::surface::lex()`] made of `text`.
+/// All lines of a diagnostic of `text`, the contents of `file`: the message, the place with its source line and the
+/// mistake underlined, then the notes and the help. Tokens come from [`crate::surface::lex()`] of `text`.
 ///
 /// ```
 /// use mind_core::{diag::{Code, Diag, Site}, snippet};
@@ -41,7 +41,7 @@ pub fn render(diag: &Diag, file: &str, text: &str) -> String {
     shown
 }
 
-/// From where to where, lines from 1 and columns from 0.
+/// The start and the end of a site. Lines count from 1 and columns from 0.
 fn range(site: Site) -> Option<(LineColumn, LineColumn)> {
     match site {
         Site::Nowhere => None,
@@ -53,14 +53,14 @@ fn range(site: Site) -> Option<(LineColumn, LineColumn)> {
     }
 }
 
-/// `file:line:column`, the line, and carets under what of the range is on it.
+/// `file:line:column`, the line, and carets under the part of the range that is on this line.
 fn underlined((start, end): (LineColumn, LineColumn), file: &str, text: &str) -> String {
     let LineColumn { line, column } = start;
     let mut shown = format!("\n  at {file}:{line}:{}", column + 1);
     let Some(source) = text.lines().nth(line.saturating_sub(1)) else { return shown };
     let source: Vec<char> = source.trim_start_matches('\u{feff}').chars().collect();
     let end = if end.line == line { end.column } else { source.len() };
-    // Of a long line what is around the place.
+    // A long line is cut around the place.
     let from = if source.len() > WIDTH { column.saturating_sub(WIDTH / 2) } else { 0 };
     let to = source.len().min(from + WIDTH);
     let (before, after) = (if from > 0 { "…" } else { "" }, if to < source.len() { "…" } else { "" });

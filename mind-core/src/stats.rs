@@ -1,4 +1,4 @@
-//! What a program costs, counted from the table of operations.
+//! The cost of a program, counted from the table of operations.
 
 use crate::{
     dim::{Dim, Overflow},
@@ -6,10 +6,10 @@ use crate::{
     ty::Type,
 };
 
-/// The arithmetic operations that one run of `module` takes.
+/// The number of arithmetic operations of one run of `module`.
 ///
 /// # Errors
-/// If the number leaves 64 bits.
+/// If the number does not fit into 64 bits.
 pub fn flops(module: &Module) -> Result<Dim, Overflow> {
     module.insts().iter().try_fold(Dim::ZERO, |sum, inst| {
         let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();

@@ -1,4 +1,5 @@
-//! Which symbols extents give, and what they are: each dimension is an equation, solved where it is linear in one symbol.
+//! The symbols that extents determine. Each dimension is an equation, which is solved if it is linear in one unbound
+//! symbol.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,7 @@ use crate::{
     ty::Type,
 };
 
-/// The symbols that the extents of such inputs give, whatever they are.
+/// The symbols that the extents of inputs with these types determine, for all extents.
 pub(crate) fn bindable<'a>(inputs: impl Iterator<Item = &'a Type> + Clone) -> BTreeSet<Symbol> {
     let mut bound = Bindings::new();
     let dims = || inputs.clone().flat_map(|ty| ty.shape.iter()).filter(|dim| dim.as_literal().is_none());
@@ -24,14 +25,15 @@ pub(crate) fn bindable<'a>(inputs: impl Iterator<Item = &'a Type> + Clone) -> BT
     }
 }
 
-/// The one symbol that `dim` leaves unbound and the value that makes it `extent`, where it is linear in it.
+/// The one symbol of `dim` without a binding, and its value if `dim` equals `extent`. `None` if `dim` is not linear in
+/// one symbol or the value is not an integer of at least 1.
 pub(crate) fn solve(dim: &Dim, extent: i64, bindings: &Bindings) -> Option<(Symbol, i64)> {
     let (symbol, coefficient, constant) = linear(dim, bindings)?;
     let rest = extent.checked_sub(constant)?;
     (rest % coefficient == 0 && rest / coefficient >= 1).then(|| (symbol, rest / coefficient))
 }
 
-/// `(s, a, c)` where `dim` under the bindings is `a * s + c`.
+/// `(s, a, c)` if `dim` is `a * s + c` under the bindings.
 pub(crate) fn linear(dim: &Dim, bindings: &Bindings) -> Option<(Symbol, i64, i64)> {
     let rest = dim.substitute(bindings).ok()?;
     let terms = rest.terms();

@@ -1,7 +1,7 @@
-//! Random well-typed modules with inputs to run them on, how far their results may be off, and smaller modules to
-//! replace a failing one by.
+//! Random well-typed modules with inputs, bounds for the errors of their results, and smaller modules to replace a
+//! failing one.
 //!
-//! Everything is a function of its seed, on every machine.
+//! Everything depends only on its seed, on every machine.
 
 mod expressions;
 mod generate;
@@ -34,8 +34,8 @@ use crate::{
     verify::{Verified, requirements},
 };
 
-/// Inputs that a module runs on: extents from 1 to 5 that keep every requirement, floats from -2 to 2 in steps of 1/8,
-/// integers from 0 to 3. Nothing where no extents are found.
+/// Inputs on which a module runs: extents from 1 to 5 that meet every requirement, floats from -2 to 2 in steps of 1/8,
+/// integers from 0 to 3. `None` if no extents are found.
 pub fn random_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     let mut random = Random::new(seed);
     let bindings = random_extents(module, &mut random)?;
@@ -43,10 +43,10 @@ pub fn random_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     module.inputs().map(input).collect()
 }
 
-/// As [`random_inputs`], with half of the floats replaced by zeros, infinities, NaN, large and subnormal numbers.
+/// As [`random_inputs`], with half of the floats replaced by zeros, infinities, NaN, large or subnormal numbers.
 ///
-/// Large numbers are small enough that a product of three does not overflow: whether a sum of overflown products is infinite or NaN
-/// depends on its order.
+/// The large numbers are small enough that a product of three does not overflow. Whether a sum of overflowing products
+/// is infinite or NaN depends on the order of addition.
 pub fn special_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     const SPECIAL: [f64; 8] = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e12, -1e-40, 1.0];
     let mut random = Random::new(seed);
@@ -61,7 +61,7 @@ pub fn special_inputs(module: &Verified, seed: u64) -> Option<Vec<Array>> {
     Some(inputs)
 }
 
-/// Extents from 1 to 5 that keep what the module requires.
+/// Extents from 1 to 5 that meet the requirements of the module.
 fn random_extents(module: &Verified, random: &mut Random) -> Option<Bindings> {
     let mut symbols: BTreeSet<Symbol> = BTreeSet::new();
     for dim in module.inputs().flat_map(|(_, ty)| ty.shape.iter()) {
@@ -89,7 +89,7 @@ fn random_value(dtype: DType, shape: &Shape, bindings: &Bindings, random: &mut R
     Some(Array::new(shape, elements))
 }
 
-/// Outputs that could go to inputs: each input is updated by the last output of its type that no other input has.
+/// Outputs that could update inputs. Each input takes the last output of its type that no other input takes.
 pub fn possible_updates(module: &Module) -> Vec<Update> {
     let mut updates: Vec<Update> = Vec::new();
     for (input, (_, ty)) in module.inputs().enumerate() {
@@ -104,7 +104,7 @@ pub fn possible_updates(module: &Module) -> Vec<Update> {
     updates
 }
 
-/// Whether two values are equal to the bit, but that every NaN equals every other.
+/// Whether two values are equal bit for bit, except that every NaN equals every other.
 pub fn same(a: &Array, b: &Array) -> bool {
     fn all<T: Copy>(a: &[T], b: &[T], same: impl Fn(T, T) -> bool) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))

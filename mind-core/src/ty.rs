@@ -15,18 +15,19 @@ use crate::{
 
 pub use mind_shape::{DType, Kind, MAX_RANK};
 
-/// The extents of a tensor, outermost first; cheap to clone.
+/// The extents of a tensor, outermost first. Clones are cheap.
 #[derive(Clone)]
 pub struct Shape(Extents);
 
-/// Up to two extents in place, more in an allocation that clones share: every shape has one representation.
+/// Up to two extents are stored in place, and more in an allocation that clones share. Every shape has one
+/// representation.
 #[derive(Clone)]
 enum Extents {
     Few(Few, [Dim; 2]),
     Many(Arc<[Dim]>),
 }
 
-/// How many of the extents in place there are; the rest are 0. A whole word, so that moving a shape moves words.
+/// The number of extents in place; the unused ones are 0. It has 64 bits, so that a shape is moved in whole words.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 enum Few {
@@ -64,7 +65,7 @@ impl Shape {
     /// The number of elements.
     ///
     /// # Errors
-    /// If it leaves 64 bits, or the extents have more terms than [`Dim::product`] multiplies out.
+    /// If the number does not fit into 64 bits, or the extents have more terms than [`Dim::product`] multiplies.
     pub fn element_count(&self) -> DimResult {
         if let Some(count) = self.literal_count() {
             return Ok(Dim::literal(count));
@@ -72,20 +73,20 @@ impl Shape {
         Dim::product(self)
     }
 
-    /// The number of elements where every extent is known and it fits 64 bits.
+    /// The number of elements, if every extent is known and the number fits into 64 bits.
     fn literal_count(&self) -> Option<i64> {
         self.iter().try_fold(1i64, |product, dim| product.checked_mul(dim.as_literal()?))
     }
 
-    /// The extents where all are known.
+    /// The extents, if all are known.
     pub fn as_literals(&self) -> Option<Vec<i64>> {
         self.iter().map(Dim::as_literal).collect()
     }
 
-    /// With every bound symbol replaced.
+    /// Replaces every bound symbol.
     ///
     /// # Errors
-    /// If a dim leaves 64 bits.
+    /// If a dim does not fit into 64 bits.
     pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
         if bindings.is_empty() {
             return Ok(self.clone());
@@ -120,7 +121,7 @@ impl FromIterator<Dim> for Shape {
 
 #[inline(never)]
 fn many(mut dims: impl Iterator<Item = Dim>) -> Arc<[Dim]> {
-    // Nearly every shape is within the limit, and then takes one allocation.
+    // Nearly every shape is within the rank limit, and is then allocated once.
     let mut few = [const { Dim::ZERO }; MAX_RANK];
     let mut count = 0;
     for (place, dim) in few.iter_mut().zip(&mut dims) {
@@ -134,13 +135,13 @@ fn many(mut dims: impl Iterator<Item = Dim>) -> Arc<[Dim]> {
     }
 }
 
-// Compared and shown as the list of its extents.
+// A shape is compared and shown as the list of its extents.
 
 impl PartialEq for Shape {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            // Clones share their extents.
+            // Comparing the `Arc`s is fast for clones, which share their extents.
             (Extents::Many(dims), Extents::Many(others)) => dims == others,
             _ => **self == **other,
         }
@@ -173,7 +174,7 @@ impl fmt::Debug for Shape {
     }
 }
 
-/// `[2, N]`; with `{:#}` without spaces, `[2,N]`.
+/// Writes `[2, N]`, or `[2,N]` with `{:#}`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
@@ -189,7 +190,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Whether Core v1 has an element type.
+/// Whether Core v1 has this element type.
 pub(crate) fn is_core_v1(dtype: DType) -> bool {
     match dtype {
         DType::I32 | DType::I64 | DType::F32 | DType::F64 => true,
@@ -197,7 +198,7 @@ pub(crate) fn is_core_v1(dtype: DType) -> bool {
     }
 }
 
-/// What is known of a value before the program runs: element type and shape.
+/// The type of a value: its element type and shape.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Type {
     /// The type of the elements.
@@ -222,13 +223,13 @@ impl Type {
         self.shape.rank()
     }
 
-    /// The same elements in another shape.
+    /// The same element type with another shape.
     pub fn with_shape(&self, shape: Shape) -> Self {
         Self::new(self.dtype, shape)
     }
 
-    /// Whether it is plain that any value may have this type, but for the element type: of up to two extents, all known,
-    /// at least 1, and their product within 64 bits.
+    /// Whether a quick check shows that a value may have this shape: at most two extents, all known and at least 1,
+    /// with a product that fits into 64 bits.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         let Extents::Few(few, [first, second]) = &self.shape.0 else { return false };
@@ -240,22 +241,22 @@ impl Type {
         }
     }
 
-    /// With every bound symbol replaced.
+    /// Replaces every bound symbol.
     ///
     /// # Errors
-    /// If a dim leaves 64 bits.
+    /// If a dim does not fit into 64 bits.
     pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
         Ok(self.with_shape(self.shape.substitute(bindings)?))
     }
 }
 
-/// What is wrong with a type whatever value has it: rank, extents and element count are within the limits.
+/// The fault of a type that no value may have. A valid type has rank, extents and element count within the limits.
 #[inline]
 pub(crate) fn type_fault(ty: &Type) -> Option<(Code, String)> {
     if ty.is_plain() { None } else { unusual_type_fault(ty) }
 }
 
-/// The same of a type that is not plainly right.
+/// As [`type_fault`], for a type that the quick check does not accept.
 #[inline(never)]
 fn unusual_type_fault(ty: &Type) -> Option<(Code, String)> {
     let positive = |dim: &Dim| dim.as_literal().is_some_and(|extent| extent >= 1);
@@ -272,13 +273,13 @@ fn unusual_type_fault(ty: &Type) -> Option<(Code, String)> {
     }
     let problem = match ty.shape.element_count().err()? {
         Overflow::Range => format!("{ty} has more than 2^63 elements"),
-        // Not the type itself: it is what is too long.
+        // The message leaves out the type, since the type is too long.
         overflow @ Overflow::Large { .. } => overflow.to_string(),
     };
     Some((Code::E1008, problem))
 }
 
-/// As in the surface language: `f32[N, 784]`, and `f32` for a single number.
+/// Writes the type as in the surface language: `f32[N, 784]`, and `f32` for a single number.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.dtype.fmt(f)?;

@@ -1,4 +1,4 @@
-//! The verifier: the only way from a module to one that later phases trust.
+//! The verifier, which alone turns a module into one that later phases trust.
 
 use std::{collections::BTreeSet, fmt, ops::Deref, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A module that keeps every rule of its profile: operands are earlier values, inputs come first, every declared type
-/// is the inferred one, every output is a value, and the inputs give every symbol.
+/// equals the inferred one, every output is a value, and the inputs determine every symbol.
 ///
 /// Only [`verify`] makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,15 +33,15 @@ impl Verified {
         self.module
     }
 
-    /// A module in which [`verify_named`] found nothing.
+    /// Wraps a module in which [`verify_named`] found no mistake.
     pub(crate) const fn trusted(module: Module, profile: Profile) -> Self {
         Self { module, profile }
     }
 
-    /// The same module changed by a pass that keeps every rule.
+    /// The module changed by a pass that keeps every rule.
     ///
     /// # Panics
-    /// If it does not: what the pass made would be compiled to something else than was written.
+    /// If the changed module breaks a rule. It would compile to a different program than the one that was written.
     pub(crate) fn rewrite(self, pass: impl FnOnce(Module) -> Module) -> Self {
         let module = pass(self.module);
         assert_eq!(check(&module, self.profile), [], "a pass keeps every rule");
@@ -61,14 +61,15 @@ impl Deref for Verified {
 pub struct VerifyError {
     /// The stable number.
     pub code: Code,
-    /// The value of the instruction at fault, or that holds what is at fault; nothing where the fault is of the outputs.
+    /// The value of the instruction at fault, or of the one that holds the module at fault. `None` if an output is at
+    /// fault.
     pub value: Option<ValueId>,
-    /// Where the fault is in a module that the instruction holds: the value in that, then the one in what it holds, and
-    /// so on. Nothing where the fault is of a module as a whole.
+    /// The path to a fault in a nested module: the value in the module that the instruction holds, then the value in
+    /// the next nested module, and so on. A fault of a nested module as a whole has no value for that module.
     pub inner: Vec<ValueId>,
-    /// The position among the outputs, where one of them is at fault.
+    /// The position of the output at fault, if one is.
     pub output: Option<usize>,
-    /// What is wrong, with the operands and their types.
+    /// The mistake, with the operands and their types.
     pub message: String,
 }
 
@@ -81,7 +82,7 @@ impl VerifyError {
         Self { code, value: None, inner: Vec::new(), output, message: message.into() }
     }
 
-    /// The same as an error of the module around, in which `value` holds the module at fault.
+    /// The same error for the outer module, in which the instruction of `value` holds the module at fault.
     fn within(self, value: ValueId, holder: &str) -> Self {
         let inner = self.value.into_iter().chain(self.inner).collect();
         let message = format!("in the module of `{holder}`: {}", self.message);
@@ -89,7 +90,7 @@ impl VerifyError {
     }
 }
 
-/// As `[E3003] %2: message`.
+/// Writes `[E3003] %2: message`.
 impl fmt::Display for VerifyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}] ", self.code)?;
@@ -100,36 +101,39 @@ impl fmt::Display for VerifyError {
     }
 }
 
-/// Checks every rule; the module is unchanged.
+/// Checks every rule. The module is unchanged.
 ///
 /// # Errors
-/// Every independent mistake in the order of the instructions, then of the outputs: E4001 (an operand that is not an
-/// earlier value), E4003 (an output that is no value), E4004 (an input out of place, without a name of its own), E4012
-/// (a declared type that is not the inferred one), E4013 (an operation outside the profile), E4014 (no output), E2003 (a
-/// symbol that no input gives), and the codes of the operations' own rules. After a mistake the declared type counts,
-/// so that one mistake gives one error. Modules that instructions hold keep the same rules; the inputs of the module around
-/// all give their symbols.
+/// Every independent mistake, in the order of the instructions and then of the outputs: E4001 (an operand that is not
+/// an earlier value), E4003 (an output that is no value), E4004 (an input after another operation, or without a unique
+/// name), E4012 (a declared type that differs from the inferred one), E4013 (an operation outside the profile), E4014
+/// (no output), E2003 (a symbol that no input determines), and the codes of the operations' own rules. After a mistake
+/// the declared type is used, so that one mistake causes one error. Nested modules have to keep the same rules. The
+/// inputs of the outermost module determine their symbols.
 pub fn verify(module: Module, profile: Profile) -> Result<Verified, Vec<VerifyError>> {
     let errors = check(&module, profile);
     if errors.is_empty() { Ok(Verified { module, profile }) } else { Err(errors) }
 }
 
-/// What messages call a value: of the module itself, or of the one that these instructions hold, outermost first.
+/// The name of a value in messages. The value is of the module itself, or of a nested module that these instructions
+/// hold, outermost first.
 pub(crate) type Name<'a> = dyn Fn(&[ValueId], ValueId) -> String + 'a;
 
-/// As [`verify`], of a module that stays, with values named by `name` in messages; nothing where it verifies.
+/// As [`verify`], for a borrowed module, with values named by `name` in messages. The list is empty if the module
+/// verifies.
 pub(crate) fn verify_named(module: &Module, profile: Profile, name: &Name<'_>) -> Vec<VerifyError> {
     Checker::new(module, profile, name).all()
 }
 
-/// What must hold of the symbols for the module to run, beyond every symbol being at least 1; sorted, each once.
+/// The conditions on the symbols under which the module can run, beyond every symbol being at least 1. Sorted, without
+/// duplicates.
 pub fn requirements(module: &Verified) -> Vec<Requirement> {
     let mut needed = BTreeSet::new();
     require(module, &mut needed);
     needed.into_iter().collect()
 }
 
-/// What must hold for a module to run, what it calls included.
+/// Adds the conditions of a module and of the modules that it runs.
 fn require(module: &Module, needed: &mut BTreeSet<Requirement>) {
     for inst in module.insts() {
         if let Some(called) = inst.op.called() {
@@ -150,18 +154,18 @@ struct Checker<'a> {
     module: &'a Module,
     profile: Profile,
     name: &'a Name<'a>,
-    /// The instructions that hold the module, outermost first.
+    /// The instructions that hold this module, outermost first.
     holders: Vec<ValueId>,
-    /// The module around all, whose inputs give the symbols.
+    /// The outermost module, whose inputs determine the symbols.
     outermost: &'a Module,
     errors: Vec<VerifyError>,
-    /// The names of the inputs so far, while they are more than a glance finds.
+    /// The names of the inputs so far. Empty while the inputs are so few that they are compared one by one.
     input_names: BTreeSet<&'a str>,
-    /// The symbols that the inputs give, and those that were reported as missing; nothing before the first symbol.
+    /// The symbols that the inputs determine, and the missing ones that were reported. `None` before the first symbol.
     known_symbols: Option<BTreeSet<Symbol>>,
-    /// The values so far whose declared type is one that no value may have: what reads them is not judged.
+    /// The values so far whose declared type no value may have. Instructions that read them are not checked.
     impossible: BTreeSet<ValueId>,
-    /// The instructions so far that hold a module and have a mistake: their further results are not judged.
+    /// The instructions so far that hold a module and have a mistake. Their further results are not checked.
     broken: BTreeSet<ValueId>,
 }
 
@@ -230,7 +234,7 @@ impl<'a> Checker<'a> {
         } else {
             self.operation(value, inst, row)
         };
-        // A type that was inferred is possible; only a declared one need not be.
+        // An inferred type is one that a value may have. A declared type may not be.
         let inferred = judged && self.errors.len() == before;
         if !inferred && ops::check_type(|| inst.op.clone(), &inst.ty).is_err() {
             self.impossible.insert(value);
@@ -238,7 +242,7 @@ impl<'a> Checker<'a> {
         self.symbols(value, inst, row);
     }
 
-    /// Its place, name and type; the declared type is judged.
+    /// Checks the place, the name and the type of an input. Always returns true: the declared type was checked.
     #[inline]
     fn input(&mut self, value: ValueId, inst: &'a Inst, name: &'a Arc<str>) -> bool {
         if !inst.operands.is_empty() {
@@ -254,7 +258,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// The module that an instruction holds.
+    /// Checks the module that an instruction holds.
     #[cold]
     fn held(&mut self, value: ValueId, nested: &'a Module, row: &OpInfo) {
         let mut holders = self.holders.clone();
@@ -264,7 +268,7 @@ impl<'a> Checker<'a> {
         self.errors.extend(inner.all().into_iter().map(|error| error.within(value, row.name)));
     }
 
-    /// Operands, shapes and element types; whether the declared type could be judged.
+    /// Checks operands, shapes and element types. Returns whether the declared type could be checked.
     #[inline]
     fn operation(&mut self, value: ValueId, inst: &'a Inst, row: &OpInfo) -> bool {
         if inst.operands.iter().any(|operand| *operand >= value) {
@@ -276,7 +280,7 @@ impl<'a> Checker<'a> {
         {
             return false;
         }
-        // As many as nearly every operation has, without an allocation.
+        // Enough for nearly every operation, without an allocation.
         let mut operands = [&inst.ty; 8];
         let holds = matches!(inst.op, Op::Own(Own::Nesting(_)));
         let inferred = match operands.get_mut(..inst.operands.len()).filter(|_| !holds) {
@@ -304,7 +308,7 @@ impl<'a> Checker<'a> {
         true
     }
 
-    /// Reports the operands that are not defined before.
+    /// Reports the operands that are not earlier values.
     #[cold]
     fn later_operands(&mut self, value: ValueId, inst: &Inst) {
         for operand in inst.operands.iter().filter(|operand| **operand >= value) {
@@ -315,7 +319,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether an input before has this name.
+    /// Whether an earlier input has this name.
     fn is_taken(&mut self, value: ValueId, name: &'a str) -> bool {
         const COMPARED: usize = 16;
         let before = &self.module.insts()[..value.index()];
@@ -329,7 +333,7 @@ impl<'a> Checker<'a> {
         !self.input_names.insert(name)
     }
 
-    /// Every symbol is given by an input; each that is not is reported once.
+    /// Checks that the inputs determine every symbol. Each missing symbol is reported once.
     #[inline]
     fn symbols(&mut self, value: ValueId, inst: &Inst, row: &OpInfo) {
         let known = row.fields.is_empty() || inst.op.is_input();

@@ -7,8 +7,8 @@ use crate::ty::Type;
 
 /// A program: a list of instructions and its results. Inputs come first, and each operation comes after its operands.
 ///
-/// A module made by [`Builder`](crate::build::Builder) has inferred types. One made by [`Module::from_parts`] promises nothing; only
-/// [`crate::verify::verify`] makes it [`crate::verify::Verified`], which later phases take.
+/// A module made by [`Builder`](crate::build::Builder) has inferred types. A module made by [`Module::from_parts`] is
+/// unchecked. Only [`crate::verify::verify`] turns a module into [`crate::verify::Verified`], which later phases take.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Module {
     insts: Vec<Inst>,
@@ -16,7 +16,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// A module of unchecked parts.
+    /// A module of these parts, which are not checked.
     pub fn from_parts(insts: Vec<Inst>, outputs: Vec<ValueId>) -> Self {
         Self { insts, outputs }
     }
@@ -54,7 +54,7 @@ impl Module {
         self.insts.iter().enumerate().map(|(position, inst)| (ValueId::new(position), inst))
     }
 
-    /// For each value whether the roots depend on it, which they do on themselves.
+    /// For each value whether a root depends on it. A root depends on itself.
     pub(crate) fn needed_by(&self, roots: impl IntoIterator<Item = ValueId>) -> Vec<bool> {
         let mut needed = vec![false; self.insts.len()];
         roots.into_iter().for_each(|root| needed[root.index()] = true);
@@ -66,17 +66,17 @@ impl Module {
         needed
     }
 
-    /// The values whose computation does something besides.
+    /// The values whose computation has an effect.
     pub(crate) fn effects(&self) -> impl Iterator<Item = ValueId> {
         self.iter().filter(|(_, inst)| inst.op.has_effect()).map(|(value, _)| value)
     }
 
-    /// For each value whether a result or an effect depends on it.
+    /// For each value, whether a result or an effect depends on it.
     pub(crate) fn live(&self) -> Vec<bool> {
         self.needed_by(self.outputs.iter().copied().chain(self.effects()))
     }
 
-    /// The parts.
+    /// The instructions and the results.
     pub fn into_parts(self) -> (Vec<Inst>, Vec<ValueId>) {
         (self.insts, self.outputs)
     }

@@ -1,37 +1,39 @@
-//! Modules within instructions.
+//! Modules inside instructions.
 
 use std::{fmt, ops::Deref, sync::Arc};
 
 use super::{Module, Op, Own};
 
-/// What Core IR alone has: functions of Rust, and what holds modules.
+/// Instructions that hold a module, and the instruction that reads their further results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Nesting {
-    /// The results of the module, run on the operands; an extension.
+    /// The results of running the module on the operands; an extension.
     Call(Nested),
-    /// The first operands, through which a derivative does not pass: the module tells what flows back to the others; an
-    /// extension.
+    /// The first operands, which are results of a function with a custom derivative. The module computes the cotangents
+    /// of the other operands, the function's parameters; an extension.
     Pullback(Nested),
-    /// A module run once for each element along the leading axis of some operands; an extension.
+    /// A loop that runs a module once per element along the leading axis of some operands; an extension.
     Scan(Scan),
-    /// A result behind the first of the instruction that is the operand; an extension.
+    /// A result after the first of the instruction that makes the operand; an extension.
     Result {
-        /// Which one, counted from 0, which is the instruction's own value.
+        /// The position among the results. Position 0 is the operand itself.
         position: i64,
     },
 }
 
-/// A loop: its operands are the first carries, then those that are iterated or captured, in any order.
+/// A loop. Its operands are the carries of the first step, then the operands that are iterated or captured, in any
+/// order.
 ///
-/// The body's inputs are the operands, but of one that is iterated the element along the leading axis that the step is at. It gives
-/// the next carries, and behind them what is stacked along a new leading axis.
+/// The body has one input per operand. For an iterated operand the input is the element of the step along the operand's
+/// leading axis. The body returns the carries of the next step, then the values that are stacked along a new leading
+/// axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Scan {
     /// The module that each step runs.
     pub body: Nested,
     /// The number of carries.
     pub carries: i64,
-    /// Whether the first step is at the last element.
+    /// Whether the steps run from the last element to the first.
     pub reverse: bool,
     /// Which steps run.
     pub guard: Guard,
@@ -56,17 +58,18 @@ pub enum Access {
     Carry,
     /// Each step reads its own element along the leading axis.
     Element,
-    /// Each step reads all of it.
+    /// Each step reads the whole operand.
     Whole,
 }
 
 impl Scan {
-    /// The number of carries, which verification has compared with the operands.
+    /// The number of carries. Verification checks that it is at most the number of operands.
     pub fn carry_count(&self) -> usize {
         usize::try_from(self.carries).unwrap_or(usize::MAX)
     }
 
-    /// How the steps read each operand, by the ranks of the operands: one that is iterated has one axis more than the body's input.
+    /// How the steps read each operand, derived from the ranks of the operands. An iterated operand has one axis more
+    /// than the body's input.
     pub fn accesses(&self, ranks: impl Iterator<Item = usize>) -> Vec<Access> {
         let carries = self.carry_count();
         let access =
@@ -93,7 +96,7 @@ impl Scan {
         accesses.iter().position(|access| *access == Access::Element)
     }
 
-    /// The positions of the elements that are visited, in the order of the steps.
+    /// The positions of the elements along the leading axis, in the order of the steps.
     pub fn visited(&self, steps: usize) -> impl Iterator<Item = usize> {
         (0..steps).map(move |step| if self.reverse { steps - 1 - step } else { step })
     }
@@ -106,7 +109,7 @@ impl From<Scan> for Op {
 }
 
 impl Nesting {
-    /// The module that it holds.
+    /// The module that the operation holds, if it holds one.
     pub const fn nested(&self) -> Option<&Nested> {
         match self {
             Self::Call(nested) | Self::Pullback(nested) | Self::Scan(Scan { body: nested, .. }) => {
@@ -118,13 +121,13 @@ impl Nesting {
 }
 
 impl Op {
-    /// Whether running it does something besides its result, so that it is kept if nothing reads the result, and equal ones are not
-    /// merged.
+    /// Whether running the operation has an effect besides its result. Such an operation is kept even if nothing reads
+    /// its result, and is never merged with an equal one.
     pub fn has_effect(&self) -> bool {
         self.is_effect() || self.called().is_some_and(|nested| nested.0.has_effect)
     }
 
-    /// The module that is run where it is.
+    /// The module that the operation runs, if it is a call or a loop.
     pub(crate) const fn called(&self) -> Option<&Nested> {
         match self {
             Self::Own(Own::Nesting(Nesting::Call(nested) | Nesting::Scan(Scan { body: nested, .. }))) => {
@@ -134,7 +137,7 @@ impl Op {
         }
     }
 
-    /// The operation that reads a result behind the first of an instruction, by its position among all results.
+    /// The operation that reads a result after the first of an instruction, at this position among all results.
     ///
     /// # Panics
     /// If the position exceeds 63 bits.
@@ -143,20 +146,20 @@ impl Op {
         Self::Own(Own::Nesting(Nesting::Result { position }))
     }
 
-    /// The loop that it is.
+    /// The loop, if the operation is one.
     pub const fn as_loop(&self) -> Option<&Scan> {
         if let Self::Own(Own::Nesting(Nesting::Scan(scan))) = self { Some(scan) } else { None }
     }
 
-    /// The module that it holds.
+    /// The module that the operation holds, if it holds one.
     pub const fn nested(&self) -> Option<&Nested> {
         if let Self::Own(Own::Nesting(nesting)) = self { nesting.nested() } else { None }
     }
 
-    /// The same operation on another module than the one that it holds.
+    /// The same operation with another module in place of the one that it holds.
     ///
     /// # Panics
-    /// If it holds none.
+    /// If it holds no module.
     pub fn with_nested(self, nested: Nested) -> Self {
         const HOLDS: &str = "it holds a module";
         let Self::Own(Own::Nesting(nesting)) = self else { unreachable!("{HOLDS}") };
@@ -170,8 +173,8 @@ impl Op {
 }
 
 impl Op {
-    /// The same operation on what another form of the module is that it holds, if it holds one. The other form is no deeper and no
-    /// larger.
+    /// The same operation with its module changed by `change`, if it holds one. The changed module must be no deeper
+    /// and no larger.
     pub(crate) fn map_nested(self, change: impl FnOnce(&Module) -> Module) -> Self {
         match self.nested() {
             None => self,
@@ -183,46 +186,46 @@ impl Op {
     }
 }
 
-/// A module within an instruction, without free variables: its inputs are the operands, in order. Symbols mean what they
-/// mean around it. Clones share it.
+/// A module inside an instruction, without free variables: its inputs are the operands, in order. Symbols have the same
+/// meaning as in the module around it. Clones share the module.
 ///
-/// It is as deep as [`Self::MAX_DEPTH`] at most, so that a function that calls itself for what a module holds is safe.
+/// Its depth is at most [`Self::MAX_DEPTH`], so that functions may recurse into nested modules.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Nested(Arc<Content>);
 
 #[derive(PartialEq, Eq, Hash)]
 struct Content {
     module: Module,
-    /// How many modules stand in each other, itself among them.
+    /// The depth of nested modules, including this one.
     depth: usize,
-    /// The instructions of all of them, inputs too.
+    /// The number of instructions in all these modules, including inputs.
     size: usize,
-    /// Whether running it does something besides its results.
+    /// Whether running the module has an effect besides its results.
     has_effect: bool,
 }
 
-/// Why a module is not held by an instruction: E1008.
+/// The reason why an instruction cannot hold a module: E1008.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NestingFault {
-    /// Too many modules stand in each other.
+    /// Modules are nested too deep.
     #[error("modules nest deeper than the limit of {}", Nested::MAX_DEPTH)]
     Depth,
-    /// There are too many instructions.
+    /// The modules have too many instructions.
     #[error("a module has more instructions than the limit of {}", Nested::MAX_SIZE)]
     Size,
 }
 
 impl Nested {
-    /// How many modules may stand in each other.
+    /// The largest depth of nested modules.
     pub const MAX_DEPTH: usize = 16;
 
-    /// How many instructions they may have in all.
+    /// The most instructions of nested modules in all.
     pub const MAX_SIZE: usize = 1 << 20;
 
-    /// The module, within an instruction.
+    /// Prepares a module for an instruction that will hold it.
     ///
     /// # Errors
-    /// If it holds modules that are too deep, or all of them are too large.
+    /// If the modules in it are nested too deep, or have too many instructions in all.
     pub fn new(module: Module) -> Result<Self, NestingFault> {
         let depth = 1 + module.nested().map(Self::depth).max().unwrap_or(0);
         let size = module.size();
@@ -236,12 +239,12 @@ impl Nested {
         }
     }
 
-    /// How many modules stand in each other, itself among them.
+    /// The depth of nested modules, including this one.
     pub fn depth(&self) -> usize {
         self.0.depth
     }
 
-    /// The instructions of the module and of all that it holds.
+    /// The number of instructions of the module and of all modules in it.
     pub fn size(&self) -> usize {
         self.0.size
     }
@@ -261,12 +264,12 @@ impl fmt::Debug for Nested {
 }
 
 impl Module {
-    /// The modules that its instructions hold.
+    /// The modules that the instructions hold.
     pub fn nested(&self) -> impl Iterator<Item = &Nested> {
         self.insts().iter().filter_map(|inst| inst.op.nested())
     }
 
-    /// Its instructions and those of all modules that they hold.
+    /// The number of instructions of the module and of all modules in it.
     pub fn size(&self) -> usize {
         self.nested().fold(self.insts().len(), |size, nested| size.saturating_add(nested.size()))
     }

@@ -1,45 +1,46 @@
 //! Derivatives of functions of elements, and other formulas, as text.
 //!
-//! A text is an expression over the operands by their names, the result `y` and its cotangent `dy`: numbers, `+ - * /`, a sign,
-//! parentheses and calls of other rows by their mnemonics, as `dy * (1.0 - y * y)`; `like(dy, x)` is `dy` in the element type
-//! of `x`. It is played from left to right on whatever makes values.
+//! A text is an expression over the names of the operands, the result `y` and its cotangent `dy`, such as
+//! `dy * (1.0 - y * y)`. It contains numbers, `+ - * /`, a minus sign, parentheses and calls of other rows by their
+//! mnemonics. `like(dy, x)` is `dy` converted to the element type of `x`. A [`Calculus`] evaluates the text from left
+//! to right.
 //!
-//! A derivative is linear in `dy`, and a cotangent of 0 contributes 0 even where a factor is infinite or NaN: an element that
-//! a mask leaves out does not change a gradient. So a product or quotient with a factor that depends on `dy` is played as
-//! the function that [keeps zeros](super::Row::keeps_zeros).
+//! A derivative is linear in `dy`. A cotangent of 0 contributes 0 even where a factor is infinite or NaN, so that an
+//! element that a mask excludes does not change a gradient. For this reason a product or quotient with a factor that
+//! depends on `dy` uses the function that [keeps zeros](super::Row::keeps_zeros).
 
 use super::{Map, Row, Tightness};
 
-/// What makes the values of a derivative.
+/// Makes the values of a formula, such as instructions of a module.
 pub trait Calculus {
     /// A value.
     type Value: Copy + PartialEq;
-    /// Why a value cannot be made.
+    /// The reason why a value cannot be made.
     type Error;
 
-    /// A function of values.
+    /// Applies a function to values.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If the value cannot be made.
     fn apply(&mut self, map: Map, operands: &[Self::Value]) -> Result<Self::Value, Self::Error>;
 
-    /// A single number of the element type of a value.
+    /// A single number of the element type of the value `like`.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If the value cannot be made.
     fn number(&mut self, number: f64, like: Self::Value) -> Result<Self::Value, Self::Error>;
 
-    /// Whether all elements of a value are known to be finite and not 0, as those of most constants.
+    /// Whether all elements of a value are known to be finite and not 0, as in most constants.
     fn is_finite_nonzero(&mut self, value: Self::Value) -> bool;
 
-    /// A value converted to the element type of another.
+    /// Converts `value` to the element type of `other`.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If the value cannot be made.
     fn like(&mut self, value: Self::Value, other: Self::Value) -> Result<Self::Value, Self::Error>;
 }
 
-/// What the values of a derivative are made from.
+/// The values that a derivative is computed from.
 #[derive(Clone, Copy)]
 pub struct Given<'a, V> {
     /// The function.
@@ -52,10 +53,10 @@ pub struct Given<'a, V> {
     pub dy: V,
 }
 
-/// What a cotangent adds to that of an operand.
+/// The contribution of `dy` to the cotangent of the operand at `position`.
 ///
 /// # Errors
-/// As the calculus.
+/// The errors of the calculus.
 ///
 /// # Panics
 /// If the text of the row cannot be read, which a test of all rows excludes.
@@ -70,11 +71,11 @@ pub fn play<C: Calculus>(
     adjoint(calculus, row.derivative[position], &names)
 }
 
-/// The value of a formula that is linear in `dy`, one of the names, and 0 where `dy` is 0. Its numbers have the element type of
-/// the first name.
+/// The value of a formula that is linear in `dy`, one of the names, and 0 where `dy` is 0. Its numbers have the element
+/// type of the first name.
 ///
 /// # Errors
-/// As the calculus.
+/// The errors of the calculus.
 ///
 /// # Panics
 /// If the text cannot be read or names something else.
@@ -86,10 +87,10 @@ pub fn adjoint<C: Calculus>(
     Ok(adjoint_of(calculus, text, names, &["dy"])?.0)
 }
 
-/// The same where several names are linear in the cotangent, and whether the value is.
+/// As [`adjoint`], with several names that are linear in the cotangent. Also returns whether the value depends on them.
 ///
 /// # Errors
-/// As the calculus.
+/// The errors of the calculus.
 ///
 /// # Panics
 /// If the text cannot be read or names something else.
@@ -103,10 +104,10 @@ pub fn adjoint_of<C: Calculus>(
     Ok((value, is_linear))
 }
 
-/// The value of a formula over named values. Its numbers have the element type of the first.
+/// The value of a formula over named values. Its numbers have the element type of the first name.
 ///
 /// # Errors
-/// As the calculus.
+/// The errors of the calculus.
 ///
 /// # Panics
 /// If the text cannot be read or names something else.
@@ -130,7 +131,7 @@ fn played<C: Calculus>(
     Ok(value)
 }
 
-/// A text that is read and played in one go.
+/// Reads and evaluates a text in one pass.
 struct Player<'a, C: Calculus> {
     calculus: &'a mut C,
     names: &'a [(&'a str, C::Value)],
@@ -146,7 +147,7 @@ struct Part<V> {
     is_linear: bool,
 }
 
-/// A part of a formula in this calculus, or why it cannot be made.
+/// A part of a formula in this calculus, or the error of the calculus.
 type Played<C> = Result<Part<<C as Calculus>::Value>, <C as Calculus>::Error>;
 
 impl<C: Calculus> Player<'_, C> {
@@ -173,7 +174,7 @@ impl<C: Calculus> Player<'_, C> {
         Ok(product)
     }
 
-    /// Whether a function that keeps zeros may differ, where the cotangent is 0, from the one that does not.
+    /// Whether the function that keeps zeros may differ from the plain one where the cotangent is 0.
     fn needs(&mut self, keeping: Map, factors: &[Part<C::Value>]) -> bool {
         let zeros = keeping.row().keeps_zeros.map_or(&[][..], |keeps| keeps.of);
         zeros.iter().any(|at| factors[*at].is_linear)
@@ -251,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes what is played.
+    /// Writes formulas as text.
     struct Writer(Vec<String>);
 
     impl Calculus for Writer {

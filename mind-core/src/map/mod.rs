@@ -1,8 +1,8 @@
-//! Functions of elements: one row a function, and all that is known of it in its row.
+//! Functions of elements: one row per function, which holds everything that the compiler knows about it.
 //!
-//! Rows are data. Nothing here knows of instructions, modules or phases: the table of operations, both forms of the
-//! language, differentiation, planning and emission ask a row what they need. So a new function is a row here, and a
-//! kernel in mind-rt where Rust has none.
+//! Rows are data and do not depend on instructions, modules or phases. The table of operations, both forms of the
+//! language, differentiation, planning and emission read the rows. A new function is a row here, and a kernel in
+//! mind-rt if Rust has none.
 
 mod derivative;
 mod rows;
@@ -16,13 +16,13 @@ pub use rows::Map;
 /// The most operands that a function has.
 pub const MOST_OPERANDS: usize = 3;
 
-/// What is known of a function of elements.
+/// A row of the table of functions of elements.
 pub struct Row {
-    /// As in Core IR text, `Exp`.
+    /// The name in Core IR text, `Exp`.
     pub name: &'static str,
-    /// As in MIC, and as derivatives call it: `exp`.
+    /// The name in MIC and in derivatives: `exp`.
     pub mnemonic: &'static str,
-    /// As users know it in messages, `+` or `exp`.
+    /// The name in messages to users, `+` or `exp`.
     pub label: &'static str,
     /// How users write it.
     pub notation: Notation,
@@ -30,77 +30,79 @@ pub struct Row {
     pub formals: &'static [&'static str],
     /// Core v1 or an extension.
     pub profile: Profile,
-    /// The element types that it takes. All operands have one, but for a [condition](Shapes::Choice).
+    /// The element types that it takes. All operands have the same one, except for a [condition](Shapes::Choice).
     pub takes: Takes,
     /// The element type of the result.
     pub gives: Gives,
-    /// How the shapes of operands meet.
+    /// How the shapes of operands combine.
     pub shapes: Shapes,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
-    /// With which signs, 1 or -1, it adds its operands, if it does no more.
+    /// The sign of each operand, 1 or -1, if the function is a sum of its operands with signs; otherwise empty.
     pub signs: &'static [i64],
-    /// The truth value that, as one operand, decides the result, and is it.
+    /// The truth value that decides the result if one operand has it: the result is this value.
     pub decides: Option<bool>,
-    /// Whether the result is 0 where some operands are, whatever the others are.
+    /// The operands whose zeros make the result 0, whatever the other operands are.
     pub keeps_zeros: Option<KeepsZeros>,
-    /// What an element costs.
+    /// The cost of one element.
     pub cost: Cost,
-    /// How far an element may be from the exact one.
+    /// The largest error of an element.
     pub exactness: Exactness,
-    /// How far it may be off in `f64` however small it is: where it is the difference of large numbers.
+    /// The absolute error that is allowed in `f64` however small the result is, where it is a difference of larger
+    /// numbers.
     pub least_error: f64,
-    /// The operand for which it has a pole at 0. An integer must not be 0 there: programs stop (E6010).
+    /// The operand at whose 0 the function has a pole, such as a divisor. An integer 0 there stops the program (E6010).
     pub pole: Option<usize>,
-    /// Whether the result is another where both operands are equal than it is close to that.
+    /// Whether the function jumps where both operands are equal.
     pub jumps_where_equal: bool,
-    /// The operand of which only matters whether it is above 0.
+    /// The operand that affects the result only by whether it is above 0.
     pub mask: Option<usize>,
     /// Whether the result is above 0 exactly where the operand is.
     pub keeps_positive: bool,
-    /// What it becomes in Rust.
+    /// The Rust code that it becomes.
     pub rust: Rust,
-    /// What it becomes in StableHLO.
+    /// The StableHLO code that it becomes.
     pub hlo: Hlo,
-    /// What is asked of operands, a method of the first with the others as arguments, where the function is shorter if they are in
-    /// range: as `rt::Near<by>::sin(x)` for `is_near_angle`.
+    /// The test of its operands under which a shorter variant of the function applies: `rt::Near<by>::sin(x)` for
+    /// `is_near_angle`. The test is a method of the first operand with the others as arguments.
     pub range: Option<&'static str>,
-    /// The reference for floats, of numbers of twice the digits where they are `f32`. A truth value is 1 or 0, as it is for
-    /// integers.
+    /// The reference for floats. For `f32` it computes in `f64`, with twice the digits. Truth values are 1 and 0, as
+    /// for integers.
     pub float: fn(&[f64]) -> f64,
-    /// The reference for integers, of 64 bits, and for truth values. Narrower ones take the lowest bits of the result, a truth
-    /// value the lowest one.
+    /// The reference for integers, in 64 bits, and for truth values. Narrower integers take the lowest bits of the
+    /// result, and a truth value takes the lowest bit.
     pub integer: fn(&[i64]) -> i64,
-    /// For each operand what a cotangent `dy` of the result `y` adds to its own, in terms of the operands: see [`play`]. Nothing
-    /// flows to an operand whose text is empty.
+    /// For each operand the contribution to its cotangent, as text over the operands, the result `y` and its cotangent
+    /// `dy`: see [`play`]. An operand with an empty text receives no cotangent.
     pub derivative: &'static [&'static str],
-    /// Whether it is constant between jumps: its derivative is 0, and who differentiates by what leads here alone gets zeros.
+    /// Whether the function is constant between jumps, so that its derivative is 0. The gradient by an input that
+    /// affects the result only through such functions is zero instead of an error.
     pub flat: bool,
-    /// Where generated tests draw elements.
+    /// The range from which generated tests draw elements.
     pub domain: Domain,
 }
 
 /// The operands whose zeros a function keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeepsZeros {
-    /// The result is 0 where one of these is.
+    /// The operands: the result is 0 where one of them is.
     pub of: &'static [usize],
-    /// The function elsewhere.
+    /// The function that applies elsewhere.
     pub otherwise: Map,
 }
 
 /// How users write a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
-    /// Between its operands, as tightly as this.
+    /// Between its operands, with this precedence.
     Infix(Tightness),
-    /// Likewise, and as a function of this name.
+    /// Between its operands, with this precedence, and as a function of this name.
     Named(Tightness, &'static str),
     /// Before its operand, and as a function of this name.
     Prefix(&'static str),
     /// As a function, by its label.
     Function,
-    /// Not at all: only gradients have it.
+    /// Not at all: only gradients contain it.
     Never,
 }
 
@@ -111,7 +113,7 @@ pub enum Tightness {
     Or,
     /// `&&`
     And,
-    /// As a comparison, of which only one stands between two operands.
+    /// A comparison. Comparisons do not chain.
     Comparison,
     /// `|`
     BitOr,
@@ -119,16 +121,16 @@ pub enum Tightness {
     BitXor,
     /// `&`
     BitAnd,
-    /// As a shift.
+    /// A shift.
     Shift,
-    /// As a sum.
+    /// A sum.
     Additive,
-    /// As a product.
+    /// A product.
     Multiplicative,
 }
 
 impl Tightness {
-    /// Every one, the loosest first.
+    /// Every level, the loosest first.
     const ALL: [Self; 9] = [
         Self::Or,
         Self::And,
@@ -141,111 +143,112 @@ impl Tightness {
         Self::Multiplicative,
     ];
 
-    /// What binds next more tightly.
+    /// The next tighter level.
     pub fn next(self) -> Option<Self> {
         Self::ALL.into_iter().find(|other| *other > self)
     }
 
-    /// Whether `a ∘ b ∘ c` is `(a ∘ b) ∘ c`; else it is nothing.
+    /// Whether `a ∘ b ∘ c` means `(a ∘ b) ∘ c`; otherwise it is an error.
     pub fn chains(self) -> bool {
         self != Self::Comparison
     }
 }
 
-/// How the shapes of operands meet.
+/// How the shapes of operands combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shapes {
     /// They broadcast.
     Broadcast,
     /// They are equal.
     Equal,
-    /// They broadcast. The first one is of truth values, which choose among the others.
+    /// They broadcast. The elements of the first operand are truth values, which choose between the others.
     Choice,
 }
 
-/// What a function costs for an element. This is the only place that says which functions are slow.
+/// The cost of a function per element. Only this type tells which functions are slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
     /// Nothing: the operand itself.
     Free,
     /// An addition.
     Addition,
-    /// A division or a root: some four additions.
+    /// A division or a root: about four additions.
     Division,
-    /// A function of some twenty instructions.
+    /// A function of about twenty instructions.
     Series,
 }
 
-/// How far an element may be from the exact one.
+/// The largest error of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exactness {
-    /// It is the exact one.
+    /// The element is exact.
     Exact,
-    /// It is the exact one, rounded once as IEEE 754 has it: every processor gives the same bits.
+    /// The element is the exact one, rounded once as IEEE 754 specifies. Every processor gives the same bits.
     Rounded,
-    /// It is off by so many units in the last place at most, for `f32` and `f64`.
+    /// The error is at most this number of units in the last place, for `f32` and for `f64`.
     Within([u8; 2]),
 }
 
-/// What a function becomes in Rust.
+/// The Rust code that a function becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rust {
     /// The operand.
     Identity,
-    /// `a + b`. Integers have a method that wraps, and generic elements another.
+    /// An operator, as in `a + b`. Integers use a wrapping method, and elements of generic type use another method.
     Operator {
-        /// Of floats.
+        /// For floats.
         sign: &'static str,
-        /// The method of integers.
+        /// The wrapping method of integers.
         wrapping: &'static str,
-        /// The method of elements of any type.
+        /// The method of elements of generic type.
         method: &'static str,
     },
-    /// `a < b`, of any element type.
+    /// An operator for every element type, as in `a < b`.
     Sign(&'static str),
     /// A function of the run time: `rt::relu(x)`.
     Function(&'static str),
-    /// A function of the run time that is told how to multiply and add: `by::exp(x)`.
+    /// A function of the run time that is generic over how products and sums are computed: `by::exp(x)`.
     By(&'static str),
 }
 
-/// What a function becomes in StableHLO, on operands that are broadcast to the shape of the result.
+/// The StableHLO code that a function becomes, on operands that are broadcast to the shape of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hlo {
     /// The operand.
     Operand,
-    /// The operation of this name, as `stablehlo.add`; of the dialect `chlo` where StableHLO has none.
+    /// The operation with this name, as `stablehlo.add`. It is of the dialect `chlo` where StableHLO has none.
     Operation(&'static str),
-    /// Division. Engines make one division of several, with divisors whose product leaves the range: of floats a quotient is
-    /// divided, and divides, by a product with the reciprocal.
+    /// Division. Engines merge several divisions into one by the product of the divisors, which may overflow. So a
+    /// division of floats whose operand is a quotient becomes a product with the reciprocal.
     Quotient(&'static str),
-    /// An operation of integers, and [formulas](formula) of floats, of which engines drop NaN in the operation.
+    /// An operation for integers, and [formulas](formula) for floats, since the engines' operation drops NaN.
     ByType {
         /// The operation, as [`Self::Operation`].
         integers: &'static str,
-        /// Formulas as of [`Self::Formula`].
+        /// The formulas, as in [`Self::Formula`].
         floats: &'static [Named],
     },
     /// `stablehlo.compare` in this direction.
     Compare(&'static str),
-    /// Named [formulas](formula) over the operands and over those before; the last one is the function.
+    /// Named [formulas](formula) over the operands and the formulas before. The last one is the function.
     Formula(&'static [Named]),
-    /// Likewise, others for floats than for integers.
+    /// As [`Self::Formula`], with different formulas for floats and integers.
     OfEach {
-        /// Of floats.
+        /// For floats.
         floats: &'static [Named],
-        /// Of integers.
+        /// For integers.
         integers: &'static [Named],
     },
-    /// An operation between formulas: of what some over the operands give, and others over what it gives, which is `own`.
+    /// An operation between formulas. Its operands are formulas, and further formulas use its result under the name
+    /// `own`.
     Between {
         /// Formulas over the operands.
         before: &'static [Named],
         /// The operation, as [`Self::Operation`].
         operation: &'static str,
-        /// Formulas for its operands.
+        /// Formulas for the operands of the operation.
         of: &'static [&'static str],
-        /// Formulas over all of these; the last one is the function.
+        /// Formulas over all these values. The last one is the function.
         after: &'static [Named],
     },
 }
@@ -253,23 +256,24 @@ pub enum Hlo {
 /// A name and the text of a [formula].
 pub type Named = (&'static str, &'static str);
 
-/// Where generated tests draw elements of operands; integer operands of an operation on floats are indices below the first
-/// extent.
+/// The range from which generated tests draw elements of operands. Integer operands of an operation on floats are
+/// indices below the first extent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
     /// From -2 to 2.
     Any,
-    /// From 0.5 to 2: for log and divisors.
+    /// From 0.5 to 2: for logarithms and divisors.
     Positive,
-    /// From 1.2 to 3: for functions that end at 1.
+    /// From 1.2 to 3: for functions that are defined from 1 on.
     AboveOne,
-    /// From -0.9 to 0.9: for functions that end at 1 and -1.
+    /// From -0.9 to 0.9: for functions that are defined between -1 and 1.
     Unit,
-    /// From -2 to 2 and at least 0.1 from 0: where the derivative jumps there.
+    /// From -2 to 2 and at least 0.1 from 0: for functions whose derivative jumps at 0.
     NonZero,
-    /// From -2 to 2 and at least 0.1 from every multiple of a half: where the function jumps at some.
+    /// From -2 to 2 and at least 0.1 from every multiple of a half: for functions that jump at some of these.
     OffHalves,
-    /// From -2 to 2, the elements of all operands apart from each other: where the derivative jumps between equal ones.
+    /// From -2 to 2, with distinct elements in all operands: for functions whose derivative jumps where elements are
+    /// equal.
     Apart,
 }
 
@@ -279,7 +283,7 @@ impl Row {
         self.formals.len()
     }
 
-    /// How tightly it binds, if it is written between its operands.
+    /// The precedence, if the function is written between its operands.
     pub const fn infix(&self) -> Option<Tightness> {
         match self.notation {
             Notation::Infix(tightness) | Notation::Named(tightness, _) => Some(tightness),
@@ -287,7 +291,7 @@ impl Row {
         }
     }
 
-    /// The name of the function that users call, if it is one.
+    /// The name by which users call it as a function, if they can.
     pub const fn function(&self) -> Option<&'static str> {
         match self.notation {
             Notation::Function => Some(self.label),
@@ -309,12 +313,12 @@ impl Row {
         }
     }
 
-    /// Whether a cotangent flows back to an operand.
+    /// Whether an operand receives a cotangent.
     pub fn flows_to(&self, position: usize) -> bool {
         self.derivative.get(position).is_some_and(|text| !text.is_empty())
     }
 
-    /// Whether a cotangent flows back by the transpose of a linear map, which reads neither operands nor result.
+    /// Whether the derivative is the transpose of a linear map, which reads neither operands nor result.
     pub const fn is_linear(&self) -> bool {
         let mut position = 0;
         while position < self.derivative.len() {
@@ -334,12 +338,12 @@ impl Row {
         true
     }
 
-    /// Whether it takes an element type.
+    /// Whether the function takes an element type.
     pub const fn takes(&self, dtype: DType) -> bool {
         self.takes.admits(dtype)
     }
 
-    /// The operand whose element type all others have, but for a condition.
+    /// The operand whose element type all others have, except for a condition.
     pub const fn leading(&self) -> usize {
         match self.shapes {
             Shapes::Choice => 1,
@@ -347,12 +351,12 @@ impl Row {
         }
     }
 
-    /// The element type of an operand, where they are of this one.
+    /// The element type of an operand if the [leading](Self::leading) one has this type.
     pub const fn operand(&self, position: usize, dtype: DType) -> DType {
         if position < self.leading() { DType::Bool } else { dtype }
     }
 
-    /// The element type of the result, of operands of this one.
+    /// The element type of the result for operands of this type.
     pub const fn result(&self, dtype: DType) -> DType {
         match self.gives {
             Gives::Operand => dtype,
@@ -362,7 +366,7 @@ impl Row {
 }
 
 impl Cost {
-    /// In additions.
+    /// The cost as a number of additions.
     pub const fn additions(self) -> usize {
         match self {
             Self::Free => 0,
@@ -372,7 +376,7 @@ impl Cost {
         }
     }
 
-    /// Whether to compute it again costs more than to keep it.
+    /// Whether computing a value again costs more than keeping it.
     pub const fn is_worth_keeping(self) -> bool {
         match self {
             Self::Free | Self::Addition => false,
@@ -380,7 +384,7 @@ impl Cost {
         }
     }
 
-    /// Whether it is computed slower than it is read and written.
+    /// Whether computing a value is slower than reading and writing one.
     pub const fn is_series(self) -> bool {
         matches!(self, Self::Series)
     }

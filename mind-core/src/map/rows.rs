@@ -7,7 +7,7 @@ use crate::{profile::Profile, ty::DType};
 
 macro_rules! rows {
     ($($(#[$doc:meta])* $name:ident = $row:expr;)+) => {
-        /// A function of elements: which one. What it means stands in its [row](Map::row).
+        /// A function of elements. Its [row](Map::row) defines it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Map {
             $($(#[$doc])* $name,)+
@@ -22,7 +22,7 @@ macro_rules! rows {
     };
 }
 
-// The rows that others are made of leave it open.
+// The defaults leave `hlo` empty, so each row must set it.
 const _: () = {
     let mut row = 0;
     while row < ROWS.len() {
@@ -32,13 +32,13 @@ const _: () = {
 };
 
 impl Map {
-    /// What is known of it.
+    /// The row of the function.
     #[inline]
     pub const fn row(self) -> &'static Row {
         &ROWS[self as usize]
     }
 
-    /// What the sign before an operand is.
+    /// The function of the sign before an operand.
     pub const SIGN: Self = Self::Neg;
 
     /// The conversion to an element type.
@@ -53,29 +53,29 @@ impl Map {
         }
     }
 
-    /// Whether it converts to an element type.
+    /// Whether the function converts to an element type.
     pub fn is_conversion(self) -> bool {
         DType::ALL.into_iter().any(|dtype| Self::to(dtype) == self)
     }
 
-    /// What truth values choose from two others.
+    /// The function that chooses between two values by truth values.
     pub const SELECTION: Self = Self::Where;
 
-    /// What a copy computes: the operand.
+    /// The function of a copy, which returns its operand.
     pub const COPY: Self = Self::StopGradient;
 
-    /// The function that is the same but [keeps zeros](Row::keeps_zeros), if there is one.
+    /// The function that equals this one except that it [keeps zeros](Row::keeps_zeros), if there is one.
     pub fn keeping_zeros(self) -> Option<Self> {
         let is_it = |map: &Self| map.row().keeps_zeros.as_ref().is_some_and(|keeps| keeps.otherwise == self);
         Self::ALL.iter().copied().find(is_it)
     }
 
-    /// Those that are written between their operands.
+    /// The functions that are written between their operands.
     pub fn operators() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|map| map.row().infix().is_some())
     }
 
-    /// Those that are written before their operand.
+    /// The functions that are written before their operand.
     pub fn prefixes() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(|map| matches!(map.row().notation, Notation::Prefix(_)))
     }
@@ -86,7 +86,7 @@ impl Map {
     }
 }
 
-/// What the functions of one operand share that take floats.
+/// The defaults of functions of one floating-point operand.
 pub(super) const FLOATS: Row = Row {
     name: "",
     mnemonic: "",
@@ -118,7 +118,7 @@ pub(super) const FLOATS: Row = Row {
     domain: Domain::Any,
 };
 
-/// What the arithmetic operators share.
+/// The defaults of arithmetic operators.
 const OPERATOR: Row = Row {
     notation: Notation::Infix(Tightness::Multiplicative),
     formals: &["lhs", "rhs"],
@@ -128,7 +128,7 @@ const OPERATOR: Row = Row {
     ..FLOATS
 };
 
-/// What the functions share that are constant but for jumps.
+/// The defaults of functions that are constant between jumps.
 const STEP: Row = Row {
     profile: Profile::Extended,
     cost: Cost::Addition,
@@ -138,7 +138,7 @@ const STEP: Row = Row {
     ..FLOATS
 };
 
-/// What comparisons share, of which `==` and `!=` take truth values too.
+/// The defaults of comparisons. `==` and `!=` take truth values too.
 const COMPARISON: Row = Row {
     notation: Notation::Infix(Tightness::Comparison),
     formals: &["lhs", "rhs"],
@@ -152,7 +152,7 @@ const COMPARISON: Row = Row {
     ..FLOATS
 };
 
-/// What functions of a float share that tell what kind of number it is.
+/// The defaults of functions that classify a float.
 const KIND: Row = Row {
     profile: Profile::Extended,
     gives: Gives::Type(DType::Bool),
@@ -161,7 +161,7 @@ const KIND: Row = Row {
     ..FLOATS
 };
 
-/// What the operators share that take integers bit by bit, and truth values.
+/// The defaults of operators on the bits of integers and on truth values.
 const BITS: Row = Row {
     formals: &["lhs", "rhs"],
     profile: Profile::Extended,
@@ -173,11 +173,11 @@ const BITS: Row = Row {
     ..FLOATS
 };
 
-/// What shifts share.
+/// The defaults of shifts.
 const SHIFT: Row =
     Row { notation: Notation::Infix(Tightness::Shift), takes: Takes::Integers, commutative: false, ..BITS };
 
-/// What conversions share.
+/// The defaults of conversions.
 const CONVERSION: Row = Row {
     profile: Profile::Extended,
     takes: Takes::All,
@@ -189,7 +189,7 @@ const CONVERSION: Row = Row {
     ..FLOATS
 };
 
-/// What the larger and the smaller one share.
+/// The defaults of maximum and minimum.
 const EXTREME: Row = Row {
     formals: &["lhs", "rhs"],
     profile: Profile::Extended,
@@ -209,11 +209,11 @@ rows! {
     /// `Add(lhs, rhs)`: the sum.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
+    /// - **Dtype**: the dtype of both operands.
     /// - **Semantics**: `lhs + rhs`; integers wrap.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies; none for integers.
     /// - **Derivative**: the cotangent to each operand.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Add (%0, %1) : f32[2, 3]`.
     Add = Row {
         notation: Notation::Infix(Tightness::Additive),
@@ -231,11 +231,11 @@ rows! {
     /// `Sub(lhs, rhs)`: the difference.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
+    /// - **Dtype**: the dtype of both operands.
     /// - **Semantics**: `lhs - rhs`; integers wrap.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies; none for integers.
     /// - **Derivative**: the cotangent to `lhs`, its negation to `rhs`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Sub (%0, %1) : f32[2, 3]`.
     Sub = Row {
         notation: Notation::Infix(Tightness::Additive),
@@ -252,11 +252,11 @@ rows! {
     /// `Mul(lhs, rhs)`: the product of elements.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
+    /// - **Dtype**: the dtype of both operands.
     /// - **Semantics**: `lhs * rhs`; integers wrap.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies; none for integers.
     /// - **Derivative**: `dy * rhs` to `lhs`, `dy * lhs` to `rhs`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Mul (%0, %1) : f32[2, 3]`.
     Mul = Row {
         mnemonic: "mul",
@@ -272,12 +272,13 @@ rows! {
     /// `Div(lhs, rhs)`: the quotient; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: `lhs / rhs` as IEEE 754 divides. Of integers the quotient without its fraction, as Rust's `/`, but that the
-    ///   least one by -1 wraps; an integer divided by 0 stops the program (E6010) before anything is written.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it; none for integers.
-    /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`; extended profile only (E5001).
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: `lhs / rhs` as IEEE 754 specifies. A quotient of integers is rounded towards 0, as by Rust's
+    ///   `/`, except that the least integer divided by -1 wraps. An integer divided by 0 stops the program (E6010)
+    ///   before anything is written.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies; none for integers.
+    /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`. In Core v1 it is an error (E5001).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Div (%0, %1) : f32[2, 3]`.
     Div = Row {
         mnemonic: "div",
@@ -297,12 +298,12 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `x > 0 ? x : 0`, as the specification defines it, so 0 at NaN. There is no rectifier that keeps NaN;
-    ///   `x + relu(-x)` does, and is the positive part of every other number but negative infinity, where it is NaN too. Its
-    ///   derivative at 0 is 1.
+    /// - **Semantics**: `x > 0 ? x : 0`, as the specification defines it, so the result at NaN is 0. No function of the
+    ///   language is a rectifier that keeps NaN, but `x + relu(-x)` does. It is the positive part of every other number
+    ///   except negative infinity, where it is NaN too. Its derivative at 0 is 1.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: `x > 0 ? dy : 0`, so 0 at 0.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: `x > 0 ? dy : 0`, which is 0 at 0.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Relu (%0) : f32[2, 3]`.
     Relu = Row {
         mnemonic: "relu",
@@ -347,7 +348,7 @@ rows! {
     /// - **Semantics**: `e^x`.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * y`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Exp (%0) : f32[2, 3]`.
     Exp = Row {
         mnemonic: "exp",
@@ -365,7 +366,7 @@ rows! {
     /// - **Semantics**: `ln(x)`: negative infinity at 0, NaN below.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at 1, zeros, infinities and NaN.
     /// - **Derivative**: `dy / x`; in Core v1 `dy * exp(-y)`, which like `y` is NaN where `x < 0`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Log (%0) : f32[2, 3]`.
     Log = Row {
         mnemonic: "log",
@@ -381,10 +382,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `√x` as IEEE 754 has it: NaN below 0, and of -0 itself.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Semantics**: `√x` as IEEE 754 specifies: NaN below 0, and -0 at -0.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies.
     /// - **Derivative**: `dy / (y + y)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Sqrt (%0) : f32[2, 3]`.
     Sqrt = Row {
         mnemonic: "sqrt",
@@ -403,10 +404,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `(e^x - e^-x) / (e^x + e^-x)`: ±1 at ±infinity, and the sign of the operand at zeros.
+    /// - **Semantics**: `(e^x - e^-x) / (e^x + e^-x)`: ±1 at ±infinity. Zeros keep their sign.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * sech_squared(x)`: `1 - y * y` is 0 where `y` rounds to 1.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: `dy * sech_squared(x)`, because `1 - y * y` is 0 where `y` rounds to 1.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Tanh (%0) : f32[2, 3]`.
     Tanh = Row {
         mnemonic: "tanh",
@@ -426,7 +427,7 @@ rows! {
     /// - **Semantics**: `2^x`.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at integers, infinities and NaN.
     /// - **Derivative**: `dy * y * ln 2`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Exp2 (%0) : f32[2, 3]`.
     Exp2 = Row {
         mnemonic: "exp2",
@@ -439,14 +440,14 @@ rows! {
         derivative: &["dy * (y * 0.6931471805599453)"],
         ..FLOATS
     };
-    /// `Expm1(x)`: the exponential less 1; an extension.
+    /// `Expm1(x)`: the exponential minus 1; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `e^x - 1`, without cancellation near 0; the sign of the operand at zeros.
+    /// - **Semantics**: `e^x - 1`, without cancellation near 0. Zeros keep their sign.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * e^x`: `y + 1` cancels where `y` is near -1.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: `dy * e^x`, because `y + 1` cancels where `y` is near -1.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Expm1 (%0) : f32[2, 3]`.
     Expm1 = Row {
         mnemonic: "expm1",
@@ -466,7 +467,7 @@ rows! {
     /// - **Semantics**: `ln(x) / ln(2)`: negative infinity at 0, NaN below.
     /// - **Error**: less than 1 ulp; exact at powers of 2, zeros, infinities and NaN.
     /// - **Derivative**: `dy / (x * ln 2)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Log2 (%0) : f32[2, 3]`.
     Log2 = Row {
         mnemonic: "log2",
@@ -487,7 +488,7 @@ rows! {
     /// - **Semantics**: `ln(x) / ln(10)`: negative infinity at 0, NaN below.
     /// - **Error**: less than 1 ulp; exact at 1, zeros, infinities and NaN.
     /// - **Derivative**: `dy / (x * ln 10)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Log10 (%0) : f32[2, 3]`.
     Log10 = Row {
         mnemonic: "log10",
@@ -501,15 +502,15 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
-    /// `Log1p(x)`: the logarithm of 1 and a number; an extension.
+    /// `Log1p(x)`: the logarithm of 1 plus a number; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `ln(1 + x)`, without a loss near 0: negative infinity at -1, NaN below; the sign of the operand at
-    ///   zeros.
+    /// - **Semantics**: `ln(1 + x)`, without cancellation near 0: negative infinity at -1, NaN below. Zeros keep their
+    ///   sign.
     /// - **Error**: less than 2 ulp in `f32`, less than 1 ulp in `f64`; exact at zeros, -1, infinities and NaN.
     /// - **Derivative**: `dy / (x + 1)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Log1p (%0) : f32[2, 3]`.
     Log1p = Row {
         mnemonic: "log1p",
@@ -530,7 +531,7 @@ rows! {
     /// - **Semantics**: `1 / √x`: infinity of the sign of the operand at zeros, NaN below.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `-(dy * y / (x + x))`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Rsqrt (%0) : f32[2, 3]`.
     Rsqrt = Row {
         mnemonic: "rsqrt",
@@ -552,7 +553,7 @@ rows! {
     /// - **Semantics**: `∛x`, with the sign of the operand.
     /// - **Error**: less than 1 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy / (3 * y * y)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Cbrt (%0) : f32[2, 3]`.
     Cbrt = Row {
         mnemonic: "cbrt",
@@ -570,10 +571,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `(e^x - e^-x) / 2`, with the sign of the operand at zeros.
+    /// - **Semantics**: `(e^x - e^-x) / 2`. Zeros keep their sign.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * cosh(x)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Sinh (%0) : f32[2, 3]`.
     Sinh = Row {
         mnemonic: "sinh",
@@ -593,7 +594,7 @@ rows! {
     /// - **Semantics**: `(e^x + e^-x) / 2`.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * sinh(x)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Cosh (%0) : f32[2, 3]`.
     Cosh = Row {
         mnemonic: "cosh",
@@ -610,10 +611,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `ln(x + √(x² + 1))`, with the sign of the operand at zeros.
+    /// - **Semantics**: `ln(x + √(x² + 1))`. Zeros keep their sign.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy / √(x² + 1)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Asinh (%0) : f32[2, 3]`.
     Asinh = Row {
         mnemonic: "asinh",
@@ -633,7 +634,7 @@ rows! {
     /// - **Semantics**: `ln(x + √(x² - 1))`: NaN below 1.
     /// - **Error**: less than 3 ulp; exact at 1, infinity and NaN.
     /// - **Derivative**: `dy / √(x² - 1)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Acosh (%0) : f32[2, 3]`.
     Acosh = Row {
         mnemonic: "acosh",
@@ -651,10 +652,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `ln((1 + x) / (1 - x)) / 2`: ±infinity at ±1, NaN beyond; the sign of the operand at zeros.
+    /// - **Semantics**: `ln((1 + x) / (1 - x)) / 2`: ±infinity at ±1, NaN beyond. Zeros keep their sign.
     /// - **Error**: less than 3 ulp; exact at zeros, ±1 and NaN.
     /// - **Derivative**: `dy / (1 - x²)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Atanh (%0) : f32[2, 3]`.
     Atanh = Row {
         mnemonic: "atanh",
@@ -663,7 +664,7 @@ rows! {
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("atanh"),
         hlo: Hlo::Operation("chlo.atanh"),
-        // Rust's own loses digits of negative numbers.
+        // Rust's `atanh` loses digits of negative numbers.
         float: |x| x[0].abs().atanh().copysign(x[0]),
         derivative: &["dy / ((1.0 - x) * (1.0 + x))"],
         domain: Domain::Unit,
@@ -673,10 +674,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the angle from -π/2 to π/2 whose sine is `x`: NaN beyond ±1; the sign of the operand at zeros.
+    /// - **Semantics**: the angle from -π/2 to π/2 whose sine is `x`: NaN beyond ±1. Zeros keep their sign.
     /// - **Error**: less than 3 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros and NaN.
     /// - **Derivative**: `dy / √(1 - x²)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Asin (%0) : f32[2, 3]`.
     Asin = Row {
         mnemonic: "asin",
@@ -697,7 +698,7 @@ rows! {
     /// - **Semantics**: the angle from 0 to π whose cosine is `x`: NaN beyond ±1.
     /// - **Error**: less than 2 ulp; exact at 1 and NaN.
     /// - **Derivative**: `-(dy / √(1 - x²))`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Acos (%0) : f32[2, 3]`.
     Acos = Row {
         mnemonic: "acos",
@@ -715,10 +716,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the angle from -π/2 to π/2 whose tangent is `x`; the sign of the operand at zeros.
+    /// - **Semantics**: the angle from -π/2 to π/2 whose tangent is `x`. Zeros keep their sign.
     /// - **Error**: less than 2 ulp; exact at zeros and NaN.
     /// - **Derivative**: `dy / (x² + 1)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Atan (%0) : f32[2, 3]`.
     Atan = Row {
         mnemonic: "atan",
@@ -735,10 +736,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the sine of an angle in radians, of any size, with the sign of the operand at zeros: NaN at infinities.
+    /// - **Semantics**: the sine of an angle in radians, of any size. Zeros keep their sign. NaN at infinities.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * cos(x)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Sin (%0) : f32[2, 3]`.
     Sin = Row {
         mnemonic: "sin",
@@ -759,7 +760,7 @@ rows! {
     /// - **Semantics**: the cosine of an angle in radians, of any size: NaN at infinities.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `-(dy * sin(x))`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Cos (%0) : f32[2, 3]`.
     Cos = Row {
         mnemonic: "cos",
@@ -777,10 +778,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the tangent of an angle in radians, of any size, with the sign of the operand at zeros: NaN at infinities.
+    /// - **Semantics**: the tangent of an angle in radians, of any size. Zeros keep their sign. NaN at infinities.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * (1 + y * y)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Tan (%0) : f32[2, 3]`.
     Tan = Row {
         mnemonic: "tan",
@@ -799,10 +800,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `2 / √π` times the integral of `e^(-t²)` from 0 to `x`: ±1 at ±infinity, and the sign of the operand at zeros.
+    /// - **Semantics**: `2 / √π` times the integral of `e^(-t²)` from 0 to `x`: ±1 at ±infinity. Zeros keep their sign.
     /// - **Error**: less than 6 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * (2 / √π) * e^(-x²)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Erf (%0) : f32[2, 3]`.
     Erf = Row {
         mnemonic: "erf",
@@ -815,14 +816,15 @@ rows! {
         derivative: &["dy * (1.1283791670955126 * gaussian(x) * gaussian(x))"],
         ..FLOATS
     };
-    /// `Erfc(x)`: what the error function lacks of 1; an extension.
+    /// `Erfc(x)`: 1 minus the error function; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `1 - erf(x)`, without cancellation where that is small: 0 at infinity and 2 at negative infinity.
+    /// - **Semantics**: `1 - erf(x)`, without cancellation where that is small: 0 at infinity and 2 at negative
+    ///   infinity.
     /// - **Error**: less than 6 ulp in `f32`, less than 5 ulp in `f64`; exact at zeros, infinities and NaN.
     /// - **Derivative**: `-(dy * (2 / √π) * e^(-x²))`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Erfc (%0) : f32[2, 3]`.
     Erfc = Row {
         mnemonic: "erfc",
@@ -839,10 +841,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `e^(-x²/2)`, with the digits that the square lacks: 1 at 0, and 0 at infinities.
+    /// - **Semantics**: `e^(-x²/2)`, corrected for the rounding of the square: 1 at 0, and 0 at infinities.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `-(dy * x * y)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Gaussian (%0) : f32[2, 3]`.
     Gaussian = Row {
         mnemonic: "gaussian",
@@ -851,14 +853,15 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([2, 2]),
         rust: Rust::By("gaussian"),
-        // The square of such parts is exact, and so is what they leave of the number. Of two exponentials XLA would make one.
+        // The square of `high` is exact, and so is `size - high`. The second factor uses `expm1`, because XLA would
+        // merge two exponentials into one.
         hlo: Hlo::Formula(&[
             ("size", "minimum(abs(x), 40.0)"),
             ("high", "floor(size * 256.0) / 256.0"),
             ("y", "exp(-(0.5 * high * high)) * (1.0 + expm1(-(0.5 * (size - high) * (size + high))))"),
         ]),
         float: |x| {
-            // Beyond, it is 0. Written so that NaN passes.
+            // Beyond 40 the result is 0. The comparison lets NaN pass.
             let size = if x[0].abs() > 40.0 { 40.0 } else { x[0].abs() };
             let square = size * size;
             let lost = size.mul_add(size, -square);
@@ -874,7 +877,7 @@ rows! {
     /// - **Dtype**: the operand's.
     /// - **Semantics**: `x` without its sign; the least integer wraps to itself.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: `x > 0 ? dy : 0` less `-x > 0 ? dy : 0`: `dy` with the sign of `x`, and 0 at 0.
+    /// - **Derivative**: `(x > 0 ? dy : 0) - (-x > 0 ? dy : 0)`: `dy` times the sign of `x`, and 0 at 0.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = Abs (%0) : f32[2, 3]`.
     Abs = Row {
@@ -898,7 +901,7 @@ rows! {
     /// - **Dtype**: the operand's.
     /// - **Semantics**: 1 above 0, -1 below; zeros keep their sign, and NaN stays.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: zero: the result is constant but for a jump at 0.
+    /// - **Derivative**: zero: the result is constant except for a jump at 0.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = Sign (%0) : f32[2, 3]`.
     Sign = Row {
@@ -915,10 +918,11 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the largest integer that is at most `x`, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Semantics**: the largest integer that is at most `x`. A result of 0 has the sign of `x`. Infinities and NaN
+    ///   stay.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: zero: the result is constant between its jumps.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Floor (%0) : f32[2, 3]`.
     Floor = Row {
         mnemonic: "floor",
@@ -932,10 +936,11 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the least integer that is at least `x`, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Semantics**: the least integer that is at least `x`. A result of 0 has the sign of `x`. Infinities and NaN
+    ///   stay.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: zero: the result is constant between its jumps.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Ceil (%0) : f32[2, 3]`.
     Ceil = Row {
         mnemonic: "ceil",
@@ -949,10 +954,11 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the nearest integer, of two the even one, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Semantics**: the nearest integer, or the even one of two. A result of 0 has the sign of `x`. Infinities and
+    ///   NaN stay.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: zero: the result is constant between its jumps.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Round (%0) : f32[2, 3]`.
     Round = Row {
         mnemonic: "round",
@@ -966,10 +972,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `x` without its fraction, with the sign of `x` where that is 0; infinities and NaN stay.
+    /// - **Semantics**: `x` without its fraction. A result of 0 has the sign of `x`. Infinities and NaN stay.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: zero: the result is constant between its jumps.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Trunc (%0) : f32[2, 3]`.
     Trunc = Row {
         mnemonic: "trunc",
@@ -982,11 +988,11 @@ rows! {
     /// `Eq(lhs, rhs)`: whether two elements are equal; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: any of both operands, `bool` of the result.
-    /// - **Semantics**: `lhs == rhs`: the zeros are equal, and NaN equals nothing.
+    /// - **Dtype**: any dtype of both operands; the result is `bool`.
+    /// - **Semantics**: `lhs == rhs`: -0 equals +0, and NaN equals nothing.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Eq (%0, %1) : bool[2, 3]`.
     Eq = Row {
         mnemonic: "eq",
@@ -1002,11 +1008,11 @@ rows! {
     /// `Ne(lhs, rhs)`: whether two elements differ; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: any of both operands, `bool` of the result.
-    /// - **Semantics**: `lhs != rhs`: the zeros are equal, and NaN differs from everything, itself too.
+    /// - **Dtype**: any dtype of both operands; the result is `bool`.
+    /// - **Semantics**: `lhs != rhs`: -0 equals +0, and NaN differs from everything, including itself.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Ne (%0, %1) : bool[2, 3]`.
     Ne = Row {
         mnemonic: "ne",
@@ -1022,11 +1028,12 @@ rows! {
     /// `Lt(lhs, rhs)`: whether an element is less than another; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
-    /// - **Semantics**: `lhs < rhs`; false beside NaN.
+    /// - **Dtype**: any numeric dtype of both operands; the result is `bool`.
+    /// - **Semantics**: `lhs < rhs`; false if either operand is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is numeric (E2005).
     /// - **Example**: `%2 = Lt (%0, %1) : bool[2, 3]`.
     Lt = Row {
         mnemonic: "lt",
@@ -1040,11 +1047,12 @@ rows! {
     /// `Le(lhs, rhs)`: whether an element is at most another; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
-    /// - **Semantics**: `lhs <= rhs`; false beside NaN.
+    /// - **Dtype**: any numeric dtype of both operands; the result is `bool`.
+    /// - **Semantics**: `lhs <= rhs`; false if either operand is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is numeric (E2005).
     /// - **Example**: `%2 = Le (%0, %1) : bool[2, 3]`.
     Le = Row {
         mnemonic: "le",
@@ -1058,11 +1066,12 @@ rows! {
     /// `Gt(lhs, rhs)`: whether an element is greater than another; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
-    /// - **Semantics**: `lhs > rhs`; false beside NaN.
+    /// - **Dtype**: any numeric dtype of both operands; the result is `bool`.
+    /// - **Semantics**: `lhs > rhs`; false if either operand is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is numeric (E2005).
     /// - **Example**: `%2 = Gt (%0, %1) : bool[2, 3]`.
     Gt = Row {
         mnemonic: "gt",
@@ -1076,11 +1085,12 @@ rows! {
     /// `Ge(lhs, rhs)`: whether an element is at least another; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: any but `bool` of both operands, `bool` of the result.
-    /// - **Semantics**: `lhs >= rhs`; false beside NaN.
+    /// - **Dtype**: any numeric dtype of both operands; the result is `bool`.
+    /// - **Semantics**: `lhs >= rhs`; false if either operand is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Numbers (E2005).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is numeric (E2005).
     /// - **Example**: `%2 = Ge (%0, %1) : bool[2, 3]`.
     Ge = Row {
         mnemonic: "ge",
@@ -1094,11 +1104,11 @@ rows! {
     /// `IsNan(x)`: whether an element is NaN; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: `f32` or `f64` of the operand, `bool` of the result.
+    /// - **Dtype**: the operand is `f32` or `f64`; the result is `bool`.
     /// - **Semantics**: true for NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = IsNan (%0) : bool[2, 3]`.
     IsNan = Row {
         mnemonic: "is_nan",
@@ -1111,11 +1121,11 @@ rows! {
     /// `IsFinite(x)`: whether an element is finite; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: `f32` or `f64` of the operand, `bool` of the result.
-    /// - **Semantics**: true but for infinities and NaN.
+    /// - **Dtype**: the operand is `f32` or `f64`; the result is `bool`.
+    /// - **Semantics**: true except for infinities and NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: none: the result is constant between its jumps.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = IsFinite (%0) : bool[2, 3]`.
     IsFinite = Row {
         mnemonic: "is_finite",
@@ -1125,14 +1135,15 @@ rows! {
         float: |x| f64::from(x[0].is_finite()),
         ..KIND
     };
-    /// `And(lhs, rhs)`: both of two truth values; an extension.
+    /// `And(lhs, rhs)`: whether both truth values are true; an extension.
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: `bool`.
-    /// - **Semantics**: true where both are.
+    /// - **Semantics**: true where both operands are.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Truth values (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is `bool` (E2005).
     /// - **Example**: `%2 = And (%0, %1) : bool[2, 3]`.
     And = Row {
         notation: Notation::Infix(Tightness::And),
@@ -1145,14 +1156,15 @@ rows! {
         integer: |x| x[0] & x[1],
         ..BITS
     };
-    /// `Or(lhs, rhs)`: either of two truth values; an extension.
+    /// `Or(lhs, rhs)`: whether a truth value or both are true; an extension.
     ///
     /// - **Shape**: the operands broadcast.
     /// - **Dtype**: `bool`.
-    /// - **Semantics**: true where one is, or both.
+    /// - **Semantics**: true where at least one operand is.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Truth values (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is `bool` (E2005).
     /// - **Example**: `%2 = Or (%0, %1) : bool[2, 3]`.
     Or = Row {
         notation: Notation::Infix(Tightness::Or),
@@ -1165,14 +1177,15 @@ rows! {
         integer: |x| x[0] | x[1],
         ..BITS
     };
-    /// `BitAnd(lhs, rhs)`: both of two bits; an extension.
+    /// `BitAnd(lhs, rhs)`: the bitwise and; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, an integer or `bool`.
-    /// - **Semantics**: each bit that both have.
+    /// - **Dtype**: the dtype of both operands, an integer or `bool`.
+    /// - **Semantics**: the bits that are set in both operands.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers or truth values (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is an integer or `bool` (E2005).
     /// - **Example**: `%2 = BitAnd (%0, %1) : bool[2, 3]`.
     BitAnd = Row {
         notation: Notation::Infix(Tightness::BitAnd),
@@ -1183,14 +1196,15 @@ rows! {
         integer: |x| x[0] & x[1],
         ..BITS
     };
-    /// `BitOr(lhs, rhs)`: either of two bits; an extension.
+    /// `BitOr(lhs, rhs)`: the bitwise or; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, an integer or `bool`.
-    /// - **Semantics**: each bit that one has, or both.
+    /// - **Dtype**: the dtype of both operands, an integer or `bool`.
+    /// - **Semantics**: the bits that are set in at least one operand.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers or truth values (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is an integer or `bool` (E2005).
     /// - **Example**: `%2 = BitOr (%0, %1) : bool[2, 3]`.
     BitOr = Row {
         notation: Notation::Infix(Tightness::BitOr),
@@ -1201,14 +1215,15 @@ rows! {
         integer: |x| x[0] | x[1],
         ..BITS
     };
-    /// `BitXor(lhs, rhs)`: one of two bits; an extension.
+    /// `BitXor(lhs, rhs)`: the bitwise exclusive or; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, an integer or `bool`.
-    /// - **Semantics**: each bit that one has and not the other.
+    /// - **Dtype**: the dtype of both operands, an integer or `bool`.
+    /// - **Semantics**: the bits that are set in exactly one operand.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers or truth values (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is an integer or `bool` (E2005).
     /// - **Example**: `%2 = BitXor (%0, %1) : bool[2, 3]`.
     BitXor = Row {
         notation: Notation::Infix(Tightness::BitXor),
@@ -1219,14 +1234,14 @@ rows! {
         integer: |x| x[0] ^ x[1],
         ..BITS
     };
-    /// `Not(x)`: the other truth value, or the other bits; an extension.
+    /// `Not(x)`: the opposite truth value, or the inverted bits of an integer; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, an integer or `bool`.
-    /// - **Semantics**: true where `x` is false; each bit that an integer has not.
+    /// - **Semantics**: true where `x` is false. Each bit of an integer is inverted.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. integers or truth values (E2005).
+    /// - **Constraints**: 1. `x` is an integer or `bool` (E2005).
     /// - **Example**: `%1 = Not (%0) : bool[2, 3]`.
     Not = Row {
         notation: Notation::Prefix("not"),
@@ -1242,11 +1257,13 @@ rows! {
     /// `Shl(lhs, rhs)`: an integer shifted to the left; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, an integer.
-    /// - **Semantics**: `lhs << rhs`: `lhs` times 2 to the power of `rhs`, wrapping; 0 where `rhs` is no less than the bits there are, or negative.
+    /// - **Dtype**: the dtype of both operands, an integer.
+    /// - **Semantics**: `lhs << rhs`: `lhs` times 2 to the power of `rhs`, wrapping. The result is 0 where `rhs` is
+    ///   negative or at least the number of bits.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is an integer (E2005).
     /// - **Example**: `%2 = Shl (%0, %1) : i32[2, 3]`.
     Shl = Row {
         mnemonic: "shl",
@@ -1259,11 +1276,13 @@ rows! {
     /// `Shr(lhs, rhs)`: an integer shifted to the right; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, an integer.
-    /// - **Semantics**: `lhs >> rhs`: `lhs` over 2 to the power of `rhs`, rounded down; its sign, 0 or -1, where `rhs` is no less than the bits there are, or negative.
+    /// - **Dtype**: the dtype of both operands, an integer.
+    /// - **Semantics**: `lhs >> rhs`: `lhs` divided by 2 to the power of `rhs`, rounded down. Where `rhs` is negative
+    ///   or at least the number of bits, the result is -1 for a negative `lhs`, else 0.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: none.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Integers (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is an integer (E2005).
     /// - **Example**: `%2 = Shr (%0, %1) : i32[2, 3]`.
     Shr = Row {
         mnemonic: "shr",
@@ -1273,14 +1292,16 @@ rows! {
         integer: |x| x[0] >> u32::try_from(x[1]).map_or(63, |by| by.min(63)),
         ..SHIFT
     };
-    /// `Where(condition, chosen, other)`: the elements of one of two tensors; an extension.
+    /// `Where(condition, chosen, other)`: elements of two tensors, chosen by truth values; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: `bool` of the condition, any other of the rest.
-    /// - **Semantics**: `condition ? chosen : other`. What is not chosen does not matter, NaN either.
+    /// - **Dtype**: the condition is `bool`; the other operands have any dtype, which is that of the result.
+    /// - **Semantics**: `condition ? chosen : other`. An element that is not chosen does not affect the result, even if
+    ///   it is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: `condition ? dy : 0` to `chosen`, `condition ? 0 : dy` to `other`, nothing to the condition.
-    /// - **Constraints**: 1. a condition of truth values (E2005). 2. One dtype of the others (E2004). 3. The shapes broadcast (E3001).
+    /// - **Derivative**: `condition ? dy : 0` to `chosen`, `condition ? 0 : dy` to `other`, none to the condition.
+    /// - **Constraints**: 1. the condition is `bool` (E2005). 2. The other operands have the same dtype (E2004). 3. The
+    ///   shapes broadcast (E3001).
     /// - **Example**: `%3 = Where (%0, %1, %2) : f32[2, 3]`.
     Where = Row {
         mnemonic: "where",
@@ -1298,13 +1319,14 @@ rows! {
         derivative: &["", "where(condition, dy, 0.0)", "where(condition, 0.0, dy)"],
         ..FLOATS
     };
-    /// `ToF32(x)`: as a 32-bit float; an extension.
+    /// `ToF32(x)`: the conversion to a 32-bit float; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: any of the operand, `f32` of the result.
-    /// - **Semantics**: `x as f32`: the nearest number, of two the even one; infinity beyond the largest; a truth value as 1 or 0.
+    /// - **Dtype**: any dtype of the operand; the result is `f32`.
+    /// - **Semantics**: `x as f32`: the nearest float, or the even one of two; infinity beyond the largest float. Truth
+    ///   values become 1 and 0.
     /// - **Error**: 0.5 ulp: rounded once.
-    /// - **Derivative**: `dy`, converted to the dtype of `x`; none flows to what is no float.
+    /// - **Derivative**: `dy`, converted to the dtype of `x`; none if `x` is not floating-point.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = ToF32 (%0) : f32[2, 3]`.
     ToF32 = Row {
@@ -1315,13 +1337,13 @@ rows! {
         derivative: &["like(dy, x)"],
         ..CONVERSION
     };
-    /// `ToF64(x)`: as a 64-bit float; an extension.
+    /// `ToF64(x)`: the conversion to a 64-bit float; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: any of the operand, `f64` of the result.
-    /// - **Semantics**: `x as f64`: the nearest number, of two the even one; a truth value as 1 or 0.
-    /// - **Error**: none but for `i64`, rounded once.
-    /// - **Derivative**: `dy`, converted to the dtype of `x`; none flows to what is no float.
+    /// - **Dtype**: any dtype of the operand; the result is `f64`.
+    /// - **Semantics**: `x as f64`: the nearest float, or the even one of two. Truth values become 1 and 0.
+    /// - **Error**: none, except for `i64`, which is rounded once: 0.5 ulp.
+    /// - **Derivative**: `dy`, converted to the dtype of `x`; none if `x` is not floating-point.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = ToF64 (%0) : f64[2, 3]`.
     ToF64 = Row {
@@ -1332,13 +1354,14 @@ rows! {
         derivative: &["like(dy, x)"],
         ..CONVERSION
     };
-    /// `ToU8(x)`: as an 8-bit integer from 0; an extension.
+    /// `ToU8(x)`: the conversion to an unsigned 8-bit integer; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: any of the operand, `u8` of the result.
-    /// - **Semantics**: `x as u8`: of a float rounded towards 0, 0 or 255 where it is out of range, and 0 for NaN; of a wider integer the lowest bits; a truth value as 1 or 0.
+    /// - **Dtype**: any dtype of the operand; the result is `u8`.
+    /// - **Semantics**: `x as u8`. Floats are rounded towards 0, with 0 or 255 out of range and 0 for NaN. Wider
+    ///   integers keep their lowest bits. Truth values become 1 and 0.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: none: the result is constant between its jumps.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = ToU8 (%0) : u8[2, 3]`.
     ToU8 = Row {
@@ -1349,13 +1372,14 @@ rows! {
         exactness: Exactness::Exact,
         ..CONVERSION
     };
-    /// `ToI32(x)`: as a 32-bit integer; an extension.
+    /// `ToI32(x)`: the conversion to a 32-bit integer; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: any of the operand, `i32` of the result.
-    /// - **Semantics**: `x as i32`: of a float rounded towards 0, the nearest integer that there is where it is out of range, and 0 for NaN; of an `i64` the lowest bits; a truth value as 1 or 0.
+    /// - **Dtype**: any dtype of the operand; the result is `i32`.
+    /// - **Semantics**: `x as i32`. Floats are rounded towards 0, with the nearest `i32` out of range and 0 for NaN. An
+    ///   `i64` keeps its lowest bits. Truth values become 1 and 0.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: none: the result is constant between its jumps.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = ToI32 (%0) : i32[2, 3]`.
     ToI32 = Row {
@@ -1366,13 +1390,14 @@ rows! {
         exactness: Exactness::Exact,
         ..CONVERSION
     };
-    /// `ToI64(x)`: as a 64-bit integer; an extension.
+    /// `ToI64(x)`: the conversion to a 64-bit integer; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: any of the operand, `i64` of the result.
-    /// - **Semantics**: `x as i64`: of a float rounded towards 0, the nearest integer that there is where it is out of range, and 0 for NaN; a truth value as 1 or 0.
+    /// - **Dtype**: any dtype of the operand; the result is `i64`.
+    /// - **Semantics**: `x as i64`. Floats are rounded towards 0, with the nearest `i64` out of range and 0 for NaN.
+    ///   Truth values become 1 and 0.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: none: the result is constant between its jumps.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = ToI64 (%0) : i64[2, 3]`.
     ToI64 = Row {
@@ -1383,13 +1408,13 @@ rows! {
         exactness: Exactness::Exact,
         ..CONVERSION
     };
-    /// `ToBool(x)`: as a truth value; an extension.
+    /// `ToBool(x)`: the conversion to a truth value; an extension.
     ///
     /// - **Shape**: the operand's.
-    /// - **Dtype**: any of the operand, `bool` of the result.
+    /// - **Dtype**: any dtype of the operand; the result is `bool`.
     /// - **Semantics**: `x != 0`: true for NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: none flows: the result is constant between its jumps.
+    /// - **Derivative**: none: the result is constant between its jumps.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = ToBool (%0) : bool[2, 3]`.
     ToBool = Row {
@@ -1402,14 +1427,14 @@ rows! {
         exactness: Exactness::Exact,
         ..CONVERSION
     };
-    /// `Maximum(lhs, rhs)`: the larger one; an extension.
+    /// `Maximum(lhs, rhs)`: the larger of two elements; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: the larger one, +0 being above -0; NaN if either is.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: the larger operand, where +0 is above -0; NaN if either operand is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to the larger operand, half of it to each of two equal ones.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: the larger operand receives the cotangent; two equal operands receive half of it each.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Maximum (%0, %1) : f32[2, 3]`.
     Maximum = Row {
         mnemonic: "maximum",
@@ -1432,14 +1457,14 @@ rows! {
         integer: |x| x[0].max(x[1]),
         ..EXTREME
     };
-    /// `Minimum(lhs, rhs)`: the smaller one; an extension.
+    /// `Minimum(lhs, rhs)`: the smaller of two elements; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: the smaller one, -0 being below +0; NaN if either is.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: the smaller operand, where -0 is below +0; NaN if either operand is NaN.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to the smaller operand, half of it to each of two equal ones.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: the smaller operand receives the cotangent; two equal operands receive half of it each.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Minimum (%0, %1) : f32[2, 3]`.
     Minimum = Row {
         mnemonic: "minimum",
@@ -1462,14 +1487,15 @@ rows! {
         integer: |x| x[0].min(x[1]),
         ..EXTREME
     };
-    /// `Fmax(lhs, rhs)`: the larger one, without regard to NaN; an extension.
+    /// `Fmax(lhs, rhs)`: the larger of two elements, ignoring NaN; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: the larger one, +0 being above -0; of a number and NaN the number, NaN if both are.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: the larger operand, where +0 is above -0. If one operand is NaN, the result is the other one.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to the larger operand, half of it to each of two equal ones; beside NaN all of it to the number.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: the larger operand receives the cotangent; two equal operands receive half of it each. A
+    ///   number beside NaN receives all of it.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Fmax (%0, %1) : f32[2, 3]`.
     Fmax = Row {
         mnemonic: "fmax",
@@ -1485,14 +1511,15 @@ rows! {
         integer: |x| x[0].max(x[1]),
         ..EXTREME
     };
-    /// `Fmin(lhs, rhs)`: the smaller one, without regard to NaN; an extension.
+    /// `Fmin(lhs, rhs)`: the smaller of two elements, ignoring NaN; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: the smaller one, -0 being below +0; of a number and NaN the number, NaN if both are.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: the smaller operand, where -0 is below +0. If one operand is NaN, the result is the other one.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to the smaller operand, half of it to each of two equal ones; beside NaN all of it to the number.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: the smaller operand receives the cotangent; two equal operands receive half of it each. A
+    ///   number beside NaN receives all of it.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Fmin (%0, %1) : f32[2, 3]`.
     Fmin = Row {
         mnemonic: "fmin",
@@ -1511,12 +1538,13 @@ rows! {
     /// `Atan2(lhs, rhs)`: the angle of a point; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: the angle from -π to π of the point whose second coordinate is `lhs` and whose first is `rhs`, as IEEE 754
-    ///   has it: with the sign of `lhs`, also at zeros and infinities.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: the angle from -π to π of the point with the first coordinate `rhs` and the second coordinate
+    ///   `lhs`, as IEEE 754 specifies. It has the sign of `lhs`, also at zeros and infinities.
     /// - **Error**: less than 3 ulp; exact at zeros and NaN.
     /// - **Derivative**: `dy * rhs / (lhs² + rhs²)` to `lhs`, `-(dy * lhs / (lhs² + rhs²))` to `rhs`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Atan2 (%0, %1) : f32[2, 3]`.
     Atan2 = Row {
         mnemonic: "atan2",
@@ -1537,11 +1565,13 @@ rows! {
     /// `Hypot(lhs, rhs)`: the length of a hypotenuse; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: `√(lhs² + rhs²)`, also where the squares leave the range; infinity if either is infinite, even beside NaN.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: `√(lhs² + rhs²)`, also where the squares overflow or underflow. It is infinity if either
+    ///   operand is infinite, even if the other is NaN.
     /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy * (lhs / y)` to `lhs`, `dy * (rhs / y)` to `rhs`; 0 where both are 0.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Hypot (%0, %1) : f32[2, 3]`.
     Hypot = Row {
         mnemonic: "hypot",
@@ -1553,7 +1583,7 @@ rows! {
         exactness: Exactness::Within([1, 2]),
         rust: Rust::Function("hypot"),
         hlo: Hlo::Formula(&[
-            // A comparison with NaN is false, so that NaN reaches the ratio from either operand.
+            // A comparison with NaN is false, so NaN in either operand reaches the ratio.
             ("is_steep", "gt(abs(lhs), abs(rhs))"),
             ("most", "where(is_steep, abs(lhs), abs(rhs))"),
             ("least", "where(is_steep, abs(rhs), abs(lhs))"),
@@ -1570,14 +1600,15 @@ rows! {
     /// `Logaddexp(lhs, rhs)`: the logarithm of the sum of two exponentials; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: `ln(e^lhs + e^rhs)`, also where the exponentials leave the range: the larger operand where one is infinite,
-    ///   NaN if either is.
-    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`, or at most 2^-51 where the result is near 0; exact at
-    ///   infinities and NaN.
-    /// - **Derivative**: `dy / (1 + e^(rhs - lhs))` to `lhs`, `dy / (1 + e^(lhs - rhs))` to `rhs`; half of `dy` to each of two equal
-    ///   operands, infinities too.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: `ln(e^lhs + e^rhs)`, also where the exponentials overflow or underflow. It is the larger
+    ///   operand if one is infinite, and NaN if either is NaN.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`, or at most 2^-51 where the result is near 0;
+    ///   exact at infinities and NaN.
+    /// - **Derivative**: `dy / (1 + e^(rhs - lhs))` to `lhs`, `dy / (1 + e^(lhs - rhs))` to `rhs`; half of `dy` to each
+    ///   of two equal operands, also at infinities.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Logaddexp (%0, %1) : f32[2, 3]`.
     Logaddexp = Row {
         mnemonic: "logaddexp",
@@ -1604,15 +1635,15 @@ rows! {
         ],
         ..FLOATS
     };
-    /// `Log1mexp(x)`: the logarithm of 1 less an exponential; an extension.
+    /// `Log1mexp(x)`: the logarithm of 1 minus an exponential; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `ln(1 - e^-x)`, without cancellation near 0 and far above: negative infinity at 0, NaN below, -0 at infinity.
-    ///   The operand is that of JAX and of R, not its negation, which Stan takes.
+    /// - **Semantics**: `ln(1 - e^-x)`, without cancellation near 0 and far above it: negative infinity at 0, NaN
+    ///   below, -0 at infinity. The operand has the same sign as in JAX and R, and the opposite sign of Stan's.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `dy / (e^x - 1)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Log1mexp (%0) : f32[2, 3]`.
     Log1mexp = Row {
         mnemonic: "log1mexp",
@@ -1632,8 +1663,8 @@ rows! {
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `1 / (1 + e^-x)`: 0 and 1 at infinities.
     /// - **Error**: less than 3 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * y * logistic(-x)`, so that it loses no digits where `y` is near 1.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: `dy * y * logistic(-x)`, which loses no digits where `y` is near 1.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Logistic (%0) : f32[2, 3]`.
     Logistic = Row {
         mnemonic: "logistic",
@@ -1642,7 +1673,7 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([3, 3]),
         rust: Rust::By("logistic"),
-        // XLA has had one by `tanh`, which loses all digits below 0.
+        // XLA has computed its logistic function by `tanh`, which loses all digits below 0.
         hlo: Hlo::Formula(&[("power", "exp(-abs(x))"), ("y", "where(lt(x, 0.0), power, 1.0) / (1.0 + power)")]),
         float: |x| {
             let power = (-x[0].abs()).exp();
@@ -1658,7 +1689,7 @@ rows! {
     /// - **Semantics**: `1 / cosh(x)^2`: 1 at 0, and 0 at infinities.
     /// - **Error**: less than 6 ulp; exact at zeros, infinities and NaN.
     /// - **Derivative**: `-(dy * 2 * y * tanh(x))`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = SechSquared (%0) : f32[2, 3]`.
     SechSquared = Row {
         mnemonic: "sech_squared",
@@ -1683,14 +1714,15 @@ rows! {
     /// `Pow(lhs, rhs)`: a number to the power of another one; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: `lhs` to the power of `rhs`, as IEEE 754 has it: 1 for the power 0 and of 1, also beside NaN; below 0 NaN
-    ///   for powers that are no integers.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: `lhs` to the power of `rhs`, as IEEE 754 specifies. It is 1 if `rhs` is 0 or `lhs` is 1, even
+    ///   if the other is NaN. It is NaN if `lhs` is finite and negative and `rhs` is finite and not an integer.
     /// - **Error**: less than 2 ulp; exact at zeros, infinities and NaN.
-    /// - **Derivative**: `dy * rhs * pow(lhs, rhs - 1)` to `lhs`, or `dy * rhs * y / lhs` where `rhs - 1` may be rounded;
-    ///   `dy * y * log(lhs)` to `rhs`. At 0 the power 0 has the
-    ///   derivative 0, and powers from 0 have it with respect to themselves.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Derivative**: `dy * rhs * pow(lhs, rhs - 1)` to `lhs`, or `dy * rhs * y / lhs` where `rhs - 1` may be
+    ///   rounded; `dy * y * log(lhs)` to `rhs`. Where `lhs` is 0, the derivative to `lhs` is 0 for `rhs` 0, and the
+    ///   derivative to `rhs` is 0 for `rhs` of at least 0.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Pow (%0, %1) : f32[2, 3]`.
     Pow = Row {
         mnemonic: "pow",
@@ -1703,23 +1735,25 @@ rows! {
         range: Some("is_ordinary_power"),
         float: |x| x[0].powf(x[1]),
         derivative: &[
-            // An exponent less 1 may be rounded if it is large, or below 1 and no half. At 0 and infinities the quotient is NaN.
+            // `rhs - 1` may be rounded if `rhs` is large, or below 1 and no multiple of a half. The quotient is NaN at
+            // 0 and infinities.
             "dy * where(and(or(gt(abs(rhs), 1000000.0), and(lt(rhs, 1.0), ne(floor(rhs + rhs), rhs + rhs))), and(is_finite(lhs), ne(lhs, 0.0))), rhs * y / lhs, rhs * pow(lhs, rhs - 1.0 + same(lhs, 0.0) * same(rhs, 0.0)))",
             "dy * (y * log(lhs + same(lhs, 0.0) * same(rhs, abs(rhs))))",
         ],
         domain: Domain::Positive,
         ..FLOATS
     };
-    /// `Rem(lhs, rhs)`: what a division leaves; an extension.
+    /// `Rem(lhs, rhs)`: the remainder of a quotient that is rounded towards 0; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, as if with all digits: Rust's `%` and the `fmod` of C, with the sign of
-    ///   `lhs`. NaN of floats by 0 and of infinities; an integer by 0 stops the program (E6010) before anything is written.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: `lhs - rhs * trunc(lhs / rhs)`, computed exactly, with the sign of `lhs`, as Rust's `%` and C's
+    ///   `fmod`. Floats give NaN if `rhs` is 0 or `lhs` is infinite. An integer divided by 0 stops the program (E6010)
+    ///   before anything is written.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: the cotangent to `lhs`, `-(dy * round((lhs - y) / rhs))` to `rhs`: the quotient alone may round to the next
-    ///   integer.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: `dy` to `lhs`, `-(dy * round((lhs - y) / rhs))` to `rhs`, because `lhs / rhs` may round to the
+    ///   next integer.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Rem (%0, %1) : f32[2, 3]`.
     Rem = Row {
         notation: Notation::Named(Tightness::Multiplicative, "rem"),
@@ -1742,13 +1776,14 @@ rows! {
     /// `FloorDivide(lhs, rhs)`: the quotient, rounded down; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: the largest integer that is at most `lhs / rhs`, as if with all digits: of floats NumPy's, `lhs / rhs` by 0 and
-    ///   NaN of infinities. Of integers the least one by -1 wraps; an integer by 0 stops the program (E6010) before anything is
-    ///   written.
-    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact below 2^24 in `f32` and 2^50 in `f64`, and for integers.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: the largest integer that is at most the exact `lhs / rhs`. Floats follow NumPy: `lhs / rhs` if
+    ///   `rhs` is 0, and NaN if `lhs` is infinite. The least integer divided by -1 wraps. An integer divided by 0 stops
+    ///   the program (E6010) before anything is written.
+    /// - **Error**: less than 1 ulp in `f32`, less than 2 ulp in `f64`; exact for results below 2^24 in `f32` and 2^50
+    ///   in `f64`, and for integers.
     /// - **Derivative**: zero.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = FloorDivide (%0, %1) : f32[2, 3]`.
     FloorDivide = Row {
         mnemonic: "floor_divide",
@@ -1789,16 +1824,17 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
-    /// `Remainder(lhs, rhs)`: what a quotient that is rounded down leaves; an extension.
+    /// `Remainder(lhs, rhs)`: the remainder of a quotient that is rounded down; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands.
-    /// - **Semantics**: `lhs - rhs * floor(lhs / rhs)`, as if with all digits: NumPy's `remainder` and Python's `%`, with the sign of
-    ///   `rhs`. NaN of floats by 0 and of infinities; `rhs` for a finite `lhs` and an infinite `rhs` of the other sign. An integer
-    ///   by 0 stops the program (E6010) before anything is written.
+    /// - **Dtype**: the dtype of both operands.
+    /// - **Semantics**: `lhs - rhs * floor(lhs / rhs)`, as if computed exactly, with the sign of `rhs`, as NumPy's
+    ///   `remainder` and Python's `%`. Floats give NaN if `rhs` is 0 or `lhs` is infinite, and `rhs` if `lhs` is finite
+    ///   and `rhs` is infinite with the other sign. An integer divided by 0 stops the program (E6010) before anything
+    ///   is written.
     /// - **Error**: 0.5 ulp: rounded once; none for integers.
-    /// - **Derivative**: the cotangent to `lhs`, `-(dy * floor_divide(lhs, rhs))` to `rhs`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001).
+    /// - **Derivative**: `dy` to `lhs`, `-(dy * floor_divide(lhs, rhs))` to `rhs`.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001).
     /// - **Example**: `%2 = Remainder (%0, %1) : f32[2, 3]`.
     Remainder = Row {
         mnemonic: "remainder",
@@ -1832,12 +1868,14 @@ rows! {
     /// `Copysign(lhs, rhs)`: a number with the sign of another one; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: the size of `lhs` with the sign of `rhs`, that of a zero too. The sign of NaN counts as positive.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: the magnitude of `lhs` with the sign of `rhs`, also if `rhs` is a zero. The sign of NaN counts
+    ///   as positive.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: `dy` to `lhs` where both signs are the same, else `-dy`; 0 where `lhs` is 0, as the derivative of `Abs`.
-    ///   Nothing to `rhs`, between whose signs it jumps.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Derivative**: `dy` to `lhs` where both signs are the same, else `-dy`; 0 where `lhs` is 0, as the derivative
+    ///   of `Abs`. None to `rhs`: the result only jumps between its signs.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Copysign (%0, %1) : f32[2, 3]`.
     Copysign = Row {
         mnemonic: "copysign",
@@ -1847,7 +1885,7 @@ rows! {
         cost: Cost::Addition,
         exactness: Exactness::Exact,
         rust: Rust::Function("copysign"),
-        // 1 over a zero has its sign.
+        // The reciprocal of a zero has the sign of the zero.
         hlo: Hlo::Formula(&[("y", "where(or(lt(rhs, 0.0), lt(1.0 / rhs, 0.0)), -abs(lhs), abs(lhs))")]),
         float: |x| if x[1].is_sign_negative() && !x[1].is_nan() { -x[0].abs() } else { x[0].abs() },
         derivative: &["dy * (sign(lhs) * copysign(1.0, rhs))", ""],
@@ -1858,10 +1896,10 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the number whose error function it is: ±infinity at ±1, NaN beyond; the sign of the operand at zeros.
+    /// - **Semantics**: the number whose error function is `x`: ±infinity at ±1, NaN beyond. Zeros keep their sign.
     /// - **Error**: less than 4 ulp in `f32`, less than 5 ulp in `f64`; exact at zeros, ±1 and NaN.
     /// - **Derivative**: `dy * √π / 2 * e^(y²)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = ErfInv (%0) : f32[2, 3]`.
     ErfInv = Row {
         mnemonic: "erf_inv",
@@ -1875,14 +1913,16 @@ rows! {
         domain: Domain::Unit,
         ..FLOATS
     };
-    /// `Erfcx(x)`: the complement of the error function, scaled; an extension.
+    /// `Erfcx(x)`: the scaled complementary error function; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `e^(x²) * erfc(x)`, also where `erfc` is 0: 0 at infinity; infinity from -9.4 down in `f32`, from -26.7 in `f64`.
+    /// - **Semantics**: `e^(x²) * erfc(x)`, also where `erfc` rounds to 0: 0 at infinity, and infinity below -9.4 in
+    ///   `f32` and below -26.7 in `f64`.
     /// - **Error**: less than 5 ulp in `f32`, less than 4 ulp in `f64`; exact at infinities and NaN.
-    /// - **Derivative**: `dy * (2 * x * y - 2 / √π)`, found without cancellation. On StableHLO derivatives above the second are NaN.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: `dy * (2 * x * y - 2 / √π)`, computed without cancellation. On StableHLO derivatives above the
+    ///   second are NaN.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Erfcx (%0) : f32[2, 3]`.
     Erfcx = Row {
         mnemonic: "erfcx",
@@ -1895,7 +1935,7 @@ rows! {
             ("near", "minimum(a, 5.0)"),
             ("missed", "2.0 * exp(near * near) / (1.0 + exp(15.707963267948966 * near))"),
             ("sum", SCALED),
-            // There parts of the sum would be subnormal.
+            // Beyond this limit parts of the sum would be subnormal.
             ("far", "where(lt(a, 100000000.0), sum, 0.5641895835477563 / a)"),
             ("scaled", "where(lt(a, 5.0), sum + missed, far)"),
             ("y", "where(lt(x, 0.0), 2.0 * exp(x * x) - scaled, scaled)"),
@@ -1904,15 +1944,16 @@ rows! {
         derivative: &["-(dy * erfcx_derivative(1.0, x))"],
         ..FLOATS
     };
-    /// `ErfcxDerivative(n, x)`: the size of a derivative of `Erfcx` of any order, for gradients; an extension.
+    /// `ErfcxDerivative(n, x)`: the magnitude of a derivative of `Erfcx` of any order, for gradients; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: the derivative of `Erfcx` at `x` of the order `n`, whose fraction is left out, times -1 for odd orders: it is
-    ///   positive. NaN for orders from 100 and below 0; on StableHLO for those from 3.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: the derivative of `Erfcx` at `x` of the order `trunc(n)`, negated for odd orders, so it is
+    ///   positive. It is NaN for orders below 0 and from 100 on; on StableHLO also from 3 on.
     /// - **Error**: less than 1 ulp in `f32` and 8 ulp in `f64` for orders up to 4.
-    /// - **Derivative**: `-(dy * erfcx_derivative(n + 1, x))` to `x`, nothing to `n`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Derivative**: `-(dy * erfcx_derivative(n + 1, x))` to `x`, none to `n`.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = ErfcxDerivative (%0, %1) : f32[2, 3]`.
     ErfcxDerivative = Row {
         mnemonic: "erfcx_derivative",
@@ -1922,7 +1963,8 @@ rows! {
         profile: Profile::Extended,
         exactness: Exactness::Within([1, 8]),
         rust: Rust::Function("erfcx_derivative"),
-        // As mind-special has it: integrals by midpoints, and what these miss of a pole near 0.
+        // As in mind-special: integrals by the midpoint rule, and the contribution of a pole near 0, which the rule
+        // misses.
         hlo: Hlo::Formula(&[
             ("order", "trunc(n)"),
             ("zero", "erfcx(x)"),
@@ -1952,11 +1994,12 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `ln((1 + erf(x / √2)) / 2)`, with all digits in both tails: negative infinity at negative infinity, -0 at
-    ///   infinity.
+    /// - **Semantics**: `ln((1 + erf(x / √2)) / 2)`, with all digits in both tails: negative infinity at negative
+    ///   infinity, -0 at infinity.
     /// - **Error**: less than 7 ulp in `f32`, less than 5 ulp in `f64`; exact at infinities and NaN.
-    /// - **Derivative**: `dy` times the density over the function: `√(2 / π) / erfcx(-x / √2)` below 0.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Derivative**: `dy` times the density divided by the distribution function: `dy * √(2 / π) / erfcx(-x / √2)`
+    ///   below 0.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = LogNdtr (%0) : f32[2, 3]`.
     LogNdtr = Row {
         mnemonic: "log_ndtr",
@@ -1970,7 +2013,7 @@ rows! {
             ("y", "where(lt(x, 0.0), log(half) + power, log1p(-(exp(power) * half)))"),
         ]),
         float: |x| mind_special::log_ndtr(x[0]),
-        // Each keeps its digits on its side.
+        // Each branch keeps its digits on its side of 0.
         derivative: &[
             "where(lt(x, 0.0), dy * 0.7978845608028654 / erfcx(x * -0.7071067811865476), dy * (0.3989422804014327 * gaussian(x) * exp(-y)))",
         ],
@@ -1981,10 +2024,10 @@ rows! {
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
     /// - **Semantics**: `ln |Γ(x)|`: positive infinity at 0, negative integers and infinities.
-    /// - **Error**: less than 4 ulp in `f32`, less than 6 ulp in `f64`, where below 0 near a result of 0 it is at most 2^-44; exact
-    ///   at 1, 2, zeros, negative integers, infinities and NaN.
+    /// - **Error**: less than 4 ulp in `f32`, less than 6 ulp in `f64`, where below 0 near a result of 0 it is at most
+    ///   2^-44; exact at 1, 2, zeros, negative integers, infinities and NaN.
     /// - **Derivative**: `dy * digamma(x)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Lgamma (%0) : f32[2, 3]`.
     Lgamma = Row {
         mnemonic: "lgamma",
@@ -1993,7 +2036,8 @@ rows! {
         exactness: Exactness::Within([4, 4]),
         least_error: GAMMA_ERROR,
         rust: Rust::By("lgamma"),
-        // XLA's is the difference of larger numbers near its zeros, 1 and 2. There it is the series at 2, of ζ(k) - 1.
+        // XLA's function is a difference of larger numbers near its zeros, 1 and 2. A series at 2 with ζ(k) - 1
+        // replaces it there.
         hlo: Hlo::Between {
             before: &[],
             operation: "chlo.lgamma",
@@ -2021,11 +2065,12 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: `Γ'(x) / Γ(x)`: the infinity of the other sign at zeros, NaN at negative integers and negative infinity.
-    /// - **Error**: less than 1 ulp in `f32`, less than 8 ulp in `f64`, or at most 2^-44 where the result is near 0; exact at
-    ///   zeros, negative integers, infinities and NaN.
+    /// - **Semantics**: `Γ'(x) / Γ(x)`: at a zero the infinity with the opposite sign, NaN at negative integers and
+    ///   negative infinity.
+    /// - **Error**: less than 1 ulp in `f32`, less than 8 ulp in `f64`, or at most 2^-44 where the result is near 0;
+    ///   exact at zeros, negative integers, infinities and NaN.
     /// - **Derivative**: `dy * trigamma(x)`.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Digamma (%0) : f32[2, 3]`.
     Digamma = Row {
         mnemonic: "digamma",
@@ -2034,7 +2079,7 @@ rows! {
         exactness: Exactness::Within([1, 8]),
         least_error: GAMMA_ERROR,
         rust: Rust::By("digamma"),
-        // XLA's is NaN at zeros.
+        // XLA's function is NaN at zeros.
         hlo: Hlo::Between {
             before: &[],
             operation: "chlo.digamma",
@@ -2051,11 +2096,12 @@ rows! {
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's, `f32` or `f64`.
-    /// - **Semantics**: the second derivative of `ln |Γ(x)|`: positive infinity at zeros and negative integers, NaN at negative
-    ///   infinity.
-    /// - **Error**: less than 1 ulp in `f32`, less than 6 ulp in `f64`; exact at zeros, negative integers, infinities and NaN.
-    /// - **Derivative**: `dy` times the next derivative, which only gradients have, as all after it.
-    /// - **Constraints**: 1. floats (E2005).
+    /// - **Semantics**: the second derivative of `ln |Γ(x)|`: positive infinity at zeros and negative integers, NaN at
+    ///   negative infinity.
+    /// - **Error**: less than 1 ulp in `f32`, less than 6 ulp in `f64`; exact at zeros, negative integers, infinities
+    ///   and NaN.
+    /// - **Derivative**: `dy * polygamma(2, x)`. Only gradients contain this and higher derivatives.
+    /// - **Constraints**: 1. `x` is floating-point (E2005).
     /// - **Example**: `%1 = Trigamma (%0) : f32[2, 3]`.
     Trigamma = Row {
         mnemonic: "trigamma",
@@ -2073,12 +2119,13 @@ rows! {
     /// `Polygamma(n, x)`: a derivative of `Digamma` of any order, for gradients; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: the derivative of `Digamma` at `x` of the order `n`, whose fraction is left out; NaN for orders from 100 and
-    ///   below 0, and at negative integers but for odd orders below 3.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: the derivative of `Digamma` at `x` of the order `trunc(n)`. It is NaN for orders below 0 and
+    ///   from 100 on, and at negative integers except for order 1.
     /// - **Error**: less than 1 ulp in `f32` and 16 ulp in `f64` for orders up to 5 and numbers above 0.
-    /// - **Derivative**: `dy * polygamma(n + 1, x)` to `x`, nothing to `n`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Derivative**: `dy * polygamma(n + 1, x)` to `x`, none to `n`.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Polygamma (%0, %1) : f32[2, 3]`.
     Polygamma = Row {
         mnemonic: "polygamma",
@@ -2089,9 +2136,9 @@ rows! {
         exactness: Exactness::Within([1, 16]),
         least_error: GAMMA_ERROR,
         rust: Rust::Function("polygamma"),
-        // By Hurwitz's zeta function, far out by its first terms, which do not leave the range as its own do. XLA's is wrong
-        // below -8. Up to the fourth derivative there is that of 1 - x, and what both are together, the derivative of
-        // π cot(πx).
+        // Computed by Hurwitz's zeta function. Far out its first terms are summed here, because those of XLA's function
+        // leave the range. XLA's function is wrong below -8. Below 0 the derivatives of orders 1 to 4 are therefore
+        // computed by reflection: from the value at 1 - x and the derivative of π cot(πx).
         hlo: Hlo::Between {
             before: &[
                 ("order", "where(lt(n, 100.0), trunc(n), -1.0)"),
@@ -2112,7 +2159,7 @@ rows! {
                 ("size", "where(gt(at, 100.0 * (order + 1.0)), far, factorial * own)"),
                 ("is_even", "eq(order - 2.0 * floor(order / 2.0), 0.0)"),
                 ("value", "where(eq(order, 0.0), digamma(at), where(is_even, -size, size))"),
-                // The cotangent of πx, which is 0 at halves.
+                // cot(πx), which is 0 at halves.
                 ("part", "x - round(x)"),
                 ("pole", "and(eq(part, 0.0), gt(order, 1.0))"),
                 ("opposite", "sin(3.141592653589793 * (0.5 - abs(part)))"),
@@ -2134,14 +2181,15 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
-    /// `Same(lhs, rhs)`: which elements are equal, for gradients; an extension.
+    /// `Same(lhs, rhs)`: 1 where two elements are equal, for gradients; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: 1 where both are equal or both NaN, else 0.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: 1 where the operands are equal or both NaN, else 0.
     /// - **Error**: none: the result is exact.
     /// - **Derivative**: zero.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = Same (%0, %1) : f32[2, 3]`.
     Same = Row {
         mnemonic: "same",
@@ -2158,14 +2206,15 @@ rows! {
         float: |x| if x[0] == x[1] || (x[0].is_nan() && x[1].is_nan()) { 1.0 } else { 0.0 },
         ..FLOATS
     };
-    /// `ReluGrad(v, x)`: what `Relu` passes back of the cotangent `v`; an extension.
+    /// `ReluGrad(v, x)`: the cotangent of the operand of `Relu`, for gradients; an extension.
     ///
-    /// - **Shape**: that of both operands.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
-    /// - **Semantics**: `x > 0 ? v : 0`.
+    /// - **Shape**: the shape of both operands.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
+    /// - **Semantics**: `x > 0 ? v : 0`, where `v` is the cotangent of the result of `Relu`.
     /// - **Error**: none: the result is exact.
-    /// - **Derivative**: `x > 0 ? dy : 0` to `v`, nothing to `x`.
-    /// - **Constraints**: 1. one dtype (E2004). 2. Equal shapes (E3003). 3. Floats (E2005).
+    /// - **Derivative**: `x > 0 ? dy : 0` to `v`, none to `x`.
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. Both have the same shape (E3003). 3. The
+    ///   dtype is floating-point (E2005).
     /// - **Example**: `%2 = ReluGrad (%0, %1) : f32[2, 3]`.
     ReluGrad = Row {
         mnemonic: "relu_grad",
@@ -2184,16 +2233,18 @@ rows! {
         domain: Domain::NonZero,
         ..FLOATS
     };
-    /// `MulKeepZero(lhs, rhs)`: a product that is 0 where a factor is, for gradients; an extension.
+    /// `MulKeepZero(lhs, rhs)`: a product that is 0 where a factor is 0, for gradients; an extension.
     ///
-    /// A cotangent that is exactly 0 says that an element does not count, so it stays 0 where the derivative is infinite or NaN.
+    /// A cotangent of exactly 0 means that an element does not count. It stays 0 where the derivative is infinite or
+    /// NaN.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
     /// - **Semantics**: 0 where an operand is 0, else `lhs * rhs`.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies.
     /// - **Derivative**: `dy * rhs` to `lhs`, `dy * lhs` to `rhs`, both by this function.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = MulKeepZero (%0, %1) : f32[2, 3]`.
     MulKeepZero = Row {
         mnemonic: "mul_keep_zero",
@@ -2211,14 +2262,15 @@ rows! {
         derivative: &["dy * rhs", "dy * lhs"],
         ..FLOATS
     };
-    /// `DivKeepZero(lhs, rhs)`: a quotient that is 0 where the dividend is, for gradients; an extension.
+    /// `DivKeepZero(lhs, rhs)`: a quotient that is 0 where the dividend is 0, for gradients; an extension.
     ///
     /// - **Shape**: the operands broadcast.
-    /// - **Dtype**: that of both operands, `f32` or `f64`.
+    /// - **Dtype**: the dtype of both operands, `f32` or `f64`.
     /// - **Semantics**: 0 where `lhs` is 0, else `lhs / rhs`.
-    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 has it.
+    /// - **Error**: 0.5 ulp: rounded once, as IEEE 754 specifies.
     /// - **Derivative**: `dy / rhs` to `lhs`, `-(dy * y / rhs)` to `rhs`, both by functions that keep zeros.
-    /// - **Constraints**: 1. one dtype (E2004). 2. The shapes broadcast (E3001). 3. Floats (E2005).
+    /// - **Constraints**: 1. both operands have the same dtype (E2004). 2. The shapes broadcast (E3001). 3. The dtype
+    ///   is floating-point (E2005).
     /// - **Example**: `%2 = DivKeepZero (%0, %1) : f32[2, 3]`.
     DivKeepZero = Row {
         mnemonic: "div_keep_zero",
@@ -2237,14 +2289,14 @@ rows! {
         domain: Domain::Positive,
         ..FLOATS
     };
-    /// `StopGradient(x)`: a value that differentiation takes as constant; an extension.
+    /// `StopGradient(x)`: a value that differentiation treats as constant; an extension.
     ///
     /// - **Shape**: the operand's.
     /// - **Dtype**: the operand's.
     /// - **Semantics**: `x`.
-    /// - **Error**: none: elements are moved.
-    /// - **Derivative**: zero, of every order. A gradient in Core v1 is E5001 where a float input reaches the operand: no
-    ///   operation there would stop the gradient's own derivative.
+    /// - **Error**: none: the result is the operand.
+    /// - **Derivative**: zero, for every order. In Core v1 a gradient is an error (E5001) if a floating-point input
+    ///   reaches the operand, because no Core v1 operation would stop the derivative of that gradient.
     /// - **Constraints**: none beyond those of every type.
     /// - **Example**: `%1 = StopGradient (%0) : f32[2, 3]`.
     StopGradient = Row {
@@ -2262,7 +2314,8 @@ rows! {
     };
 }
 
-/// `∫ e^(-t²) / (a + t² / a) dt` by midpoints, over π / 2: `Erfcx` above 0 but for what a pole near 0 adds.
+/// `∫ e^(-t²) / (a + t² / a) dt` by the midpoint rule, divided by π / 2. This is `Erfcx` above 0 without the
+/// contribution of a pole near 0.
 const SCALED: &str = "0.000000000000000005148257133553441 / (a \
     + 38.44 / a) \
     + 0.0000000000000006255668737918838 / (a \
@@ -2296,7 +2349,8 @@ const SCALED: &str = "0.000000000000000005148257133553441 / (a \
     + 0.24466302161853126 / (a \
     + 0.04 / a)";
 
-/// `∫ e^(-t²) t² / (s + t²) dt` by midpoints, over π / 4: likewise its first derivative's size, of a squared number.
+/// `∫ e^(-t²) t² / (s + t²) dt` by the midpoint rule, divided by π / 4. With `s = a²` this is the magnitude of the
+/// first derivative of `Erfcx`, also without the contribution of the pole.
 const SCALED_FIRST: &str = "0.0000000000000003957980084275885 / (s \
     + 38.44) \
     + 0.000000000000042088139268717946 / (s \
@@ -2380,16 +2434,16 @@ const SCALED_SECOND: &str = "0.0000000000000003957980084275885 / (s \
     + 0.04) / (s \
     + 0.04)";
 
-/// Whether what a division without its fraction leaves has another sign than the divisor.
+/// Whether the remainder `left` of a truncated division is not 0 and has another sign than the divisor.
 fn differ(left: f64, divisor: f64) -> bool {
     left != 0.0 && (left < 0.0) != (divisor < 0.0)
 }
 
-/// What the gamma function's logarithm and its derivatives may be off by where terms of some thirty, 2^5, cancel.
+/// The allowed absolute error of the gamma function's logarithm and its derivatives, where terms of about 2^5 cancel.
 const GAMMA_ERROR: f64 = 1.0 / 17_592_186_044_416.0;
 
-/// The inverse hyperbolic sine and cosine of a number so large that they are its logarithm and that of 2. Rust's own double
-/// it.
+/// The inverse hyperbolic sine and cosine of a number that is so large that both equal `ln(x) + ln(2)`. `None` for
+/// smaller numbers. Rust's functions would double `x`, which may overflow.
 fn far(x: f64) -> Option<f64> {
     (x > 1e200).then(|| x.ln() + std::f64::consts::LN_2)
 }

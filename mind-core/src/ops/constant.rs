@@ -25,7 +25,7 @@ rows! {
     Const::Count { .. } => COUNT,
 }
 
-/// A row without operands; what differs is written over it.
+/// The defaults for rows without operands.
 pub(super) const NULLARY: OpInfo = OpInfo {
     class: Class::Constant,
     arity: 0,
@@ -38,7 +38,7 @@ pub(super) const NULLARY: OpInfo = OpInfo {
 /// - **Shape**: `[]`.
 /// - **Dtype**: `i64`.
 /// - **Semantics**: the value.
-/// - **Error**: none: the value to the bit.
+/// - **Error**: none: the value is kept bit for bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstI64 () {value=3} : i64`.
@@ -63,8 +63,8 @@ static CONST_I64: OpInfo = OpInfo {
 ///
 /// - **Shape**: `[]`.
 /// - **Dtype**: `f32`.
-/// - **Semantics**: the value, to the bit.
-/// - **Error**: none: the value to the bit.
+/// - **Semantics**: the value.
+/// - **Error**: none: the value is kept bit for bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstF32 () {value=0.5} : f32`.
@@ -89,8 +89,8 @@ static CONST_F32: OpInfo = OpInfo {
 ///
 /// - **Shape**: `[]`.
 /// - **Dtype**: `f64`.
-/// - **Semantics**: the value, to the bit.
-/// - **Error**: none: the value to the bit.
+/// - **Semantics**: the value.
+/// - **Error**: none: the value is kept bit for bit.
 /// - **Derivative**: zero.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = ConstF64 () {value=0.5} : f64`.
@@ -111,15 +111,15 @@ static CONST_F64: OpInfo = OpInfo {
     ..NULLARY
 };
 
-/// `ConstTensor(data, shape)`: a tensor of known values.
+/// `ConstTensor(data, shape)`: a tensor of constants.
 ///
 /// - **Shape**: the shape attribute.
-/// - **Dtype**: that of the data.
-/// - **Semantics**: the elements in row-major order, or one element everywhere.
-/// - **Error**: none: the value to the bit.
+/// - **Dtype**: the dtype of the data.
+/// - **Semantics**: the elements in row-major order, or one element that fills the shape.
+/// - **Error**: none: the value is kept bit for bit.
 /// - **Derivative**: zero.
-/// - **Constraints**: 1. every extent is known, and there are as many elements as the shape holds (E4005). 2. Extents
-///   are at least 1 (E3006).
+/// - **Constraints**: 1. every extent is known, and the data has one element or as many as the shape (E4005).
+///   2. Extents are at least 1 (E3006).
 /// - **Example**: `%1 = ConstTensor () {data=[1.0, 2.0], dtype=f32, shape=[2]} : f32[2]`.
 static CONST_TENSOR: OpInfo = OpInfo {
     name: "ConstTensor",
@@ -150,16 +150,16 @@ static CONST_TENSOR: OpInfo = OpInfo {
     ..NULLARY
 };
 
-/// `Count(shape)`: how many elements a shape has, as a number; an extension.
+/// `Count(shape)`: the number of elements of a shape, as a scalar; an extension.
 ///
 /// - **Shape**: `[]`.
-/// - **Dtype**: the attribute, a number.
-/// - **Semantics**: the product of the extents, rounded to a float; one that exceeds the integers of the type is refused
-///   before anything runs (E6009).
-/// - **Error**: half an ulp where a float does not count so far.
+/// - **Dtype**: the dtype attribute, a numeric type.
+/// - **Semantics**: the product of the extents, rounded if the dtype is a float. A product beyond the range of an
+///   integer dtype stops the program before anything runs (E6009).
+/// - **Error**: at most 0.5 ulp where a float cannot represent the product; otherwise none.
 /// - **Derivative**: zero.
-/// - **Constraints**: 1. Extents are at least 1 (E3006). 2. The type is no `bool` (E2005). 3. A known product is one of its
-///   integers (E1005).
+/// - **Constraints**: 1. Extents are at least 1 (E3006). 2. The dtype is not `bool` (E2005). 3. A known product is in
+///   the range of an integer dtype (E1005).
 /// - **Example**: `%1 = Count () {shape=[N], dtype=f32} : f32`.
 static COUNT: OpInfo = OpInfo {
     name: "Count",
@@ -202,7 +202,8 @@ fn infer_count(op: &Op, _: &[&Type]) -> Inferred {
     Ok(Type::scalar(*dtype))
 }
 
-/// The largest integer of an element type, where not all numbers of elements are among its integers.
+/// The largest integer of an integer type that is narrower than 64 bits. `None` for types that hold or round every
+/// element count.
 const fn largest(dtype: DType) -> Option<i64> {
     let largest =
         match_dtype!(dtype, T { truths => i64::MAX, integers => T::MAX as i64, floats => i64::MAX });

@@ -22,18 +22,21 @@ rows! {
     Window::Conv2dGradFilter { .. } => CONV2D_GRAD_FILTER,
 }
 
-/// `Conv2d(x, filter; strides, padding)`: two-dimensional convolution (no flip) of NHWC by HWCF.
+/// `Conv2d(x, filter; strides, padding)`: two-dimensional convolution of an NHWC image by an HWCF filter, without
+/// flipping the filter.
 ///
-/// - **Shape**: `[n, h, w, c] * [kh, kw, c, f] → [n, oh, ow, f]`, where `o = floor((i + before + after - k) / stride)
-///   + 1`; under `same` padding `ceil(i / stride)`.
-/// - **Dtype**: that of both operands.
-/// - **Semantics**: the sum over window and channels of products; integers wrap, the reference adds with twice the
-///   digits and rounds once. `same` puts `max((o - 1) * stride + k - i, 0)` zeros around, the odd one after.
+/// - **Shape**: `[n, h, w, c] * [kh, kw, c, f] → [n, oh, ow, f]`, where
+///   `o = floor((i + before + after - k) / stride) + 1`. With `same` padding `o = ceil(i / stride)`.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: sums the products over the window and the channels. Integers wrap. The reference interpreter adds
+///   with twice the digits and rounds once. `same` pads an axis with `max((o - 1) * stride + k - i, 0)` zeros, half
+///   before and half after; an odd one goes after.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `kh * kw * c`; see
 ///   [products](#products).
-/// - **Derivative**: `Conv2dGradInput` and `Conv2dGradFilter`; extended profile only (E5001).
-/// - **Constraints**: 1. both of rank 4 (E3002). 2. One dtype (E2004). 3. Equal channels (E4009). 4. Two strides of at
-///   least 1; two pairs of padding of at least 0 (E4010). 5. The window fits (E3006).
+/// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2dGradFilter` to `filter`. In Core v1 it is an error (E5001).
+/// - **Constraints**: 1. both operands have rank 4 (E3002). 2. Both have the same dtype (E2004). 3. Both have the same
+///   number of channels (E4009). 4. Two strides of at least 1, and two pairs of padding of at least 0 (E4010). 5. The
+///   window fits into the padded image (E3006).
 /// - **Example**: `%2 = Conv2d (%0, %1) {strides=[1, 1], padding=same} : f32[1, 28, 28, 8]`.
 static CONV2D: OpInfo = OpInfo {
     name: "Conv2d",
@@ -65,7 +68,7 @@ static CONV2D: OpInfo = OpInfo {
             spatial => (*padding == Padding::Same && strides[spatial - 1] == 1).then_some((0, spatial)),
         }
     },
-    // A multiplication and an addition for each result element, place in the window and channel.
+    // One multiplication and one addition per result element, window position and channel.
     flops: |_, operands, result| work(&operands[1].shape, &result.shape),
     derivative: Derivative::Rule,
     sample: Sampling {
@@ -79,16 +82,17 @@ static CONV2D: OpInfo = OpInfo {
     ..ROW
 };
 
-/// `Conv2dGradInput(dy, filter; shape, strides, padding)`: what `Conv2d` passes back to its input; an extension.
+/// `Conv2dGradInput(dy, filter; shape, strides, padding)`: the cotangent of the input of `Conv2d`; an extension.
 ///
-/// - **Shape**: `shape`, the input's.
-/// - **Dtype**: that of both operands.
-/// - **Semantics**: each element of the input gets the sum of `dy * filter` over the windows it was in.
+/// - **Shape**: `shape`, the shape of the input.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: each element of the input receives the sum of `dy * filter` over the windows that contain it.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `kh * kw * f`; see
 ///   [products](#products).
-/// - **Derivative**: `Conv2d` of the cotangent to `dy`, `Conv2dGradFilter` to `filter`.
-/// - **Constraints**: 1. `dy`, `filter` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on
-///   `shape` and `filter` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
+/// - **Derivative**: `Conv2d` of the cotangent by `filter` to `dy`, `Conv2dGradFilter` to `filter`.
+/// - **Constraints**: 1. `dy`, `filter` and `shape` have rank 4 (E3002). 2. Both operands have the same dtype (E2004).
+///   3. The constraints of `Conv2d` hold for `shape` and `filter` (E4009, E4010, E3006). 4. `dy` has the shape of the
+///   result of that convolution (E3003).
 /// - **Example**: `%2 = Conv2dGradInput (%0, %1) {shape=[1, 5, 5, 2], strides=[1, 1], padding=valid} : f32[1, 5, 5, 2]`.
 static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     name: "Conv2dGradInput",
@@ -124,16 +128,17 @@ static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     ..ROW
 };
 
-/// `Conv2dGradFilter(x, dy; shape, strides, padding)`: what `Conv2d` passes back to its filter; an extension.
+/// `Conv2dGradFilter(x, dy; shape, strides, padding)`: the cotangent of the filter of `Conv2d`; an extension.
 ///
-/// - **Shape**: `shape`, the filter's.
-/// - **Dtype**: that of both operands.
-/// - **Semantics**: each element of the filter gets the sum of `x * dy` over the places it was at.
+/// - **Shape**: `shape`, the shape of the filter.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: each element of the filter receives the sum of `x * dy` over the positions of the window.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is `n * oh * ow`; see
 ///   [products](#products).
 /// - **Derivative**: `Conv2dGradInput` to `x`, `Conv2d` of `x` by the cotangent to `dy`.
-/// - **Constraints**: 1. `x`, `dy` and `shape` of rank 4 (E3002). 2. One dtype (E2004). 3. Those of `Conv2d` on `x` and
-///   `shape` (E4009, E4010, E3006). 4. `dy` has the shape that the convolution makes (E3003).
+/// - **Constraints**: 1. `x`, `dy` and `shape` have rank 4 (E3002). 2. Both operands have the same dtype (E2004).
+///   3. The constraints of `Conv2d` hold for `x` and `shape` (E4009, E4010, E3006). 4. `dy` has the shape of the result
+///   of that convolution (E3003).
 /// - **Example**: `%2 = Conv2dGradFilter (%0, %1) {shape=[3, 3, 2, 4], strides=[1, 1], padding=valid} : f32[3, 3, 2, 4]`.
 static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     name: "Conv2dGradFilter",
@@ -169,7 +174,7 @@ static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     ..ROW
 };
 
-/// What the rows share.
+/// The fields that the rows share.
 const ROW: OpInfo =
     OpInfo { arity: 2, fields: &[SHAPE, STRIDES, PADDING], attributes: gradient_attributes, ..KERNEL };
 
@@ -196,7 +201,8 @@ fn convolved(
         let (size, window) = (&image[axis + 1], &filter[axis]);
         let positions = convolution.positions(axis, size, window);
         let positions = positions.map_err(|overflow| OpError::overflow(op, overflow))?;
-        // Positive whatever the symbols are, or checked on entry; refused where it never is.
+        // An extent that is positive for some symbols only is checked on entry. An extent that never is gets refused
+        // here.
         if positions.is_below_one() {
             let problem = format!(
                 "a window of {window} does not fit dimension {} of extent {size}: the result has extent {positions}",
@@ -231,7 +237,7 @@ impl Convolution {
     /// The number of positions of a window along axis 0 or 1 of the image.
     ///
     /// # Errors
-    /// If it leaves 64 bits.
+    /// If the number does not fit into 64 bits.
     pub fn positions(&self, axis: usize, extent: &Dim, window: &Dim) -> DimResult {
         let stride = self.strides[axis];
         let [before, after] = match &self.padding {
@@ -252,7 +258,7 @@ impl Convolution {
     }
 }
 
-/// E4010 unless there are two strides of at least 1 and, under custom padding, two pairs of at least 0.
+/// Reports E4010 unless there are two strides of at least 1 and, with custom padding, two pairs of at least 0.
 fn check_convolution(op: &Op, Convolution { strides, padding }: &Convolution) -> Result<(), Box<OpError>> {
     let fault = |problem: String, attribute| {
         Err(OpError::new(op, Code::E4010).problem(problem).focus(Focus::Attribute(attribute)).into())
@@ -268,7 +274,8 @@ fn check_convolution(op: &Op, Convolution { strides, padding }: &Convolution) ->
     }
 }
 
-/// What both gradients need: ranks, dtype, a valid convolution, and `dy` of the shape that it makes.
+/// Checks the constraints that both gradients share: ranks, dtype, a valid convolution, and `dy` of the shape of its
+/// result.
 fn infer_gradient(
     op: &Op,
     operands: &[&Type],
@@ -294,7 +301,7 @@ fn work(filter: &Shape, result: &Shape) -> DimResult {
     result.element_count()?.mul(&window)
 }
 
-/// Strides and padding as text has them.
+/// The fields that hold strides and padding.
 const STRIDES: Field = Field::key("strides", "s", FieldKind::Integers);
 const PADDING: Field = Field::key("padding", "p", FieldKind::Padding);
 
@@ -322,10 +329,10 @@ fn made(attributes: Attributes) -> (Shape, Box<Convolution>) {
     (Shape::new(shape), Convolution { strides, padding }.into())
 }
 
-/// The shapes of image and filter, strides and padding.
+/// The shape of the image, the shape of the filter, strides and padding.
 type Form = ([i64; 4], [i64; 4], [i64; 2], Padding);
 
-/// Every padding, strides of 1 and more, windows larger than a step.
+/// Cases with every kind of padding, strides of 1 and more, and windows larger than a stride.
 fn cases(dtype: DType, case: impl Fn(Convolution, &[i64], &[i64], Type) -> Case) -> Vec<Case> {
     let forms: [Form; 5] = [
         ([1, 3, 3, 1], [2, 2, 1, 1], [1, 1], Padding::Valid),

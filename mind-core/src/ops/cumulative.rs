@@ -1,4 +1,4 @@
-//! What the elements up to each along an axis are together.
+//! The rows of cumulations in the table of operations, derived from [`Cumulate::row`].
 
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo, elementwise,

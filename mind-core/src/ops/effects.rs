@@ -1,4 +1,4 @@
-//! The operand as it is, and something beside that is done with it.
+//! Operations that return their operand and have an effect.
 
 use super::{
     Attribute, Derivative, Field, FieldKind, KERNEL, Make, OpInfo, Profile,
@@ -13,16 +13,16 @@ rows! {
     Effect::Inspect { .. } => INSPECT,
 }
 
-/// `Inspect(x; label)`: the operand, which whoever runs the program is shown; an extension.
+/// `Inspect(x; label)`: the operand, which the program also shows when it runs; an extension.
 ///
-/// - **Shape**: that of the operand.
-/// - **Dtype**: that of the operand.
-/// - **Semantics**: the operand to the bit. Each time that the program runs, label, shape and elements are passed on: by a
-///   compiled program to the callback of the thread, or printed; by the interpreter to its caller. Instructions that show
-///   do so in their order, each as often as it is there: none is left out, whether its result is needed or not, and no two
-///   are one. A derivative begins with a copy of the primal, so that it shows what the primal shows, once.
-/// - **Error**: none: the value to the bit.
-/// - **Derivative**: the cotangent as it is, which is not shown.
+/// - **Shape**: the operand's.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: returns the operand bit for bit and shows its label, shape and elements in each run of the program.
+///   A compiled program passes them to the callback of the thread or prints them. The interpreter passes them to its
+///   caller. `Inspect` instructions keep their order. None is removed, even if its result is unused, and no two are
+///   merged. A derivative begins with a copy of the primal, so it shows the values of the primal once.
+/// - **Error**: none: the value is kept bit for bit.
+/// - **Derivative**: the cotangent, unchanged. It is not shown.
 /// - **Constraints**: none.
 /// - **Example**: `%1 = Inspect (%0) {label="h"} : f32[2, 3]`.
 static INSPECT: OpInfo = OpInfo {

@@ -1,4 +1,4 @@
-//! The rows of functions of elements in the table of operations: what all of them share, asked of [`Map::row`].
+//! The rows of functions of elements in the table of operations, derived from [`Map::row`].
 
 use super::{
     Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
@@ -66,14 +66,14 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(if dtype == ty.dtype { ty } else { Type::new(dtype, ty.shape) })
 }
 
-/// What truth values choose from two others.
+/// The type of a selection between two operands by truth values.
 fn choice(op: &Op, operands: &[&Type]) -> Inferred {
     let [condition, a, b] = operands else { foreign(op) };
     taken(op, Takes::Truths, operands, 0)?;
     if a.dtype != b.dtype {
         return Err(OpError::mixed(op, a, b).operands(&[1, 2]).into());
     }
-    // Messages name the operands that do not broadcast.
+    // Broadcasts each pair, so that the message names the two operands that do not broadcast.
     let mut pairs = [(a, b, [1, 2]), (condition, a, [0, 1]), (condition, b, [0, 2])].into_iter();
     let failed = pairs.find_map(|(lhs, rhs, shown)| {
         let mut error = broadcast(op, &lhs.shape, &rhs.shape).err()?;
@@ -88,7 +88,7 @@ fn choice(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(a.with_shape(broadcast(op, &condition.shape, &values)?))
 }
 
-/// The type of two operands that have the same.
+/// The common type of two operands, or an error if their types differ.
 pub(super) fn of_one_type(op: &Op, takes: Takes, [a, b]: [&Type; 2]) -> Inferred {
     same_dtype(op, a, b)?;
     taken(op, takes, &[a, b], 0)?;
@@ -122,7 +122,7 @@ fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
     }
 }
 
-/// Every broadcast pattern: none, a scalar on either side, a missing axis, a stretched one, both stretched.
+/// Cases of every broadcast pattern: none, a scalar on either side, a missing axis, a stretched axis, both stretched.
 fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let op = row.op([None, None, None]);
     let row = known(&op);

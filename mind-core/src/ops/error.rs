@@ -1,4 +1,4 @@
-//! What is wrong with an instruction, without the names of its operands: the front that knows them adds them.
+//! Errors in an instruction, without the names of its operands. A front end knows these names and adds them.
 
 use std::fmt;
 
@@ -10,26 +10,25 @@ use crate::{
     ty::{DType, Type},
 };
 
-/// A broken rule: which operation, what is wrong, which operand is at fault.
+/// A broken rule: the operation, the problem and the operand at fault.
 ///
-/// The whole message of a front reads `` `label`: problem: x is f32[N, 784], w is f32[785, 256] ``, with its own names
-/// for the operands in [`OpError::operands`]. [`fmt::Display`] gives the part without names.
+/// The complete message of a front end reads `` `label`: problem: x is f32[N, 784], w is f32[785, 256] ``. It shows the
+/// operands in [`OpError::operands`] under the names of the front end. [`fmt::Display`] writes the part without names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpError {
     /// The stable number.
     pub code: Code,
-    /// The operation as users know it.
+    /// The name of the operation in messages to users.
     pub label: &'static str,
-    /// Lower case, what was got and what was needed, without the operands' names and types.
+    /// The problem in lower case: the value found and the value needed, without the operands' names and types.
     pub problem: String,
-    /// What to underline.
+    /// The part of the instruction to underline.
     pub focus: Focus,
     /// The operands whose names and types the message shows, in order.
     pub operands: Vec<usize>,
-    /// The dimensions at fault, as operand and axis: a front says where each comes from.
+    /// The dimensions at fault, as operand and axis. A front end shows the origin of each.
     pub dims: Vec<(usize, usize)>,
-    /// A likely fix; `{0}`, `{1}` and `{2}` stand for the operands as the front names them, see
-    /// [`OpError::help_with`].
+    /// A likely fix; `{0}`, `{1}` and `{2}` stand for the operands' names in the front end, see [`OpError::help_with`].
     pub help: Option<String>,
 }
 
@@ -45,7 +44,7 @@ pub enum Focus {
 }
 
 impl OpError {
-    /// A broken rule of an operation; [`OpError::problem`] says which.
+    /// An error in an operation. [`OpError::problem`] adds the description.
     pub fn new(op: &Op, code: Code) -> Self {
         Self {
             code,
@@ -58,7 +57,7 @@ impl OpError {
         }
     }
 
-    /// An operand of an element type that the operation does not take: E2005.
+    /// E2005: the operation does not take the element type of this operand.
     pub fn dtype(op: &Op, operand: usize, found: DType, takes: Takes) -> Self {
         let error = Self::new(op, Code::E2005)
             .problem(format!("found {found}, allowed {}", takes.names()))
@@ -71,25 +70,25 @@ impl OpError {
         }
     }
 
-    /// Operands of different element types: E2004.
+    /// E2004: the operands have different element types.
     pub fn mixed(op: &Op, lhs: &Type, rhs: &Type) -> Self {
         Self::new(op, Code::E2004)
             .problem(format!("element types differ, {} and {}", lhs.dtype, rhs.dtype))
             .operands(&[0, 1])
     }
 
-    /// Arithmetic on dims left 64 bits: E1008.
+    /// E1008: the result of arithmetic on dims does not fit into 64 bits.
     pub fn overflow(op: &Op, overflow: Overflow) -> Box<Self> {
         Self::new(op, Code::E1008).problem(overflow.to_string()).into()
     }
 
-    /// Sets what is wrong.
+    /// Sets the description of the problem.
     pub fn problem(mut self, problem: impl Into<String>) -> Self {
         self.problem = problem.into();
         self
     }
 
-    /// Sets what to underline.
+    /// Sets the part of the instruction to underline.
     pub fn focus(mut self, focus: Focus) -> Self {
         self.focus = focus;
         self
@@ -113,7 +112,7 @@ impl OpError {
         self
     }
 
-    /// The likely fix with the operands as a front names them.
+    /// The likely fix, with the operands' names in the front end.
     ///
     /// ```
     /// use mind_core::{diag::Code, ir::{Op, Product}, ops::OpError};
@@ -129,7 +128,7 @@ impl OpError {
         self.help.clone().map(|help| (0..10).fold(help, fill))
     }
 
-    /// The message with the operands as a front names them.
+    /// The message, with the operands' names and types in the front end.
     pub fn message(&self, name_and_type: impl Fn(usize) -> String) -> String {
         let operands: Vec<_> = self.operands.iter().map(|operand| name_and_type(*operand)).collect();
         if operands.is_empty() { self.to_string() } else { format!("{self}: {}", operands.join(", ")) }

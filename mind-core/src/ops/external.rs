@@ -1,4 +1,4 @@
-//! Functions that are elsewhere, of which only path and types are known.
+//! External functions. Only their paths and types are known.
 
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
@@ -18,17 +18,18 @@ rows! {
     External::Grad { .. } => EXTERN_GRAD,
 }
 
-/// `Extern(x…; function, shape)`: a call of a function that is elsewhere; an extension.
+/// `Extern(x…; function, shape)`: a call of an external function; an extension.
 ///
 /// - **Shape**: `shape`.
-/// - **Dtype**: that of the operands of floats.
-/// - **Semantics**: what the Rust function of this path gives, which may fail as the program runs. It has no effects:
-///   equal calls may be one, and a call may be left out or made twice. Only compiled programs have it: the interpreter
-///   stops (E6010).
-/// - **Error**: that of the function.
-/// - **Derivative**: what `ExternGrad` gives, an operand each.
-/// - **Constraints**: 1. at most eight operands (E2007), of `f32`, `f64`, `i64` or `bool`, and one at least of floats
-///   (E2005). 2. All floats are of one element type (E2004). 3. `function` is a path of names with `::` between (E1002).
+/// - **Dtype**: the dtype of the floating-point operands.
+/// - **Semantics**: the result of the Rust function with this path, which may fail when the program runs. The function
+///   has no effects: equal calls may be merged, and a call may be omitted or repeated. Only compiled programs can call
+///   it; the interpreter stops (E6010).
+/// - **Error**: the error of the function.
+/// - **Derivative**: each floating-point operand receives its part of the result of `ExternGrad`.
+/// - **Constraints**: 1. at most eight operands (E2007) of `f32`, `f64`, `i64` or `bool`, at least one of them
+///   floating-point (E2005). 2. All floating-point operands have the same dtype (E2004). 3. `function` is a path of
+///   names separated by `::` (E1002).
 /// - **Example**: `%2 = Extern (%0, %1) {function="cell", shape=[8]} : f64[8]`.
 static EXTERN: OpInfo = OpInfo {
     name: "Extern",
@@ -55,21 +56,24 @@ static EXTERN: OpInfo = OpInfo {
     ..ROW
 };
 
-/// `ExternGrad(x…; function, order)`: what `Extern` passes back, or its derivative; an extension.
+/// `ExternGrad(x…; function, order)`: the cotangents of the operands of `Extern`, or a derivative of these; an
+/// extension.
 ///
-/// - **Shape**: one axis, as long as the operands of floats but the last have elements.
-/// - **Dtype**: that of the operands of floats.
-/// - **Semantics**: what the reverse derivative of the function gives of its operands and, the last, the cotangent of
-///   its result: the cotangents of its operands of floats, one after the other in row-major order. Of order 2 it is
-///   what the derivative of that derivative gives, with its operands and the cotangent of its result for operands, and
-///   so on. Only compiled programs have it: the interpreter stops (E6010).
-/// - **Error**: that of the function.
-/// - **Derivative**: what `ExternGrad` of the next order gives, an operand each; none (E5004) where there would be more
-///   than eight operands.
-/// - **Constraints**: 1. operands are `f32`, `f64` or `i64`; the last `order`, the cotangents, and another one are of
-///   floats (E2005). 2. All floats are of one element type (E2004). 3. `function` is a path of names with `::`
-///   between (E1002). 4. `order` is 1 or more, and so are the operands before the cotangents (E2007). 5. A cotangent
-///   behind the first has the type of what the derivative of the order before gives (E3003).
+/// - **Shape**: one axis, whose extent is the number of elements of all floating-point operands except the last.
+/// - **Dtype**: the dtype of the floating-point operands.
+/// - **Semantics**: the reverse derivative of the function. Its operands are those of the function and, as the last,
+///   the cotangent of the function's result. The result holds the cotangents of the floating-point operands, one after
+///   the other, each in row-major order. Order 2 is the reverse derivative of order 1: its operands are those of order
+///   1 and the cotangent of the result of order 1. Higher orders continue in this way. Only compiled programs can call
+///   it; the interpreter stops (E6010).
+/// - **Error**: the error of the function.
+/// - **Derivative**: each floating-point operand receives its part of the result of `ExternGrad` of the next order. If
+///   that needs more than eight operands, it is an error (E5004).
+/// - **Constraints**: 1. operands are `f32`, `f64`, `i64` or `bool`. The last `order` operands, the cotangents, are
+///   floating-point, and so is at least one operand before them (E2005). 2. All floating-point operands have the same
+///   dtype (E2004). 3. `function` is a path of names separated by `::` (E1002). 4. `order` is at least 1, and at least
+///   one operand precedes the cotangents (E2007). 5. Each cotangent after the first has the type of the result of the
+///   previous order (E3003).
 /// - **Example**: `%3 = ExternGrad (%0, %1, %2) {function="cell", order=1} : f64[16]`.
 static EXTERN_GRAD: OpInfo = OpInfo {
     name: "ExternGrad",
@@ -95,7 +99,8 @@ static EXTERN_GRAD: OpInfo = OpInfo {
             if !found.dtype.is_float() {
                 return Err(not_taken(op, cotangent, found.dtype, dtype.name()));
             }
-            // What the derivative gives that this is the last operand of.
+            // `given` is the type of the result of the previous order. `ty` becomes that of the derivative with this
+            // cotangent.
             let given = ty;
             ty = Type::new(dtype, Shape::new(vec![count_floats(op, &operands[..cotangent])?]));
             if cotangent > arguments && *found != given {
@@ -123,12 +128,13 @@ static EXTERN_GRAD: OpInfo = OpInfo {
 /// The most operands of a call, the cotangents of a derivative included.
 pub(crate) const MOST_OF_EXTERN: usize = 8;
 
-/// What the rows share.
+/// The fields that the rows share.
 const ROW: OpInfo = OpInfo { profile: Profile::Extended, arity: VARIADIC, ..KERNEL };
 
 const FUNCTION: Field = Field::place("function", FieldKind::Text);
 
-/// What is emitted as Rust is nothing but a path, whatever file it comes from.
+/// Reports E1002 unless `function` is a path of names. The text is emitted as Rust, so a program must not bring in
+/// other code.
 fn check_path(op: &Op, function: &str) -> Result<(), Box<OpError>> {
     let begins = |first: char| first.is_alphabetic() || first == '_';
     let continues = |other: char| other.is_alphanumeric() || other == '_';
@@ -146,7 +152,7 @@ fn check_count(op: &Op, count: usize) -> Result<(), Box<OpError>> {
     Err(OpError::new(op, Code::E2007).problem(problem).into())
 }
 
-/// An operand of another element type than these: E2005.
+/// E2005: the element type of an operand is not one of those allowed.
 fn not_taken(op: &Op, position: usize, found: DType, allowed: &str) -> Box<OpError> {
     OpError::new(op, Code::E2005)
         .problem(format!("found {found}, allowed {allowed}"))
@@ -155,7 +161,7 @@ fn not_taken(op: &Op, position: usize, found: DType, allowed: &str) -> Box<OpErr
         .into()
 }
 
-/// The element type of the operands that are floats.
+/// The common element type of the floating-point operands.
 fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
     let mut found: Option<(usize, &Type)> = None;
     for (position, operand) in operands.iter().enumerate() {
@@ -173,7 +179,7 @@ fn float(op: &Op, operands: &[&Type]) -> Result<DType, Box<OpError>> {
     found.map(|(_, ty)| ty.dtype).ok_or_else(|| no_floats(op))
 }
 
-/// How many elements operands of floats have.
+/// The number of elements of all floating-point operands.
 fn count_floats(op: &Op, operands: &[&Type]) -> Result<Dim, Box<OpError>> {
     let mut count = Dim::ZERO;
     for operand in operands.iter().filter(|operand| operand.dtype.is_float()) {

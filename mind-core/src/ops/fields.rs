@@ -1,4 +1,4 @@
-//! Attributes as data: what text forms and other readers know of an operation's fields.
+//! Attributes as data: the fields of an operation, for text forms and other readers.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::{
     ty::DType,
 };
 
-/// An attribute of an operation: its names and what it holds. A row lists its fields in the order of every text form.
+/// An attribute of an operation: its names and its kind. A row lists its fields in the order of every text form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// As in Core IR text and JSON, `keepdims`.
+    /// The name in Core IR text and JSON, `keepdims`.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of value.
     pub kind: FieldKind,
     /// How MIC writes it.
     pub mic: InMic,
 }
 
-/// What a field holds, one for each variant of [`Attribute`].
+/// The kind of value that a field holds, one for each variant of [`Attribute`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
-    /// The name of an input.
+    /// A text, such as the name of an input.
     Text,
     /// Yes or no.
     Flag,
@@ -45,31 +45,31 @@ pub enum FieldKind {
     Slice,
     /// The padding of a convolution.
     Padding,
-    /// The axis gathered from, always 0; MIC alone writes it.
+    /// The axis that a gather reads along, always 0. Only MIC writes it.
     LeadingAxis,
-    /// A module, which the texts have on lines of its own behind the instruction.
+    /// A module. Text forms write it on separate lines after the instruction.
     Module,
 }
 
 /// How MIC writes a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InMic {
-    /// By its place.
+    /// By its position.
     Place,
     /// After a key, `kd=1`.
     Key(&'static str),
-    /// Not at all: the declared type gives it.
+    /// Not at all: the declared type implies it.
     Type,
 }
 
 /// The value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attribute {
-    /// A name.
+    /// A text, such as the name of an input.
     Text(Arc<str>),
     /// Yes or no.
     Flag(bool),
-    /// The value of a scalar constant.
+    /// An integer, such as the value of a scalar constant or an axis.
     I64(i64),
     /// The value of a scalar constant.
     F32(F32),
@@ -87,14 +87,14 @@ pub enum Attribute {
     Slice(Box<Slice>),
     /// The padding of a convolution.
     Padding(Padding),
-    /// The axis gathered from, always 0.
+    /// The axis that a gather reads along, always 0.
     LeadingAxis,
     /// A module.
     Module(Nested),
 }
 
 impl Attribute {
-    /// The dims in it.
+    /// The dims in the attribute.
     pub(super) fn dims(&mut self) -> impl Iterator<Item = &mut Dim> {
         let (dims, more): (&mut [Dim], &mut [Dim]) = match self {
             Self::Dims(dims) => (dims, &mut []),
@@ -115,7 +115,7 @@ impl Attribute {
     }
 }
 
-/// The values of a row's fields, in their order; no row has more than these.
+/// The values of a row's fields, in their order. A row has at most three fields.
 pub type Attributes = [Option<Attribute>; 3];
 
 impl Field {
@@ -132,10 +132,10 @@ impl Field {
     }
 }
 
-/// An extent list by its place, as most operations with a shape have it.
+/// A list of extents, which MIC writes by its position. Most operations with a shape attribute use it.
 pub(super) const SHAPE: Field = Field::place("shape", FieldKind::Dims);
 
-/// For a row that was handed the values of another row's fields.
+/// Panics because a row received the values of another row's fields.
 pub(super) fn not_these_fields() -> ! {
     unreachable!("`make` is given one value a field, each of the field's kind")
 }

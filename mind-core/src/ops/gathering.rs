@@ -1,4 +1,4 @@
-//! Rows and elements taken out of a tensor by integers, and added back.
+//! Operations that read rows and elements of a tensor at integer indices, and that add to them.
 
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
@@ -21,15 +21,15 @@ rows! {
     Rows::AddAlong { .. } => ADD_ALONG,
 }
 
-/// `Gather(x, indices)`: rows of `x` picked by integers.
+/// `Gather(x, indices)`: rows of `x` selected by integers.
 ///
 /// - **Shape**: `indices.shape ++ x.shape[1..]`.
-/// - **Dtype**: that of `x`.
+/// - **Dtype**: the dtype of `x`.
 /// - **Semantics**: `result[i, d] = x[indices[i], d]`; an index outside `0..x.shape[0]` stops the program (E6001)
 ///   before anything is written.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: the rows of the cotangent added at the indices. In Core v1 they are compared as floats: more than 2^24
-///   rows are E5004 there.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: the rows of the cotangent are added at the indices. Core v1 compares row numbers as floats, so
+///   more than 2^24 rows are an error there (E5004).
 /// - **Constraints**: 1. `indices` are integers (E4011). 2. `x` has rank 1 or more (E3002).
 /// - **Example**: `%2 = Gather (%0, %1) : f32[5, 3]`.
 static GATHER: OpInfo = OpInfo {
@@ -64,16 +64,15 @@ static GATHER: OpInfo = OpInfo {
     ..KERNEL
 };
 
-/// `ScatterAdd(indices, updates; shape)`: what `Gather` passes back; an extension.
+/// `ScatterAdd(indices, updates; shape)`: the cotangent of the operand of `Gather`; an extension.
 ///
 /// - **Shape**: `shape`.
-/// - **Dtype**: that of `updates`.
-/// - **Semantics**: zeros with each row of `updates` added at its index; an index outside `0..shape[0]` stops the
-///   program (E6001) before anything is written.
-/// - **Error**: an element to which `k` updates are added, one after the other, is off by at most `γ(k)` times the
-///   sum of
+/// - **Dtype**: the dtype of `updates`.
+/// - **Semantics**: adds each row of `updates` to zeros at its index. An index outside `0..shape[0]` stops the program
+///   (E6001) before anything is written.
+/// - **Error**: `k` updates of an element are added one after the other. The error is at most `γ(k)` times the sum of
 ///   their magnitudes; see [products](#products).
-/// - **Derivative**: the rows of the cotangent at the indices, to `updates`.
+/// - **Derivative**: `updates` receives the rows of the cotangent at the indices.
 /// - **Constraints**: 1. `indices` are integers (E4011). 2. `shape` has rank 1 or more (E3002) and extents of at
 ///   least 1 (E3006). 3. `updates` has shape `indices.shape ++ shape[1..]` (E3003).
 /// - **Example**: `%2 = ScatterAdd (%0, %1) {shape=[4, 3]} : f32[4, 3]`.
@@ -113,16 +112,16 @@ static SCATTER_ADD: OpInfo = OpInfo {
     ..KERNEL
 };
 
-/// `TakeAlong(x, indices; axis)`: elements picked along an axis by integers; an extension.
+/// `TakeAlong(x, indices; axis)`: elements selected along an axis by integers; an extension.
 ///
-/// - **Shape**: that of `indices`.
-/// - **Dtype**: that of `x`.
-/// - **Semantics**: `result[i, j] = x[i, indices[i, j]]` for `axis` 1; an index outside the extent of `axis` stops the program
-///   (E6001) before anything is written.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: the cotangent added at the indices, `AddAlong`.
-/// - **Constraints**: 1. `axis` is in `0..rank` of `x` (E3004). 2. `indices` are integers (E4011), 3. of the rank of `x`
-///   (E3002) and 4. of its extents along every other axis (E3003).
+/// - **Shape**: the shape of `indices`.
+/// - **Dtype**: the dtype of `x`.
+/// - **Semantics**: `result[i, j] = x[i, indices[i, j]]` for `axis` 1; an index outside the extent of `axis` stops the
+///   program (E6001) before anything is written.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: the cotangent is added at the indices, by `AddAlong`.
+/// - **Constraints**: 1. `axis` is in `0..rank` of `x` (E3004). 2. `indices` are integers (E4011), 3. with the rank of
+///   `x` (E3002) and 4. with its extents along every other axis (E3003).
 /// - **Example**: `%2 = TakeAlong (%0, %1) {axis=1} : f32[2, 3]`.
 static TAKE_ALONG: OpInfo = OpInfo {
     name: "TakeAlong",
@@ -161,18 +160,18 @@ static TAKE_ALONG: OpInfo = OpInfo {
     ..KERNEL
 };
 
-/// `AddAlong(indices, updates; shape, axis)`: what `TakeAlong` passes back; an extension.
+/// `AddAlong(indices, updates; shape, axis)`: the cotangent of the operand of `TakeAlong`; an extension.
 ///
 /// - **Shape**: `shape`.
-/// - **Dtype**: that of `updates`.
-/// - **Semantics**: zeros with each element of `updates` added at its index along `axis`, in the order of the indices; an index
-///   outside the extent of `axis` stops the program (E6001) before anything is written.
-/// - **Error**: an element to which `k` updates are added, one after the other, is off by at most `γ(k)` times the sum of
+/// - **Dtype**: the dtype of `updates`.
+/// - **Semantics**: adds each element of `updates` to zeros at its index along `axis`, in the order of the indices. An
+///   index outside the extent of `axis` stops the program (E6001) before anything is written.
+/// - **Error**: `k` updates of an element are added one after the other. The error is at most `γ(k)` times the sum of
 ///   their magnitudes; see [products](#products).
-/// - **Derivative**: the elements of the cotangent at the indices, to `updates`.
+/// - **Derivative**: `updates` receives the elements of the cotangent at the indices.
 /// - **Constraints**: 1. Extents of `shape` are at least 1 (E3006). 2. `axis` is in `0..rank` of `shape` (E3004).
-///   3. `indices` are integers (E4011), 4. of the rank of `shape` (E3002) and 5. of its extents along every other axis
-///   (E3003). 6. `updates` are numbers (E2005) 7. of the shape of `indices` (E3003).
+///   3. `indices` are integers (E4011), 4. with the rank of `shape` (E3002) and 5. with its extents along every other
+///   axis (E3003). 6. `updates` are numeric (E2005), 7. with the shape of `indices` (E3003).
 /// - **Example**: `%2 = AddAlong (%0, %1) {shape=[2, 4], axis=1} : f32[2, 4]`.
 static ADD_ALONG: OpInfo = OpInfo {
     name: "AddAlong",
@@ -212,7 +211,7 @@ static ADD_ALONG: OpInfo = OpInfo {
 
 const AXIS: Field = Field::key("axis", "ax", FieldKind::I64);
 
-/// Axes, shapes, and what is picked along these axes of such.
+/// Cases: an axis, the shape of the whole tensor, and the shape of the indices along that axis.
 const ALONG: [(i64, &[i64], &[i64]); 4] =
     [(0, &[4], &[3]), (0, &[3, 2], &[5, 2]), (1, &[3, 4], &[3, 1]), (1, &[2, 3, 2], &[2, 2, 2])];
 
@@ -225,7 +224,7 @@ impl<A: Form> Rows<A> {
         }
     }
 
-    /// The axis along which it picks elements; nothing where it picks rows.
+    /// The axis along which elements are selected; `None` if rows are.
     pub(crate) const fn axis(&self) -> Option<i64> {
         match self {
             Self::Gather | Self::ScatterAdd { .. } => None,
@@ -233,7 +232,7 @@ impl<A: Form> Rows<A> {
         }
     }
 
-    /// The same in another form, with its shape as that has it.
+    /// The same operation in another [form](Form); `shape` converts the shape attribute.
     pub(crate) fn with_shape<B: Form>(&self, shape: impl Fn(&A::Shape) -> B::Shape) -> Rows<B> {
         match self {
             Self::Gather => Rows::Gather,
@@ -243,7 +242,7 @@ impl<A: Form> Rows<A> {
         }
     }
 
-    /// Whether the result is the sums of what is at the indices.
+    /// Whether the operation adds at the indices instead of reading there.
     pub(crate) const fn adds(&self) -> bool {
         match self {
             Self::Gather | Self::TakeAlong { .. } => false,
@@ -301,7 +300,7 @@ fn infer_add_along(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(updates.with_shape(shape.clone()))
 }
 
-/// E4011 unless the operand is of integers.
+/// Reports E4011 unless the operand is an integer tensor.
 fn index_dtype(op: &Op, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
     let dtype = operands[position].dtype;
     if dtype.is_integer() {

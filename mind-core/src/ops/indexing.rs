@@ -1,4 +1,4 @@
-//! Elements and boxes of elements taken out of a tensor, and put back.
+//! Operations that take single elements and boxes of elements out of a tensor, and that put boxes back.
 
 use mind_shape::{SliceFault, slice_extent};
 
@@ -29,10 +29,10 @@ rows! {
 /// - **Shape**: `[]`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: `x[indices]`.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: the cotangent at that place, zero elsewhere.
-/// - **Constraints**: 1. one index an axis (E4006). 2. Each in `0..extent` (E3011); one that only the symbols decide is
-///   checked on entry.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: the cotangent at that position, zero elsewhere.
+/// - **Constraints**: 1. one index per axis (E4006). 2. Each index is in `0..extent` (E3011). If that depends on
+///   symbols, it is checked on entry.
 /// - **Example**: `%1 = Index (%0) {indices=[0, 2]} : f32`.
 static INDEX: OpInfo = OpInfo {
     name: "Index",
@@ -71,13 +71,13 @@ static INDEX: OpInfo = OpInfo {
 
 /// `Slice(x; starts, ends, steps)`: a strided box of elements.
 ///
-/// - **Shape**: `ceil((end - start) / step)` an axis.
+/// - **Shape**: `ceil((end - start) / step)` per axis.
 /// - **Dtype**: the operand's.
-/// - **Semantics**: `result[i] = x[start + i * step]` an axis.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: the cotangent at those places, zero elsewhere.
-/// - **Constraints**: 1. as many starts, ends and steps as axes (E4007). 2. Steps at least 1 (E4008). 3. Bounds within
-///   the extent (E3011); those that only the symbols decide are checked on entry. 4. `start < end` (E3006).
+/// - **Semantics**: `result[i] = x[start + i * step]` per axis.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: the cotangent at those positions, zero elsewhere.
+/// - **Constraints**: 1. one start, end and step per axis (E4007). 2. Steps are at least 1 (E4008). 3. Bounds are
+///   within the extent (E3011). If that depends on symbols, it is checked on entry. 4. `start < end` (E3006).
 /// - **Example**: `%1 = Slice (%0) {starts=[0, 1], ends=[2, 3], steps=[1, 1]} : f32[2, 2]`.
 static SLICE: OpInfo = OpInfo {
     name: "Slice",
@@ -120,15 +120,15 @@ static SLICE: OpInfo = OpInfo {
     ..KERNEL
 };
 
-/// `SliceGrad(dy; shape, starts, ends, steps)`: what `Slice` passes back; an extension.
+/// `SliceGrad(dy; shape, starts, ends, steps)`: the cotangent of the operand of `Slice`; an extension.
 ///
 /// - **Shape**: `shape`.
 /// - **Dtype**: the operand's.
-/// - **Semantics**: zeros with `dy` at the places that the slice takes from.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: the slice of the cotangent.
-/// - **Constraints**: 1. those of `Slice` on `shape` (E4007, E4008, E3011, E3006). 2. `dy` has the shape that the slice
-///   makes (E3003).
+/// - **Semantics**: `dy` at the positions that the slice reads, zero elsewhere.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: the same slice of the cotangent.
+/// - **Constraints**: 1. the constraints of `Slice` hold for `shape` (E4007, E4008, E3011, E3006). 2. `dy` has the
+///   shape of that slice (E3003).
 /// - **Example**: `%1 = SliceGrad (%0) {shape=[4], starts=[1], ends=[3], steps=[1]} : f32[4]`.
 static SLICE_GRAD: OpInfo = OpInfo {
     name: "SliceGrad",
@@ -174,7 +174,7 @@ static SLICE_GRAD: OpInfo = OpInfo {
 };
 
 impl Part {
-    /// Where the elements of the result stand in the operand.
+    /// The position in the operand of each element of the result.
     pub(crate) fn motion(&self) -> Motion<'_> {
         match self {
             Self::Index { indices } => Motion::At(indices),
@@ -188,12 +188,12 @@ fn indices(op: &Op) -> &[Dim] {
     if let Op::Part(Part::Index { indices }) = op { indices } else { foreign(op) }
 }
 
-/// `lhs <= rhs` as a requirement, where it is not proved.
+/// The requirement `lhs <= rhs`, unless it holds for all symbols.
 fn unproved(lhs: &Dim, rhs: &Dim) -> Option<Requirement> {
     (!lhs.at_most(rhs)).then(|| Requirement::AtMost(lhs.clone(), rhs.clone()))
 }
 
-/// Whether `lhs < rhs` whatever the symbols are.
+/// Whether `lhs < rhs` holds for all symbols.
 fn below(lhs: &Dim, rhs: &Dim) -> bool {
     lhs.add_literal(1).is_ok_and(|next| next.at_most(rhs))
 }
@@ -230,7 +230,7 @@ fn infer_index(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(Type::scalar(operand.dtype))
 }
 
-/// The shape of a slice of a shape; `shown` are the operands that messages show, the first of them of this shape.
+/// The shape of a slice of `shape`. Messages show the operands `shown`, the first of which has this shape.
 fn sliced(op: &Op, slice: &Slice, shape: &Shape, shown: &[usize]) -> Result<Shape, Box<OpError>> {
     let Slice { starts, ends, steps } = slice;
     let fault = |code, problem: String, attribute| {
@@ -279,8 +279,8 @@ fn sliced(op: &Op, slice: &Slice, shape: &Shape, shown: &[usize]) -> Result<Shap
     Ok(taken)
 }
 
-/// Whether the places of elements in a tensor of `shape` can be computed: with symbols a start need not be an extent that
-/// any tensor has.
+/// Checks that the offset and the strides of a slice fit into 64 bits. With symbols a start may exceed every valid
+/// extent, so the limits of `shape` do not bound them.
 fn placeable(starts: &[Dim], steps: &[i64], shape: &Shape, taken: &[Dim]) -> Result<(), Overflow> {
     let known = |dims: &[Dim]| dims.iter().all(|dim| dim.as_literal().is_some());
     if known(shape) && known(starts) {
@@ -297,7 +297,7 @@ fn placeable(starts: &[Dim], steps: &[i64], shape: &Shape, taken: &[Dim]) -> Res
     Ok(())
 }
 
-/// The extent of a slice along one axis; on symbols a fault is found where it is one whatever they are.
+/// The extent of a slice along one axis. With symbols, only faults that occur for all their values are reported.
 fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Result<Dim, SliceFault>, Overflow> {
     if let (Some(extent), Some(start), Some(end)) =
         (extent.as_literal(), start.as_literal(), end.as_literal())
@@ -328,7 +328,7 @@ fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(operands[0].with_shape(shape.clone()))
 }
 
-/// Shapes with slices of them: whole, a part, strided, a single element.
+/// Shapes and slices of them: whole, a part, strided, a single element.
 fn slices() -> [(&'static [i64], Slice); 4] {
     let dims = |bounds: &[i64]| bounds.iter().copied().map(Dim::literal).collect();
     let slice = |starts: &[i64], ends: &[i64], steps: &[i64]| Slice {

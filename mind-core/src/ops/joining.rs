@@ -1,4 +1,4 @@
-//! Tensors put together to one.
+//! Operations that join several tensors.
 
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
@@ -19,16 +19,16 @@ rows! {
     Join::Concat { .. } => CONCAT,
 }
 
-/// `Concat(x…; axis)`: tensors one after the other along an axis; an extension.
+/// `Concat(x…; axis)`: tensors concatenated along an axis; an extension.
 ///
-/// - **Shape**: that of each operand, but along `axis` the sum of their extents.
-/// - **Dtype**: that of all operands.
-/// - **Semantics**: along `axis` the places of the first operand, then those of the second, and so on. `stack` is it on operands
-///   with a new axis.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: to each operand the slice of the cotangent where it stands.
-/// - **Constraints**: 1. one operand or more (E2007). 2. `axis` is in `0..rank` (E3004). 3. Operands
-///   have one element type (E2004), 4. one rank (E3002) and 5. one extent along every other axis (E3003).
+/// - **Shape**: the shape of the operands, with the sum of their extents along `axis`.
+/// - **Dtype**: the dtype of all operands.
+/// - **Semantics**: along `axis` the elements of the first operand come first, then those of the second, and so on.
+///   `stack` concatenates operands along a new axis.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: each operand receives the slice of the cotangent at its position.
+/// - **Constraints**: 1. at least one operand (E2007). 2. `axis` is in `0..rank` (E3004). 3. All operands have the same
+///   dtype (E2004), 4. the same rank (E3002) and 5. the same extents along every other axis (E3003).
 /// - **Example**: `%2 = Concat (%0, %1) {axis=0} : f32[5, 3]`.
 static CONCAT: OpInfo = OpInfo {
     name: "Concat",
@@ -87,10 +87,10 @@ fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(first.with_shape(Shape::new(dims)))
 }
 
-/// The box in which an operand of this type stands behind others along an axis.
+/// The box of a concatenation along `axis` that holds the operand `part`, which follows the operands `before`.
 ///
 /// # Errors
-/// If their extents together leave 64 bits, which inference refuses where all of them are operands of one operation.
+/// If the sum of the extents does not fit into 64 bits. Inference refuses this for the operands of one operation.
 pub(crate) fn place_of_part<'t>(
     before: impl IntoIterator<Item = &'t Type>,
     part: &Type,

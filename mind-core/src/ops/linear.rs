@@ -21,13 +21,15 @@ rows! {
 /// `Dot(lhs, rhs)`: the product of vectors and matrices.
 ///
 /// - **Shape**: `[n]·[n] → []`, `[m, n]·[n] → [m]`, `[m]·[m, n] → [n]`, `[m, k]·[k, n] → [m, n]`.
-/// - **Dtype**: that of both operands.
-/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds with twice the
-///   digits and rounds once.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: sums the products over the shared dimension. Integers wrap. The reference interpreter adds with
+///   twice the digits and rounds once.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is the shared
 ///   dimension; see [products](#products).
-/// - **Derivative**: products of the cotangent with the other operand: outer for a matrix, `Dot` for a vector.
-/// - **Constraints**: 1. ranks 1 or 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
+/// - **Derivative**: the product of the cotangent and the other operand: an outer product for a matrix, `Dot` for a
+///   vector.
+/// - **Constraints**: 1. both operands have rank 1 or 2 (E3002). 2. Both have the same dtype (E2004). 3. The inner
+///   dimensions are equal (E3003).
 /// - **Example**: `%2 = Dot (%0, %1) : f32`.
 static DOT: OpInfo = OpInfo {
     name: "Dot",
@@ -54,14 +56,15 @@ static DOT: OpInfo = OpInfo {
 /// `MatMul(lhs, rhs)`: the product of matrices, over leading batch dimensions that broadcast.
 ///
 /// - **Shape**: `[a…, m, k] · [b…, k, n] → [broadcast(a, b)…, m, n]`.
-/// - **Dtype**: that of both operands.
-/// - **Semantics**: the sum of products over the shared dimension; integers wrap, the reference adds with twice the
-///   digits and rounds once.
+/// - **Dtype**: the dtype of both operands.
+/// - **Semantics**: sums the products over the shared dimension. Integers wrap. The reference interpreter adds with
+///   twice the digits and rounds once.
 /// - **Error**: at most `γ(k)` times the sum of the magnitudes of the `k` products, where `k` is the shared
 ///   dimension; see [products](#products).
-/// - **Derivative**: `dy · rhsᵀ` to `lhs` and `lhsᵀ · dy` to `rhs`, summed over batches that were broadcast.
-/// - **Constraints**: 1. ranks of at least 2 (E3002). 2. One dtype (E2004). 3. Equal inner dimensions (E3003).
-///   4. The batch dimensions broadcast (E3001).
+/// - **Derivative**: `dy · rhsᵀ` to `lhs` and `lhsᵀ · dy` to `rhs`, summed over the batch dimensions that were
+///   broadcast.
+/// - **Constraints**: 1. both operands have rank 2 or more (E3002). 2. Both have the same dtype (E2004). 3. The inner
+///   dimensions are equal (E3003). 4. The batch dimensions broadcast (E3001).
 /// - **Example**: `%2 = MatMul (%0, %1) : f32[32, 10]`.
 static MAT_MUL: OpInfo = OpInfo {
     name: "MatMul",
@@ -99,12 +102,12 @@ static MAT_MUL: OpInfo = OpInfo {
 };
 
 impl Product {
-    /// The product that `@` is of operands of these types.
+    /// The product that `@` denotes for operands of these types.
     pub(crate) fn of(lhs: &Type, rhs: &Type) -> Self {
         if lhs.rank() == 1 || rhs.rank() == 1 { Self::Dot } else { Self::MatMul }
     }
 
-    /// The one way to write it of operands of these types.
+    /// The canonical form of the product for operands of these types.
     pub(crate) fn canonical(self, operands: &[&Type]) -> Self {
         match self {
             Self::Dot if operands.iter().all(|operand| operand.rank() == 2) => Self::MatMul,
@@ -113,10 +116,10 @@ impl Product {
     }
 }
 
-/// What the rows share.
+/// The fields that the rows share.
 const PRODUCT: OpInfo = OpInfo {
     arity: 2,
-    // A multiplication and an addition for each element of the result and position of the shared dimension.
+    // One multiplication and one addition per result element and position of the shared dimension.
     flops: |_, operands, result| {
         let shared = operands[0].shape.last().expect("products have operands of rank 1 or more");
         result.shape.element_count()?.mul(shared)?.mul(&Dim::literal(2))
@@ -170,7 +173,7 @@ fn wrong_rank(op: &Op, position: usize, problem: String) -> OpError {
     OpError::new(op, Code::E3002).problem(problem).focus(Focus::Operand(position)).operands(&[0, 1])
 }
 
-/// E3003 unless the last dimension of `lhs` is the last but one of `rhs`, or its only one.
+/// Reports E3003 unless the last dimension of `lhs` equals the last but one of `rhs`, or the only one of a vector.
 fn inner(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
     let on_lhs = lhs.rank() - 1;
     let on_rhs = rhs.rank().saturating_sub(2);

@@ -1,4 +1,4 @@
-//! Values that are made of attributes alone.
+//! Operations that make a value from attributes alone.
 
 use super::{
     Attribute, Class, Field, FieldKind, Inferred, Make, OpInfo, Profile,
@@ -16,11 +16,12 @@ rows! {
     Made::Iota { .. } => IOTA,
 }
 
-/// `Iota(shape, axis)`: each element its position along an axis; an extension.
+/// `Iota(shape, axis)`: each element is its position along an axis; an extension.
 ///
 /// - **Shape**: the shape attribute.
 /// - **Dtype**: `i64`.
-/// - **Semantics**: `result[i, j] = i` for `axis` 0: 0 and up along `axis`, the same at every place of the other axes.
+/// - **Semantics**: `result[i, j] = i` for `axis` 0: elements count up from 0 along `axis` and are equal along the
+///   other axes.
 /// - **Error**: none.
 /// - **Derivative**: zero.
 /// - **Constraints**: 1. Extents of `shape` are at least 1 (E3006). 2. `axis` is in `0..rank` (E3004).

@@ -1,10 +1,11 @@
-//! The table of operations: one row an operation, one file a family, and all that is known of what it is in its row.
+//! The table of operations: one row per operation, one file per family.
 //!
-//! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, how it is differentiated, where each result
-//! dimension comes from, the cost, the attributes as text has them, and how generated tests sample it. What an operation
-//! computes stands in [`interp`](crate::interp), what it passes back in [`grad`](crate::grad): rows lie below both.
+//! A row ([`OpInfo`]) holds the name, the profile, the shape and dtype rule, how it is differentiated, where each
+//! result dimension comes from, the cost, the attributes as text has them, and how generated tests sample it.
+//! [`interp`](crate::interp) evaluates operations and [`grad`](crate::grad) differentiates them. Both use the rows;
+//! rows use neither.
 
-/// Says which row each operation of a kind has: `row`, and all of them, `ROWS`.
+/// Maps each operation of a kind to its row. Defines `row`, the lookup, and `ROWS`, all rows of the kind.
 macro_rules! rows {
     ($kind:ty: $($pattern:pat => $row:ident,)+) => {
         pub(super) const ROWS: &[&OpInfo] = &[$(&$row),+];
@@ -18,7 +19,8 @@ macro_rules! rows {
     };
 }
 
-/// The rows of a table of plain data as operations, in its order, each made by `of`: `row`.
+/// Makes rows of operations from a table of plain data, in the order of that table. The function `of` makes each row,
+/// and the function `row` that is defined here returns it.
 macro_rules! rows_of {
     ($kind:ty) => {
         /// The row in the table of operations.
@@ -87,7 +89,7 @@ pub(crate) use scan::results as results_of_loop;
 pub(crate) use shape::inverse;
 
 impl OpInfo {
-    /// The operation with these values, one a field, each of the field's kind.
+    /// Makes the operation from the values of its fields: one per field, each of the field's kind.
     pub fn op(&self, attributes: Attributes) -> Op {
         match self.make {
             Make::Plain(make) => make(),
@@ -98,12 +100,12 @@ impl OpInfo {
         }
     }
 
-    /// Instances of the operation that together cover every form and broadcast pattern, with operands of an element type of
-    /// the caller's choice; none where the operation does not take it.
+    /// Instances of the operation that together cover every form and broadcast pattern, with operands of the given
+    /// element type. Empty if the operation does not take that element type.
     pub fn cases(&self, dtype: DType) -> Vec<sample::Case> {
         let mut cases = (self.sample.cases)(self, dtype);
         if dtype == DType::Bool {
-            // Rows say what they take where it is fewer than numbers.
+            // The cases of a row leave out numeric types that it does not take. Inference leaves out `bool`.
             cases.retain(|case| infer(&case.op, &case.operands.iter().collect::<Vec<_>>()).is_ok());
         }
         cases
@@ -133,7 +135,7 @@ pub(crate) fn info(op: &Op) -> &'static OpInfo {
     }
 }
 
-/// The rows that are written out, kind after kind.
+/// The rows that are written out by hand, grouped by kind.
 static KINDS: [&[&OpInfo]; 13] = [
     reduction::ARGS,
     constant::ROWS,
@@ -150,7 +152,7 @@ static KINDS: [&[&OpInfo]; 13] = [
     nesting::ROWS,
 ];
 
-/// Every row: the functions of elements, the reductions, the cumulations, inputs, then the others, kind after kind.
+/// Every row: functions of elements, reductions, cumulations, inputs, then the others by kind.
 pub static TABLE: &[&OpInfo] = &{
     const MAPS: usize = Map::ALL.len();
     const REDUCTIONS: usize = MAPS + Reduce::ALL.len();
@@ -179,7 +181,7 @@ pub static TABLE: &[&OpInfo] = &{
     rows
 };
 
-/// How many rows are written out.
+/// The number of rows in [`KINDS`].
 const fn written_out() -> usize {
     let (mut kind, mut count) = (0, 0);
     while kind < KINDS.len() {
@@ -189,16 +191,16 @@ const fn written_out() -> usize {
     count
 }
 
-/// The type of the result of `op` on operands of these types: the one inference that builder and verifier share.
+/// Infers the type of the result of `op` on operands of these types. Builder and verifier share this inference.
 ///
 /// # Errors
-/// The rule that is broken; E2007 where the number of operands is wrong; E3006 and E1008 where the result is not a
-/// type a value may have.
+/// The broken rule of the operation; E2007 if the number of operands is wrong; E3006 or E1008 if no value may have the
+/// type of the result.
 pub fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     infer_by(info(op), op, operands)
 }
 
-/// As [`infer`], with the row of the operation.
+/// As [`infer`], with the row of the operation at hand.
 #[inline(always)]
 pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
     if !row.takes(operands.len()) {
@@ -211,14 +213,14 @@ pub(crate) fn infer_by(row: &OpInfo, op: &Op, operands: &[&Type]) -> Inferred {
     inferred
 }
 
-/// As [`infer`], of an operation on values whose instructions are at hand: those of an operand say what its further
-/// results are.
+/// As [`infer`], for operands that are values of known instructions. The type of a further result (`Result`) depends on
+/// the instruction that makes the operand.
 ///
 /// # Errors
 /// As [`infer`].
 ///
 /// # Panics
-/// If an operand is none of the instructions.
+/// If an operand is not the value of one of the instructions.
 pub fn infer_among(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Inferred {
     if let (Op::Own(Own::Nesting(_)), None, [operand]) = (op, op.nested(), operands) {
         return nesting::infer_further(op, &insts[operand.index()], |value| {
@@ -228,7 +230,7 @@ pub fn infer_among(op: &Op, operands: &[ValueId], insts: &[Inst]) -> Inferred {
     infer(op, &operands.iter().map(|operand| &insts[operand.index()].ty).collect::<Vec<_>>())
 }
 
-/// Whether a value may have this type: element type, rank, extents and element count are within the limits.
+/// Checks that a value may have this type: element type, rank, extents and element count are within the limits.
 #[inline]
 pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpError>> {
     match type_fault(ty) {
@@ -237,15 +239,15 @@ pub(crate) fn check_type(op: impl Fn() -> Op, ty: &Type) -> Result<(), Box<OpErr
     }
 }
 
-/// `Input(name)`: a value the caller gives.
+/// `Input(name)`: a value that the caller passes.
 ///
 /// - **Shape**: as declared.
 /// - **Dtype**: as declared.
 /// - **Semantics**: the tensor that the caller passes under this name.
-/// - **Error**: none: the value to the bit.
-/// - **Derivative**: the end of the way back.
-/// - **Constraints**: 1. the name is not empty and its own, and only inputs stand before (E4004). 2. The type is
-///   known: in Core v1 numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
+/// - **Error**: none: the value is kept bit for bit.
+/// - **Derivative**: the cotangent of an input is a result of the derivative.
+/// - **Constraints**: 1. the name is not empty, no other input has it, and only inputs precede the instruction (E4004).
+///   2. The type is known: in Core v1 numeric (E2005), rank at most 8 (E1008), every extent at least 1 (E3006).
 /// - **Example**: `%0 = Input () {name="x"} : f32[2, 3]`.
 static INPUT: OpInfo = OpInfo {
     name: "Input",
@@ -264,7 +266,8 @@ static INPUT: OpInfo = OpInfo {
     ..constant::NULLARY
 };
 
-/// What holds of an input beside the rules for every type: a name, its own, and nothing but inputs before it.
+/// Checks the rules for an input beyond those for every type: its name is not empty and not taken, and only inputs
+/// precede it. `before` is the operation that precedes it, and `taken` says whether another input has its name.
 pub(crate) fn check_input(
     before: Option<&Op>,
     taken: bool,
@@ -294,7 +297,7 @@ impl Op {
         info(self)
     }
 
-    /// Where the elements of the result stand in the operand, if the operation only moves elements.
+    /// The position in the operand of each element of the result, if the operation only moves elements.
     pub(crate) fn motion(&self) -> Option<Motion<'_>> {
         match self {
             Self::Arrange(arrange) => Some(arrange.motion()),
@@ -303,7 +306,7 @@ impl Op {
         }
     }
 
-    /// Calls `visit` with each dim of the attributes, but for those in a module that it holds.
+    /// Calls `visit` with each dim of the attributes, except for the dims in a nested module.
     pub fn for_each_dim(&self, visit: &mut dyn FnMut(&Dim)) {
         if self.has_dims() {
             let mut attributes = (self.info().attributes)(self);
@@ -311,12 +314,12 @@ impl Op {
         }
     }
 
-    /// With every bound symbol replaced in the attributes.
+    /// Replaces every bound symbol in the attributes.
     ///
     /// # Errors
-    /// If a dim leaves 64 bits.
+    /// If a dim does not fit into 64 bits.
     pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
-        // What a constant holds has no symbols.
+        // A tensor constant has no symbols, so its data is not copied.
         if !self.has_dims() || matches!(self, Self::Const(_)) {
             return Ok(self.clone());
         }

@@ -1,4 +1,4 @@
-//! Modules within instructions, and what reads their further results.
+//! Instructions that hold a module, and the instruction that reads their further results.
 
 use super::{
     Attribute, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
@@ -25,17 +25,16 @@ rows! {
     Nesting::Result { .. } => RESULT,
 }
 
-/// `Call(x…; module)`: the results of a module that is run on the operands; an extension.
+/// `Call(x…; module)`: the results of running a module on the operands; an extension.
 ///
-/// - **Shape**: that of each result of the module; of the first, the instruction's own.
-/// - **Dtype**: that of each result of the module.
-/// - **Semantics**: `module` has as many inputs as there are operands, and what it gives of these is what the instruction
-///   gives: the first result is its own value, `Result` reads the others. The canonical form has none: the module's
-///   instructions stand in its place.
-/// - **Error**: that of the module.
-/// - **Derivative**: that of the module's instructions.
-/// - **Constraints**: 1. operands are as many as the module's inputs (E2007), 2. each of its input's type (E2001). 3. The
-///   module keeps every rule, and its symbols are given by the inputs of the module around all. 4. Modules stand in each other at
+/// - **Shape**: the shape of each result of the module. The instruction has the shape of the first result.
+/// - **Dtype**: the dtype of each result of the module.
+/// - **Semantics**: runs `module` on the operands, one per input. The instruction's value is the first result of the
+///   module; `Result` reads the others. The canonical form has no calls: the module's instructions replace each.
+/// - **Error**: the error of the module.
+/// - **Derivative**: the derivatives of the module's instructions.
+/// - **Constraints**: 1. one operand per input of the module (E2007), 2. with the type of that input (E2001). 3. The
+///   module keeps every rule, and the inputs of the outermost module determine its symbols. 4. Modules are nested at
 ///   most 16 deep (E1008).
 /// - **Example**: `%2 = Call (%0, %1) : f32[2, 3] { … }`.
 static CALL: OpInfo = OpInfo {
@@ -57,20 +56,22 @@ static CALL: OpInfo = OpInfo {
     ..HOLDING
 };
 
-/// `Pullback(y…; module)`: its first operands, with what flows back to the others; an extension.
+/// `Pullback(y…; module)`: the results of a function with a custom derivative; an extension.
 ///
-/// - **Shape**: that of each of the first operands; of the first, the instruction's own.
-/// - **Dtype**: that of each of the first operands, `f32` or `f64`.
-/// - **Semantics**: where `module` has `k` inputs more than there are operands, the first `k` operands are results of a function
-///   and the others its parameters. The instruction gives the results as they are: the first is its own value, `Result` reads
-///   the others. `module` takes the parameters, the results and their cotangents, and gives the cotangent of each parameter of
-///   floats. It is not run but by a derivative.
-/// - **Error**: none: values to the bit.
-/// - **Derivative**: to each parameter what `module` gives, to the results nothing.
-/// - **Constraints**: 1. operands and the module's inputs are as many as said, with one result at least (E2007), 2. each input of
-///   its operand's type (E2001). 3. Results are floats, and so is one parameter at least (E2005). 4. The module gives one
-///   value for each parameter of floats (E2007), 5. of its type (E2001). 6. The module keeps every rule, and its symbols
-///   are given by the inputs of the module around all. 7. Modules stand in each other at most 16 deep (E1008).
+/// - **Shape**: the shape of each of the first `k` operands. The instruction has the shape of the first.
+/// - **Dtype**: the dtype of each of the first `k` operands, `f32` or `f64`.
+/// - **Semantics**: `module` has `k` more inputs than there are operands. The first `k` operands are the results of a
+///   function, and the others are its parameters. The instruction returns the results unchanged: its value is the
+///   first, and `Result` reads the others. `module` takes the parameters, the results and the cotangents of the
+///   results, and returns the cotangent of each floating-point parameter. Only derivatives run it.
+/// - **Error**: none: values are kept bit for bit.
+/// - **Derivative**: each floating-point parameter receives the cotangent that `module` returns. The first `k` operands
+///   receive none.
+/// - **Constraints**: 1. `k` is at least 1 and at most the number of operands (E2007). 2. Each input of the module has
+///   the type of its operand (E2001). 3. The results are floating-point, and so is at least one parameter (E2005).
+///   4. The module returns one value per floating-point parameter (E2007), 5. with the type of that parameter (E2001).
+///   6. The module keeps every rule, and the inputs of the outermost module determine its symbols. 7. Modules are
+///   nested at most 16 deep (E1008).
 /// - **Example**: `%4 = Pullback (%3, %0) : f32[2, 3] { … }`.
 static PULLBACK: OpInfo = OpInfo {
     name: "Pullback",
@@ -88,19 +89,21 @@ static PULLBACK: OpInfo = OpInfo {
 
 /// `Result(x; position)`: a further result of an instruction that has several; an extension.
 ///
-/// - **Shape**: that of the result.
-/// - **Dtype**: that of the result.
-/// - **Semantics**: the result at `position` of the instruction that makes the operand, counted from 0, which is the operand.
-/// - **Error**: none: the value to the bit.
+/// - **Shape**: the shape of that result.
+/// - **Dtype**: the dtype of that result.
+/// - **Semantics**: the result at `position` of the instruction that makes the operand. Position 0 is the operand
+///   itself.
+/// - **Error**: none: the value is kept bit for bit.
 /// - **Derivative**: the cotangent of that result.
-/// - **Constraints**: 1. `position` is 1 or more, and the instruction that makes the operand has that many results (E4003).
+/// - **Constraints**: 1. `position` is at least 1 and less than the number of results of the instruction that makes the
+///   operand (E4003).
 /// - **Example**: `%5 = Result (%4) {position=1} : f32[3]`.
 static RESULT: OpInfo = OpInfo {
     name: "Result",
     mnemonic: "result",
     label: "result",
     arity: 1,
-    // The operand's type says nothing of the result: `infer_further` looks at what makes it.
+    // The operand's type does not determine the result. `infer_further` reads the instruction that makes the operand.
     infer: |op, _| Err(no_result(op, 1)),
     fields: &[Field::place("position", FieldKind::I64)],
     attributes: |op| [Some(Attribute::I64(position(op))), None, None],
@@ -111,7 +114,7 @@ static RESULT: OpInfo = OpInfo {
     ..HOLDING
 };
 
-/// What the rows share.
+/// The fields that the rows share.
 pub(super) const HOLDING: OpInfo = OpInfo {
     profile: Profile::Extended,
     class: Class::Module,
@@ -135,12 +138,12 @@ fn position(op: &Op) -> i64 {
     *position
 }
 
-/// How many results a pullback has, each with its cotangent among the inputs of the module.
+/// The number of results of a pullback. The module has one more input for each, its cotangent.
 pub(crate) fn results_of_pullback(nested: &Nested, operands: usize) -> usize {
     nested.inputs().len().saturating_sub(operands)
 }
 
-/// The value that one of a canonical module is, where its instruction says something to derivatives alone.
+/// The value that an instruction of a canonical module forwards, if the instruction matters to derivatives only.
 pub(crate) fn seen_through(module: &Module, inst: &Inst) -> Option<ValueId> {
     let Op::Own(Own::Nesting(nesting)) = &inst.op else { return None };
     match nesting {
@@ -195,7 +198,7 @@ fn infer_pullback(op: &Op, operands: &[&Type]) -> Inferred {
     Ok(given[0].clone())
 }
 
-/// Whether operands of these types are what a module takes.
+/// Checks the types of operands against the inputs of a module.
 fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<OpError>> {
     let inputs = nested.inputs();
     if inputs.len() != operands.len() {
@@ -215,7 +218,7 @@ fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<
     Ok(())
 }
 
-/// The type of an output of a module of which nothing is known.
+/// The type of an output of a module that may be invalid.
 pub(super) fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m Type, Box<OpError>> {
     let value = module.outputs().get(at).and_then(|output| module.insts().get(output.index()));
     value.map(|inst| &inst.ty).ok_or_else(|| {
@@ -224,7 +227,8 @@ pub(super) fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m T
     })
 }
 
-/// The type of a further result of the instruction that makes the operand, whose operands' types `ty` tells.
+/// The type of a further result of `maker`, the instruction that makes the operand. `ty` returns the types of its
+/// operands.
 pub(crate) fn infer_further<'t>(
     op: &Op,
     maker: &'t Inst,
@@ -251,7 +255,7 @@ pub(crate) fn infer_further<'t>(
     }
 }
 
-/// Where an instruction has so many results, and not the one that is read.
+/// E4003: an instruction with `count` results has no result at the position that `op` reads.
 fn no_result(op: &Op, count: usize) -> Box<OpError> {
     let results = counted(count, "result");
     let problem = match position(op) {
@@ -265,7 +269,7 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What a run of a module costs.
+/// The number of arithmetic operations of one run of a module.
 pub(super) fn flops(module: &Module) -> Result<Dim, Overflow> {
     module.insts().iter().try_fold(Dim::ZERO, |sum, inst| {
         let operands: Vec<&Type> = inst.operands.iter().map(|operand| module.ty(*operand)).collect();

@@ -1,4 +1,4 @@
-//! The elements along an axis in another order.
+//! Operations that reorder the elements along an axis.
 
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
@@ -21,11 +21,11 @@ rows! {
     Reorder::ArgSort { .. } => ARG_SORT,
 }
 
-/// `Flip(x; axis)`: the elements along an axis from the last to the first; an extension.
+/// `Flip(x; axis)`: the elements along an axis in reverse order; an extension.
 ///
-/// - **Shape**: that of the operand.
-/// - **Dtype**: that of the operand.
-/// - **Semantics**: along `axis` of extent `n` the element at `n - 1 - i` at each place `i`.
+/// - **Shape**: the operand's.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: position `i` along `axis` of extent `n` holds the operand's element at `n - 1 - i`.
 /// - **Error**: none: the result is exact.
 /// - **Derivative**: the cotangent, flipped.
 /// - **Constraints**: 1. `axis` is in `0..rank` (E3004).
@@ -48,11 +48,12 @@ static FLIP: OpInfo = OpInfo {
     ..ORDERING
 };
 
-/// `Roll(x; axis, shift)`: the elements along an axis moved by `shift` places, those moved off one end to the other; an extension.
+/// `Roll(x; axis, shift)`: the elements along an axis shifted by `shift` positions, with wraparound; an extension.
 ///
-/// - **Shape**: that of the operand.
-/// - **Dtype**: that of the operand.
-/// - **Semantics**: along `axis` of extent `n` the element at `i` goes to `(i + shift) mod n`, which is in `0..n` for a negative `shift` too.
+/// - **Shape**: the operand's.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: the element at `i` along `axis` of extent `n` moves to `(i + shift) mod n`, which is in `0..n` also
+///   for a negative `shift`.
 /// - **Error**: none: the result is exact.
 /// - **Derivative**: the cotangent, rolled by `-shift`.
 /// - **Constraints**: 1. `axis` is in `0..rank` (E3004).
@@ -87,15 +88,16 @@ static ROLL: OpInfo = OpInfo {
     ..ORDERING
 };
 
-/// `Sort(x; axis, descending)`: the elements along an axis in order; an extension.
+/// `Sort(x; axis, descending)`: the elements along an axis, sorted; an extension.
 ///
-/// - **Shape**: that of the operand.
-/// - **Dtype**: that of the operand.
-/// - **Semantics**: along `axis` from the least to the greatest, under `descending` from the greatest to the least. Equal elements stay
-///   in their order, and so do -0 and +0, which are equal. NaN comes last in either direction.
+/// - **Shape**: the operand's.
+/// - **Dtype**: the operand's.
+/// - **Semantics**: sorts along `axis` from the least element to the greatest, or from the greatest to the least if
+///   `descending`. The sort is stable: equal elements keep their order, and -0 equals +0. NaN comes last in either
+///   direction.
 /// - **Error**: none: the result is exact.
-/// - **Derivative**: the cotangent of each place to the element that comes there, by `ArgSort` and `AddAlong`.
-/// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+/// - **Derivative**: each element receives the cotangent of its position in the result, by `ArgSort` and `AddAlong`.
+/// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
 /// - **Example**: `%1 = Sort (%0) {axis=1, descending=false} : f32[2, 3]`.
 static SORT: OpInfo = OpInfo {
     name: "Sort",
@@ -109,14 +111,14 @@ static SORT: OpInfo = OpInfo {
     ..SORTED
 };
 
-/// `ArgSort(x; axis, descending)`: where the elements along an axis are that come in order; an extension.
+/// `ArgSort(x; axis, descending)`: the positions of the elements along an axis in sorted order; an extension.
 ///
-/// - **Shape**: that of the operand.
+/// - **Shape**: the operand's.
 /// - **Dtype**: `i64`.
-/// - **Semantics**: at each place along `axis` the position of the element that `Sort` puts there.
+/// - **Semantics**: each position along `axis` holds the operand's position of the element that `Sort` moves there.
 /// - **Error**: none.
 /// - **Derivative**: zero.
-/// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is of numbers (E2005).
+/// - **Constraints**: 1. `axis` is in `0..rank` (E3004). 2. `x` is numeric (E2005).
 /// - **Example**: `%1 = ArgSort (%0) {axis=1, descending=false} : i64[2, 3]`.
 static ARG_SORT: OpInfo = OpInfo {
     name: "ArgSort",
@@ -130,7 +132,7 @@ static ARG_SORT: OpInfo = OpInfo {
 };
 
 const SORTED: OpInfo = OpInfo {
-    // Comparisons, at the least.
+    // One comparison per element, a lower bound.
     flops: |_, operands, _| operands[0].shape.element_count(),
     fields: &[AXIS, Field::key("descending", "de", FieldKind::Flag)],
     attributes: |op| {
@@ -178,7 +180,7 @@ fn axis(op: &Op) -> i64 {
     }
 }
 
-/// Along the first, the last and an inner axis.
+/// Cases along the first, the last and an inner axis.
 fn each_form(dtype: DType, op: impl Fn(i64) -> Op) -> Vec<Case> {
     let forms: [(i64, &[i64]); 4] = [(0, &[1]), (0, &[5]), (1, &[2, 3]), (1, &[2, 4, 3])];
     forms.map(|(axis, shape)| Case::new(op(axis), dtype, &[shape])).into()

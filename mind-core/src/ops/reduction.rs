@@ -1,4 +1,4 @@
-//! The rows of reductions in the table of operations: what all of them share, asked of [`Reduce::row`].
+//! The rows of reductions in the table of operations, derived from [`Reduce::row`].
 
 use super::{
     Attribute, Attributes, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
@@ -40,7 +40,7 @@ const fn of(reduce: Reduce) -> OpInfo {
     }
 }
 
-/// The row of a position in the table of operations.
+/// The row of an [`ArgReduce`] in the table of operations.
 pub(super) const fn arg_row(arg: ArgReduce) -> &'static OpInfo {
     match arg {
         ArgReduce::Max => &ARG_MAX,
@@ -48,18 +48,19 @@ pub(super) const fn arg_row(arg: ArgReduce) -> &'static OpInfo {
     }
 }
 
-/// The rows of positions.
+/// The rows of [`ArgReduce`].
 pub(super) const ARGS: &[&OpInfo] = &[&ARG_MAX, &ARG_MIN];
 
-/// `ArgMax(x; axes, keepdims)`: where the largest elements are; an extension.
+/// `ArgMax(x; axes, keepdims)`: the positions of the largest elements; an extension.
 ///
-/// - **Shape**: that of the operand without the axes, or with extent 1 in their places.
+/// - **Shape**: the operand's without `axes`, or with extent 1 in their places if `keepdims`.
 /// - **Dtype**: `i64`.
-/// - **Semantics**: the position of the largest element over the axes, or over all where there are none, counted row by row
-///   along these: of equal ones the first, and the first NaN where there is one.
+/// - **Semantics**: the position of the largest element over `axes`, or over all axes if `axes` is empty. Positions
+///   count in row-major order along the reduced axes. The first of several equal elements counts. If there is NaN, the
+///   first NaN counts.
 /// - **Error**: none.
 /// - **Derivative**: zero.
-/// - **Constraints**: 1. `x` is of numbers (E2005). 2. Axes are in range (E3004), each once (E3005).
+/// - **Constraints**: 1. `x` is numeric (E2005). 2. `axes` are in range (E3004) and distinct (E3005).
 /// - **Example**: `%1 = ArgMax (%0) {axes=[1], keepdims=false} : i64[2]`.
 static ARG_MAX: OpInfo = OpInfo {
     name: "ArgMax",
@@ -69,15 +70,16 @@ static ARG_MAX: OpInfo = OpInfo {
     ..ARG
 };
 
-/// `ArgMin(x; axes, keepdims)`: where the smallest elements are; an extension.
+/// `ArgMin(x; axes, keepdims)`: the positions of the smallest elements; an extension.
 ///
-/// - **Shape**: that of the operand without the axes, or with extent 1 in their places.
+/// - **Shape**: the operand's without `axes`, or with extent 1 in their places if `keepdims`.
 /// - **Dtype**: `i64`.
-/// - **Semantics**: the position of the smallest element over the axes, or over all where there are none, counted row by row
-///   along these: of equal ones the first, and the first NaN where there is one.
+/// - **Semantics**: the position of the smallest element over `axes`, or over all axes if `axes` is empty. Positions
+///   count in row-major order along the reduced axes. The first of several equal elements counts. If there is NaN, the
+///   first NaN counts.
 /// - **Error**: none.
 /// - **Derivative**: zero.
-/// - **Constraints**: 1. `x` is of numbers (E2005). 2. Axes are in range (E3004), each once (E3005).
+/// - **Constraints**: 1. `x` is numeric (E2005). 2. `axes` are in range (E3004) and distinct (E3005).
 /// - **Example**: `%1 = ArgMin (%0) {axes=[1], keepdims=false} : i64[2]`.
 static ARG_MIN: OpInfo = OpInfo {
     name: "ArgMin",
@@ -98,7 +100,7 @@ const ARG: OpInfo = OpInfo {
     ..KERNEL
 };
 
-/// What a reduction takes, and over which axes.
+/// The element types that a reduction takes, and its axes.
 fn known(op: &Op) -> (Takes, &Reduction) {
     match op {
         Op::Reduce(reduce, reduction) => (reduce.row().takes, reduction),
@@ -114,7 +116,7 @@ fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
 }
 
 impl Reduction {
-    /// The positions that a reduction of an operand of this rank takes away, ascending.
+    /// The reduced axes of an operand of this rank, in ascending order.
     pub fn positions(&self, rank: usize) -> Vec<usize> {
         if self.axes.is_empty() {
             return (0..rank).collect();
@@ -124,7 +126,8 @@ impl Reduction {
         positions
     }
 
-    /// Whether reduced axes stay: empty axes mean a single number, whatever `keepdims` says.
+    /// Whether reduced axes stay, with extent 1. A reduction with empty `axes` gives a single number, whatever
+    /// `keepdims` is.
     pub fn keeps(&self) -> bool {
         self.keepdims && !self.axes.is_empty()
     }

@@ -1,4 +1,4 @@
-//! A row of the table: all that an operation is.
+//! A row of the table of operations: everything that the compiler knows about one operation.
 
 use super::{
     error::OpError,
@@ -15,40 +15,42 @@ use crate::{
     ty::Type,
 };
 
-/// What a rule answers: the type of the result, or what is wrong.
+/// The result of a shape and dtype rule: the type of the result, or the error.
 pub type Inferred = Result<Type, Box<OpError>>;
 
 /// An operand and one of its axes.
 pub type OperandAxis = (usize, usize);
 
-/// One row of the table: what an operation is.
+/// One row of the table of operations.
 #[derive(Clone, Copy)]
 pub struct OpInfo {
-    /// As in Core IR text, `MatMul`.
+    /// The name in Core IR text, `MatMul`.
     pub name: &'static str,
-    /// As in MIC, `matmul`.
+    /// The name in MIC, `matmul`.
     pub mnemonic: &'static str,
-    /// As users know it in messages, `@` or `matmul`; shown in backquotes.
+    /// The name in messages to users, `@` or `matmul`; shown in backquotes.
     pub label: &'static str,
     /// Core v1 or an extension.
     pub profile: Profile,
-    /// What kind of work it is; planners and printers group by it.
+    /// The kind of work; planners and printers group by it.
     pub class: Class,
     /// Whether the operands may be swapped without changing a bit of the result.
     pub commutative: bool,
     /// The number of operands, or [`VARIADIC`].
     pub arity: usize,
-    /// Shape and dtype rule. The operands are as many as `arity`.
+    /// Shape and dtype rule. Callers check the number of operands against `arity` first.
     pub infer: fn(&Op, &[&Type]) -> Inferred,
-    /// What must hold of symbolic dims for the operation to run, beyond every extent being at least 1.
+    /// The conditions on symbolic dims under which the operation can run, beyond every extent being at least 1.
     pub requirements: fn(&Op, &[&Type]) -> Vec<Requirement>,
-    /// Which operand's axis gives the extent of a result axis, for messages; nothing where it is computed or written.
+    /// The operand and its axis from which a result axis takes its extent, for messages. `None` where the extent is
+    /// computed or written in an attribute.
     pub origin: fn(&Op, &[&Type], usize) -> Option<OperandAxis>,
-    /// How a cotangent flows back.
+    /// How cotangents of the operands are derived.
     pub derivative: Derivative,
-    /// Arithmetic operations one evaluation takes: adds, multiplications, and 1 for each exp, log, division.
+    /// The number of arithmetic operations of one evaluation: additions, multiplications, and 1 for each exp, log or
+    /// division.
     pub flops: fn(&Op, &[&Type], &Type) -> Result<Dim, Overflow>,
-    /// What the attributes are, in the order of every text form.
+    /// The attributes, in the order of every text form.
     pub fields: &'static [Field],
     /// The value of each field.
     pub attributes: fn(&Op) -> Attributes,
@@ -61,19 +63,20 @@ pub struct OpInfo {
 /// How an operation is made.
 #[derive(Clone, Copy)]
 pub enum Make {
-    /// It has no fields.
+    /// The operation has no fields.
     Plain(fn() -> Op),
-    /// It is this function of elements.
+    /// The operation is this function of elements.
     Map(Map),
-    /// It is this reduction, over what its fields say.
+    /// The operation is this reduction; its fields give the axes.
     Reduce(Reduce),
-    /// It is this cumulation, along what its fields say.
+    /// The operation is this cumulation; its fields give the axis.
     Cumulate(Cumulate),
-    /// Of the values of its fields, one a field, each of the field's kind: [`OpInfo::attributes`] undone.
+    /// Makes the operation from the values of its fields, one per field, each of the field's kind: the inverse of
+    /// [`OpInfo::attributes`].
     Of(fn(Attributes) -> Op),
 }
 
-/// What rows of kernels have unless they say otherwise.
+/// The defaults for rows of kernels.
 pub(super) const KERNEL: OpInfo = OpInfo {
     name: "",
     mnemonic: "",
@@ -93,11 +96,11 @@ pub(super) const KERNEL: OpInfo = OpInfo {
     sample: sample::Sampling { cases: sample::none, domain: sample::Domain::Any, tolerance: (1e-2, 1e-6) },
 };
 
-/// The arity of an operation whose rule says how many operands it takes: up to [`Operands::MAX`].
+/// The arity of an operation whose shape and dtype rule checks the number of operands. At most [`Operands::MAX`].
 pub const VARIADIC: usize = usize::MAX;
 
 impl OpInfo {
-    /// Whether the operation takes so many operands.
+    /// Whether the operation takes `count` operands.
     #[inline(always)]
     pub fn takes(&self, count: usize) -> bool {
         match self.arity {
@@ -106,7 +109,7 @@ impl OpInfo {
         }
     }
 
-    /// What is wrong with so many operands.
+    /// The message for a wrong number of operands.
     pub(crate) fn miscounted(&self, count: usize) -> String {
         let noun = if count == 1 { "operand" } else { "operands" };
         match self.arity {
@@ -116,56 +119,56 @@ impl OpInfo {
     }
 }
 
-/// What kind of work an operation is.
+/// The kind of work that an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// An input of the module.
     Input,
-    /// Known values.
+    /// A value that the compiler knows.
     Constant,
-    /// Each result element from the elements at its position, operands broadcast.
+    /// Computes each result element from the elements at its position in the broadcast operands.
     Elementwise,
-    /// Sums over axes.
+    /// Combines elements over axes, as a sum does.
     Reduction,
-    /// The same elements seen in another arrangement: a view wherever strides allow.
+    /// The same elements in another arrangement: a view wherever strides allow.
     View,
-    /// Everything that has a kernel of its own.
+    /// An operation with its own kernel.
     Kernel,
-    /// What holds a module, and what reads its results: no plan has any.
+    /// An operation that holds a module, or that reads a further result of one. A plan only contains loops among these.
     Module,
 }
 
-/// How a cotangent flows back through an operation.
+/// How the cotangents of the operands follow from the cotangent of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivative {
     /// By a rule that reads operand or result values.
     Rule,
     /// By the transpose of a linear map, which reads no operand values.
     Linear,
-    /// Not at all: the result does not depend on its operands in a differentiable way.
+    /// No cotangent: the result does not depend on its operands in a differentiable way.
     Zero,
-    /// There is no rule; differentiating is E5001.
+    /// There is no rule; differentiation reports E5001.
     Unsupported,
 }
 
-/// Where the elements of a result stand in the operand: what an operation means that only moves elements.
+/// The position in the operand of each element of the result, for operations that only move elements.
 pub(crate) enum Motion<'o> {
-    /// They stay where they are in row-major order.
+    /// The elements keep their row-major order.
     Order,
     /// Axis `i` of the result is axis `permutation[i]` of the operand.
     Axes(&'o [i64]),
-    /// Each is there for every position along the axes that are new or had extent 1.
+    /// Each element is repeated along the axes that are new or had extent 1.
     Repeat,
-    /// The one at these indices.
+    /// The result is the element at these indices.
     At(&'o [Dim]),
-    /// Those of a strided box.
+    /// The result is a strided box of the operand.
     Taken(&'o Slice),
-    /// All of them, in a strided box among zeros.
+    /// The operand is a strided box of the result, which is zero elsewhere.
     Put(&'o Slice),
 }
 
 impl Motion<'_> {
-    /// Whether the result is the operand, to the bit, where these are their types.
+    /// Whether the result is the operand bit for bit, given the types of both.
     pub(crate) fn is_identity(&self, operand: &Type, result: &Type) -> bool {
         match self {
             Self::Order | Self::Repeat => operand.shape == result.shape,
@@ -176,7 +179,7 @@ impl Motion<'_> {
         }
     }
 
-    /// Whether every element of the result is one of the operand.
+    /// Whether every element of the result is an element of the operand.
     pub(crate) const fn adds_nothing(&self) -> bool {
         match self {
             Self::Order | Self::Axes(_) | Self::Repeat | Self::At(_) | Self::Taken(_) => true,
@@ -185,12 +188,12 @@ impl Motion<'_> {
     }
 }
 
-/// What must hold of symbolic dims when the program runs.
+/// A condition on symbolic dims that is checked when the program runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Requirement {
-    /// The dim is at least 1; broken, it is E3006.
+    /// The dim is at least 1; otherwise the program fails with E3006.
     Positive(Dim),
-    /// The first dim is at most the second; broken, it is E6009.
+    /// The first dim is at most the second; otherwise the program fails with E6009.
     AtMost(Dim, Dim),
 }
 

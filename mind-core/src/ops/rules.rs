@@ -11,30 +11,30 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// Stands where a row was asked about another row's operation.
+/// Panics because a row was asked about another row's operation.
 #[track_caller]
 pub(super) fn foreign(op: &Op) -> ! {
     unreachable!("the table asks each row about its own operation only, not about `{}`", op.info().name)
 }
 
-/// E2005 unless the operand is of an element type that is taken.
+/// Reports E2005 unless `takes` admits the element type of the operand.
 pub(super) fn taken(op: &Op, takes: Takes, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
     let dtype = operands[position].dtype;
     if takes.admits(dtype) { Ok(()) } else { Err(OpError::dtype(op, position, dtype, takes).into()) }
 }
 
-/// E2004 unless both operands have one element type, E2005 unless that is one of numbers.
+/// Reports E2004 unless both operands have the same element type, and E2005 unless it is numeric.
 pub(super) fn same_numbers(op: &Op, operands: &[&Type]) -> Result<(), Box<OpError>> {
     same_dtype(op, operands[0], operands[1])?;
     taken(op, Takes::Numbers, operands, 0)
 }
 
-/// E2004 unless both operands have one element type.
+/// Reports E2004 unless both operands have the same element type.
 pub(super) fn same_dtype(op: &Op, lhs: &Type, rhs: &Type) -> Result<(), Box<OpError>> {
     if lhs.dtype == rhs.dtype { Ok(()) } else { Err(OpError::mixed(op, lhs, rhs).into()) }
 }
 
-/// E3002 unless the operand has this rank.
+/// Reports E3002 unless the operand has this rank.
 pub(super) fn rank(op: &Op, operands: &[&Type], position: usize, needed: usize) -> Result<(), Box<OpError>> {
     let found = operands[position].rank();
     if found == needed {
@@ -48,11 +48,11 @@ pub(super) fn rank(op: &Op, operands: &[&Type], position: usize, needed: usize) 
         .into())
 }
 
-/// Two operands of one element type, broadcast.
+/// The type of the result for two operands of the same element type that broadcast.
 pub(super) fn infer_broadcast(op: &Op, operands: &[&Type]) -> Inferred {
     let [lhs, rhs] = operands else { foreign(op) };
     same_dtype(op, lhs, rhs)?;
-    // Mostly one operand has the shape of the result, and shapes are shared.
+    // In most cases one operand already has the shape of the result. Its shape is shared instead of built again.
     for (whole, part) in [(lhs, rhs), (rhs, lhs)] {
         let offset = whole.rank().checked_sub(part.rank());
         let fits = |offset: usize| {
@@ -91,7 +91,7 @@ pub(super) fn broadcast(op: &Op, lhs: &[Dim], rhs: &[Dim]) -> Result<Shape, Box<
         .collect()
 }
 
-/// The extent two dims broadcast to: equal dims to themselves, 1 to the other.
+/// The extent that two dims broadcast to: equal dims stay, and 1 broadcasts to the other dim.
 pub(super) fn broadcast_dim(a: &Dim, b: &Dim) -> Option<Dim> {
     match (a.as_literal(), b.as_literal()) {
         (Some(a), Some(b)) => mind_shape::broadcast_extent(a, b).map(Dim::literal),
@@ -102,7 +102,7 @@ pub(super) fn broadcast_dim(a: &Dim, b: &Dim) -> Option<Dim> {
     }
 }
 
-/// What to declare where a symbol meets something it is not known to equal.
+/// The likely fix where a symbol meets an extent that it is not known to equal.
 pub(super) fn equate(a: &Dim, b: &Dim) -> Option<String> {
     match (a.as_symbol(), b.as_symbol()) {
         (Some(a), Some(b)) => {
@@ -118,7 +118,7 @@ fn declare(symbol: &str, extent: &Dim) -> String {
     format!("declare the dimension as {extent} in place of `{symbol}` if it is always {extent}")
 }
 
-/// The operand and axis that give a broadcast result its extent.
+/// The operand and axis from which an axis of a broadcast result takes its extent.
 pub(super) fn broadcast_origin(_: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
     let rank = operands.iter().map(|operand| operand.rank()).max()?;
     let on = |position: usize| {
@@ -131,12 +131,12 @@ pub(super) fn broadcast_origin(_: &Op, operands: &[&Type], axis: usize) -> Optio
     candidates.iter().find(|place| !stretched(place)).or(candidates.first()).copied()
 }
 
-/// Each result extent is the first operand's at the same axis.
+/// Each result axis takes its extent from the same axis of the first operand.
 pub(super) fn same_origin(_: &Op, _: &[&Type], axis: usize) -> Option<(usize, usize)> {
     Some((0, axis))
 }
 
-/// E3004 for an axis out of `0..rank`, E3005 for one that stands twice.
+/// Reports E3004 for an axis outside `0..rank`, and E3005 for a repeated axis. The message shows the operands `shown`.
 pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Result<(), Box<OpError>> {
     let Err(fault) = mind_shape::check_axes(axes, rank) else { return Ok(()) };
     let (code, problem) = match fault {
@@ -147,7 +147,7 @@ pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Resul
     Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("axes")).operands(shown).into())
 }
 
-/// E3004 unless an `axis` is in `0..rank`; these operands are shown.
+/// Reports E3004 unless `axis` is in `0..rank`. The message shows the operands `shown`.
 pub(super) fn axis(op: &Op, axis: i64, rank: usize, shown: &[usize]) -> Result<(), Box<OpError>> {
     if mind_shape::check_axes(&[axis], rank).is_ok() {
         return Ok(());
@@ -156,7 +156,7 @@ pub(super) fn axis(op: &Op, axis: i64, rank: usize, shown: &[usize]) -> Result<(
     Err(error.problem(format!("axis {axis} is out of range for rank {rank}")).into())
 }
 
-/// E3006 unless every extent written in an attribute is at least 1 for some symbols.
+/// Reports E3006 if an extent of a shape attribute is below 1 for all values of the symbols.
 pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
     let bad = shape.iter().enumerate().find(|(_, dim)| dim.is_below_one());
     let Some((axis, dim)) = bad else { return Ok(()) };
@@ -164,13 +164,13 @@ pub(super) fn positive(op: &Op, shape: &Shape) -> Result<(), Box<OpError>> {
     Err(OpError::new(op, Code::E3006).problem(problem).focus(Focus::Attribute("shape")).into())
 }
 
-/// An axis, step or amount as a position; it was checked not to be negative.
+/// Converts an axis, step or amount that was checked not to be negative.
 pub(crate) fn position(axis: i64) -> usize {
     usize::try_from(axis).expect("inference refuses negative axes, steps and padding")
 }
 
-/// E3003 unless two shapes of one rank, those of these operands, have the same extents along all axes but one. What is wrong is
-/// told at the second.
+/// Reports E3003 unless two shapes of the same rank have equal extents along every axis except `but`. The shapes belong
+/// to `operands`, where they belong to any. The error underlines the second operand.
 pub(super) fn alike(
     op: &Op,
     [a, b]: [&Shape; 2],
@@ -192,7 +192,7 @@ pub(super) fn alike(
     Err(error.into())
 }
 
-/// E3003 unless an operand has exactly this shape.
+/// Reports E3003 unless the operand has exactly this shape.
 pub(super) fn expect_shape(
     op: &Op,
     operands: &[&Type],

@@ -1,4 +1,5 @@
-//! How generated tests sample an operation: instances with operand types, where to draw elements, how close to agree.
+//! How generated tests sample an operation: instances with operand types, the range of elements, the tolerance of
+//! results.
 
 use super::OpInfo;
 pub use crate::map::Domain;
@@ -10,12 +11,12 @@ use crate::{
 /// The part of a row that drives generated tests.
 #[derive(Clone, Copy)]
 pub struct Sampling {
-    /// Instances that together cover every form and broadcast pattern, for an element type of the table's choice;
-    /// none where the operation does not take the element type.
+    /// Instances that together cover every form and broadcast pattern, with operands of the given element type. Empty
+    /// if the operation does not take it. It may still hold instances for `bool` that inference refuses.
     pub cases: fn(&OpInfo, DType) -> Vec<Case>,
-    /// Where to draw elements of the operands.
+    /// The range from which elements of the operands are drawn.
     pub domain: Domain,
-    /// The largest relative error of an analytic gradient against central differences in f64, for f32 and f64.
+    /// The largest relative error of a gradient compared with central differences in `f64`, for `f32` and for `f64`.
     pub tolerance: (f64, f64),
 }
 
@@ -29,7 +30,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// An operation on operands of one element type, but for a condition, with these known extents.
+    /// An operation on operands with these extents. All have the element type `dtype`, except for the condition of a
+    /// selection.
     pub fn new(op: Op, dtype: DType, shapes: &[&[i64]]) -> Self {
         let of = |position: usize| match &op {
             Op::Map(map) => map.row().operand(position, dtype),
@@ -41,7 +43,7 @@ impl Case {
     }
 }
 
-/// No instances: for operations without operands.
+/// No instances: the default for operations that generated tests do not sample.
 pub fn none(_: &OpInfo, _: DType) -> Vec<Case> {
     Vec::new()
 }

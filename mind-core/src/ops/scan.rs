@@ -13,26 +13,28 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// `Scan(x…; carries, reverse, module)`: a module run once for each element along the leading axis of operands; an
-/// extension.
+/// `Scan(x…; carries, reverse, module)`: a loop that runs a module once per element along the leading axis of operands;
+/// an extension.
 ///
-/// - **Shape**: of a result that is a carry, that of the carry; of another, the number of steps and the extents that the module
-///   gives; of the first result, the instruction's own.
-/// - **Dtype**: that of each result of the module.
-/// - **Semantics**: the first `carries` operands are what the module has of them at the first step. Of the others those with one
-///   axis more than the module's input are iterated, each step having the element along the leading axis that it is at; the rest
-///   every step has as they are. What the module gives first are the carries of the next step, and what the last step
-///   gives of them are the first results. What it gives behind them is stacked: element `i` along the leading axis is that of
-///   the step at `i`. Steps go from the first element to the last, under `reverse` from the last to the first. `Result` reads
-///   the results behind the first.
-/// - **Error**: that of the module, step after step.
-/// - **Derivative**: the loop as it is, which also stacks the values that the module's derivative reads, unless they cost little to
-///   compute again; and a loop in the other direction over the module's derivative, which reads them. Of a captured operand of
-///   matrix products the cotangent is one product of stacked factors after it.
-/// - **Constraints**: 1. operands are as many as the module's inputs, `carries` is not negative and no more than operands or the module's
-///   results (E2007), and one operand is iterated. 2. Each operand, or element of it, is of its input's type, and each new carry
-///   of the carry's (E2001). 3. All that is iterated has one number of steps (E3003). 4. The module keeps every rule, and its symbols are
-///   given by the inputs of the module around all. 5. Modules stand in each other at most 16 deep (E1008).
+/// - **Shape**: a result that is a carry has the shape of the carry. Any other result has the number of steps as its
+///   first extent, then the extents of the module's result. The instruction has the shape of the first result.
+/// - **Dtype**: the dtype of each result of the module.
+/// - **Semantics**: the first `carries` operands are the carries of the first step. Any other operand that has one axis
+///   more than the module's input is iterated: each step receives one element along its leading axis. Every step
+///   receives the remaining operands whole. The first `carries` results of the module are the carries of the next step;
+///   after the last step they are the first results of the loop. The further results of the module are stacked: element
+///   `i` along the leading axis comes from the step for element `i`. Steps run from the first element to the last, or
+///   from the last to the first if `reverse`. The instruction's value is the first result; `Result` reads the others.
+/// - **Error**: the errors of the module, which accumulate over the steps.
+/// - **Derivative**: the same loop also stacks the values that the module's derivative reads, unless they are cheap to
+///   compute again. A second loop in the other direction runs the module's derivative on these values. For an operand
+///   that every step reads whole in matrix products, one product of stacked factors after the second loop gives the
+///   cotangent.
+/// - **Constraints**: 1. one operand per input of the module, `carries` is at least 0 and at most the number of
+///   operands and of the module's results, and at least one operand is iterated (E2007). 2. Each operand, or its
+///   element if it is iterated, has the type of its input, and each new carry has the type of the carry (E2001). 3. All
+///   iterated operands have the same number of steps (E3003). 4. The module keeps every rule, and the inputs of the
+///   outermost module determine its symbols. 5. Modules are nested at most 16 deep (E1008).
 /// - **Example**: `%2 = Scan (%0, %1) {carries=1, reverse=false} : f32[3] { … }`.
 pub(super) static SCAN: OpInfo =
     OpInfo { name: "Scan", mnemonic: "scan", label: "scan", make: of(Guard::Always), ..LOOP };
@@ -123,7 +125,7 @@ fn steps<'t>(scan: &Scan, operands: &[&'t Type]) -> Option<&'t Dim> {
     Scan::counted(&accesses(scan, operands)).map(|counted| &operands[counted].shape[0])
 }
 
-/// Whether operands of these types are what a loop takes.
+/// Checks the types of a loop's operands against its body.
 fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
     let (inputs, results) = (scan.body.inputs().len(), scan.body.outputs().len());
     let mistake = |code, problem: String| Err(OpError::new(op, code).problem(problem).into());
@@ -194,7 +196,7 @@ pub(crate) fn results(op: &Op, scan: &Scan, operands: &[&Type]) -> Vec<Type> {
     (0..scan.body.outputs().len()).map(ty).collect()
 }
 
-/// The type of one of the results.
+/// The type of the result at position `at`.
 pub(super) fn result(op: &Op, scan: &Scan, operands: &[&Type], at: usize) -> Inferred {
     let of_step = output(op, &scan.body, at)?;
     if at < scan.carry_count() {

@@ -1,4 +1,4 @@
-//! The same elements in another arrangement, and broadcasting to a shape.
+//! Operations that arrange the same elements in another shape, and broadcasting to a shape.
 
 use mind_shape::{AxisFault, check_permutation};
 
@@ -30,9 +30,9 @@ rows! {
 /// - **Shape**: `new_shape`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: element `i` in row-major order is element `i` of the operand.
-/// - **Error**: none: elements are moved.
+/// - **Error**: none: elements are only moved.
 /// - **Derivative**: the cotangent in the operand's shape.
-/// - **Constraints**: 1. extents at least 1 (E3006). 2. As many elements as the operand has, whatever the symbols are
+/// - **Constraints**: 1. extents are at least 1 (E3006). 2. The number of elements equals the operand's for all symbols
 ///   (E3007).
 /// - **Example**: `%1 = Reshape (%0) {new_shape=[6]} : f32[6]`.
 static RESHAPE: OpInfo = OpInfo {
@@ -67,9 +67,9 @@ static RESHAPE: OpInfo = OpInfo {
 /// - **Shape**: `result[i] = operand[permutation[i]]`.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: result axis `i` runs along operand axis `permutation[i]`.
-/// - **Error**: none: elements are moved.
+/// - **Error**: none: elements are only moved.
 /// - **Derivative**: the cotangent under the inverse permutation.
-/// - **Constraints**: 1. one entry an axis, each axis of `0..rank` once (E3008).
+/// - **Constraints**: 1. `permutation` has each axis of `0..rank` exactly once (E3008).
 /// - **Example**: `%1 = Transpose (%0) {permutation=[1, 0]} : f32[3, 2]`.
 static TRANSPOSE: OpInfo = OpInfo {
     name: "Transpose",
@@ -99,13 +99,13 @@ static TRANSPOSE: OpInfo = OpInfo {
 
 /// `ExpandDims(x; axes)`: new axes of extent 1.
 ///
-/// - **Shape**: extent 1 at each position of `axes`, which are positions in the result; the operand's extents in order
-///   elsewhere.
+/// - **Shape**: extent 1 at each position of `axes`, which are positions in the result. The other axes have the
+///   operand's extents in order.
 /// - **Dtype**: the operand's.
 /// - **Semantics**: the same elements.
-/// - **Error**: none: elements are moved.
+/// - **Error**: none: elements are only moved.
 /// - **Derivative**: the cotangent in the operand's shape.
-/// - **Constraints**: 1. positions within the rank of the result (E3004). 2. Each once (E3005).
+/// - **Constraints**: 1. `axes` are within the rank of the result (E3004) and 2. distinct (E3005).
 /// - **Example**: `%1 = ExpandDims (%0) {axes=[0, 2]} : f32[1, 3, 1, 4]`.
 static EXPAND_DIMS: OpInfo = OpInfo {
     name: "ExpandDims",
@@ -136,15 +136,15 @@ static EXPAND_DIMS: OpInfo = OpInfo {
     ..VIEW
 };
 
-/// `Squeeze(x; axes)`: axes of extent 1 removed.
+/// `Squeeze(x; axes)`: the operand without axes of extent 1.
 ///
-/// - **Shape**: the operand's extents without those of `axes`.
+/// - **Shape**: the operand's without `axes`.
 /// - **Dtype**: the operand's.
-/// - **Semantics**: the same elements; the identity where `axes` is empty.
-/// - **Error**: none: elements are moved.
+/// - **Semantics**: the same elements. With empty `axes` it is the identity.
+/// - **Error**: none: elements are only moved.
 /// - **Derivative**: the cotangent in the operand's shape.
-/// - **Constraints**: 1. axes in `0..rank` (E3004). 2. Each once (E3005). 3. Each of extent 1, whatever the symbols
-///   are (E3009).
+/// - **Constraints**: 1. `axes` are in `0..rank` (E3004) and 2. distinct (E3005). 3. Each has extent 1 for all symbols
+///   (E3009).
 /// - **Example**: `%1 = Squeeze (%0) {axes=[0, 2]} : f32[3, 4]`.
 static SQUEEZE: OpInfo = OpInfo {
     name: "Squeeze",
@@ -178,10 +178,10 @@ static SQUEEZE: OpInfo = OpInfo {
 ///
 /// - **Shape**: `shape`.
 /// - **Dtype**: the operand's.
-/// - **Semantics**: each element repeated along the axes that are new or had extent 1.
-/// - **Error**: none: elements are moved.
-/// - **Derivative**: the cotangent summed over those axes.
-/// - **Constraints**: 1. extents at least 1 (E3006). 2. The operand broadcasts to exactly this shape (E3001).
+/// - **Semantics**: each element is repeated along the axes that are new or had extent 1.
+/// - **Error**: none: elements are only moved.
+/// - **Derivative**: the cotangent, summed over those axes.
+/// - **Constraints**: 1. extents are at least 1 (E3006). 2. The operand broadcasts to exactly this shape (E3001).
 /// - **Example**: `%1 = BroadcastTo (%0) {shape=[2, 3]} : f32[2, 3]`.
 static BROADCAST_TO: OpInfo = OpInfo {
     name: "BroadcastTo",
@@ -217,7 +217,7 @@ static BROADCAST_TO: OpInfo = OpInfo {
 };
 
 impl Arrange {
-    /// Where the elements of the result stand in the operand.
+    /// The position in the operand of each element of the result.
     pub(crate) fn motion(&self) -> Motion<'_> {
         match self {
             Self::Reshape { .. } | Self::ExpandDims { .. } | Self::Squeeze { .. } => Motion::Order,
@@ -226,7 +226,7 @@ impl Arrange {
         }
     }
 
-    /// The one way to write it.
+    /// The canonical form: the order of `axes` does not matter, so they are sorted.
     pub(crate) fn canonical(self) -> Self {
         let ascending = |mut axes: Vec<i64>| {
             axes.sort_unstable();
@@ -239,14 +239,14 @@ impl Arrange {
         }
     }
 
-    /// What this one is of the result of another, as one of the other's operand, if there is such a one.
+    /// The single operation that equals this one applied to the result of `first`, if there is one.
     pub(crate) fn after(&self, first: &Self) -> Option<Self> {
         match (self, first) {
             (Self::Transpose { permutation }, Self::Transpose { permutation: first }) => {
                 let permutation = permutation.iter().map(|axis| first[position(*axis)]).collect();
                 Some(Self::Transpose { permutation })
             }
-            // These depend on nothing but the elements in row-major order, and on the last shape.
+            // The result depends only on the operand's elements in their order and on the last shape.
             (Self::Reshape { .. }, Self::Reshape { .. } | Self::ExpandDims { .. } | Self::Squeeze { .. })
             | (Self::BroadcastTo { .. }, Self::BroadcastTo { .. }) => Some(self.clone()),
             (
@@ -260,7 +260,7 @@ impl Arrange {
         }
     }
 
-    /// The shape in which texts may leave one extent open.
+    /// The shape in which text forms may leave one extent open.
     pub(crate) fn open_shape(&mut self) -> Option<&mut Shape> {
         match self {
             Self::Reshape { shape } => Some(shape),
@@ -272,12 +272,8 @@ impl Arrange {
     }
 }
 
-/// What the rows share.
-const VIEW: OpInfo = OpInfo {
-    class: Class::View,
-    // The elements stay where they are in row-major order.
-    ..KERNEL
-};
+/// The fields that the rows share.
+const VIEW: OpInfo = OpInfo { class: Class::View, ..KERNEL };
 
 fn permutation(op: &Op) -> &[i64] {
     if let Op::Arrange(Arrange::Transpose { permutation }) = op { permutation } else { foreign(op) }
@@ -291,7 +287,7 @@ fn axes(op: &Op) -> &[i64] {
     }
 }
 
-/// The permutation that undoes one.
+/// The inverse permutation.
 pub(crate) fn inverse(permutation: &[i64]) -> Vec<i64> {
     let mut inverse = vec![0; permutation.len()];
     for (to, from) in permutation.iter().enumerate() {

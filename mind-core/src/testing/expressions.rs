@@ -1,4 +1,4 @@
-//! Random expressions among Rust variables, as text.
+//! Random expressions over Rust variables, as text.
 
 use super::Random;
 use crate::{
@@ -8,21 +8,21 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// A random expression: statements and the values that they end with, of leaves whose types are known.
+/// A random expression: statements over leaves whose types are known, and the values of its result.
 #[derive(Clone, Debug)]
 pub struct RandomExpression {
     /// `let v0 = …; let v1 = …;`
     pub statements: String,
-    /// The names of the values, floats of the leaves' element type, with their types.
+    /// The names and types of the values. All have the floating-point element type of the leaves.
     pub values: Vec<(String, Type)>,
-    /// The leaves that the statements may read, floats first.
+    /// The leaves that the statements may read, floating-point ones first.
     pub leaves: Vec<(String, Type)>,
 }
 
 /// The most elements of a value.
 const MOST_ELEMENTS: i64 = 2_000;
 
-/// A random expression of at most `size` statements and one to three values. All floats are `dtype`.
+/// A random expression of at most `size` statements and one to three values. All floating-point types are `dtype`.
 pub fn random_expression(seed: u64, size: usize, dtype: DType) -> RandomExpression {
     let random = Random::new(seed);
     let mut generator = Generator { random, dtype, statements: String::new(), known: Vec::new() };
@@ -47,7 +47,7 @@ pub fn random_expression(seed: u64, size: usize, dtype: DType) -> RandomExpressi
 /// The open program of an expression.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The mistakes in the expression.
 pub fn open_program(source: &str) -> Result<Program, String> {
     let told = |diags: crate::diag::Diags| diags.into_iter().map(|diag| diag.to_string()).collect::<Vec<_>>();
     let tokens = source.parse().map_err(|error| format!("{error}"))?;
@@ -68,7 +68,7 @@ struct Generator {
     random: Random,
     dtype: DType,
     statements: String,
-    /// What statements may read.
+    /// The names that statements may read, with their types.
     known: Vec<(String, Type)>,
 }
 
@@ -91,7 +91,7 @@ impl Generator {
         [1, 2, 3, 4][self.random.below(4)]
     }
 
-    /// The text of an operation on known values, with its type if it keeps the rules.
+    /// The text and the type of an operation on known values, if it keeps the rules.
     fn candidate(&mut self) -> Option<(String, Type)> {
         let text = self.text();
         let program = open_program(&text).ok()?;
@@ -106,7 +106,7 @@ impl Generator {
         self.random.pick(&self.known).0.clone()
     }
 
-    /// A function of elements, of arguments that it has.
+    /// A function of elements, with an argument in its domain.
     fn function(&mut self, x: &str) -> String {
         let rows = Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1);
         let named: Vec<(&Row, &str)> = rows.filter_map(|row| Some((row, row.function()?))).collect();
@@ -173,7 +173,7 @@ impl Generator {
                 format!("{a}[{half}..extent({b}, {axis}), ..].sum() * {a}[..extent({a}, 0) - {half}]")
             }
             48 => format!("slice({a}, [0, extent({b}, {axis}) / 2], [1, extent({a}, 1)], [1, 2])"),
-            // Masks that are not next to the values that they leave out.
+            // Masks with other operations between them and the values that they exclude.
             49 => format!("where(min({a}) > 0.0, mean(sqrt({a})), 0.5) * {b}"),
             50 => format!("where({a} > 0.0, cumsum(sqrt(abs({a})), axis = {axis}), 0.0)"),
             51 => format!("maximum(reshape(log({a} * {a} + 1.0), [-1]), 0.5)"),

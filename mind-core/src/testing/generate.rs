@@ -22,17 +22,17 @@ const MAX_ELEMENTS: i64 = 2000;
 
 /// A module that verifies, of about `size` operations of both profiles on known and symbolic extents.
 ///
-/// Its symbols are among `N` and `M`, and inputs give each that it uses.
+/// Its symbols are `N` and `M` at most, and inputs determine each symbol that it uses.
 pub fn random_module(seed: u64, size: usize) -> Module {
     generate(Random::new(seed), size, Profile::Extended)
 }
 
-/// As [`random_module`], of operations that the bytes choose: what a fuzzer varies.
+/// As [`random_module`], with choices made by the bytes, which a fuzzer varies.
 pub fn module_from_bytes(bytes: &[u8]) -> Module {
     generate(Random::from_bytes(bytes), 5 + bytes.len() / 8 % 40, Profile::Extended)
 }
 
-/// As [`random_module`], of Core v1 operations alone.
+/// As [`random_module`], with operations of Core v1 only.
 pub fn random_core_v1_module(seed: u64, size: usize) -> Module {
     generate(Random::new(seed), size, Profile::CoreV1)
 }
@@ -41,7 +41,7 @@ fn generate(random: Random, size: usize, profile: Profile) -> Module {
     let mut generator = Generator { random, builder: Builder::new(), profile, depth: 0 };
     generator.inputs();
     let mut left = size;
-    // Proposals that break a rule are dropped; the bound ends a walk that finds nothing.
+    // Proposals that break a rule are dropped. The bound ends a search without valid proposals.
     for _ in 0..size * 20 {
         if left == 0 {
             break;
@@ -55,11 +55,11 @@ pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) builder: Builder,
     pub(super) profile: Profile,
-    /// How many modules there are around the one that is made.
+    /// The number of modules around the one that is generated.
     pub(super) depth: usize,
 }
 
-/// An operation on values, which may break a rule.
+/// An operation with its operands, which may break a rule.
 pub(super) type Proposal = (Op, Vec<ValueId>);
 
 impl Generator {
@@ -82,7 +82,7 @@ impl Generator {
             self.input("image".into(), Type::new(float, Shape::new([batch, spatial, 4.into(), 2.into()])));
             self.input("filter".into(), Type::new(float, Shape::literal(&[2, 3, 2, 2])));
         }
-        // Derived extents need their symbols given.
+        // A derived extent needs an input that determines its symbol.
         let uses = |builder: &Builder, name: &str| {
             let mut dims = builder.insts().iter().flat_map(|inst| inst.ty.shape.iter());
             dims.any(|dim| dim.as_symbol().is_some_and(|symbol| **symbol == *name))
@@ -109,7 +109,7 @@ impl Generator {
         }
     }
 
-    /// Tries one operation; whether it was added.
+    /// Tries one operation. Returns whether it was added.
     pub(super) fn step(&mut self) -> bool {
         let x = self.value();
         let Some((op, operands)) = self.propose(x) else { return false };
@@ -123,12 +123,12 @@ impl Generator {
         fits
     }
 
-    /// Whether an operation keeps the rules and makes something small.
+    /// Whether an operation keeps the rules and its result is small.
     pub(super) fn fits(&self, op: &Op, operands: &[ValueId]) -> bool {
         crate::ops::infer_among(op, operands, self.builder.insts()).is_ok_and(|ty| is_small(&ty))
     }
 
-    /// A value, the recent ones more often.
+    /// A random value, with recent ones more often.
     pub(super) fn value(&mut self) -> ValueId {
         let count = self.builder.insts().len();
         let back = self.random.below(count).min(self.random.below(count));
@@ -141,7 +141,7 @@ impl Generator {
         tries.into_iter().find(|value| fits(self.builder.ty(*value)))
     }
 
-    /// One of the functions of elements.
+    /// A random function of elements, among the wanted ones.
     fn function(&mut self, is_wanted: impl Fn(&Row) -> bool) -> Op {
         let wanted: Vec<Map> = Map::ALL.iter().copied().filter(|map| is_wanted(map.row())).collect();
         Op::Map(*self.random.pick(&wanted))
@@ -153,7 +153,8 @@ impl Generator {
         let same_dtype = |other: &Type| other.dtype == ty.dtype;
         Some(match self.random.below(32) {
             0..5 => {
-                // Gradients have those that keep zeros. One of them is a quotient, of which little is known near its pole.
+                // Functions that keep zeros occur in gradients, so they are rare here. One of them is a quotient, for
+                // which no bound is known near its pole.
                 let keeps = self.random.once_in(4);
                 let op = self.function(|row| {
                     let is_wanted = row.keeps_zeros.is_none() || keeps;
@@ -261,7 +262,7 @@ impl Generator {
         })
     }
 
-    /// Integers that are not 0: with their lowest bits set.
+    /// Integers that are not 0: the lowest bit of each is set.
     fn odd(&mut self, x: ValueId) -> Option<ValueId> {
         let one = TensorData::count(1, self.builder.ty(x).dtype);
         let one = self.builder.push(Op::Const(Const::new(one, Shape::scalar())), &[]).ok()?;
@@ -280,7 +281,7 @@ impl Generator {
         permutation
     }
 
-    /// Two axes merged, one split, all merged, or an axis of 1 added.
+    /// The shape with two axes merged, one axis split, all axes merged, or an axis of extent 1 added.
     fn reshaped(&mut self, shape: &Shape) -> Option<Shape> {
         let mut dims = shape.to_vec();
         match self.random.below(4) {
@@ -329,8 +330,8 @@ impl Generator {
         slice
     }
 
-    /// An operation of those that have an axis and flags, on the same operand as often as it has operands. Of two operands without a
-    /// flag the second has indices.
+    /// An operation with an axis and perhaps flags or integers, on `x` as each operand. An operation on two operands
+    /// without further attributes is excluded, since its second operand has indices.
     fn along(&mut self, x: ValueId) -> Option<Proposal> {
         let rank = self.builder.ty(x).rank();
         let is_along = |row: &&&'static OpInfo| match row.fields {
@@ -361,7 +362,7 @@ impl Generator {
         Cumulation { axis, reverse: self.random.once_in(2), exclusive: self.random.once_in(2) }
     }
 
-    /// Values that differ along one axis at most.
+    /// A concatenation of values whose shapes differ along one axis at most.
     fn concat(&mut self, x: ValueId) -> Option<Proposal> {
         let ty = self.builder.ty(x).clone();
         let axis = (ty.rank() > 0).then(|| self.random.below(ty.rank()))?;
@@ -378,7 +379,7 @@ impl Generator {
         Some((Op::Join(Join::Concat { axis: axis as i64 }), parts))
     }
 
-    /// The slice of a larger shape that has the operand's shape.
+    /// A `SliceGrad` whose slice of a larger shape has the operand's shape.
     fn slice_grad(&mut self, x: ValueId) -> Option<Proposal> {
         let taken = self.builder.ty(x).shape.clone();
         let (mut shape, mut slice) =
@@ -394,7 +395,7 @@ impl Generator {
         Some((Op::Part(Part::SliceGrad { shape: Shape::new(shape), slice: slice.into() }), vec![x]))
     }
 
-    /// Indices below an extent: constants, or now and then an integer value, which may be out of range at run time.
+    /// Indices below an extent: constants, or sometimes another integer value, which may be out of range at run time.
     fn indices(&mut self, extent: &Dim) -> Option<ValueId> {
         if self.random.once_in(8) {
             return self.partner(|ty| ty.dtype.is_integer() && ty.rank() <= 2);
@@ -429,7 +430,7 @@ impl Generator {
         Some((Op::Product(Product::MatMul), vec![x, transposed]))
     }
 
-    /// A convolution, or one of the derivatives of one that is there.
+    /// A convolution, or a derivative of one that exists.
     fn convolution(&mut self, x: ValueId) -> Option<Proposal> {
         let made = self.builder.insts().iter().enumerate().find_map(|(position, inst)| {
             let Op::Window(Window::Conv2d(convolution)) = &inst.op else { return None };
@@ -502,7 +503,7 @@ impl Generator {
     }
 }
 
-/// Whether a value of this type stays small while every symbol is at most 5.
+/// Whether a value of this type is small if every symbol is at most 5.
 fn is_small(ty: &Type) -> bool {
     let bindings: Bindings = ["N", "M"].map(|symbol| (symbol.into(), Dim::literal(5))).into();
     let count = ty.shape.element_count().ok().and_then(|count| count.evaluate(&bindings));

@@ -1,4 +1,4 @@
-//! Gradients behind masks: a cotangent that is exactly 0 contributes nothing, whatever the elements are.
+//! Gradients behind masks: a cotangent of exactly 0 contributes nothing, whatever the elements are.
 
 use mind_shape::match_dtype;
 
@@ -13,10 +13,10 @@ use crate::{
     verify::verify,
 };
 
-/// Checks a module on random inputs, half of whose floats are special ones: cotangents of 0 give gradients of 0, and these have
-/// derivatives of 0 by the inputs. Says whether there was something to check.
+/// Checks a module on random inputs, half of whose floats are special values. Cotangents of 0 must give gradients of 0,
+/// and the derivatives of these gradients by the inputs must be 0. Returns whether anything was checked.
 ///
-/// Products and convolutions are excepted, and so are pullbacks: a random one is not linear in its cotangent.
+/// Modules with products, convolutions or pullbacks are not checked. A random pullback is not linear in its cotangent.
 pub fn zero_cotangents_stay_zero(module: Module, seed: u64) -> bool {
     if is_excepted(&module) {
         return false;
@@ -52,7 +52,7 @@ fn is_excepted(module: &Module) -> bool {
     })
 }
 
-/// By every float input, from a cotangent an output; nothing where there is none.
+/// The gradient by every floating-point input, with one cotangent per output. `None` if it does not exist.
 fn gradient(module: &Canonical) -> Option<Canonical> {
     let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
@@ -60,7 +60,7 @@ fn gradient(module: &Canonical) -> Option<Canonical> {
     differentiate(module, &options).ok().map(|gradient| gradient.module)
 }
 
-/// A value of the shape and element type of another, with one number at every index.
+/// A value with the shape and element type of `like`, filled with one number.
 fn filled(like: &Array, number: f64) -> Array {
     let count = like.elements.len();
     let elements: Elements = match_dtype!(like.dtype(), T {

@@ -1,4 +1,4 @@
-//! Modules within random modules.
+//! Nested modules in random modules.
 
 use std::mem;
 
@@ -18,11 +18,11 @@ use crate::{
     verify::verify,
 };
 
-/// How deep random modules stand in each other; derivatives put further ones into them.
+/// The largest depth of nested random modules. Derivatives add further modules to them.
 const MAX_DEPTH: usize = 2;
 
 impl Generator {
-    /// A call of a random module, a loop over one, a further result of one, or one that tells its derivative itself, and truly.
+    /// A call of a random module, a loop over one, a further result of either, or a pullback with the true derivative.
     pub(super) fn nesting(&mut self, x: ValueId) -> Option<Proposal> {
         if self.random.once_in(3)
             && let Some(proposal) = self.result()
@@ -200,13 +200,13 @@ impl Generator {
     }
 }
 
-/// What the derivative of a module passes back, of its inputs, its results and their cotangents.
+/// A module that computes the cotangents of a module's inputs from its inputs, its results and their cotangents.
 fn pullback(function: &Module) -> Option<Nested> {
     let is_float = |ty: &Type| ty.dtype.is_float();
     if !function.outputs().iter().all(|output| is_float(function.ty(*output))) {
         return None;
     }
-    // Its symbols are those of the module around, of which it need not have every one.
+    // Its symbols are determined by the outer module, so this module may not verify alone.
     let canonical = canonicalise(verify(function.clone(), Profile::Extended).ok()?);
     let inputs = canonical.inputs().enumerate().filter(|(_, (_, ty))| is_float(ty));
     let wrt: Vec<Wrt> = inputs.map(|(at, _)| Wrt { input: ValueId::new(at), zero_ok: true }).collect();

@@ -1,4 +1,4 @@
-//! Patterns of several operations: normalised rows, operations after products, values that several others read, updates,
+//! Patterns of several operations: normalised rows, operations after products, values with several readers, updates,
 //! masks.
 
 use super::generate::{Generator, Proposal};
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Generator {
-    /// A few operations at once that make such a pattern of `x`; the last is proposed.
+    /// Adds the operations of a pattern on `x`, except for the last one, which is proposed.
     pub(super) fn pattern(&mut self, x: ValueId) -> Option<Proposal> {
         let ty = self.builder.ty(x).clone();
         if self.profile != Profile::Extended || !ty.dtype.is_float() || ty.rank() == 0 {
@@ -28,7 +28,7 @@ impl Generator {
         }
     }
 
-    /// `exp(x) / sum(exp(x))` over trailing axes, or the logarithm of it.
+    /// `exp(x) / sum(exp(x))` over trailing axes, or its logarithm.
     fn softmax(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         let rows = self.trailing(ty);
         let exponentials = self.made(Op::Map(Map::Exp), &[x])?;
@@ -40,7 +40,7 @@ impl Generator {
         Some((Op::Map(Map::Sub), vec![x, log]))
     }
 
-    /// `(x - mean(x)) * (mean of squares + 1)`, rows of trailing axes.
+    /// `(x - mean(x)) * (variance + 1)`, or a division by the same factor, over trailing axes.
     fn normalised(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         let rows = self.trailing(ty);
         let mean = self.made(Op::Reduce(Reduce::Mean, rows.clone()), &[x])?;
@@ -53,7 +53,7 @@ impl Generator {
         Some((op, vec![centred, scale]))
     }
 
-    /// A product, plus something that broadcasts to it, under `relu`.
+    /// `relu` of a product plus a value that broadcasts to it.
     fn layer(&mut self, x: ValueId, _: &Type) -> Option<Proposal> {
         let (op, operands) = self.product(x)?;
         let product = self.made(op, &operands)?;
@@ -66,7 +66,7 @@ impl Generator {
         Some((Op::Map(Map::Relu), vec![sum]))
     }
 
-    /// A product masked by an activation, and its sum over the first axis.
+    /// The sum over the first axis of a product that is masked by an activation.
     fn gradient_of_a_layer(&mut self, x: ValueId, _: &Type) -> Option<Proposal> {
         let (op, operands) = self.product(x)?;
         let product = self.made(op, &operands)?;
@@ -81,7 +81,7 @@ impl Generator {
         ))
     }
 
-    /// An input less a part of some value of its type.
+    /// An input minus a multiple of a value of its type.
     fn updated(&mut self, ty: &Type) -> Option<Proposal> {
         let is_input = |value: &usize| self.builder.insts()[*value].op.is_input();
         let inputs = (0..self.builder.insts().len()).take_while(is_input).map(ValueId::new);
@@ -93,7 +93,7 @@ impl Generator {
         Some((Op::Map(Map::Sub), vec![input, change]))
     }
 
-    /// A function that is infinite somewhere, an operation on its results, and a mask behind that.
+    /// A function that is infinite somewhere, an operation on its results, and a mask after that.
     fn masked(&mut self, x: ValueId, ty: &Type) -> Option<Proposal> {
         const INFINITE: [Map; 6] = [Map::Log, Map::Sqrt, Map::Exp, Map::Log1p, Map::Asin, Map::Rsqrt];
         let function = *self.random.pick(&INFINITE);
@@ -119,7 +119,7 @@ impl Generator {
         Some((Op::Map(Map::Where), vec![condition, between, zero]))
     }
 
-    /// Some of the last axes, kept with extent 1.
+    /// A reduction over some of the last axes, which stay with extent 1.
     fn trailing(&mut self, ty: &Type) -> Reduction {
         let first = self.random.below(ty.rank());
         Reduction { axes: (first as i64..ty.rank() as i64).collect(), keepdims: true }

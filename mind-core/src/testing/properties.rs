@@ -1,7 +1,6 @@
-//! What must hold of every input: stated once, tried by fuzzers on inputs of their choice and by the tests on seeded
-//! ones.
+//! Properties that hold for every input. Fuzzers check them on inputs of their choice, and tests on seeded inputs.
 //!
-//! A property that does not hold panics with the module in question.
+//! A property that does not hold panics with the module that breaks it.
 
 pub use super::surface::{surface_text_is_formatted_or_refused, surface_text_is_read_or_refused};
 use super::{
@@ -24,8 +23,8 @@ use crate::{
     verify::{Verified, verify},
 };
 
-/// Bytes are refused as Core IR text, or read as a module, valid or not, that its own text reads back as; a valid one
-/// reads back from MIC too.
+/// Bytes are refused as Core IR text, or read as a module, which may be invalid. Printing the module and reading it
+/// again gives the same module, for a valid one also as MIC.
 pub fn core_ir_text_is_read_or_refused(bytes: &[u8]) {
     if let Some(document) = read(core_ir::parse_bytes(bytes, &Limits::default())) {
         reads_back_from_core_ir(&document.module);
@@ -35,7 +34,8 @@ pub fn core_ir_text_is_read_or_refused(bytes: &[u8]) {
     }
 }
 
-/// Bytes are refused as MIC, or read as a module, valid or not, that both texts read back as, comments included.
+/// Bytes are refused as MIC, or read as a module, which may be invalid. Printing it in both texts and reading it again
+/// gives the same module, with the same comments.
 pub fn mic_text_is_read_or_refused(bytes: &[u8]) {
     if let Some(document) = read(mic::parse_bytes(bytes, &Limits::default())) {
         reads_back(&document.module);
@@ -45,7 +45,7 @@ pub fn mic_text_is_read_or_refused(bytes: &[u8]) {
     }
 }
 
-/// A text that is a valid module goes through every phase: canonical form, gradients in both profiles, the optimiser,
+/// A text that is a valid module passes through every phase: canonical form, gradients in both profiles, the optimiser,
 /// the plan, and the text of each.
 pub fn every_phase_takes_what_the_one_before_makes(bytes: &[u8]) {
     let as_mic = read(mic::parse_bytes(bytes, &Limits::default()));
@@ -62,8 +62,8 @@ pub fn every_phase_takes_what_the_one_before_makes(bytes: &[u8]) {
     }
 }
 
-/// A module that the bytes choose is valid, reads back from both texts, and computes the same to the bit, a NaN as any
-/// other, in canonical form and optimised; on special inputs too.
+/// A module that the bytes choose is valid and reads back from both texts. In canonical form and optimised it computes
+/// the same results bit for bit, except that all NaNs are equal. This holds for special inputs too.
 pub fn modules_keep_their_meaning(bytes: &[u8]) {
     let module = module_from_bytes(bytes);
     reads_back(&module);
@@ -75,7 +75,7 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
         verify((*optimise(&canonical)).clone(), Profile::Extended).expect("optimised modules are valid");
     let forms: [(&str, &Verified); 2] = [("canonical", canonical.as_verified()), ("optimised", &optimised)];
     for inputs in [random_inputs(&verified, 1), special_inputs(&verified, 1)].into_iter().flatten() {
-        // A dead gather that stops the program may be gone from the other forms.
+        // An unused gather that stops the program may be removed in the other forms.
         let Ok(expected) = run(&verified, &inputs) else { continue };
         for (form, module) in forms {
             let found = run(module, &inputs).expect("what runs as it was runs in every form");
@@ -89,14 +89,15 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
     }
 }
 
-/// In a module that the bytes choose masks leave out what they do not select: see [`zero_cotangents_stay_zero`].
+/// In a module that the bytes choose, elements that masks exclude do not affect gradients: see
+/// [`zero_cotangents_stay_zero`].
 pub fn masked_elements_do_not_count(bytes: &[u8]) {
     let seed = bytes.iter().fold(0_u64, |seed, byte| seed.rotate_left(7) ^ u64::from(*byte));
     zero_cotangents_stay_zero(module_from_bytes(bytes), seed);
 }
 
-/// A text is refused as a program in Knossos, or what it becomes verifies and can be shown, and runs to an end or to a failure, with
-/// its derivatives where they are not many.
+/// A text is refused as a program in Knossos, or becomes a program that verifies, can be printed, and runs to its end
+/// or to a failure. The same holds for its derivatives, if it has few functions.
 pub fn knossos_text_is_read_or_refused(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut program = match knossos::check(text) {
@@ -108,7 +109,7 @@ pub fn knossos_text_is_read_or_refused(bytes: &[u8]) {
     };
     verifies(&program);
     if program.functions.len() <= 12 {
-        // Those that take accumulators are parts of derivatives, and no program names them.
+        // Functions that take accumulators are parts of derivatives, and programs cannot name them.
         let is_accumulator = |ty: &knossos::types::TypeId| {
             matches!(program.types.get(*ty), knossos::types::Type::Accumulator(_))
         };
@@ -119,7 +120,7 @@ pub fn knossos_text_is_read_or_refused(bytes: &[u8]) {
                 program.derivative(derivative, id);
             }
         }
-        // A function that is declared only has no derivative.
+        // A function that is only declared has no derivative.
         let _ = program.complete();
         verifies(&program);
     }
@@ -145,7 +146,7 @@ fn verifies(program: &knossos::Program) {
     assert_eq!(knossos::verify(program), Ok(()), "{listing}");
 }
 
-/// A program in Knossos that the bytes choose checks, and its derivatives and theirs are right.
+/// A program in Knossos that the bytes choose is accepted, and its first and second derivatives are right.
 pub fn knossos_programs_have_right_derivatives(bytes: &[u8]) {
     let random = program_from_bytes(bytes);
     let mut program = knossos::check(&random.to_string())
@@ -159,7 +160,7 @@ pub fn knossos_programs_have_right_derivatives(bytes: &[u8]) {
     }
 }
 
-/// What was read; of what was refused every mistake is shown, since showing it must not fail either.
+/// The document that was read. For refused bytes every mistake is shown, since showing it must not fail either.
 fn read(result: Result<Document, Diags>) -> Option<Document> {
     let show = |diags: Diags| {
         assert!(!diags.is_empty(), "a refusal says why");
@@ -168,7 +169,7 @@ fn read(result: Result<Document, Diags>) -> Option<Document> {
     result.map_err(show).ok()
 }
 
-/// Shows mistakes, each of which says something.
+/// Shows mistakes, and checks that each has a message.
 pub(super) fn shown(diags: impl IntoIterator<Item = Diag>) {
     for diag in diags {
         assert!(!diag.message.is_empty() && !diag.to_string().is_empty(), "a refusal says why");
@@ -185,7 +186,7 @@ fn reads_back_from_core_ir(module: &Module) {
     assert_eq!(core_ir::parse(&text, &Limits::default()).as_ref().ok(), Some(module), "{text}");
 }
 
-/// MIC cannot write every mistake: a slice has as many starts as ends and steps.
+/// MIC cannot write every invalid module: its slices have equal numbers of starts, ends and steps.
 fn reads_back_from_mic(module: &Module) {
     let text = mic::print(module);
     assert_eq!(mic::parse(&text, &Limits::default()).as_ref().ok(), Some(module), "{text}");
@@ -204,7 +205,7 @@ fn goes_on(canonical: &Canonical) {
     }
 }
 
-/// The gradients that exist, with respect to each float input alone.
+/// The gradients by each single floating-point input, as far as they exist.
 fn gradients(canonical: &Canonical, profile: Profile) -> Vec<Canonical> {
     let inputs = canonical.inputs().count();
     let gradient = |position: usize| {

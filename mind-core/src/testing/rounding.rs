@@ -1,10 +1,10 @@
-//! How far a result may be off that adds in another order and rounds in other places.
+//! Error bounds of results that are added in another order and rounded at other places.
 //!
-//! A running error analysis (N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.3): beside each
-//! value stands a bound on its distance from what any other evaluation gives that takes the same operations, adds in an
-//! order of its own and may fuse a product with a sum. An operation adds what is rounded in it to what its operands are
-//! off by, as far as it magnifies that. So a difference of large numbers that nearly cancel may be off by much, and
-//! everything else by little.
+//! This is a running error analysis (N. J. Higham, Accuracy and Stability of Numerical Algorithms, section 3.3). Each
+//! value has a bound on its distance from the result of any other evaluation that uses the same operations. Another
+//! evaluation may add in another order and may fuse a product with a sum. The bound of a result is the sum of the
+//! operation's own roundings and of the operands' bounds, as far as the operation magnifies these. A difference of
+//! large numbers that nearly cancel has a large bound, and other values have small ones.
 
 use std::collections::BTreeMap;
 
@@ -30,21 +30,22 @@ use crate::{
     verify::{Verified, verify},
 };
 
-/// A result of the interpreter, and how far others may be off.
+/// A result of the interpreter, with error bounds for other evaluations.
 #[derive(Clone, Debug)]
 pub struct Bounded {
-    /// What the interpreter gives.
+    /// The result of the interpreter.
     pub value: Array,
-    /// The largest distance from each element: 0 for integers, infinite where nothing can be said. That is where the
-    /// element is not finite, and after a sum that may overflow, a divisor that may be 0 or a logarithm of what may be.
+    /// The largest distance from each element. It is 0 for integers and truth values, unless they depend on floats with
+    /// errors. It is infinite where no bound is known: where the element is not finite, after a sum that may overflow,
+    /// after a division by a number that may be 0, and after the logarithm of such a number.
     pub bounds: Vec<f64>,
 }
 
 impl Bounded {
-    /// The first element of `found` that is off by more than it may be, or that the shapes differ.
+    /// Checks that `found` has the same element type and shape, and that its elements are within the bounds.
     ///
     /// # Errors
-    /// What is wrong.
+    /// A message about the types or the first element outside its bound.
     pub fn check(&self, found: &Array) -> Result<(), String> {
         if (found.dtype(), &found.shape) != (self.value.dtype(), &self.value.shape) {
             let [found, expected] =
@@ -63,10 +64,10 @@ impl Bounded {
     }
 }
 
-/// The results of a module on these inputs with their bounds.
+/// The results of a module on these inputs, with their error bounds.
 ///
 /// # Errors
-/// As those of [`crate::interp::run`].
+/// The errors of [`crate::interp::run`].
 pub fn run_bounded(module: &Verified, inputs: &[Array]) -> Result<Vec<Bounded>, RunError> {
     let flat;
     let module = match module.nested().next() {
@@ -88,7 +89,7 @@ pub fn run_bounded(module: &Verified, inputs: &[Array]) -> Result<Vec<Bounded>, 
     Ok(module.outputs().iter().map(|output| bounded(output.index())).collect())
 }
 
-/// How far each value of a module may be off, of which the inputs are off by as much as is given.
+/// The error bounds of each value of a module. `inputs` are the bounds of its inputs.
 fn bounds(
     module: &Module,
     values: &[Array],
@@ -96,7 +97,7 @@ fn bounds(
     bindings: &Bindings,
 ) -> Result<Vec<Vec<f64>>, RunError> {
     let mut bounds: Vec<Vec<f64>> = Vec::with_capacity(values.len());
-    // Those of the results behind the first.
+    // The bounds of the results after the first.
     let mut further: BTreeMap<usize, Vec<Vec<f64>>> = BTreeMap::new();
     for ((value, inst), result) in module.iter().zip(values) {
         let operands = inst
@@ -119,7 +120,7 @@ fn bounds(
             (_, Op::Own(Own::Nesting(Nesting::Result { position: at }))) => {
                 further[&inst.operands[0].index()][position(*at) - 1].clone()
             }
-            // What integers and truth values are that may be others is followed through functions of elements only.
+            // Integers and truth values that may differ are followed through functions of elements only.
             (None, Op::Map(map)) if of_floats || uncertain => jumps(map.row(), &operands, result),
             (None, Op::Reorder(_)) if operands.iter().any(Operand::is_off) => {
                 vec![f64::INFINITY; result.elements.len()]
@@ -135,7 +136,7 @@ fn bounds(
     Ok(bounds)
 }
 
-/// How far each result of a loop may be off.
+/// The error bounds of each result of a loop.
 fn bounds_of_loop(
     scan: &Scan,
     operands: &[Operand<'_>],
@@ -219,14 +220,14 @@ fn element_count(ty: &Type, bindings: &Bindings) -> usize {
 /// What a float type can hold.
 #[derive(Clone, Copy)]
 struct Format {
-    /// Twice the largest relative error of a rounding: that of this evaluation and that of the other.
+    /// Twice the largest relative error of one rounding: once for this evaluation and once for the other one.
     epsilon: f64,
     smallest: f64,
     largest: f64,
 }
 
 impl Format {
-    /// Whether it is that of `f64`.
+    /// Whether the type is `f64`.
     fn is_wide(self) -> bool {
         self.epsilon == f64::EPSILON
     }
@@ -249,7 +250,7 @@ struct Operand<'a> {
     bounds: &'a [f64],
 }
 
-/// An element of an operand and how far it may be off.
+/// An element of an operand, with its error bound.
 #[derive(Clone, Copy)]
 struct Near {
     element: f64,
@@ -262,8 +263,8 @@ impl Near {
     }
 }
 
-/// How far integers and truth values may be off: not at all, or nothing can be said of an integer, and a truth value may be the
-/// other one.
+/// The error bounds of integers and truth values. The bound is 0 where the result cannot differ. Otherwise it is
+/// infinite for an integer and 1 for a truth value.
 fn jumps(row: &Row, operands: &[Operand<'_>], result: &Array) -> Vec<f64> {
     let near: Vec<Vec<Near>> = operands.iter().map(|operand| operand.near().collect()).collect();
     let off = if result.dtype() == DType::Bool { 1.0 } else { f64::INFINITY };
@@ -288,24 +289,24 @@ fn jumps(row: &Row, operands: &[Operand<'_>], result: &Array) -> Vec<f64> {
     elements.collect()
 }
 
-/// Whether two elements that are off by something may be equal.
+/// Whether two elements may be equal within their bounds, which are not both 0.
 fn may_be_equal(near: &[Near]) -> bool {
     let [a, b] = near else { return false };
     let apart = a.bound + b.bound;
     apart > 0.0 && (a.element - b.element).abs() <= apart
 }
 
-/// What makes an element be off.
+/// The sources of an element's error.
 struct Error {
-    /// What the operands are off by, as the operation magnifies it.
+    /// The errors of the operands, magnified by the operation.
     inherited: f64,
-    /// The sum of the magnitudes that are added up, or the magnitude of the result: what roundings are relative to.
+    /// The sum of the magnitudes that are added up, or the magnitude of the result. Roundings are relative to it.
     magnitude: f64,
-    /// How many roundings there are.
+    /// The number of roundings.
     roundings: f64,
 }
 
-/// One instruction with a result of floats.
+/// One instruction with a floating-point result.
 struct RoundedInst<'a> {
     inst: &'a Inst,
     operands: &'a [Operand<'a>],
@@ -328,7 +329,7 @@ impl RoundedInst<'_> {
             Op::Map(map) => self.function(map.row()),
             Op::Reorder(Reorder::ArgSort { .. }) => unreachable!("positions are no floats"),
             Op::Reorder(Reorder::Sort { axis, .. }) => {
-                // Each element may be another of its line.
+                // Each element may be any other one of its line.
                 let of = |reverse| {
                     let along = Cumulation { axis: *axis, reverse, exclusive: false };
                     self.chosen(&Op::Cumulate(Cumulate::Max, along))
@@ -351,12 +352,13 @@ impl RoundedInst<'_> {
                 }
             }
             Op::Reduce(..) => {
-                // What is promised of them, and of few in any order; a mean divides, and the reference rounds, once.
+                // The documented bound, or the one of any order if there are few elements. One more rounding is that of
+                // the reference, or of the division of a mean.
                 let count = (self.length(0) / self.result.elements.len()) as f64;
                 self.sums(count.min(4.0 * count.log2()) + 1.0)?
             }
             Op::Cumulate(cumulate, cumulation) => {
-                // What is promised of the most elements.
+                // The documented bound for the largest number of elements.
                 let count = self.shape(0)[position(cumulation.axis)] as f64;
                 match cumulate.row().combine {
                     Combine::Monoid(monoid) if monoid.settles => {
@@ -374,7 +376,7 @@ impl RoundedInst<'_> {
             Op::Product(Product::Dot) | Op::Product(Product::MatMul) => {
                 self.products(self.shape(0)[self.shape(0).len() - 1])?
             }
-            // Another evaluation may multiply the padding by elements, and an infinite one gives NaN.
+            // Another evaluation may multiply the padding by elements, which gives NaN for an infinite element.
             Op::Window(_) if !self.is_finite() => vec![f64::INFINITY; self.result.elements.len()],
             Op::Window(Window::Conv2d(_)) => self.products(self.length(1) / self.shape(1)[3])?,
             Op::Window(Window::Conv2dGradInput { .. }) => self.products(self.length(1) / self.shape(1)[2])?,
@@ -409,7 +411,7 @@ impl RoundedInst<'_> {
         self.sums(count as f64 + 1.0)
     }
 
-    /// Bounds of sums with so many roundings.
+    /// Bounds of sums with this number of roundings.
     fn sums(&self, roundings: f64) -> Result<Vec<f64>, RunError> {
         let magnitudes = self.apply([Near::magnitude, Near::magnitude])?;
         let first = self.apply([|x: Near| x.bound, |x: Near| x.magnitude() + x.bound])?;
@@ -422,7 +424,8 @@ impl RoundedInst<'_> {
         Ok(magnitudes.into_iter().zip(inherited).map(bound).collect())
     }
 
-    /// Error bounds of a recurrence with this many roundings, by the same recurrence of magnitudes with their errors added.
+    /// Bounds of a recurrence with this number of roundings, computed by the same recurrence on magnitudes with their
+    /// errors added.
     fn recurrence(&self, roundings: f64) -> Result<Vec<f64>, RunError> {
         let magnitudes = self.apply([Near::magnitude; 2])?;
         let reached = self.apply([|x: Near| x.magnitude() + x.bound; 2])?;
@@ -432,18 +435,18 @@ impl RoundedInst<'_> {
         Ok(magnitudes.into_iter().zip(reached).map(bound).collect())
     }
 
-    /// Error bounds of an operation that chooses among elements: the largest bound of the elements. `max` is the operation that gives the
-    /// largest of the same elements.
+    /// Bounds of an operation that chooses among elements: the largest bound of these elements. `max` is the operation
+    /// that computes the largest of the same elements.
     fn chosen(&self, max: &Op) -> Result<Vec<f64>, RunError> {
         self.evaluate(max, [|x| x.bound; 2])
     }
 
-    /// Error bounds of `product`, an operation that multiplies elements with this many roundings.
+    /// Bounds of `product`, an operation that multiplies elements, with this number of roundings.
     fn multiplied(&self, product: &Op, roundings: f64) -> Result<Vec<f64>, RunError> {
         let of = |op: &Op, stands_for: fn(Near) -> f64| self.evaluate(op, [stands_for; 2]);
         let magnitudes = of(product, Near::magnitude)?;
         let reached = of(product, |x| x.magnitude() + x.bound)?;
-        // What factors give on the way is between these.
+        // Every partial product is between these two.
         let most = of(product, |x| (x.magnitude() + x.bound).max(1.0))?;
         let least = of(product, |x| (x.magnitude() - x.bound).clamp(0.0, 1.0))?;
         let Format { epsilon, smallest, largest } = self.format;
@@ -463,14 +466,16 @@ impl RoundedInst<'_> {
         self.operands.iter().filter(|operand| operand.value.dtype().is_float()).count()
     }
 
-    /// The operation on other numbers: what stands for an element of each float operand. It has to be linear in each.
+    /// Evaluates the operation on other numbers: `stands_for` gives the number for an element of each floating-point
+    /// operand. The operation has to be linear in each operand.
     fn apply(&self, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
         self.evaluate(&self.inst.op, stands_for)
     }
 
-    /// Another operation of the same result type on such numbers.
+    /// Evaluates another operation with the same result type on such numbers.
     fn evaluate(&self, op: &Op, stands_for: [fn(Near) -> f64; 2]) -> Result<Vec<f64>, RunError> {
-        // Of more operands, which only an operation has that moves them, the last is that of all others.
+        // Only operations that move elements have more than two operands. The last function applies to all further
+        // ones.
         let mut stands_for = stands_for.into_iter().chain(std::iter::repeat(stands_for[1]));
         let operands = self.operands.iter().map(|operand| {
             if !operand.value.dtype().is_float() {
@@ -487,14 +492,16 @@ impl RoundedInst<'_> {
         Ok(elements)
     }
 
-    /// Bounds of a function of elements: as far as the corners of what its operands may be, and the integers between them, are from
-    /// the result, and its own roundings. No row is off by more elsewhere, but for poles.
+    /// Bounds of a function of elements. It is evaluated at the corners of the box in which its operands may be, and at
+    /// the integers inside. The bound is the largest distance of these values from the result, plus the function's own
+    /// roundings. Except at poles, no row has a larger distance elsewhere in the box.
     fn function(&self, row: &Row) -> Vec<f64> {
         let operands: Vec<Vec<Near>> = self.operands.iter().map(|operand| operand.near().collect()).collect();
         let roundings = match row.exactness {
             Exactness::Exact => 0.0,
             Exactness::Rounded => 1.0,
-            // Both are within a unit in the last place or two, as the interpreter's are within half of one.
+            // The other evaluation is within the bound of the row, and the interpreter within half a unit in the last
+            // place.
             Exactness::Within([narrow, wide]) => {
                 1.0 + f64::from(if self.format.is_wide() { wide } else { narrow })
             }
@@ -510,7 +517,7 @@ impl RoundedInst<'_> {
                     0 => near.element,
                     1 => near.element - near.bound,
                     2 => near.element + near.bound,
-                    // Where poles are, and jumps.
+                    // Poles and jumps are at integers.
                     _ if (near.element.round() - near.element).abs() <= near.bound => near.element.round(),
                     _ => near.element,
                 };
@@ -542,7 +549,7 @@ impl RoundedInst<'_> {
         if reached > largest / 2.0 {
             return f64::INFINITY;
         }
-        // Below the smallest normal number errors are not relative, and may be all there is.
+        // Below the smallest normal number errors are absolute and may be as large as the value.
         let underflow =
             if reached > 0.0 && *magnitude < smallest / epsilon { smallest * roundings } else { 0.0 };
         inherited + roundings * epsilon * reached + underflow
@@ -550,12 +557,12 @@ impl RoundedInst<'_> {
 }
 
 impl<'a> Operand<'a> {
-    /// Whether it is of integers or truth values of which some may be others.
+    /// Whether it has integers or truth values of which some may differ.
     fn is_uncertain(&self) -> bool {
         !self.value.dtype().is_float() && self.bounds.iter().any(|bound| *bound > 0.0)
     }
 
-    /// Whether any element may be another.
+    /// Whether any element may differ.
     fn is_off(&self) -> bool {
         self.bounds.iter().any(|bound| *bound > 0.0)
     }
@@ -580,7 +587,7 @@ mod tests {
 
     use super::*;
 
-    /// What an operation on vectors gives for these.
+    /// The bounds of an operation on these vectors, after one more rounding.
     fn bounds(op: Op, operands: &[&[f32]]) -> Vec<f64> {
         let mut b = Builder::new();
         let extent = |elements: &[f32]| Shape::literal(&[elements.len() as i64]);
@@ -588,7 +595,7 @@ mod tests {
             .map(|i| b.input(format!("x{i}"), Type::new(DType::F32, extent(operands[i]))).expect("an input"))
             .collect();
         let result = b.push(op, &ids).expect("the operands fit");
-        // Off by one rounding, so that errors are passed on.
+        // One more rounding, which passes the errors on.
         let one = b.constant(DType::F32, 1.0);
         let off = b.push(Op::Map(Map::Mul), &[result, one]).expect("a number fits");
         let module = verify(b.finish([off]), Profile::Extended).expect("it is valid");

@@ -8,10 +8,10 @@ use crate::{
     verify::verify,
 };
 
-/// Modules that verify and are smaller than this one, the smallest first: one value as the only output, an operand in
-/// the place of an output, an instruction replaced by an earlier value of its type or by an input.
+/// Smaller modules that verify, the smallest first. They have one value as the only output, an operand in place of an
+/// output, or an instruction replaced by an earlier value of its type or by an input.
 ///
-/// Repeated while a smaller one still fails, this ends at a module from which nothing can be taken.
+/// Repeat this with a smaller module that still fails, until there is none.
 pub fn shrink(module: &Module) -> Vec<Module> {
     let mut candidates = Vec::new();
     for (value, inst) in module.iter() {
@@ -44,8 +44,8 @@ pub fn shrink(module: &Module) -> Vec<Module> {
     smaller
 }
 
-/// Whether an input has each symbol as an extent of its own, so that it is known from the inputs: a module without one cannot
-/// run, and whatever is then wrong is not what was.
+/// Whether each symbol alone is an extent of an input, which determines it. A module without such inputs cannot run, so
+/// it would fail for another reason.
 fn binds_symbols(module: &Module) -> bool {
     let mut symbols = Vec::new();
     let shapes = module.insts().iter().flat_map(|inst| inst.ty.shape.iter());
@@ -54,7 +54,7 @@ fn binds_symbols(module: &Module) -> bool {
     symbols.iter().all(|symbol| inputs.iter().any(|dim| dim.as_symbol() == Some(symbol)))
 }
 
-/// Operations weigh more than inputs, so that cutting one off for an input is progress.
+/// Operations weigh more than inputs, so that replacing an operation by an input makes a module smaller.
 fn size(module: &Module) -> usize {
     let weight = |inst: &Inst| if inst.op.is_input() { 1 } else { 3 };
     module.insts().iter().map(weight).sum::<usize>() + module.outputs().len()
@@ -64,17 +64,17 @@ fn with_outputs(module: &Module, outputs: Vec<ValueId>) -> Module {
     Module::from_parts(module.insts().to_vec(), outputs)
 }
 
-/// Every use of `value` reads `other` instead.
+/// The module with every use of `value` replaced by `other`.
 fn replace(module: &Module, value: ValueId, other: ValueId) -> Module {
     let new = |old: ValueId| if old == value { other } else { old };
     let insts = module.insts().iter().map(|inst| Inst { operands: inst.operands.map(new), ..inst.clone() });
     Module::from_parts(insts.collect(), module.outputs().iter().copied().map(new).collect())
 }
 
-/// The instruction is an input instead, after the others.
+/// The module with the instruction replaced by a new input, after the other inputs.
 fn cut(module: &Module, value: ValueId) -> Module {
     let inputs = module.inputs().len();
-    // Positions: inputs, the new input, everything between, and everything after.
+    // The new order: the inputs, the new input, the instructions between, and those after.
     let new = |old: ValueId| match old.index() {
         position if position == value.index() => ValueId::new(inputs),
         position if position < inputs || position > value.index() => old,
@@ -93,7 +93,7 @@ fn cut(module: &Module, value: ValueId) -> Module {
     Module::from_parts(insts, module.outputs().iter().copied().map(new).collect())
 }
 
-/// Without what no output needs, inputs too.
+/// The module without the instructions and inputs that no output needs.
 fn prune(module: &Module) -> Module {
     let mut needed = vec![false; module.insts().len()];
     module.outputs().iter().for_each(|output| needed[output.index()] = true);

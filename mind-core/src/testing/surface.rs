@@ -1,4 +1,4 @@
-//! What must hold of every text of the surface language, see [`super::properties`].
+//! Properties of every text of the surface language, see [`super::properties`].
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ use crate::{
     verify::verify,
 };
 
-/// A text is refused as a program of the surface language, or all of its functions and gradients can be planned.
+/// A text is refused as a program of the surface language, or all its functions and gradients can be planned.
 ///
-/// What stands before a form feed is a block of its own, whose functions the rest imports by their names.
+/// The text before a form feed is a separate block, whose functions the rest imports by name.
 pub fn surface_text_is_read_or_refused(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (block, text) = text.split_once('\x0c').unwrap_or(("", text));
@@ -50,8 +50,8 @@ pub fn surface_text_is_read_or_refused(bytes: &[u8]) {
     }
 }
 
-/// A text is refused, or formatted: its tokens and comments are the same then, it reads as the same program, and formatting
-/// it again changes nothing.
+/// A text is refused, or formatted. The formatted text has the same tokens and comments and is the same program, and
+/// formatting it again changes nothing.
 pub fn surface_text_is_formatted_or_refused(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let formatted = match format(text) {
@@ -67,7 +67,7 @@ pub fn surface_text_is_formatted_or_refused(bytes: &[u8]) {
     }
 }
 
-/// The functions of a block, as a program imports them; nothing where it has mistakes or lacks one.
+/// The functions of a block, as a program imports them. `None` if the block has mistakes or lacks an imported function.
 fn library(text: &str, imports: &[Import]) -> Option<Library> {
     let (tokens, mut diags) = lex(text);
     let (program, more) = parse(tokens);
@@ -78,7 +78,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
     if !diags.is_empty() || !block.imports.is_empty() {
         return None;
     }
-    // Each stands behind those that it calls: of a block without mistakes none calls itself.
+    // Each function comes after those that it calls. In a block without mistakes no function calls itself.
     let templates =
         block.templates.into_iter().map(|item| (item.name.to_string(), ForeignItem::Template(item)));
     let items = block.functions.into_iter().map(|item| (item.name.to_string(), ForeignItem::Function(item)));
@@ -124,7 +124,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
     Some(Library { functions, imported, blocks })
 }
 
-/// An expression is refused, or planned, and becomes a valid module with types that are right for it.
+/// An expression is refused, or it is planned and becomes a valid module for types that are right for it.
 fn expression_is_planned_or_refused(expression: &ast::Expression, random: &mut Random) {
     let (program, diags) = open::lower(expression);
     shown(diags);
@@ -156,7 +156,7 @@ fn any_type(random: &mut Random) -> Type {
     Type::new(dtype, Shape::literal(&extents))
 }
 
-/// What cannot be compiled is told; only a fault of the compiler has the code E5002.
+/// A program that cannot be compiled has an error. E5002 is a fault of the compiler.
 fn is_not_our_fault<T>(compiled: Option<Result<T, Diag>>, text: &str) {
     if let Some(Err(diag)) = compiled {
         assert_ne!(diag.code, Code::E5002, "{diag}\n{text}");

@@ -1,4 +1,4 @@
-//! What rules and kernels are given: values where types are known here, texts in Rust where only rustc knows them.
+//! Arguments of rules and kernels: values where types are known here, Rust code where only rustc knows the types.
 
 use mind_shape::{Type, rules};
 
@@ -9,47 +9,47 @@ use crate::{
     map::{Gives, Takes},
 };
 
-/// What the text of a call is made of.
+/// The parts of the Rust code of a call.
 pub struct Texts<'t> {
-    /// The path of the rules.
+    /// The path of the rules in Rust.
     pub rules: &'t str,
-    /// The operands.
+    /// The Rust code of the operands.
     pub operands: &'t [String],
-    /// The type of the result.
+    /// The Rust code of the result's type.
     pub own: &'t str,
-    /// Where the result goes.
+    /// The Rust code of the destination of the result.
     pub target: &'t str,
-    /// The operands as their author wrote them.
+    /// The operands as written in the source.
     pub said: &'t [&'t str],
-    /// The text of a dim, as an `i64`, where dims are over the symbols of a program, not over extents of operands.
+    /// Writes a dim as an `i64` in Rust, if dims are over the symbols of a program instead of extents of operands.
     pub dim: Option<&'t dyn Fn(&Dim) -> String>,
 }
 
 impl<'t> Texts<'t> {
-    /// Those of a rule.
+    /// The parts of the call of a rule.
     pub fn of_rule(rules: &'t str, operands: &'t [String]) -> Self {
         Self { rules, operands, own: "", target: "", said: &[], dim: None }
     }
 }
 
-/// What has a text in Rust.
+/// A value that can be written as Rust code.
 pub trait Text {
-    /// The text.
+    /// The Rust code.
     fn text(&self, at: &Texts<'_>) -> String;
 }
 
-/// An argument of a rule: its value, and its text in Rust.
+/// An argument of a rule, with its value and its Rust code.
 pub trait Argument: Text {
-    /// What the rule takes.
+    /// The type that the rule takes.
     type Value<'v>
     where
         Self: 'v;
 
-    /// Its value, where the operands have these types.
+    /// The value for operands of these types.
     fn value<'v>(&'v self, operands: &'v [Type]) -> Self::Value<'v>;
 }
 
-/// The operand at a position: a rule takes its type, a kernel its elements, or the type of a witness.
+/// The operand at a position. A rule takes its type. A kernel takes its elements, or its type if it is a witness.
 pub(super) struct Operand(pub(super) usize);
 
 impl Text for Operand {
@@ -66,7 +66,7 @@ impl Argument for Operand {
     }
 }
 
-/// The operands from a position on, as [`Operand`] has each.
+/// The operands from a position on, each as an [`Operand`].
 pub(super) struct Operands(pub(super) usize);
 
 impl Text for Operands {
@@ -92,7 +92,7 @@ impl Text for OwnType {
     }
 }
 
-/// Where the result goes, for kernels.
+/// The destination of the result, for kernels.
 pub(super) struct Target;
 
 impl Text for Target {
@@ -101,7 +101,7 @@ impl Text for Target {
     }
 }
 
-/// What the author wrote for an operand, for the messages of kernels.
+/// The source text of an operand, for the messages of kernels.
 pub(super) struct SourceText(pub(super) usize);
 
 impl Text for SourceText {
@@ -122,7 +122,7 @@ impl Text for Gives {
         let path = at.rules;
         match self {
             Self::Operand => format!("{path}::Gives::Operand"),
-            // Beside the rules are the types that they are of.
+            // The element types are in `rt`, not in the module of the rules.
             Self::Type(dtype) => format!("{path}::Gives::Type(rt::DType::{dtype:?})"),
         }
     }

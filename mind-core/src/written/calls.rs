@@ -1,4 +1,4 @@
-//! Functions of the language that are one operation: what a call gives, and what it makes.
+//! Functions of the language that are one operation: the arguments of a call, and the operation that it makes.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use crate::{dim::Dim, ir::Padding, ops::Attribute, ty::DType};
 
 /// A function of the language that is one operation on tensors.
 pub(crate) struct Function {
-    /// Its name.
+    /// The name of the function.
     pub(crate) name: &'static str,
-    /// The names of its arguments: operands, then attributes; those required first.
+    /// The names of the arguments: operands, then attributes. Required arguments come first.
     pub(crate) formals: &'static [&'static str],
-    /// How many are required.
+    /// The number of required arguments.
     pub(crate) required: usize,
-    /// What the attributes are.
+    /// The forms of the attributes.
     pub(crate) attributes: &'static [AttributeForm],
-    /// Whether its operands stand in a list, its first argument.
+    /// Whether the first argument is a list of the operands.
     pub(crate) list: bool,
-    /// The operation, of the attributes that are given.
+    /// Makes the operation from the attributes of a call.
     pub(crate) make: fn(GivenAttributes) -> Op,
 }
 
-/// How an attribute is written.
+/// The syntax of an attribute.
 #[derive(Clone, Copy)]
 pub(crate) enum AttributeForm {
     /// `[2, N]`, of a shape
@@ -46,13 +46,13 @@ pub(crate) enum AttributeForm {
     Padding,
 }
 
-/// Attributes as they are given, one place an attribute, each as its function takes it.
+/// The attributes of a call: one entry per attribute, in the form that its function takes.
 pub(crate) struct GivenAttributes(pub(crate) Vec<Option<Attribute>>);
 
 const TAKEN: &str = "an attribute is read as its function takes it, and what is required is given";
 
 impl Function {
-    /// A function of operands alone.
+    /// A function without attributes.
     pub(super) const fn of(
         name: &'static str,
         formals: &'static [&'static str],
@@ -61,17 +61,17 @@ impl Function {
         Self { name, formals, required: formals.len(), attributes: &[], list: false, make }
     }
 
-    /// With attributes, the last of its arguments, of which so many may be left out.
+    /// Adds attributes, which are the last arguments. The last `optional` of them may be left out.
     pub(super) const fn with(self, attributes: &'static [AttributeForm], optional: usize) -> Self {
         Self { attributes, required: self.formals.len() - optional, ..self }
     }
 
-    /// With a list of operands as the first argument.
+    /// Takes the operands as a list, the first argument.
     pub(super) const fn of_list(self) -> Self {
         Self { list: true, ..self }
     }
 
-    /// How many arguments are operands.
+    /// The number of arguments that are operands.
     pub(crate) const fn operands(&self) -> usize {
         self.formals.len() - self.attributes.len()
     }
@@ -92,7 +92,7 @@ impl GivenAttributes {
         })
     }
 
-    /// Whether a flag is given that says yes.
+    /// Whether a flag is given and true.
     pub(super) fn flag(&mut self, position: usize) -> bool {
         matches!(self.0[position].take(), Some(Attribute::Flag(true)))
     }

@@ -1,4 +1,4 @@
-//! Functions of the language that are several operations.
+//! Functions of the language that consist of several operations.
 
 use super::{Constant, Op, Own, expanded};
 use crate::{dim::Dim, ir::Made, map::Map, ty::DType};
@@ -7,14 +7,14 @@ use crate::{dim::Dim, ir::Made, map::Map, ty::DType};
 #[derive(Clone, Debug)]
 pub(crate) struct CompositeOp {
     pub(crate) op: Op,
-    /// The values that it is of: first those that the composite is of, then the result of its first step, and so on.
+    /// The operands. Numbers count the operands of the composite first, then the results of its steps in order.
     pub(crate) operands: Vec<usize>,
 }
 
-/// `one_hot(indices, count)`: 1 where the position along a new last axis is the index, and 0 elsewhere. Where no element type
-/// is given it is that of a second operand.
+/// `one_hot(indices, count)`: 1 where the position along a new last axis is the index, and 0 elsewhere. Without `dtype`
+/// the result has the element type of a second operand.
 ///
-/// A composite rather than an operation, so that what uses the result is one loop with it.
+/// It is a composite and not an operation, so that operations on the result fuse with it into one loop.
 pub(crate) fn one_hot(count: Dim, dtype: Option<DType>) -> Vec<CompositeOp> {
     let given = if dtype.is_some() { 1 } else { 2 };
     let number = |number| {
@@ -29,7 +29,7 @@ pub(crate) fn one_hot(count: Dim, dtype: Option<DType>) -> Vec<CompositeOp> {
         step(Op::Made(Made::Iota { shape: vec![count], axis: 0 }), vec![]),
         step(Op::Map(Map::Eq), vec![given + 1, given + 2]),
     ];
-    // The comparison gives truth values, which constants of numbers are not.
+    // The comparison already gives `bool`; other element types need a choice between constants.
     if dtype != Some(DType::Bool) {
         steps.extend([
             step(number(1.0), like()),

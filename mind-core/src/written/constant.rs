@@ -1,26 +1,27 @@
-//! Numbers and arrays of numbers as they are written.
+//! Numbers and arrays of numbers, as written in programs.
 
 use crate::{data::TensorData, diag::Code, number::Number, ty::DType};
 
-/// A number or an array of numbers as written, arithmetic on them worked out, for each element type it may have.
+/// A number or an array of numbers as written, with arithmetic on it evaluated, in each element type that it may have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Constant {
-    /// As messages name it.
+    /// The text for messages.
     pub text: String,
-    /// Which numbers it consists of.
+    /// The kind of its numbers.
     pub kind: NumberKind,
-    /// The element type that a suffix gives.
+    /// The element type of a suffix, if there is one.
     pub suffix: Option<DType>,
-    /// The element type it has without a witness.
+    /// The element type if there is no witness.
     pub dtype: DType,
-    /// Its extents.
+    /// The extents.
     pub shape: Vec<i64>,
-    /// The elements in each of [`DType::ALL`], in that order, or why it cannot have that element type.
+    /// The elements in each type of [`DType::ALL`], in that order, or the reason why the constant cannot have that
+    /// element type.
     pub values: [Result<TensorData, Misfit>; DType::ALL.len()],
 }
 
 impl Constant {
-    /// A number of whatever element type its witness has.
+    /// A number that takes the element type of its witness.
     pub(crate) fn number(number: f64) -> Self {
         Self {
             text: format!("`{number}`"),
@@ -32,37 +33,37 @@ impl Constant {
         }
     }
 
-    /// The number that it is in floats, as `f32` has it.
+    /// The single number that the constant is in `f32`, if it is one.
     pub(crate) fn as_number(&self) -> Option<f64> {
         Number::filling(self.values_in(DType::F32).as_ref().ok()?)?.float()
     }
 
-    /// The elements in an element type, or why it cannot have it.
+    /// The elements in an element type, or the reason why the constant cannot have it.
     pub fn values_in(&self, dtype: DType) -> &Result<TensorData, Misfit> {
         &self.values[dtype as usize]
     }
 
-    /// What it is, as a message says it: `an integer`, `f64`.
+    /// A description for messages: `an integer`, `f64`.
     pub fn describe(&self) -> &'static str {
         self.suffix.map_or(self.kind.name(), DType::name)
     }
 }
 
-/// Which numbers a constant consists of.
+/// The kind of the numbers of a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NumberKind {
     /// Integers.
     Integer,
     /// Floats.
     Float,
-    /// Zeros or ones, which are of any element type.
+    /// Zeros or ones, which may have any element type.
     Any,
     /// Truth values.
     Truth,
 }
 
 impl NumberKind {
-    /// As a message says it.
+    /// The name for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Integer => "an integer",
@@ -73,21 +74,22 @@ impl NumberKind {
     }
 }
 
-/// Why a constant cannot have an element type.
+/// The reason why a constant cannot have an element type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Misfit {
-    /// Its numbers are of another kind: E2004 at the operator, `` `*`: element types differ: `2` is an integer, x is
-    /// f32[3] ``, where the label, the constant's text and what it is, and the witness come from the node.
+    /// The numbers are of another kind. This is E2004 at the operator,
+    /// `` `*`: element types differ: `2` is an integer, x is f32[3] ``. The node provides the label, the text and the
+    /// description of the constant, and the witness.
     Kind {
-        /// What to write instead.
+        /// The text to write instead.
         help: Option<String>,
     },
-    /// Its numbers are of the kind, but one is out of range or the arithmetic is not one of the element type: this code
-    /// with this message, told at the constant itself.
+    /// The numbers are of the right kind, but one is out of range, or the element type does not have the arithmetic.
+    /// This error is reported at the constant.
     Value {
-        /// The code.
+        /// The code of the error.
         code: Code,
-        /// The whole message.
+        /// The complete message.
         message: String,
     },
 }

@@ -1,12 +1,12 @@
-//! Operations of Core IR in the written form, for what both forms ask the same table.
+//! Conversion of Core IR operations to the written form, so that both forms can use the same table.
 
 use super::{Extents, Op};
 use crate::ir::{self, Part, Reduction};
 
-/// The written form of an operation that a plan calls a kernel for. A shape that it has is that of the result.
+/// The written form of an operation for which a plan calls a kernel. A shape attribute becomes that of the result.
 ///
 /// # Panics
-/// If plans compute the operation by something else: loops, products, views.
+/// If plans compute the operation without such a call: by loops, products or views.
 pub fn of_call(op: &ir::Op) -> Op {
     match op {
         ir::Op::ArgReduce(arg, Reduction { axes, keepdims }) => {

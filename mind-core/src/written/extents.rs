@@ -1,5 +1,5 @@
-//! Attributes that are made of the extents of operands: a dim over symbols each of which names an axis of an operand. In a
-//! list of a shape a dim may also be a symbol alone that stands for several extents.
+//! Attributes that contain extents of operands: dims whose symbols each name an axis of an operand. In the list of a
+//! shape, a dim may also be a single symbol that stands for several extents.
 
 use std::cell::OnceCell;
 
@@ -11,16 +11,16 @@ use super::resolve::position;
 use crate::dim::{Atom, Bindings, Dim, Overflow, Symbol, Term};
 use crate::ty;
 
-/// What a symbol names of the shape of an operand.
+/// The extents of an operand that a symbol names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExtentRef {
-    /// The extent of an axis; a negative one counts from the end.
+    /// The extent of an axis. A negative axis counts from the end.
     Axis(i64),
-    /// The extents before so many of the last. They stand in a list, and in no arithmetic.
+    /// All extents without the last ones, of which this is the number. They occur in lists, never in arithmetic.
     Leading(usize),
 }
 
-/// What an operand lends, as a dim.
+/// The dim for extents of an operand.
 pub(crate) fn extent_symbol(operand: usize, what: ExtentRef) -> Dim {
     Dim::symbol(
         match what {
@@ -31,7 +31,7 @@ pub(crate) fn extent_symbol(operand: usize, what: ExtentRef) -> Dim {
     )
 }
 
-/// The operand and what of it a symbol names; nothing for a symbol of a program.
+/// The operand and its extents that a symbol names. `None` for a symbol of a program.
 fn place(symbol: &Symbol) -> Option<(usize, ExtentRef)> {
     let (operand, part) = symbol.strip_suffix(']')?.split_once('[')?;
     let part = match part.strip_prefix("..") {
@@ -41,7 +41,7 @@ fn place(symbol: &Symbol) -> Option<(usize, ExtentRef)> {
     Some((operand.parse().ok()?, part))
 }
 
-/// The same in a number of an expression, which has no symbols of a program.
+/// The operand and its axis that a symbol names in a number of an expression, which has no symbols of a program.
 fn named(symbol: &Symbol) -> (usize, i64) {
     match place(symbol) {
         Some((operand, ExtentRef::Axis(axis))) => (operand, axis),
@@ -51,7 +51,8 @@ fn named(symbol: &Symbol) -> (usize, i64) {
     }
 }
 
-/// The operand whose leading extents stand in a list, and how many others it has, where a dim stands for several.
+/// If a dim stands for several extents: the operand whose leading extents they are, and the number of its other
+/// extents.
 pub(super) fn leading(dim: &Dim) -> Option<(usize, usize)> {
     match place(dim.as_symbol()?)? {
         (operand, ExtentRef::Leading(last)) => Some((operand, last)),
@@ -59,7 +60,7 @@ pub(super) fn leading(dim: &Dim) -> Option<(usize, usize)> {
     }
 }
 
-/// The operands whose extents are in dims: up to the last of them.
+/// The number of operands up to the last one whose extents occur in the dims.
 pub(crate) fn operands<'d>(dims: impl IntoIterator<Item = &'d Dim>) -> usize {
     let mut count = 0;
     for dim in dims {
@@ -77,7 +78,7 @@ impl Text for Dim {
         let atom = |atom: &Atom| match atom {
             Atom::Symbol(symbol) => {
                 let (operand, axis) = named(symbol);
-                // A kernel has references to types, a rule has types.
+                // A kernel receives references to types, and a rule receives types.
                 let ty = at.operands[operand].trim_start_matches('&');
                 format!("{path}::extent_of(&{ty}, {axis})")
             }
@@ -95,7 +96,7 @@ impl Text for Dim {
     }
 }
 
-/// Nothing while an extent is unknown.
+/// The value is `None` while an extent is unknown.
 impl Argument for Dim {
     type Value<'v> = Option<i64>;
 
@@ -119,7 +120,7 @@ impl Argument for Dim {
     }
 }
 
-/// What dims stand for, where they become numbers.
+/// The meaning of dims that become numbers.
 #[derive(Clone, Copy)]
 enum Stand {
     /// The extents of a written shape.
@@ -149,13 +150,13 @@ impl Stand {
         }
     }
 
-    /// A number that is written out, which is always known. Of a shape one may be -1.
+    /// A literal number, which is always known. One extent of a shape may be -1.
     fn literal(number: i64) -> i64 {
         rules::as_bound(Some(number))
     }
 }
 
-/// Dims as rules take them.
+/// Dims as an argument of rules.
 pub(super) struct Numbers<'d> {
     dims: &'d [Dim],
     stand: Stand,
@@ -213,7 +214,7 @@ impl Argument for Numbers<'_> {
     }
 }
 
-/// The parts of an index expression as rules take them.
+/// The parts of an index expression as an argument of rules.
 pub(super) struct Subscripts<'s> {
     written: &'s [Subscript],
     values: OnceCell<Vec<rules::Subscript>>,
@@ -280,7 +281,7 @@ pub(super) fn bounds_of(part: &Subscript) -> impl Iterator<Item = &Dim> {
     first.into_iter().chain(second)
 }
 
-/// Dims where the types of the operands are known.
+/// Dims with the extents of operands filled in.
 pub(super) fn known(dims: &[Dim], operands: &[&ty::Type]) -> Result<Vec<Dim>, Overflow> {
     let bindings = extents_in(dims, operands);
     let mut known = Vec::new();
@@ -296,7 +297,7 @@ pub(super) fn known(dims: &[Dim], operands: &[&ty::Type]) -> Result<Vec<Dim>, Ov
     Ok(known)
 }
 
-/// The extents of operands that stand in dims.
+/// The values of the operands' extents that occur in dims.
 pub(super) fn extents_in<'d>(dims: impl IntoIterator<Item = &'d Dim>, operands: &[&ty::Type]) -> Bindings {
     let mut bindings = Bindings::new();
     for dim in dims {

@@ -1,7 +1,8 @@
-//! Operations as expressions have them before there are types: [`Op<Written>`](crate::ir::Op).
+//! The written form of operations, in which expressions have them before types are known:
+//! [`Op<Written>`](crate::ir::Op).
 //!
-//! Attributes are as they are written, and where Core IR has a shape an operand may stand for it. `table.rs` says
-//! of each operation what is known of it, and which operations of Core IR it is where types are known.
+//! Attributes are stored as written. Where Core IR has a shape, an operand may take its place. `table.rs` has a row for
+//! each operation, and the operations of Core IR that it becomes when types are known.
 
 mod arguments;
 mod calls;
@@ -41,7 +42,7 @@ macro_rules! ids {
         pub struct $name(u32);
 
         impl $name {
-            /// The one at this position.
+            /// The id with this position.
             ///
             /// # Panics
             /// If the position exceeds 32 bits, which no program that fits in memory reaches.
@@ -49,7 +50,7 @@ macro_rules! ids {
                 Self(u32::try_from(position).expect("a program has fewer than 2^32 parts"))
             }
 
-            /// Its position.
+            /// The position of the id.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -59,22 +60,22 @@ macro_rules! ids {
 pub(crate) use ids;
 
 ids! {
-    /// What an input is read from: the leaf of a program at this position.
+    /// The leaf of a program that an input reads, by its position.
     LeafId
 }
 
-/// The form of programs without types: attributes as they are written, and shapes that are those of a witness.
+/// The form of programs without types. Attributes are stored as written, and a shape may be that of a witness.
 ///
-/// A *witness* is an operand of which only the type is read, see [`Op::reads`].
+/// A *witness* is an operand whose type is read but not its elements, see [`Op::reads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Written {}
 
 impl Form for Written {
     type Name = LeafId;
-    /// Its element type is that of the witness, if it has one, or [`Constant::dtype`].
+    /// It has the element type of the witness, if there is one, or [`Constant::dtype`].
     type Const = Box<Constant>;
     type Shape = Extents;
-    /// Negative ones count from the end; left out they mean every axis, of a squeeze every one of extent 1.
+    /// Negative axes count from the end. If left out, they mean every axis; for a squeeze, every axis of extent 1.
     type Axes = Option<Vec<i64>>;
     type Permutation = Permutation;
     type Indices = Vec<Subscript>;
@@ -82,33 +83,33 @@ impl Form for Written {
     type Own = Own;
 }
 
-/// An operation; its operands are those of the node.
+/// An operation. Its operands are those of the node.
 pub type Op = ir::Op<Written>;
 
-/// Which axes a reduction takes away, as they are written.
+/// The axes of a reduction, as written.
 pub type Reduction = ir::Reduction<Option<Vec<i64>>>;
 
-/// In which order a transposition takes the axes, as [`mind_shape::rules::Permutation`].
+/// The order of the axes in a transpose, as in [`mind_shape::rules::Permutation`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Permutation {
-    /// As written; negative ones count from the end.
+    /// As written. Negative axes count from the end.
     Written(Vec<i64>),
-    /// All in reverse.
+    /// All axes in reverse order.
     Reversed,
-    /// The last two swapped.
+    /// The last two axes swapped.
     Matrices,
 }
 
-/// A shape as it is known without types.
+/// A shape before types are known.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Extents {
-    /// As written; of a reshape one may be -1.
+    /// As written. One extent of a reshape may be -1.
     Written(Vec<Dim>),
-    /// That of the last operand, a witness.
+    /// The shape of the last operand, a witness.
     Like,
 }
 
-/// `[2, -1]`, or `like`.
+/// Writes `[2, -1]`, or `like`.
 impl fmt::Debug for Extents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -118,73 +119,77 @@ impl fmt::Debug for Extents {
     }
 }
 
-/// One part of an index expression; its bounds may be made of extents of operands.
+/// One part of an index expression. Its bounds may contain extents of operands.
 pub type Subscript = rules::Subscript<Dim>;
 
-/// What only programs without types have: where operands or the shape decide, the operation says so.
+/// Operations that only programs without types have. Their meaning depends on the types of operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Own {
-    /// `(a, b)`: `a @ b`, a matrix product, or `dot` where an operand has rank 1.
+    /// `(a, b)`: `a @ b`, a matrix product, or `dot` if an operand has rank 1.
     At,
-    /// `(like)`: zeros or ones of the type of the witness.
+    /// `(like)`: zeros or ones with the type of the witness.
     FilledLike {
-        /// Whether they are ones.
+        /// Whether the elements are ones.
         one: bool,
     },
-    /// `(like)`: how many elements of the witness a reduction takes together, as a single number of its element type.
+    /// `(like)`: the number of elements of the witness that a reduction combines into one, as a single number of its
+    /// element type.
     CountReduced {
-        /// As in a reduction.
+        /// The axes, as in a reduction.
         axes: Option<Vec<i64>>,
     },
-    /// `(like, x, y, …)`: a number made of extents of the operands, of the element type of the first; all are witnesses.
+    /// `(like, x, y, …)`: a number computed from extents of the operands, in the element type of the first. All
+    /// operands are witnesses.
     Extent {
-        /// The number, over extents of operands.
+        /// The number, as a dim over extents of operands.
         number: Dim,
     },
-    /// `(x)`: whether any element is true, or all are, over axes. What is not 0 is true.
+    /// `(x)`: whether any element is true, or all are, over axes. Elements other than 0 are true.
     Truths {
-        /// Whether all have to be.
+        /// Whether all elements have to be true.
         all: bool,
         /// The axes.
         reduction: Reduction,
     },
-    /// `(v, like)`: `v` summed over the axes that broadcasting the shape of the witness to that of `v` adds or stretches.
+    /// `(v, like)`: `v` summed over the axes that are added or stretched when the witness is broadcast to the shape of
+    /// `v`.
     SumLike,
     /// `(v, like)`: `v` converted to the element type of the witness.
     ConvertedLike,
-    /// `(x)`: integers as `i64`; others are no indices.
+    /// `(x)`: integers converted to `i64`, for indices. Other element types are an error.
     Indices,
-    /// `(x, y, …)`: values of one type along a new axis.
+    /// `(x, y, …)`: values of the same type, stacked along a new axis.
     Stack {
-        /// Its position in the result, as it is written.
+        /// The position of the new axis in the result, as written.
         axis: i64,
     },
-    /// `(x)`: it among zeros.
+    /// `(x)`: `x` padded with zeros.
     Pad {
-        /// How many stand before it along each axis.
+        /// The number of zeros before `x` along each axis.
         low: Vec<i64>,
-        /// How many stand behind it.
+        /// The number of zeros after `x` along each axis.
         high: Vec<i64>,
     },
-    /// `(v, x, y, …)`: what of `v` stands where the last of the witnesses does when all of them, and perhaps others, stand one
-    /// after the other along an axis.
+    /// `(v, x, y, …)`: the slice of `v` that belongs to the last witness, where `v` has the shape of the witnesses, and
+    /// perhaps further values, concatenated along an axis.
     JoinedPart {
-        /// As it is written.
+        /// The axis, as written.
         axis: i64,
-        /// How many witnesses stand before the last.
+        /// The number of witnesses before the last.
         part: usize,
     },
-    /// `(dv, x, y, …, v)`: zeros of the shape of the last witness, with `dv` behind the other witnesses along an axis.
+    /// `(dv, x, y, …, v)`: zeros with the shape of the last witness and with `dv` in the place of its part, which
+    /// follows the parts of the other witnesses along an axis.
     JoinedPartGrad {
-        /// As it is written.
+        /// The axis, as written.
         axis: i64,
-        /// How many witnesses stand before the last.
+        /// The number of witnesses before the last.
         part: usize,
     },
-    /// `(dy, a, b)`: what a product passes back to `a`, which is a witness.
+    /// `(dy, a, b)`: the cotangent of `a` in a product. `a` is a witness.
     ProductGradLhs,
-    /// `(dy, a, b)`: what a product passes back to `b`, which is a witness.
+    /// `(dy, a, b)`: the cotangent of `b` in a product. `b` is a witness.
     ProductGradRhs,
-    /// `(dy, x)`: zeros of the shape of the witness with `dy` where the subscripts take from.
+    /// `(dy, x)`: zeros with the shape of the witness and with `dy` at the positions that the subscripts read.
     IndexGrad(Vec<Subscript>),
 }

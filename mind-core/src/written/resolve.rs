@@ -1,4 +1,4 @@
-//! Attributes as they are written, resolved where the types of the operands are known.
+//! Resolves attributes of the written form when the types of the operands are known.
 
 use mind_shape::{DType, Type as RuleType, rules::subscripted};
 
@@ -10,32 +10,32 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// Why attributes as they are written mean nothing for operands of these types.
+/// The reason why attributes are invalid for the types of the operands.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Unresolved {
-    /// An axis is out of range for a rank.
+    /// The axis is out of range for the rank.
     Axis(i64, usize),
-    /// An axis stands twice; those before it, resolved.
+    /// The axis is repeated. The list holds the axes before it, resolved.
     Twice(i64, Vec<i64>),
-    /// Axes are written and there are none.
+    /// The list of axes is empty.
     NoAxes,
-    /// So many extents are left open.
+    /// This number of extents is left open, which is more than one.
     Open(usize),
-    /// The other extents' product does not divide the number of elements.
+    /// The product of the other extents, the first dim, does not divide the number of elements, the second.
     Indivisible(Dim, Dim),
-    /// There is not an amount of at least 0 for each axis, as this says.
+    /// The padding does not have one amount of at least 0 per axis. The message describes the mistake.
     Amounts(String),
-    /// An extent of the result leaves what can be computed.
+    /// An extent of the result exceeds a limit.
     Extent(Overflow),
     /// Indices are not integers.
     NoIndices,
-    /// The operand at this position is not of the type of the first.
+    /// The operand at this position has another type than the first.
     Unlike(usize),
-    /// An extent leaves what can be computed.
+    /// An extent or a number of elements exceeds a limit.
     Overflow(Overflow),
 }
 
-/// The axes that a reduction takes away, of none every one.
+/// The axes of a reduction. `None` means every axis.
 pub(super) fn reduced(axes: Option<&[i64]>, keepdims: bool, rank: usize) -> Result<Reduction, Unresolved> {
     let axes = match axes {
         Some([]) if rank > 0 => return Err(Unresolved::NoAxes),
@@ -45,7 +45,7 @@ pub(super) fn reduced(axes: Option<&[i64]>, keepdims: bool, rank: usize) -> Resu
     Ok(Reduction { axes, keepdims })
 }
 
-/// The axes that are squeezed, of none every one of extent 1.
+/// The axes of a squeeze. `None` means every axis of extent 1.
 pub(super) fn squeezed_axes(axes: Option<&[i64]>, operand: &Type) -> Result<Vec<i64>, Unresolved> {
     match axes {
         Some(axes) => resolved_axes(axes, operand.rank()),
@@ -53,7 +53,7 @@ pub(super) fn squeezed_axes(axes: Option<&[i64]>, operand: &Type) -> Result<Vec<
     }
 }
 
-/// A slice where the types of the operands are known.
+/// A slice with its bounds resolved by the types of the operands.
 pub(super) fn sliced(slice: &Slice, operands: &[&Type]) -> Result<Box<Slice>, Unresolved> {
     let bounds = |bounds: &[Dim]| known(bounds, operands).map_err(Unresolved::Overflow);
     Ok(Box::new(Slice {
@@ -63,17 +63,18 @@ pub(super) fn sliced(slice: &Slice, operands: &[&Type]) -> Result<Box<Slice>, Un
     }))
 }
 
-/// What an index expression takes of the operand at a position, and the axes that it drops, where every extent is known.
+/// The slice that an index expression takes of the operand at `position_of`, and the axes that it drops. Every extent
+/// is known.
 pub(super) fn index(operands: &[&Type], position_of: usize, subscripts: &[Subscript]) -> (Slice, Vec<i64>) {
     let operand = operands[position_of];
     let extents = operand.shape.as_literals().expect("every extent is known");
     let bindings = extents_in(subscripts.iter().flat_map(bounds_of), operands);
     let bound = |bound: &Dim| bound.evaluate(&bindings).expect("the rule of the index expression holds");
     let subscripts: Vec<_> = subscripts.iter().map(|part| with_bounds(part, bound)).collect();
-    // Of the type the rule reads the extents alone.
+    // The rule only reads the extents of the type.
     let taken = subscripted(RuleType::new(DType::F32, &extents), &subscripts);
     let taken = &taken.expect("the rule of the index expression holds")[..operand.rank()];
-    // One past the last place that is taken; the next step may already be outside.
+    // One past the last position that is taken, limited by the extent, since the next step may be outside.
     let end = |axis: usize| (taken[axis].start + taken[axis].extent * taken[axis].step).min(extents[axis]);
     let slice = Slice {
         starts: taken.iter().map(|taken| Dim::literal(taken.start)).collect(),
@@ -83,7 +84,7 @@ pub(super) fn index(operands: &[&Type], position_of: usize, subscripts: &[Subscr
     (slice, (0..taken.len()).filter(|axis| taken[*axis].dropped).map(position).collect())
 }
 
-/// Axes as positions, ascending: negative ones count from the end.
+/// Axes as positions, in ascending order. Negative axes count from the end.
 pub(super) fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Unresolved> {
     let count = position(rank);
     let mut axes = Vec::new();
@@ -101,7 +102,7 @@ pub(super) fn resolved_axes(written: &[i64], rank: usize) -> Result<Vec<i64>, Un
     Ok(axes)
 }
 
-/// A permutation with the axes counted from the front. What is none is told by inference.
+/// A permutation with the axes counted from the front. Inference reports an invalid one.
 pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Vec<i64> {
     let count = position(rank);
     match permutation {
@@ -117,7 +118,7 @@ pub(super) fn permuted(permutation: &Permutation, rank: usize) -> Vec<i64> {
     }
 }
 
-/// The shape of a padded value, and the box of it in which that stands.
+/// The shape of a padded value, and the box in it that holds the operand.
 pub(super) fn padded(operand: &Type, low: &[i64], high: &[i64]) -> Result<(Shape, Slice), Unresolved> {
     let rank = operand.rank();
     if low.len() != rank || high.len() != rank {
@@ -140,7 +141,7 @@ pub(super) fn padded(operand: &Type, low: &[i64], high: &[i64]) -> Result<(Shape
     Ok((shape, Slice { starts, ends, steps: vec![1; rank] }))
 }
 
-/// The shape that is written, or that of the last operand.
+/// The written shape, or the shape of the last operand.
 pub(super) fn shape_of(shape: &Extents, operands: &[&Type]) -> Shape {
     match shape {
         Extents::Written(dims) => dims.iter().cloned().collect(),
@@ -148,7 +149,7 @@ pub(super) fn shape_of(shape: &Extents, operands: &[&Type]) -> Shape {
     }
 }
 
-/// The shape that is written, with the extent worked out that is -1.
+/// The written shape, with the extent -1 replaced by the one that fits.
 pub(super) fn reshaped(dims: &[Dim], operand: &Type) -> Result<Shape, Unresolved> {
     let open = |dim: &Dim| dim.as_literal() == Some(-1);
     match dims.iter().filter(|dim| open(dim)).count() {

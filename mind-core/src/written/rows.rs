@@ -1,4 +1,4 @@
-//! What is known of an operation before there are types, whichever it is.
+//! The properties of an operation that are known without types.
 
 use std::ops::Range;
 
@@ -12,75 +12,77 @@ use crate::{
     ty::DType,
 };
 
-/// What is known of an operation before there are types.
+/// The properties of an operation that are known without types.
 pub(super) struct Row {
     pub(super) kind: Kind,
-    /// The operands that are *witnesses*: only their types are read.
+    /// The operands that are *witnesses*: their types are read, but not their elements.
     pub(super) witnesses: Range<usize>,
-    /// What has the element type of the result.
+    /// The operands that have the element type of the result.
     pub(super) elements: Elements,
-    /// The operand whose shape the result has.
+    /// The operand whose shape the result has, if there is one.
     pub(super) like: Option<usize>,
-    /// How many axes the result has; nothing of an input.
+    /// The rank of the result. `None` for an input.
     pub(super) axes: Option<Axes>,
-    /// The extents of the result as they are written, if they are; one may be -1.
+    /// The extents of the result, if they are written as literals. One may be -1.
     pub(super) extents: Option<Vec<i64>>,
-    /// Those of the witnesses of which extents stand in attributes.
+    /// The witnesses whose extents occur in attributes.
     pub(super) lenders: Range<usize>,
 }
 
-/// What has the element type of a result.
+/// The operands that have the element type of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
     /// All operands.
     All,
-    /// This operand alone.
+    /// Only this operand.
     Only(usize),
-    /// The operands from this one on; those before are of truth values.
+    /// The operands from this one on. Those before are `bool`.
     From(usize),
-    /// It is this one, whatever that of the operands is, which all have.
+    /// The result has this element type. All operands have the same one, which does not matter.
     Own(DType),
 }
 
-/// How many axes a result has.
+/// The rank of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Axes {
-    /// So many.
+    /// This number of axes.
     Known(usize),
-    /// So many, and with them those of each of these operands without so many of its last.
+    /// This number of axes, plus the axes of operands: each pair has an operand and the number of its last axes that
+    /// are left out.
     Listed(usize, Vec<(usize, usize)>),
-    /// As many as this operand.
+    /// The rank of this operand.
     Of(usize),
-    /// So many less than the first operand.
+    /// The rank of the first operand, less this number.
     Less(usize),
-    /// So many more than the first operand.
+    /// The rank of the first operand, plus this number.
     More(usize),
-    /// As the first two operands, broadcast.
+    /// The rank of the first two operands, broadcast.
     Broadcast,
-    /// As all operands, broadcast.
+    /// The rank of all operands, broadcast.
     BroadcastAll,
-    /// As the product of the first two operands.
+    /// The rank of the product of the first two operands.
     Product,
-    /// As the second operand, and one less than the first.
+    /// The rank of the second operand plus that of the first, less 1.
     Picked,
-    /// Extents decide.
+    /// The rank depends on extents.
     Any,
 }
 
-/// What kind of work an operation is.
+/// The kind of work that an operation does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing: its elements are there.
+    /// No work: the elements exist already.
     Given,
-    /// Nothing: its elements are those of its operand.
+    /// No work: the elements are those of the operand.
     View,
-    /// For each element by itself, as fast as reading one.
+    /// A function of each element that is about as fast as reading the element.
     Cheap,
-    /// For each element by itself, slower.
+    /// A function of each element that is slower.
     Dear,
-    /// An element read or known, at another place: computed wherever it is needed.
+    /// Each element is known, or is an element of the operand at another position. It is computed wherever it is
+    /// needed.
     Free,
-    /// A kernel of its own.
+    /// An operation with its own kernel.
     Kernel,
 }
 
@@ -115,32 +117,32 @@ impl Row {
         Self { axes: Some(axes), ..self }
     }
 
-    /// Of the shape of the first operand, whatever it is.
+    /// The result has the shape of the first operand.
     pub(super) fn same(self) -> Self {
         Self { like: Some(0), ..self }
     }
 
-    /// With an operand of which only the type is read.
+    /// This operand is a witness.
     pub(super) fn witness(self, witness: usize) -> Self {
         Self { witnesses: witness..witness + 1, ..self }
     }
 
-    /// Of the shape of this operand, where of all but the first only the types are read.
+    /// The result has the shape of this operand. All operands except the first are witnesses.
     pub(super) fn like_last(self, last: usize) -> Self {
         Self { witnesses: 1..last + 1, ..self.like(last) }
     }
 
-    /// Of the shape of an operand of which nothing else is read.
+    /// The result has the shape of this operand, a witness.
     pub(super) fn like(self, witness: usize) -> Self {
         Self { like: Some(witness), ..self.witness(witness).axes(Axes::Of(witness)) }
     }
 
-    /// Of these extents.
+    /// The result has these extents.
     pub(super) fn extents(self, extents: Vec<i64>) -> Self {
         Self { axes: Some(Axes::Known(extents.len())), extents: Some(extents), ..self }
     }
 
-    /// Of these extents.
+    /// The result has these extents.
     pub(super) fn written(self, shape: &[Dim]) -> Self {
         let row = match shape.iter().map(Dim::as_literal).collect::<Option<Vec<_>>>() {
             Some(extents) => self.extents(extents),
@@ -153,7 +155,7 @@ impl Row {
         row.over(shape)
     }
 
-    /// With dims in attributes, made of extents of the operands behind the first: these are witnesses.
+    /// The attributes have these dims. The operands after the first whose extents occur in them are witnesses.
     pub(super) fn over<'d>(self, dims: impl IntoIterator<Item = &'d Dim>) -> Self {
         match operands(dims) {
             0 | 1 => self,
@@ -164,7 +166,7 @@ impl Row {
         }
     }
 
-    /// Of this shape, which may be that of the operand here.
+    /// The result has this shape, which may be the shape of the operand `witness`.
     pub(super) fn shaped(self, shape: &Extents, witness: usize) -> Self {
         match shape {
             Extents::Written(_) => self,
@@ -172,7 +174,7 @@ impl Row {
         }
     }
 
-    /// With an operand of indices, or more: only this one has the element type of the result.
+    /// Only this operand has the element type of the result. Others may be indices.
     pub(super) fn alone(self, operand: usize) -> Self {
         Self { elements: Elements::Only(operand), ..self }
     }

@@ -1,4 +1,4 @@
-//! What the written form knows of each operation: one statement an operation.
+//! The table of the written form, with one statement per operation.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// Operations of Core IR, each of the result of the one before.
+/// Operations of Core IR, each applied to the result of the one before.
 type Core = Result<Vec<ir::Op>, Unresolved>;
 
 /// The operands of an operation.
@@ -33,7 +33,7 @@ const X: Operand = Operand(0);
 const Y: Operand = Operand(1);
 const Z: Operand = Operand(2);
 
-/// What is given, or else the other.
+/// The given expression, or else the other one.
 macro_rules! given {
     ([$given:expr], $other:expr) => {
         $given
@@ -43,15 +43,16 @@ macro_rules! given {
     };
 }
 
-/// Of each operation
+/// Each operation has these entries:
 ///
-/// - `is`: its row;
-/// - `rule`: which function of `mind_shape::rules` its rule is, and of what. That is said once and becomes a call for
-///   types that are known here and the text of one for those that only rustc knows, so that both ask the same;
-/// - `check`: which function of the run time finds before it runs that operands have no element that it cannot take;
-/// - `run`: which function of the run time computes it, and of what, where it is of the kind [`Kind::Kernel`]. An operand
-///   that is a witness is given as its type, and where the result goes comes last. Plans of typed programs call it too;
-/// - `core`: which operations of Core IR it is, where the types of the operands are known.
+/// - `is`: its row.
+/// - `rule`: its rule, a function of `mind_shape::rules`, with the arguments. The entry becomes a call for types that
+///   are known here, and Rust code of a call for types that only rustc knows. Both use the same rule.
+/// - `check`: the function of the run time that checks the operands' elements before the operation runs.
+/// - `run`: the function of the run time that computes an operation of the kind [`Kind::Kernel`], with the arguments. A
+///   witness is passed as its type. The destination of the result is the last argument. Plans of typed programs call
+///   the same function.
+/// - `core`: the operations of Core IR that it becomes when the types of the operands are known.
 macro_rules! statements {
     (|$op:ident, $types:ident| $($pattern:pat $(if $guard:expr)? => {
         is: $row:expr,
@@ -60,7 +61,7 @@ macro_rules! statements {
         $(run: $run:expr => ($($given:expr),*),)?
         core: $core:expr,
     })+) => {
-        /// What is known of an operation.
+        /// The row of an operation.
         #[allow(unused_variables, reason = "of what a pattern binds each of these functions reads a part")]
         fn row($op: &Op) -> Row {
             match $op {
@@ -68,10 +69,10 @@ macro_rules! statements {
             }
         }
 
-        /// Hands on what the rule of an operation says of operands of these types.
+        /// Calls `then` with the result of the operation's rule for operands of these types.
         ///
         /// # Panics
-        /// If the operation is an input or a constant: what is known of these does not come from operands.
+        /// If the operation is an input or a constant, whose types do not follow from operands.
         #[allow(unused_variables, reason = "as above")]
         pub(crate) fn rule<R>(
             $op: &Op,
@@ -85,10 +86,10 @@ macro_rules! statements {
             }
         }
 
-        /// The call of that rule in Rust, as `gather(n0, n1)`.
+        /// The call of the rule in Rust, as `gather(n0, n1)`.
         ///
         /// # Panics
-        /// If the operation is an input or a constant, which have none.
+        /// If the operation is an input or a constant, which have no rule.
         #[allow(unused_variables, reason = "as above")]
         pub fn rule_text($op: &Op, at: &Texts<'_>) -> String {
             match $op {
@@ -101,10 +102,10 @@ macro_rules! statements {
             }
         }
 
-        /// The call in Rust of what computes an operation, as `gather(x, i, "i", out)`.
+        /// The call in Rust of the function that computes an operation, as `gather(x, i, "i", out)`.
         ///
         /// # Panics
-        /// If no function of the run time does: it is a view, or loops compute it.
+        /// If no function of the run time computes it: it is a view, or loops compute it.
         #[allow(unused_variables, reason = "as above")]
         pub fn kernel_text($op: &Op, at: &Texts<'_>) -> String {
             match $op {
@@ -114,7 +115,8 @@ macro_rules! statements {
             }
         }
 
-        /// The call in Rust of what checks its operands first, as `check_picked(x, i, 0, "i")`, if something has to.
+        /// The call in Rust of the function that checks the operands first, as `check_picked(x, i, 0, "i")`, if the
+        /// operation has one.
         #[allow(unused_variables, reason = "as above")]
         pub fn check_text($op: &Op, at: &Texts<'_>) -> Option<String> {
             match $op {
@@ -122,11 +124,13 @@ macro_rules! statements {
             }
         }
 
-        /// The operations of Core IR that one is on operands of these types, witnesses among them: the first of those that
-        /// are read, each further one of the result before. Where there are none the result is the first operand.
+        /// The operations of Core IR that an operation becomes on operands of these types, which include witnesses. The
+        /// first one reads the operands that are not witnesses, and each further one reads the result before it. If the
+        /// list is empty, the result is the first operand.
         ///
         /// # Panics
-        /// If it is no such row: an input, a constant, or an operation of this form that types decide.
+        /// If the operation has no such entry: an input, a constant, or an operation of this form that is resolved
+        /// elsewhere.
         #[allow(unused_variables, reason = "as above")]
         pub(crate) fn resolve($op: &Op, $types: &[&Type]) -> Core {
             match $op {
@@ -628,10 +632,10 @@ pub(crate) const FUNCTIONS: &[Function] = &[
     .with(&[AttributeForm::Text], 0),
 ];
 
-/// What functions along an axis are given.
+/// The attributes of cumulations.
 const CUMULATION: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag, AttributeForm::Flag];
 
-/// What sorting is given.
+/// The attributes of sorting.
 const SORTING: &[AttributeForm] = &[AttributeForm::Integer, AttributeForm::Flag];
 
 fn cumulated(cumulate: Cumulate, mut given: GivenAttributes) -> Op {
@@ -639,7 +643,7 @@ fn cumulated(cumulate: Cumulate, mut given: GivenAttributes) -> Op {
     Op::Cumulate(cumulate, Cumulation { axis, reverse: given.flag(1), exclusive: given.flag(2) })
 }
 
-/// The operation of Core IR that each operand goes through before those of [`resolve`], if there is one.
+/// The operation of Core IR that is applied to each operand before those of [`resolve`], if there is one.
 pub(crate) fn each(op: &Op, types: &[&Type]) -> Result<Option<ir::Op>, Unresolved> {
     let Op::Own(Own::Stack { axis }) = op else { return Ok(None) };
     let axes = resolved_axes(&[*axis], types[0].rank() + 1)?;
@@ -659,12 +663,12 @@ pub(crate) fn expanded(axes: Vec<i64>) -> Op {
     Op::Arrange(Arrange::ExpandDims { axes })
 }
 
-/// `full(shape, x)` of a tensor: it at every index of a shape.
+/// `full(shape, x)` for a tensor `x`: `x` broadcast to a shape.
 pub(crate) fn spread(shape: Vec<Dim>) -> Op {
     Op::Arrange(Arrange::BroadcastTo { shape: Extents::Written(shape) })
 }
 
-/// What an index expression of a tensor of this shape is: an element, or a box of which axes are dropped.
+/// The operations of an index expression on a tensor of this shape: an element, or a box from which axes are dropped.
 pub(crate) fn part(slice: Slice, dropped: Vec<i64>, shape: &Shape) -> Vec<ir::Op> {
     if !dropped.is_empty() && dropped.len() == shape.rank() {
         return vec![ir::Op::Part(Part::Index { indices: slice.starts })];
@@ -673,19 +677,19 @@ pub(crate) fn part(slice: Slice, dropped: Vec<i64>, shape: &Shape) -> Vec<ir::Op
     slice.into_iter().chain(squeeze(dropped)).collect()
 }
 
-/// Where a value of this type stands behind all but the first and the last of these.
+/// The box of a concatenation that holds `part`, after the operands between the first and the last of `types`.
 fn joined(types: &[&Type], part: &Type, axis: i64) -> Result<Box<Slice>, Unresolved> {
     let axis = position(resolved_axes(&[axis], part.rank())?[0]);
     let before = types[1..types.len() - 1].iter().copied();
     place_of_part(before, part, axis).map(Box::new).map_err(Unresolved::Overflow)
 }
 
-/// Axes removed, if there are any.
+/// The squeeze of these axes, if there are any.
 fn squeeze(axes: Vec<i64>) -> Option<ir::Op> {
     (!axes.is_empty()).then_some(ir::Op::Arrange(Arrange::Squeeze { axes }))
 }
 
-/// One operation.
+/// A list of one operation.
 fn one(op: ir::Op) -> Core {
     Ok(vec![op])
 }
@@ -708,12 +712,12 @@ fn bounds_in(indices: &[Subscript]) -> impl Iterator<Item = &Dim> {
     indices.iter().flat_map(bounds_of)
 }
 
-/// The position of the operand behind the first and those of which extents stand in dims.
+/// The position of the operand that follows the first one and those whose extents occur in dims.
 fn behind<'d>(dims: impl IntoIterator<Item = &'d Dim>) -> usize {
     operands(dims).max(1)
 }
 
-/// How many axes a reduction leaves.
+/// The rank of the result of a reduction.
 fn reduced_to(axes: &Option<Vec<i64>>, keepdims: bool) -> Axes {
     match axes {
         _ if keepdims => Axes::Of(0),
@@ -722,13 +726,13 @@ fn reduced_to(axes: &Option<Vec<i64>>, keepdims: bool) -> Axes {
     }
 }
 
-/// How many axes an index expression drops.
+/// The number of axes that an index expression drops.
 fn dropped(indices: &[Subscript]) -> usize {
     indices.iter().filter(|part| matches!(part, Subscript::At(_))).count()
 }
 
 impl Op {
-    /// Every dim in its attributes.
+    /// Every dim in the attributes.
     pub(crate) fn dims_mut(&mut self) -> Vec<&mut Dim> {
         fn extents(shape: &mut Extents) -> Vec<&mut Dim> {
             match shape {
@@ -796,40 +800,40 @@ impl Op {
         }
     }
 
-    /// The operands of which extents stand in attributes. They are witnesses, behind the operands that have been written and
-    /// before any other.
+    /// The operands whose extents occur in attributes. They are witnesses, which come after the written operands and
+    /// before any others.
     pub(crate) fn lenders(&self) -> Range<usize> {
         row(self).lenders
     }
 
-    /// Whether the elements of this operand are read; else it is a witness.
+    /// Whether the elements of this operand are read; otherwise it is a witness.
     pub fn reads(&self, position: usize) -> bool {
         !row(self).witnesses.contains(&position)
     }
 
-    /// The operand whose shape the result has, whatever it is.
+    /// The operand whose shape the result has, if there is one.
     pub fn like(&self) -> Option<usize> {
         row(self).like
     }
 
-    /// What kind of work it is.
+    /// The kind of work.
     pub(crate) fn kind(&self) -> Kind {
         row(self).kind
     }
 
-    /// Whether each element is one of the first operand, at another place: loops read it there.
+    /// Whether each element is an element of the first operand at another position. Loops read it there.
     pub fn is_spread(&self) -> bool {
         self.kind() == Kind::Free && self.reads(0)
     }
 
-    /// What has the element type of the result.
+    /// The operands that have the element type of the result.
     pub fn elements(&self) -> Elements {
         row(self).elements
     }
 
-    /// The first of the operands, of which there are so many, that have one element type up to the last.
+    /// The position of the first operand from which on all have the same element type; `operands` is their number.
     pub(crate) fn first_alike(&self, operands: usize) -> usize {
-        // Of an operation of one operand more is not known where its attributes have symbols.
+        // The row is not needed for a single operand.
         match operands {
             0 | 1 => 0,
             _ => match self.elements() {
@@ -840,12 +844,12 @@ impl Op {
         }
     }
 
-    /// How many axes the result has; nothing of an input.
+    /// The rank of the result. `None` for an input.
     pub fn axes(&self) -> Option<Axes> {
         row(self).axes
     }
 
-    /// The extents of the result as they are written, if they are; one may be -1.
+    /// The extents of the result, if they are written as literals. One may be -1.
     pub(crate) fn extents(&self) -> Option<Vec<i64>> {
         row(self).extents
     }
@@ -855,7 +859,7 @@ impl Op {
         if let Self::Map(map) = self {
             return map.row().flows_to(position);
         }
-        // Its element type is that of a witness.
+        // The result has the element type of a witness, but depends on the first operand.
         if let Self::Own(Own::ConvertedLike) = self {
             return position == 0;
         }

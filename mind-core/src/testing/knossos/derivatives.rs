@@ -1,4 +1,4 @@
-//! Derivatives against differences, and against each other.
+//! Comparison of derivatives with differences and with each other.
 
 use crate::{
     knossos::{
@@ -10,21 +10,22 @@ use crate::{
     random::Random,
 };
 
-/// How far forward and reverse mode may be apart, of the sizes of what they add up.
+/// The largest difference between forward and reverse mode, relative to the sum of the magnitudes that they add.
 const DOT_TOLERANCE: f64 = 1e-9;
 
-/// How far a derivative and a difference may be apart, of their size or 1.
+/// The largest difference between a derivative and a finite difference, relative to their magnitude or 1.
 const DIFFERENCE_TOLERANCE: f64 = 1e-5;
 
-/// Steps of differences; where a function is curved the best one is a short one, where its values are large a long one.
+/// Steps of differences. Curved functions need a short step, and functions with large values need a long one.
 const STEPS: [f64; 4] = [1e-4, 1e-5, 1e-6, 1e-7];
 
-/// Checks every form of derivative of a function at a point: the forward one against central differences, the reverse one by
-/// its product with the forward one, the value of the first half, and that all are of their types and verify.
-/// Nothing is said where the function fails at the point, or has a value beyond 10⁶ that differences cannot be taken of.
+/// Checks every form of derivative of a function at a point. The forward derivative is compared with central
+/// differences, the reverse one with the forward one by a product, and the value of the first half with the function's
+/// value. All must have their types and verify. No derivative is checked if the function fails at the point.
+/// Differences are not used if a value is beyond 10⁶.
 ///
 /// # Errors
-/// What is wrong, with the numbers.
+/// The mistake, with the numbers.
 pub fn check_derivatives(
     program: &mut Program,
     id: FunctionId,
@@ -57,7 +58,7 @@ pub fn check_derivatives(
         })?;
         Ok::<_, String>(value)
     };
-    // The halves are called in texts only: a run gives no tape out.
+    // The halves are only called in texts, since a run cannot return a tape.
     let [fwd, rev, first, _, shape] = ids;
     let shape = derived(program, shape, at)?;
     ensure(shape.floats().is_empty(), || format!("[shape {name}] gives {shape}"))?;
@@ -83,10 +84,10 @@ pub fn check_derivatives(
     .map_err(|message| format!("[fwd {name}] {message}"))
 }
 
-/// The same of the reverse and of the forward derivative of a function: its second derivatives.
+/// As [`check_derivatives`], for the derivatives of the reverse and of the forward derivative of a function.
 ///
 /// # Errors
-/// What is wrong, with the numbers.
+/// The mistake, with the numbers.
 pub fn check_second_derivatives(
     program: &mut Program,
     id: FunctionId,
@@ -109,18 +110,18 @@ pub fn check_second_derivatives(
     Ok(Checked::Right)
 }
 
-/// What came of a check without a mistake.
+/// The result of a check without a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// The derivatives are right.
     Right,
     /// The function fails at the point.
     Undefined,
-    /// Differences say nothing here.
+    /// Differences are too inaccurate here.
     Rough,
 }
 
-/// Instructions that a function may run where its derivatives are checked.
+/// The most instructions that a function may run when its derivatives are checked.
 const MOST_STEPS: u64 = 2_000_000;
 
 const FORMS: [Derivative; 5] =
@@ -130,8 +131,8 @@ fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(message()) }
 }
 
-/// Compares a change with central differences of several steps; one of them has to be close. Where the differences are as far
-/// apart as they are from the change, they say nothing.
+/// Compares a derivative with central differences of several steps, one of which has to be close. If the differences
+/// vary as much as they differ from the derivative, they are too inaccurate to decide.
 fn differences(forward: &Value, at: impl Fn(f64) -> Option<Value>) -> Result<Checked, String> {
     let forward = forward.floats();
     let mut before: Option<Vec<f64>> = None;
@@ -164,7 +165,8 @@ fn differences(forward: &Value, at: impl Fn(f64) -> Option<Value>) -> Result<Che
     }
 }
 
-/// The greatest distance between numbers at one position, of their size or 1, and where it is; NaN is far from all.
+/// The largest difference between numbers at the same position, relative to their magnitude or 1, with its position.
+/// The difference from NaN is infinite.
 fn apart(x: &[f64], y: &[f64]) -> (f64, usize) {
     let mut worst = (0.0, 0);
     for (position, (x, y)) in x.iter().zip(y).enumerate() {
@@ -176,7 +178,7 @@ fn apart(x: &[f64], y: &[f64]) -> (f64, usize) {
     worst
 }
 
-/// The one argument that parameters are.
+/// The arguments as a single value: several become a tuple.
 fn argument(arguments: &[Value]) -> Value {
     match arguments {
         [one] => one.clone(),
@@ -194,7 +196,7 @@ fn moved(x: &Value, dx: &Value, h: f64) -> Value {
     x.map_floats(&mut |value| value + h * changes.next().expect("a tangent has the floats of its value"))
 }
 
-/// Whether two values are equal to the bit, but that every NaN equals every other.
+/// Whether two values are equal bit for bit, except that every NaN equals every other.
 fn same(x: &Value, y: &Value) -> bool {
     let bits = |value: &Value| -> Vec<u64> {
         value.floats().iter().map(|x| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }).collect()

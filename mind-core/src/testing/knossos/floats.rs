@@ -64,13 +64,13 @@ impl Generator {
         })
     }
 
-    /// Between 0.25 and 2.25, and smooth.
+    /// An expression between 0.25 and 2.25 that is smooth.
     fn positive(&mut self, depth: usize) -> Part {
         let small = self.small(depth);
         Node::form(Ty::Float, "add", ["1.25".into(), small]).into()
     }
 
-    /// Between -1 and 1, and smooth.
+    /// An expression between -1 and 1 that is smooth.
     fn small(&mut self, depth: usize) -> Part {
         let x = self.expression(&Ty::Float, depth);
         Node::form(Ty::Float, *self.random.pick(&["sin", "cos", "tanh"]), [x.into()]).into()

@@ -26,7 +26,7 @@ impl Generator {
             4 => self.unpacked(&ty, depth),
             5 | 6 => self.call(&ty, depth)?,
             7 => {
-                // A member of a tuple that is made for it.
+                // A member of a new tuple.
                 let before = self.random.below(2);
                 let mut members: Vec<_> = (0..before).map(|_| self.ty(0)).collect();
                 members.push(ty.clone());
@@ -132,7 +132,7 @@ impl Generator {
         Some(Node::form(ty, "tuple", parts))
     }
 
-    /// Small ones, so that their Floats are.
+    /// Small integers, so that Floats made from them are small.
     pub fn integer(&mut self, depth: usize) -> Option<Node> {
         let part = |this: &mut Self| Part::from(this.expression(&Ty::Integer, depth.min(1)));
         Some(match self.random.below(9) {
@@ -190,7 +190,7 @@ impl Generator {
             }
             5 => Node::form(Ty::Bool, "not", [of(self, &Ty::Bool)]),
             _ => {
-                // Floats that are equal by chance are not where a derivative exists.
+                // The two sides are the same value: where different Floats happen to be equal, no derivative exists.
                 let ty = self.ty(1);
                 let value = self.leaf(&ty);
                 Node::form(Ty::Bool, *self.random.pick(&["eq", "ne"]), [value.clone().into(), value.into()])

@@ -1,4 +1,4 @@
-//! The walk: functions, scopes, and expressions of a wanted type.
+//! The generator: functions, scopes, and expressions of a wanted type.
 
 use super::{
     program::{Def, Node, Part, RandomProgram, size},
@@ -11,7 +11,7 @@ pub fn random_program(seed: u64, size: usize) -> RandomProgram {
     generate(Random::new(seed), size)
 }
 
-/// As [`random_program`], of choices that the bytes make: what a fuzzer varies.
+/// As [`random_program`], with choices made by the bytes, which a fuzzer varies.
 pub fn program_from_bytes(bytes: &[u8]) -> RandomProgram {
     generate(Random::from_bytes(bytes), 5 + bytes.len() / 4 % 60)
 }
@@ -28,12 +28,12 @@ fn generate(random: Random, size: usize) -> RandomProgram {
 
 pub(super) struct Generator {
     pub random: Random,
-    /// The innermost last; a later one of the same name hides an earlier one.
+    /// The variables in scope, the innermost last. A later one hides an earlier one of the same name.
     variables: Vec<(String, Ty)>,
     functions: Vec<Known>,
-    /// How many expressions the function at hand may still have.
+    /// The number of expressions that the current function may still have.
     left: usize,
-    /// How many derivatives the program may still call: each makes the derivatives of the program larger.
+    /// The number of derivatives that the program may still call. Each makes the derivatives of the program larger.
     derivatives: usize,
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Generator {
 #[derive(Clone, Debug)]
 struct Known {
     def: Def,
-    /// Whether the first argument says how often it calls itself.
+    /// Whether the function calls itself, with the number of calls as the first argument.
     is_recursive: bool,
 }
 
 impl Generator {
-    /// The function that is the program's: at least one Float goes in, and one comes out.
+    /// Adds the main function. It has at least one Float in its parameters and one in its result.
     fn main(&mut self, size: usize) {
         let mut parameters = self.parameters();
         parameters.push((self.name(), self.float_ty()));
@@ -57,7 +57,7 @@ impl Generator {
         self.define(RandomProgram::NAME.into(), parameters, &result, size);
     }
 
-    /// A function to be called. Some call themselves, and some have a name that is there already.
+    /// Adds a function that others may call. Some call themselves, and some overload an existing name.
     fn helper(&mut self, size: usize) {
         let (mut parameters, result) = (self.parameters(), self.ty(2));
         let is_recursive = self.random.once_in(4);
@@ -118,7 +118,7 @@ impl Generator {
         parameters
     }
 
-    /// A type, nested at most so deep.
+    /// A random type, nested at most `depth` levels deep.
     pub fn ty(&mut self, depth: usize) -> Ty {
         match self.random.below(if depth == 0 { 6 } else { 12 }) {
             0 => Ty::Integer,
@@ -136,7 +136,7 @@ impl Generator {
         }
     }
 
-    /// A type that holds a Float.
+    /// A random type that contains a Float.
     fn float_ty(&mut self) -> Ty {
         match self.random.below(4) {
             0 => Ty::tensor(self.extents(), Ty::Float),
@@ -154,7 +154,7 @@ impl Generator {
         (*self.random.pick(&["a", "b", "c", "x", "y", "z", "v", "w"])).into()
     }
 
-    /// What is written while these variables are there.
+    /// Calls `write` with these variables in scope.
     pub fn within<T>(
         &mut self,
         variables: impl IntoIterator<Item = (String, Ty)>,
@@ -167,7 +167,7 @@ impl Generator {
         written
     }
 
-    /// A variable that can stand for this type, or a part of one.
+    /// A variable of this type, or a part of one.
     pub fn variable(&mut self, ty: &Ty) -> Option<Node> {
         let hidden = |at: usize, name: &str| self.variables[at + 1..].iter().any(|(other, _)| other == name);
         let visible = self.variables.iter().enumerate().filter(|(at, (name, _))| !hidden(*at, name));
@@ -181,7 +181,7 @@ impl Generator {
         }
     }
 
-    /// An expression of a type, nested at most so deep.
+    /// An expression of a type, nested at most `depth` levels deep.
     pub fn expression(&mut self, ty: &Ty, depth: usize) -> Node {
         if depth == 0 || self.left == 0 {
             return self.leaf(ty);
@@ -200,7 +200,7 @@ impl Generator {
         self.leaf(ty)
     }
 
-    /// A form that makes values of this type and few others.
+    /// A form for values of this type and few others.
     fn special(&mut self, ty: &Ty, depth: usize) -> Option<Node> {
         match ty {
             Ty::Float => self.float(depth),
@@ -213,7 +213,7 @@ impl Generator {
         }
     }
 
-    /// A variable, or what can be written without one.
+    /// A variable, or a constant expression if there is none.
     pub fn leaf(&mut self, ty: &Ty) -> Node {
         if let Some(variable) = self.variable(ty) {
             return variable;
@@ -241,7 +241,7 @@ impl Generator {
         }
     }
 
-    /// The call of a function that gives this type.
+    /// A call of a function whose result has this type.
     pub fn call(&mut self, ty: &Ty, depth: usize) -> Option<Node> {
         let fitting: Vec<_> =
             self.functions.iter().filter(|known| known.def.body.ty.fits(ty)).cloned().collect();
@@ -251,7 +251,7 @@ impl Generator {
         let known = self.random.pick(&fitting).clone();
         let arguments = self.arguments(&known, depth);
         let ty = known.def.body.ty.clone();
-        // `(f (tuple a b))` is `(f a b)`.
+        // `(f (tuple a b))` is the same as `(f a b)`.
         Some(match arguments.len() {
             2.. if self.random.once_in(4) => {
                 let tuple = Node::form(Ty::Tuple(Vec::new()), "tuple", arguments);
@@ -261,7 +261,7 @@ impl Generator {
         })
     }
 
-    /// The size of the vector that a function gives, by `[shape f]`.
+    /// The size of the vector that a function returns, by `[shape f]`.
     pub fn shape_of_call(&mut self, depth: usize) -> Option<Node> {
         let vectors = self.functions.iter().filter(|known| matches!(known.def.body.ty, Ty::Vector));
         let vectors: Vec<_> = vectors.cloned().collect();
@@ -284,7 +284,7 @@ impl Generator {
         arguments
     }
 
-    /// A derivative of a function, bound for an expression of this type.
+    /// An expression of this type with a variable that is bound to a derivative of a function.
     pub fn derivative(&mut self, ty: &Ty, depth: usize) -> Option<Node> {
         let sized = |known: &&Known| known.def.body.ty.is_sized() && known.def.name != RandomProgram::NAME;
         let fitting: Vec<_> = self.functions.iter().filter(sized).cloned().collect();
@@ -308,7 +308,7 @@ impl Generator {
         let d_result = body.ty.tangent();
         let (bound, value) = match self.random.below(3) {
             0 => {
-                // The tangents of an argument whose size is not known would have to have its size.
+                // The tangent of an argument would need the argument's size, which is not known.
                 if !d_argument.is_sized() {
                     return None;
                 }
@@ -334,7 +334,7 @@ impl Generator {
     }
 }
 
-/// Adds a value, or its members and elements down to a depth, where they can stand for a type.
+/// Adds a value if it fits a type, or else its members and elements that fit, down to a depth.
 fn parts(value: Node, ty: &Ty, depth: usize, found: &mut Vec<Node>) {
     if value.ty.fits(ty) {
         return found.push(value);
@@ -372,7 +372,7 @@ fn part_text(part: &Part) -> String {
     }
 }
 
-/// What tells overloads apart.
+/// The text of the argument type, which distinguishes overloads.
 fn argument(parameters: &[(String, Ty)]) -> String {
     argument_ty(parameters).to_string()
 }

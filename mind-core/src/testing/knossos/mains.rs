@@ -1,4 +1,4 @@
-//! Programs with a `main` that calls a function at a point, for whatever runs programs without arguments.
+//! Programs with a `main` that calls a function at a point, for engines that run programs without arguments.
 
 use crate::{
     knossos::{
@@ -9,10 +9,11 @@ use crate::{
     random::Random,
 };
 
-/// A program with a `main` that gives the value of a function at a point. Where the value changes with the point there are the
-/// derivatives of this many orders too: forward and reverse, and reverse of reverse.
+/// A program with a `main` that returns the value of a function at a point. If the value depends on the point, `main`
+/// also returns derivatives up to this order: forward and reverse, then reverse of reverse.
 ///
-/// Nothing where the function fails there, runs long, or has a value beyond 10⁶, on which no two ways to compute agree.
+/// `None` if the function fails at the point, runs too long, or has a value beyond 10⁶, for which different evaluations
+/// do not agree.
 pub fn main_at(text: &str, name: &str, at: &[Value], orders: usize, random: &mut Random) -> Option<String> {
     let program = check(text).ok()?;
     let [id] = *program.overloads(name) else { return None };
@@ -29,7 +30,7 @@ pub fn main_at(text: &str, name: &str, at: &[Value], orders: usize, random: &mut
 const MOST_STEPS: u64 = 200_000;
 const MOST: f64 = 1e6;
 
-/// What calls of a function and of its derivatives are made of: types and expressions.
+/// The types and expressions for calls of a function and of its derivatives.
 struct Calls {
     name: String,
     is_active: bool,
@@ -82,7 +83,7 @@ impl Calls {
     }
 }
 
-/// An expression that gives a value of a type without lambdas and tapes.
+/// An expression for a value whose type has no lambdas and tapes.
 fn expression(types: &Types, ty: TypeId, value: &Value) -> String {
     match (types.get(ty), value) {
         (Type::Tuple(types_of), Value::Tuple(members)) => {

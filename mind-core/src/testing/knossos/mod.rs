@@ -1,7 +1,7 @@
-//! Random well-typed programs in Knossos, arguments to run them on, and smaller programs to replace a failing one by.
+//! Random well-typed programs in Knossos, their arguments, and smaller programs to replace a failing one.
 //!
-//! A program runs without a failure: sizes of tensors are part of the types that the generator thinks in (`types`), and the
-//! arguments of `log` and others are kept where they are defined and smooth.
+//! A program runs without a failure. The generator's types (`types`) include the sizes of tensors, and arguments of
+//! functions such as `log` stay where these are defined and smooth.
 
 mod derivatives;
 mod floats;

@@ -1,4 +1,4 @@
-//! Programs as trees of typed expressions, so that a part can be replaced by a smaller one of its type.
+//! Programs as trees of typed expressions, in which a part can be replaced by a smaller one of its type.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ enum Piece {
 pub(super) enum Part {
     Text(String),
     Node(Node),
-    /// A parameter as it is written, and the body.
+    /// The text of a parameter, and the body.
     Lambda(String, Node),
 }
 
@@ -99,12 +99,12 @@ impl Node {
         })
     }
 
-    /// How many expressions there are in it.
+    /// The number of expressions in it, including itself.
     fn count(&self) -> usize {
         1 + self.parts().map(Self::count).sum::<usize>()
     }
 
-    /// Everything in it of its own type, the nearest first.
+    /// Adds the expressions in it that have the type `ty`, outer ones first.
     fn alike<'n>(&'n self, ty: &Ty, found: &mut Vec<&'n Self>) {
         for part in self.parts() {
             if part.ty.to_string() == ty.to_string() {
@@ -114,7 +114,7 @@ impl Node {
         }
     }
 
-    /// Puts other expressions in the place of the n-th of this one.
+    /// Adds copies of this expression in which the expression at `position` is replaced by another one.
     fn replacements(&self, mut position: usize, found: &mut Vec<Self>) {
         if position == 0 {
             let mut alike = Vec::new();
@@ -142,7 +142,7 @@ impl Node {
     }
 }
 
-/// A size as programs write it.
+/// A size as in programs.
 pub(super) fn size(extents: &[usize]) -> String {
     match extents {
         [extent] => extent.to_string(),
@@ -182,21 +182,21 @@ impl fmt::Display for Def {
 /// A random program. Its [`Display`](fmt::Display) is its text.
 #[derive(Clone, Debug)]
 pub struct RandomProgram {
-    /// The last one is the program's; the others are called.
+    /// The last one is the main function. The others are called by later ones.
     pub(super) functions: Vec<Def>,
 }
 
 impl RandomProgram {
-    /// The name of the function that is the program's.
+    /// The name of the main function.
     pub const NAME: &str = "program";
 
-    /// An argument for each parameter of the program's function.
+    /// One argument for each parameter of the main function.
     pub fn arguments(&self, seed: u64) -> Vec<Value> {
         let mut random = Random::new(seed);
         self.function().parameters.iter().map(|(_, ty)| ty.value(&mut random)).collect()
     }
 
-    /// Whether the result changes with the arguments.
+    /// Whether the result and the arguments have types with derivatives.
     pub fn is_active(&self) -> bool {
         let function = self.function();
         function.body.ty.is_active() && function.parameters.iter().any(|(_, ty)| ty.is_active())
@@ -206,10 +206,10 @@ impl RandomProgram {
         self.functions.last().expect("a program has a function")
     }
 
-    /// Programs that check and are shorter, those without a function first, then those with another expression in the place of
-    /// one.
+    /// Shorter programs that are accepted: first those without one of the functions, then those with an expression
+    /// replaced by another.
     ///
-    /// Repeated while a smaller one still fails, this ends at a program from which nothing can be taken.
+    /// Repeat this with a shorter program that still fails, until there is none.
     pub fn shrink(&self) -> impl Iterator<Item = Self> + use<> {
         let mut candidates = Vec::new();
         for position in 0..self.functions.len() - 1 {

@@ -78,7 +78,7 @@ impl Generator {
         })
     }
 
-    /// What emitted code has kernels for: elements computed by themselves, permuted tensors, products of matrices.
+    /// Operations for which emitted code has kernels: functions of elements, permuted tensors, products of matrices.
     fn operation(&mut self, ty: &Ty, extents: &[usize], depth: usize) -> Node {
         let index = Ty::index(extents);
         let parameter = format!("(at : {index})");
@@ -107,7 +107,7 @@ impl Generator {
         Node::form(ty.clone(), "let", [binding("of", of), inner.into()])
     }
 
-    /// What the prelude does with vectors of Floats.
+    /// Operations of the prelude on vectors of Floats.
     fn floats(&mut self, ty: &Ty, extent: usize, depth: usize) -> Node {
         let mut of = |ty: &Ty| Part::from(self.expression(ty, depth));
         let parts = match depth % 2 {
@@ -151,7 +151,7 @@ impl Generator {
         Part::Lambda(format!("({name} : {of})"), body)
     }
 
-    /// A vector of a size that is not known.
+    /// A vector whose size is not part of its type.
     pub fn vector(&mut self, depth: usize) -> Option<Node> {
         Some(match self.random.below(6) {
             0 => {

@@ -4,22 +4,22 @@ use std::fmt;
 
 use crate::{knossos::interp::Value, random::Random};
 
-/// A type, and what the generator knows of its values.
+/// A type, with properties of its values that the generator knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ty {
     Integer,
-    /// An Integer from 0 up to but not including this.
+    /// An Integer from 0 up to, but not including, this number.
     Index(usize),
     Float,
     Bool,
     Tuple(Vec<Ty>),
     /// A tensor of these extents.
     Tensor(Vec<usize>, Box<Ty>),
-    /// A `Vec Float` of a size that is not known.
+    /// A `Vec Float` whose size is not known.
     Vector,
 }
 
-/// As programs write it.
+/// Writes the type as in programs.
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -49,7 +49,7 @@ impl Ty {
         Self::Tuple(vec![first, second])
     }
 
-    /// What tensors of these extents are indexed by.
+    /// The type of an index into tensors of these extents.
     pub fn index(extents: &[usize]) -> Self {
         match extents {
             [extent] => Self::Index(*extent),
@@ -91,7 +91,7 @@ impl Ty {
         }
     }
 
-    /// Whether values can be added to each other whatever they are.
+    /// Whether any two values of the type can be added.
     pub fn is_summable(&self) -> bool {
         match self {
             Self::Integer | Self::Float => true,
@@ -101,7 +101,7 @@ impl Ty {
         }
     }
 
-    /// Whether a variable of this type can stand where the other is wanted.
+    /// Whether a variable of this type can be used where `wanted` is needed.
     pub fn fits(&self, wanted: &Self) -> bool {
         match (self, wanted) {
             (Self::Index(_), Self::Integer) => true,
@@ -114,7 +114,7 @@ impl Ty {
         }
     }
 
-    /// A value that any program may be given: Floats between -1.5 and 1.5 that are no round numbers.
+    /// A random argument for a program. Floats are between -1.5 and 1.5 and not round numbers.
     pub fn value(&self, random: &mut Random) -> Value {
         match self {
             Self::Integer => Value::Integer(random.below(4) as i64),
