@@ -1,8 +1,9 @@
 //! The syntax tree of the surface language.
 //!
-//! A body is a flat list in evaluation order ([`Body::nodes`]): operands stand before what uses them, statements
-//! between the expressions before and after them. A pass over a body is a loop and dropping one frees a list, so
-//! no chain of operators, however long, costs stack. Only brackets nest, and [`super::nesting`] bounds those.
+//! A body is a flat list in evaluation order ([`Body::nodes`]): operands precede the nodes that use them, and
+//! statements stand between the expressions before and after them. A pass over a body is a loop, and dropping a body
+//! frees a list. A chain of operators therefore costs no stack, however long it is. Only brackets nest, and
+//! [`super::nesting`] bounds their depth.
 
 mod body;
 mod callee;
@@ -28,7 +29,7 @@ pub use templates::{
 use crate::diag::Site;
 use crate::ty::DType;
 
-/// What one `mind!` holds.
+/// The contents of one `mind!`.
 #[derive(Clone, Debug)]
 pub enum Program {
     /// `fn`, `const` and `struct` items.
@@ -40,7 +41,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// What it names of other blocks.
+    /// The items of other blocks that it uses.
     pub fn imports(&self) -> &[Import] {
         match self {
             Self::Block(block) => &block.imports,
@@ -53,47 +54,47 @@ impl Program {
 /// The items of a block, in source order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// `use crate::layers::dense;`, and paths.
+    /// `use crate::layers::dense;`, and items that are used by their path.
     pub imports: Vec<Import>,
-    /// `use nn::softmax;`: what calls it is a call of the library.
+    /// `use nn::softmax;`: a call of this name is a call of the library.
     pub library: Vec<Import>,
     /// `const H: dim = 256;`
     pub constants: Vec<Constant>,
-    /// The structs whose fields could be read.
+    /// The structs whose fields could be parsed.
     pub structs: Vec<Struct>,
-    /// The functions whose signature could be read.
+    /// The functions whose signature could be parsed.
     pub functions: Vec<Function>,
-    /// The templates whose parameters could be read.
+    /// The templates whose parameters could be parsed.
     pub templates: Vec<Template>,
-    /// The functions that are declared and elsewhere.
+    /// The functions that are declared here and defined elsewhere.
     pub externs: Vec<Extern>,
-    /// The names of items that could not be read, so that uses of them are not reported again.
+    /// The names of items that could not be parsed, so that uses of them are not reported again.
     pub unread: Vec<Ident>,
 }
 
-/// `extern fn cells::cell(x: f64[8]) -> f64[8];`: a function that no block has, of a Knossos program.
+/// `extern fn cells::cell(x: f64[8]) -> f64[8];`: a function of a Knossos program, which no block defines.
 #[derive(Clone, Debug)]
 pub struct Extern {
     /// `cells::cell`, without spaces.
     pub path: String,
-    /// What is declared; the name is the last segment of the path, and there is no body.
+    /// The declaration. Its name is the last segment of the path, and it has no body.
     pub function: Function,
 }
 
 /// `use crate::layers::dense as layer;`: a function, struct or constant of another block.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// What it is, by how the program uses it.
+    /// The kind of the item, as far as its use in the program shows.
     pub kind: ImportKind,
     /// `crate::layers::dense`
     pub path: TokenStream,
-    /// What it is called here: `layer`, or the last segment of the path; where it is named by a path, that.
+    /// Its name here: `layer`, or the last segment of the path. For an item that is used by its path, the path.
     pub name: Callee,
-    /// The path from its first segment outside the braces around it, and the renaming.
+    /// The path and the renaming. Inside the braces of a `use`, only the part within the innermost braces.
     pub site: Site,
 }
 
-/// What a program imports.
+/// The kind of an imported item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportKind {
     /// A function or template.
@@ -107,7 +108,7 @@ pub enum ImportKind {
 pub struct Constant {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub`, `pub(crate)`, … or nothing.
+    /// `pub`, `pub(crate)`, … or empty.
     pub visibility: TokenStream,
     /// `H`
     pub name: Ident,
@@ -115,7 +116,7 @@ pub struct Constant {
     pub value: ConstantValue,
 }
 
-/// What a constant is.
+/// The value of a constant.
 #[derive(Clone, Debug)]
 pub enum ConstantValue {
     /// `dim = 2 * H`
@@ -124,7 +125,7 @@ pub enum ConstantValue {
     Plain(Plain),
 }
 
-/// The value of a constant that is no dimension.
+/// The value of a constant that is not a dimension.
 #[derive(Clone, Debug)]
 pub enum Plain {
     /// `1e-5`: a float or an integer.
@@ -138,19 +139,19 @@ pub enum Plain {
 pub struct Struct {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub`, `pub(crate)`, … or nothing.
+    /// `pub`, `pub(crate)`, … or empty.
     pub visibility: TokenStream,
     /// `Dense`
     pub name: Ident,
     /// The dimensions declared in `<I, O>`.
     pub symbols: Vec<Ident>,
-    /// `P` of `<P: params>`: what a struct of the library is over.
+    /// `P` of `<P: params>`: the parameters over which a library struct is generic.
     pub over: Option<Ident>,
     /// The fields in order; never empty.
     pub fields: Vec<Field>,
     /// From `struct` to the end of the fields.
     pub site: Site,
-    /// The same, as written.
+    /// The tokens of `site`, as written.
     pub source: TokenStream,
 }
 
@@ -159,11 +160,11 @@ pub struct Struct {
 pub struct Field {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub`, `pub(crate)`, … or nothing.
+    /// `pub`, `pub(crate)`, … or empty.
     pub visibility: TokenStream,
     /// `w`
     pub name: Ident,
-    /// `f32[I, O]`; nothing where a mistake in it has been reported.
+    /// `f32[I, O]`; `None` where an error in it has been reported.
     pub ty: Option<TypeExpr>,
     /// Name and type.
     pub site: Site,
@@ -176,7 +177,7 @@ pub struct Function {
     pub attributes: TokenStream,
     /// `#[grad(w, b)]`: the gradient function asked for.
     pub gradient: Option<Wrt>,
-    /// `pub`, `pub(crate)`, … or nothing.
+    /// `pub`, `pub(crate)`, … or empty.
     pub visibility: TokenStream,
     /// `f`
     pub name: Ident,
@@ -184,18 +185,18 @@ pub struct Function {
     pub symbols: Vec<Ident>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
-    /// The type after `->`; nothing means `()`.
+    /// The type after `->`; `None` means `()`.
     pub result: Option<TypeExpr>,
-    /// The body; nothing where an error in it, already reported, hides which names it binds.
+    /// The body; `None` where an error in it, already reported, hides which names it binds.
     pub body: Option<Body>,
     /// From `fn` to the end of the signature.
     pub site: Site,
-    /// From `fn` to the end of the body, as written; without a body where there is none.
+    /// From `fn` to the end of the body, or of the signature if there is no body; as written.
     pub source: TokenStream,
 }
 
 impl Function {
-    /// Every name that it calls, built-in ones too, with the call.
+    /// Every callee in its body, including built-in functions, with the site of the call.
     pub fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
         self.body.iter().flat_map(Body::callees)
     }
@@ -204,11 +205,11 @@ impl Function {
 /// A closure.
 #[derive(Clone, Debug)]
 pub struct Closure {
-    /// `use crate::layers::dense;` before it, and paths.
+    /// `use crate::layers::dense;` before it, and items that are used by their path.
     pub imports: Vec<Import>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
-    /// The type after `->`; nothing means that it is inferred.
+    /// The type after `->`; `None` means that it is inferred.
     pub result: Option<TypeExpr>,
     /// As for [`Function::body`].
     pub body: Option<Body>,
@@ -219,13 +220,13 @@ pub struct Closure {
 /// An expression among Rust variables: `late: relu(x @ self.w) : f32[32, 256]`.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// `use crate::layers::dense;` before it, and paths.
+    /// `use crate::layers::dense;` before it, and items that are used by their path.
     pub imports: Vec<Import>,
     /// Whether it begins with `late:`.
     pub late: bool,
-    /// Its tail is the expression.
+    /// The body; its tail is the expression.
     pub body: Body,
-    /// The type behind the expression.
+    /// The type after the expression.
     pub ty: Option<TypeExpr>,
     /// From the first to the last token.
     pub site: Site,
@@ -236,7 +237,7 @@ pub struct Expression {
 pub struct Parameter {
     /// `w`
     pub name: Ident,
-    /// Whether it is `&mut`: read as it was, written in place.
+    /// Whether it is `&mut`: an input that the function updates in place.
     pub update: bool,
     /// `f32[64, 32]`
     pub ty: TypeExpr,
@@ -247,7 +248,7 @@ pub struct Parameter {
 /// A written type.
 #[derive(Clone, Debug)]
 pub struct TypeExpr {
-    /// What it is.
+    /// Its kind.
     pub kind: TypeKind,
     /// Its tokens.
     pub site: Site,
@@ -269,9 +270,9 @@ pub enum TypeKind {
     Struct {
         /// `Dense`, `layers::Dense`
         name: Callee,
-        /// `64`, `N`; a name alone may be that of a struct.
+        /// `64`, `N`; a single name may also name a struct.
         dims: Vec<DimExpr>,
-        /// `Dense<64, N>` of `optim::Adam<Dense<64, N>>`, which no dimension is written as.
+        /// `Dense<64, N>` of `optim::Adam<Dense<64, N>>`: an argument that cannot be a dimension.
         over: Option<Box<TypeExpr>>,
     },
 }
@@ -279,7 +280,7 @@ pub enum TypeKind {
 /// An extent in a type or a constant, in postfix order: each operator follows its two operands.
 #[derive(Clone, Debug)]
 pub struct DimExpr {
-    /// Never empty; evaluates on a stack to one value.
+    /// Never empty; evaluates on a stack to a single value.
     pub steps: Vec<DimStep>,
     /// Its tokens.
     pub site: Site,
@@ -288,13 +289,13 @@ pub struct DimExpr {
 /// A step of a [`DimExpr`].
 #[derive(Clone, Debug)]
 pub struct DimStep {
-    /// What it does.
+    /// The operand or operator.
     pub kind: DimStepKind,
     /// The integer, the name or the operator itself.
     pub site: Site,
 }
 
-/// What a step of a [`DimExpr`] does.
+/// The operand or operator in a step of a [`DimExpr`].
 #[derive(Clone, Debug)]
 pub enum DimStepKind {
     /// An integer, never negative.
@@ -305,7 +306,7 @@ pub enum DimStepKind {
     Operator(DimOperator),
 }
 
-/// The operators of dims.
+/// The operators on dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DimOperator {
     /// `+`

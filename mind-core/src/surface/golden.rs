@@ -1,4 +1,4 @@
-//! Text tests: a file of sources, each followed by what must come of it.
+//! Golden tests: a file of sources, each followed by the expected result.
 //!
 //! ```text
 //! source
@@ -6,11 +6,11 @@
 //! expected
 //! ====
 //! ```
-//! With `MIND_BLESS` set the file is rewritten with what came; review the difference.
+//! If `MIND_BLESS` is set, the file is rewritten with the actual results; review the difference.
 
 use std::path::Path;
 
-/// Checks every case of `file`, named from the package's `src/surface`.
+/// Checks every case of `file`, a path relative to the package's `src/surface`.
 pub(crate) fn check(file: &str, run: impl Fn(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface").join(file);
     let text = std::fs::read_to_string(&path).expect("the cases are beside the code");

@@ -1,31 +1,31 @@
-//! What people write by habit from NumPy, JAX, PyTorch, TensorFlow and Rust's crates, and what it is here: tables, which
-//! help for an undefined name reads.
+//! Habits from NumPy, JAX, PyTorch, TensorFlow and Rust's crates, with their equivalents in this language. The help for
+//! undefined names reads these tables.
 
 use crate::map::Map;
 use crate::reduce::Reduce;
 use crate::standard;
 
-/// What a function of other libraries is here.
+/// The equivalent of a function of another library.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Replacement {
     /// The function of this name, with the same arguments.
     Named(&'static str),
-    /// What computes the same. `{0}` is the first argument as an operand, `{=0}` the same without parentheses, `{#1}` the
-    /// second as a list of integers, `{@1}` the second as it is written.
+    /// An expression with the same value. `{0}` is the first argument as an operand, `{=0}` the same without
+    /// parentheses, `{#1}` the second as a list of integers, and `{@1}` the second as written.
     Formula { text: &'static str, when: &'static str },
-    /// This function of a file of the library, with the same arguments.
+    /// A function of a library file, with the same arguments.
     Library { file: &'static str, name: &'static str },
-    /// What to do instead.
+    /// A description of the alternative.
     Words(&'static str),
 }
 
-/// What is said of a function that the language has not.
+/// The equivalent of a function that the language does not have.
 pub(crate) fn function(name: &str) -> Option<Replacement> {
     let listed = FUNCTIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, way)| *way);
     listed.or_else(|| standard::find(name).map(|(file, name)| Replacement::Library { file, name }))
 }
 
-/// What is said of a method that the language has not: where a method of this name is something else than a function.
+/// The equivalent of a method that the language does not have. For some names it differs from that of the function.
 pub(crate) fn method(name: &str) -> Option<Replacement> {
     match name {
         "select" | "i" => Some(Replacement::Words(SUBSCRIPTS)),
@@ -33,7 +33,7 @@ pub(crate) fn method(name: &str) -> Option<Replacement> {
     }
 }
 
-/// Whether a name is that of a library, before whose functions people write it.
+/// Whether a name is that of a library, which people write before its functions.
 pub(crate) fn is_library(name: &str) -> bool {
     const LIBRARIES: &[&str] = &[
         "F",
@@ -57,7 +57,7 @@ pub(crate) fn is_library(name: &str) -> bool {
     LIBRARIES.contains(&name)
 }
 
-/// Whether a type is one of the arrays or tensors of other libraries.
+/// Whether a type is an array or tensor of another library.
 fn is_array_type(name: &str) -> bool {
     const TYPES: &[&str] = &[
         "Array0",
@@ -80,7 +80,7 @@ fn is_array_type(name: &str) -> bool {
     TYPES.contains(&name)
 }
 
-/// What to write for a type of Rust's that no struct of a block stands for.
+/// The help for a Rust type that no struct of a block can replace.
 pub(crate) fn type_name(name: &str) -> Option<&'static str> {
     match name {
         "Result" | "Option" => {
@@ -90,14 +90,14 @@ pub(crate) fn type_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a name is that of a function of elements or of a reduction, which people write before its operand without
-/// parentheses. `not` is an operator to them.
+/// Whether a name is that of an elementwise function or a reduction, which people write before its operand without
+/// parentheses. `not` is excluded: people use it as an operator.
 pub(crate) fn is_function(name: &str) -> bool {
     let is_reduction = Reduce::ALL.iter().any(|reduce| reduce.row().function == name);
     name != "not" && (is_reduction || Map::by_mnemonic(name).is_some())
 }
 
-/// A call of the function that a layer of another library is, as `relu(x)` of `ReLU()(x)`.
+/// The help for a layer of another library that is a function here, as `relu(x)` for `ReLU()(x)`.
 pub(crate) fn layer(name: &str, arguments: &str) -> Option<String> {
     let lower = name.to_lowercase();
     match function(name).or_else(|| function(&lower)) {
@@ -109,15 +109,15 @@ pub(crate) fn layer(name: &str, arguments: &str) -> Option<String> {
     }
 }
 
-/// Whether a path that begins with a name is one into another library, and not into a module of Rust.
+/// Whether a path with this first segment leads to another library and not to a Rust module.
 pub(crate) fn is_foreign(name: &str) -> bool {
     const FOREIGN: &[&str] =
         &["jax", "jnp", "keras", "lax", "np", "numpy", "scipy", "tensorflow", "tf", "torch"];
     FOREIGN.contains(&name)
 }
 
-/// What to write for a function that gives extents in other libraries, of this operand; no type among Rust variables names
-/// them.
+/// The help for a function that returns extents in other libraries, applied to `operand`. Among Rust variables, no type
+/// names the extents.
 pub(crate) fn extent_function(name: &str, operand: &str) -> Option<String> {
     matches!(function(name), Some(Replacement::Words(EXTENTS))).then(|| extent(operand))
 }
@@ -132,17 +132,17 @@ fn extent(operand: &str) -> String {
     format!("an extent is a number, each by its axis: write `extent({operand}, 0)`")
 }
 
-/// What to write for a name that is no variable.
+/// The help for a name that is not a variable.
 pub(crate) fn name(name: &str) -> Option<&'static str> {
     NAMES.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
 }
 
-/// What to write for a field that a tensor has in other libraries.
+/// The help for a field that a tensor has in other libraries.
 pub(crate) fn field(name: &str) -> Option<&'static str> {
     FIELDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
 }
 
-/// What named arguments are called here, if one of these is among them.
+/// The formal that a named argument of other libraries corresponds to, if it is among `formals`.
 pub(crate) fn argument(name: &str, formals: &[&str]) -> Option<&'static str> {
     let (_, own) = ARGUMENTS.iter().find(|(names, own)| {
         let is_formal = formals.contains(own) || *own == "axis" && formals.contains(&"axes");
@@ -151,7 +151,7 @@ pub(crate) fn argument(name: &str, formals: &[&str]) -> Option<&'static str> {
     Some(own)
 }
 
-/// What a function is in other libraries, which takes more arguments there.
+/// The help for a function that takes more arguments in other libraries.
 pub(crate) fn with_more_arguments(name: &str) -> Option<&'static str> {
     match name {
         "gather" => Some("PyTorch's `gather(x, 1, i)` is `take_along(x, i, axis = 1)`"),
@@ -160,7 +160,7 @@ pub(crate) fn with_more_arguments(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a named argument of other libraries says what goes without saying here.
+/// Whether a named argument of other libraries has no meaning here and can be left out.
 pub(crate) fn is_needless_argument(name: &str) -> bool {
     ["out", "inplace", "dtype", "device", "requires_grad", "name", "order", "copy"].contains(&name)
 }
@@ -217,7 +217,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["reciprocal", "recip"], formula("1.0 / {0}")),
     (&["t", "T", "transposed"], formula("{0}.T")),
     (&["mT", "matrix_transpose"], formula("{0}.mT")),
-    // What gives its operand.
+    // Functions that return their operand.
     (
         &[
             "array",
@@ -251,7 +251,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["floordiv", "div_floor"], Replacement::Named("floor_divide")),
     (&["sin_cos"], formula("(sin({=0}), cos({=0}))")),
     (&["power", "powf", "powi", "float_power"], formula("pow({=0}, {=1})")),
-    // Exponentials and logarithms, and what is made of them.
+    // Exponentials and logarithms, and functions composed of them.
     (&["exp_m1"], Replacement::Named("expm1")),
     (&["ln_1p"], Replacement::Named("log1p")),
     (&["inverse_sqrt"], Replacement::Named("rsqrt")),
@@ -263,7 +263,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["arccos"], Replacement::Named("acos")),
     (&["arctan"], Replacement::Named("atan")),
     (&["arctan2"], Replacement::Named("atan2")),
-    // Pieces of lines.
+    // Piecewise linear functions.
     (&["absolute", "fabs"], Replacement::Named("abs")),
     (&["clip", "clamp", "clip_by_value"], formula("minimum(maximum({=0}, {1}), {2})")),
     (&["leakyrelu"], library("nn", "leaky_relu")),
@@ -400,7 +400,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
             "axes split and merge by `reshape(x, [4, 2, 3])`, and change places by `transpose(x, [1, 0, 2])`",
         ),
     ),
-    // Of candle and burn.
+    // Functions of candle and burn.
     (&["broadcast_add"], formula("{0} + {1}")),
     (&["broadcast_sub"], formula("{0} - {1}")),
     (&["broadcast_mul"], formula("{0} * {1}")),
@@ -447,7 +447,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         &["rand", "randn", "normal", "uniform", "random", "bernoulli"],
         Replacement::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
     ),
-    // What the language has not.
+    // Features that the language does not have.
     (
         &["astype", "to", "type", "convert", "to_dtype", "to_type"],
         Replacement::Words("write the element type as a function, as `f32(…)`"),

@@ -1,7 +1,7 @@
-//! From a text to tokens, with every mistake that keeps it from being tokens.
+//! The lexer: converts a text to tokens, and reports every error that prevents that.
 //!
-//! rustc lexes what stands in `mind!`; what comes from files is lexed here, so that its mistakes have the codes and
-//! places of the language's own.
+//! rustc lexes the contents of `mind!`. Texts from files are lexed here, so that their errors have the codes and sites
+//! of the language.
 
 use proc_macro2::{LineColumn, TokenStream};
 use unicode_ident::{is_xid_continue, is_xid_start};
@@ -11,10 +11,10 @@ use crate::diag::{Code, Diag, Diags, Site};
 #[cfg(test)]
 mod tests;
 
-/// The tokens of `text`, and every lexical mistake in it; where there are some, the tokens are those of a text in which
-/// they are mended, so that what is not concerned can be read.
+/// The tokens of `text`, and every lexical error in it. If there are errors, the tokens are those of a text in which
+/// the errors have been mended, so that the rest can be parsed.
 ///
-/// Outside of rustc the tokens' spans know line and column.
+/// Outside of rustc, the spans of the tokens have line and column.
 ///
 /// ```
 /// use mind_core::surface::lex;
@@ -24,7 +24,7 @@ mod tests;
 /// ```
 ///
 /// # Errors
-/// E1002 to E1006 as the table of codes says; E1007 for brackets that do not match.
+/// Returns E1002 to E1006 as in the table of codes, and E1007 for brackets that do not match.
 pub fn lex(text: &str) -> (TokenStream, Diags) {
     let mut scanner = Scanner::new(text.strip_prefix('\u{feff}').unwrap_or(text));
     scanner.run();
@@ -33,7 +33,7 @@ pub fn lex(text: &str) -> (TokenStream, Diags) {
         Ok(tokens) => (tokens, diags),
         Err(error) => {
             let site = Site::token(proc_macro2::LexError::span(&error));
-            // Of a mended text it would be a second report of the same mistake.
+            // For a mended text, this would be a second report of the same error.
             if diags.is_empty() {
                 diags.push(Diag::new(Code::E1007, site, "found what is no token, expected one"));
             }
@@ -42,19 +42,19 @@ pub fn lex(text: &str) -> (TokenStream, Diags) {
     }
 }
 
-/// What Rust's grammar has besides words, numbers, strings and brackets.
+/// The characters that Rust's grammar allows besides words, numbers, strings and brackets.
 const PUNCTUATION: &str = "~!@#$%^&*-=+|;:,<.>/?'";
 
-/// How many mistakes are reported of one text.
+/// The maximum number of errors that are reported for one text.
 const MAX_REPORTED: usize = 32;
 
 struct Scanner<'a> {
     rest: &'a str,
     at: LineColumn,
     open: Vec<Open>,
-    /// How many of `)`, `]` and `}` are expected.
+    /// The number of each of `)`, `]` and `}` that are expected.
     expected: [usize; 3],
-    /// The text up to here without its mistakes; every character in its place.
+    /// The text up to here with its errors mended; every character keeps its line and column.
     mended: String,
     /// Whether the text ends in a comment or string.
     is_cut: bool,
@@ -64,10 +64,11 @@ struct Scanner<'a> {
 /// An open bracket.
 #[derive(Clone, Copy)]
 struct Open {
-    /// How it is closed.
+    /// The bracket that closes it.
     closing: char,
     at: LineColumn,
-    /// The first thing directly in it that no such bracket has: if it is never closed, it was to be closed there.
+    /// The first token directly in it that cannot be in a bracket of this kind. If the bracket is never closed, it is
+    /// reported and closed there.
     foreign: Option<Foreign>,
 }
 
@@ -75,7 +76,7 @@ struct Open {
 struct Foreign {
     text: &'static str,
     at: LineColumn,
-    /// Where it stands in the mended text.
+    /// Its position in the mended text.
     mended: usize,
 }
 
@@ -110,7 +111,7 @@ impl<'a> Scanner<'a> {
         self.mended.extend(self.open.iter().rev().map(|open| open.closing));
     }
 
-    /// Reports the innermost bracket that is open at the end, and those around it.
+    /// Reports the innermost bracket that is open at the end, with the brackets around it.
     fn unclosed(&mut self) {
         let (told, open): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.open).into_iter().partition(|open| open.foreign.is_some());
@@ -128,19 +129,19 @@ impl<'a> Scanner<'a> {
         self.push(|_| diag);
     }
 
-    /// Gives up what is left: it belongs to something that is never closed.
+    /// Blanks the rest of the text: it belongs to a string or comment that is never closed.
     fn cut(&mut self) {
         self.is_cut = true;
         self.blank(self.rest.len());
     }
 
-    /// Goes over `bytes` of the text.
+    /// Skips `bytes` of the text and keeps them.
     fn keep(&mut self, bytes: usize) {
         let text = self.skip(bytes);
         self.mended += text;
     }
 
-    /// As [`Self::keep`], with what is there made blank.
+    /// As [`Self::keep`], but replaces the text by blanks.
     fn blank(&mut self, bytes: usize) {
         let blank = |char| if char == '\n' { '\n' } else { ' ' };
         let text = self.skip(bytes);
@@ -154,7 +155,7 @@ impl<'a> Scanner<'a> {
         text
     }
 
-    /// The place so many bytes further.
+    /// The position `bytes` further.
     fn at_byte(&self, bytes: usize) -> LineColumn {
         let text = &self.rest[..bytes];
         match text.rsplit_once('\n') {
@@ -166,7 +167,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reports a mistake `ahead` bytes further.
+    /// Reports an error `ahead` bytes further.
     fn report(&mut self, code: Code, ahead: usize, message: String, help: Option<&str>) {
         self.push(|scanner| {
             let diag = Diag::new(code, text_site(scanner.at_byte(ahead)), message);
@@ -232,7 +233,7 @@ impl<'a> Scanner<'a> {
             self.report(Code::E1007, 0, message, None);
             return self.blank(1);
         }
-        // What is open further in was left open.
+        // Brackets inside it that are still open were left open.
         while let Some(open) = self.open.pop() {
             self.expected[kind(open.closing)] -= 1;
             if open.closing == char {
@@ -243,7 +244,7 @@ impl<'a> Scanner<'a> {
         self.keep(1);
     }
 
-    /// Goes over what does not stand directly in brackets that are closed by these.
+    /// Skips `text`, which cannot be directly in brackets that are closed by `closings`.
     fn foreign(&mut self, text: &'static str, closings: &str) {
         let (at, mended) = (self.at, self.mended.len());
         if let Some(open) = self.open.last_mut()
@@ -254,18 +255,18 @@ impl<'a> Scanner<'a> {
         self.keep(text.len());
     }
 
-    /// Reports a bracket that is not closed before what is found here, and closes it.
+    /// Reports a bracket that is not closed before the current token, and closes it.
     fn left_open(&mut self, open: Open, found: &str) {
         let Open { closing, at: opened, foreign } = open;
-        // Beyond the limit of reports the bracket is closed at the end: an insertion in the middle takes time in
-        // proportion to the text.
+        // Beyond the limit of reports, the bracket is closed at the end: an insertion in the middle takes time
+        // proportional to the text.
         let foreign = foreign.filter(|_| self.diags.as_slice().len() < MAX_REPORTED);
         let (found, at) = foreign.map_or((found, self.at), |foreign| (foreign.text, foreign.at));
         let message = format!("found `{found}`, expected `{closing}`");
         let note = format!("`{}` is opened", opening(closing));
         self.push(|_| Diag::new(Code::E1007, text_site(at), message).note_at(text_site(opened), note));
         let place = foreign.map_or(self.mended.len(), |foreign| foreign.mended);
-        // In the place of a blank it moves nothing.
+        // Replacing a blank moves no other character.
         if foreign.is_some() && self.mended[..place].ends_with(' ') {
             self.mended.replace_range(place - 1..place, closing.encode_utf8(&mut [0; 4]));
         } else {
@@ -273,7 +274,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A word, or a literal that begins like one.
+    /// Skips a word, or a literal that begins like one.
     fn word(&mut self) {
         let word = word(self.rest);
         let (prefix, behind) = self.rest.split_at(word);
@@ -286,7 +287,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A string whose quote stands `quote` bytes further.
+    /// Skips a string whose quote is `quote` bytes further.
     fn string(&mut self, quote: usize, escapes: Escapes) {
         let (mut end, mut right) = (quote + 1, true);
         loop {
@@ -306,7 +307,7 @@ impl<'a> Scanner<'a> {
         self.literal(end, right);
     }
 
-    /// Goes over a string or character that ends `end` bytes further.
+    /// Skips a string or character that ends `end` bytes further.
     fn literal(&mut self, end: usize, escapes_are_right: bool) {
         let has_suffix = self.rest[end..].starts_with(|first| first == '_' || is_xid_start(first));
         let end = if has_suffix { end + word(&self.rest[end..]) } else { end };
@@ -320,14 +321,14 @@ impl<'a> Scanner<'a> {
         self.zero(end);
     }
 
-    /// Goes over `bytes` that are no literal, and puts one in their place.
+    /// Skips `bytes` that are not a literal, and replaces them by the literal `0`.
     fn zero(&mut self, bytes: usize) {
         let start = self.mended.len();
         self.blank(bytes);
         self.mended.replace_range(start..=start, "0");
     }
 
-    /// How many bytes the escape `at` bytes further has, and whether there is such a one.
+    /// The length in bytes of the escape `at` bytes further, and whether it is valid.
     fn escape(&mut self, at: usize, escapes: Escapes) -> (usize, bool) {
         let text = &self.rest[at..];
         let mut chars = text.chars().skip(1);
@@ -360,7 +361,7 @@ impl<'a> Scanner<'a> {
         (length, right)
     }
 
-    /// `'a'` or the name of a lifetime.
+    /// Skips `'a'` or the name of a lifetime.
     fn quote(&mut self, quote: usize, escapes: Escapes) {
         let inside = &self.rest[quote + 1..];
         let mut chars = inside.chars();
@@ -392,13 +393,13 @@ impl<'a> Scanner<'a> {
         self.blank(quote + 1);
     }
 
-    /// `r"…"`, `r#"…"#` or `r#name`.
+    /// Skips `r"…"`, `r#"…"#` or `r#name`.
     fn raw(&mut self, prefix: usize) {
         let behind = &self.rest[prefix..];
         let inside = behind.trim_start_matches('#');
         let hashes = behind.len() - inside.len();
         if !inside.starts_with('"') {
-            // Of a name the `#` belongs to it.
+            // For a raw name, the `#` belongs to the name.
             let name = word(inside);
             return match (hashes, prefix, &inside[..name]) {
                 (1, 1, "" | "_" | "self" | "Self" | "super" | "crate") | (_, _, "") => {
@@ -428,7 +429,7 @@ impl<'a> Scanner<'a> {
             [b'0', b'o', ..] => 8,
             [b'0', b'b', ..] => 2,
             _ => {
-                // A word behind the digits is a suffix, whatever it is; a point or a sign goes with what follows.
+                // A word after the digits is a suffix, whatever it is. A point or a sign belongs to the next token.
                 let end = word(self.rest);
                 return self.keep(end);
             }
@@ -451,7 +452,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// What escapes a literal has.
+/// The kind of a literal, which decides its valid escapes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
     Text,
@@ -472,7 +473,7 @@ fn opening(closing: char) -> char {
     }
 }
 
-/// Where a closing bracket is counted.
+/// The index of a closing bracket in `expected`.
 fn kind(closing: char) -> usize {
     match closing {
         ')' => 0,
@@ -481,23 +482,23 @@ fn kind(closing: char) -> usize {
     }
 }
 
-/// How many bytes the word at the start of `text` has.
+/// The length in bytes of the word at the start of `text`.
 pub(super) fn word(text: &str) -> usize {
     text.find(|char| !is_xid_continue(char)).unwrap_or(text.len())
 }
 
-/// The digits at the start of `text`, at most so many.
+/// The hexadecimal digits at the start of `text`, at most `most` of them.
 fn hexadecimal(text: &str, most: usize) -> &str {
     let digits = text.bytes().take(most).take_while(|byte| byte.is_ascii_hexdigit() || *byte == b'_');
     &text[..digits.count()]
 }
 
-/// As Rust's lexer has it.
+/// Whether a character is white space, as in Rust's lexer.
 pub(super) fn is_space(char: char) -> bool {
     char.is_whitespace() || char == '\u{200e}' || char == '\u{200f}'
 }
 
-/// What was meant with a character from a typeset formula.
+/// The token that a character from a typeset formula stands for.
 fn stands_for(char: char) -> Option<&'static str> {
     Some(match char {
         '×' | '·' | '⋅' | '∗' | '⊙' => "*",

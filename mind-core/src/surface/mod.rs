@@ -1,8 +1,9 @@
-//! The surface language: from tokens to a syntax tree, from there to Core IR.
+//! The surface language: from tokens to an AST, and from the AST to Core IR.
 //!
-//! [`parse()`] reads what stands in `mind!`, [`lower()`] works out names, types and calls. Both collect every independent
-//! mistake: an error costs the statement it is in, seldom the function, never the others. Neither recurses into what a
-//! program can nest or chain, so no input overflows the stack of the compiler that runs them.
+//! [`parse()`] reads the contents of `mind!`, and [`lower()`] resolves names, types and calls. Both collect every
+//! independent error: an error invalidates its statement, seldom its function, and never another function. Neither
+//! recurses into constructs that a program can nest or chain without limit, so no input overflows the stack of the
+//! compiler that runs them.
 
 pub mod ast;
 mod format;

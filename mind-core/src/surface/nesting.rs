@@ -4,13 +4,13 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use crate::diag::{Code, Diag, Site};
 
-/// How deep brackets may nest.
+/// The maximum nesting depth of brackets.
 pub const MAX_NESTING: usize = 256;
 
-/// Checks that no bracket stands inside more than [`MAX_NESTING`] - 1 others. Uses no stack of its own.
+/// Checks that no bracket is inside more than [`MAX_NESTING`] - 1 others. Does not recurse.
 ///
 /// # Errors
-/// E1008 at the first bracket too deep.
+/// Returns E1008 at the first bracket that is too deep.
 pub fn check_nesting(tokens: &TokenStream) -> Result<(), Diag> {
     let mut open = vec![tokens.clone().into_iter()];
     while let Some(innermost) = open.last_mut() {

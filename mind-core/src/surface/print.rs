@@ -1,4 +1,4 @@
-//! Syntax back to text: whole programs (`items`), bodies, and expressions shortened for messages.
+//! Converts an AST to text: whole programs (`items`), bodies, and expressions shortened for messages.
 
 mod items;
 
@@ -7,14 +7,14 @@ use std::fmt::{self, Write};
 use super::ast::{Argument, BinaryOp, Body, Callee, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
 use crate::map::Tightness;
 
-/// How the line begins that ends a body and begins its pullback.
+/// The beginning of the line that ends a body and begins its pullback.
 const PULLBACK: &str = "} pullback";
 
-/// The longest text of an expression in a message, in characters.
+/// The maximum length in characters of the text of an expression in a message.
 const SHORT: usize = 40;
 
 impl Body {
-    /// The expression as it would be written, in one line.
+    /// The expression in the syntax of the language, on one line.
     pub fn text(&self, id: ExprId) -> String {
         let first = self.first_part(id);
         let mut printer = Printer { first, ..Printer::default() };
@@ -24,7 +24,7 @@ impl Body {
         printer.take(id)
     }
 
-    /// The first node of an expression; its parts are the nodes from there on.
+    /// The first node of an expression. Its nodes are contiguous from there to `id`.
     fn first_part(&self, id: ExprId) -> usize {
         let (mut first, mut open_blocks) = (id.index(), 0usize);
         for index in (0..=id.index()).rev() {
@@ -42,12 +42,12 @@ impl Body {
         first
     }
 
-    /// The expression as messages name it: cut where it is long.
+    /// The expression as messages show it: shortened if it is long.
     pub fn short_text(&self, id: ExprId) -> String {
         shortened(self.text(id))
     }
 
-    /// [`Self::short_text`] of every expression, in one pass; a type given in place is left out.
+    /// [`Self::short_text`] of every expression, in one pass. Types of typed operands are left out.
     pub(crate) fn short_texts(&self) -> Vec<String> {
         let mut printer = Printer { short: true, ..Printer::default() };
         for index in 0..self.nodes.len() {
@@ -57,7 +57,7 @@ impl Body {
     }
 }
 
-/// A text as messages show it.
+/// A text, shortened as in messages.
 fn shortened(text: String) -> String {
     if text.chars().count() <= SHORT {
         return text;
@@ -73,7 +73,7 @@ fn cut(mut text: String, length: usize) -> String {
     text
 }
 
-/// The operand of a node that stands first.
+/// The operand of a node that is written first.
 fn first_operand(kind: &NodeKind) -> Option<ExprId> {
     match kind {
         NodeKind::Prefix { operand: first, .. }
@@ -111,12 +111,12 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
 }
 
 impl Body {
-    /// The expression as an operand of a postfix form: in parentheses where they are needed.
+    /// The expression as the operand of a postfix form: in parentheses if it needs them.
     pub fn operand_text(&self, id: ExprId) -> String {
         self.in_parentheses(id, self.short_text(id))
     }
 
-    /// The text of an expression as the operand of a postfix form.
+    /// Puts the text of an expression in parentheses if the operand of a postfix form needs them.
     pub(crate) fn in_parentheses(&self, id: ExprId, text: String) -> String {
         match &self[id].kind {
             NodeKind::Prefix { .. } | NodeKind::Binary { .. } => format!("({text})"),
@@ -159,14 +159,14 @@ impl Body {
         matches!(self[id].kind, NodeKind::Name(_) | NodeKind::Member { .. })
     }
 
-    /// The elements of an expression that is written as a tuple of `count`.
+    /// The elements of an expression that is a tuple literal of `count` elements.
     pub(super) fn tuple_parts(&self, id: ExprId, count: usize) -> Option<Vec<ExprId>> {
         let NodeKind::Tuple(elements) = &self[id].kind else { return None };
         (elements.len() == count).then(|| elements.clone())
     }
 }
 
-/// How tightly a text binds; an operand that binds looser is put in parentheses.
+/// How tightly a text binds. An operand that binds less tightly is put in parentheses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Infix(Tightness),
@@ -175,15 +175,16 @@ enum Binding {
     Atom,
 }
 
-/// Prints nodes in order; each node's text is kept until the one node that uses it takes it, so the work is linear.
+/// Prints nodes in order. The text of a node is kept until the single node that uses it takes it, so the total work is
+/// linear.
 #[derive(Default)]
 struct Printer {
-    /// The node whose text is the first of `texts`; no operand stands before it.
+    /// The node whose text is the first of `texts`. No operand has a smaller index.
     first: usize,
     texts: Vec<(String, Binding)>,
-    /// The statements of every block that is open.
+    /// The statements of each open block.
     blocks: Vec<Vec<String>>,
-    /// Whether texts are kept, cut where they are longer than messages show, rather than taken.
+    /// Whether texts are copied instead of taken, and truncated to the length that messages show.
     short: bool,
 }
 
@@ -224,7 +225,7 @@ impl Printer {
             NodeKind::Pack(name) => (format!("..{name}"), Binding::Atom),
             NodeKind::Prefix { map, operand, .. } => {
                 let sign = map.row().label;
-                // Beside a literal the sign would become the literal's.
+                // Without parentheses, the sign would become part of the literal.
                 let text = if matches!(body[*operand].kind, NodeKind::Number(_)) {
                     format!("{sign}({})", self.take(*operand))
                 } else {
@@ -276,7 +277,7 @@ impl Printer {
                 self.blocks.push(Vec::new());
                 Default::default()
             }
-            // As it is written: what is inlined stands elsewhere.
+            // Printed as written at the call, without the inlined body.
             NodeKind::Leave { callee, arguments, method, .. } => {
                 self.blocks.pop();
                 (self.call(callee, arguments, *method), Binding::Atom)
@@ -397,7 +398,7 @@ impl Printer {
         }
     }
 
-    /// The statements and the value of a body, one a line, each indented.
+    /// The statements and the value of a body, one per line.
     fn lines(body: &Body) -> Vec<String> {
         let mut printer = Self { blocks: vec![Vec::new()], ..Self::default() };
         for index in 0..body.nodes.len() {

@@ -1,4 +1,4 @@
-//! Names that are bound and never read, for warnings as rustc has them.
+//! Names that are bound and never read, for warnings like those of rustc.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,10 @@ use proc_macro2::Ident;
 
 use super::ast::{Body, NodeKind, Parameter, Pattern};
 
-/// The parameters, and the names bound by `let`, that a body does not read, in source order; without those that begin with `_`.
+/// The parameters and the names bound in a body that the body does not read, in source order. Names that begin with `_`
+/// are left out.
 ///
-/// To be assigned to is a use of a parameter: it is `&mut`, and the caller sees it.
+/// An assignment is a use of a parameter: the parameter is `&mut`, and the caller sees its value.
 ///
 /// ```
 /// use mind_core::surface::{parse_function, unused::unused_names};
@@ -28,7 +29,7 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
             NodeKind::Let { pattern, .. } => names.bind_all(pattern),
             NodeKind::Open => names.scopes.push(names.visible.len()),
             NodeKind::Close { .. } | NodeKind::PulledBack { .. } | NodeKind::Looped { .. } => names.close(),
-            // Many a derivative does not need the result; one that does not need its cotangent is mistaken.
+            // Many derivatives do not need the result, but each needs its cotangent.
             NodeKind::Pullback { cotangent, .. } => {
                 names.scopes.push(names.visible.len());
                 names.bind_all(cotangent);
@@ -48,13 +49,13 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
 
 #[derive(Default)]
 struct Names<'a> {
-    /// Every name that has been bound, and whether it is read.
+    /// Every name that has been bound, and whether it has been read.
     bound: Vec<(&'a Ident, bool)>,
-    /// Those in sight, in the order in which they were bound.
+    /// The visible names, in the order in which they were bound.
     visible: Vec<String>,
-    /// For each of them its positions among the bound, of which the last hides the others.
+    /// For each visible name, its indices in `bound`. The last one shadows the others.
     positions: HashMap<String, Vec<usize>>,
-    /// How many were in sight where each open scope began.
+    /// The length of `visible` at the start of each open scope.
     scopes: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Bodies of functions: statements, expressions, and what stands in them.
+//! Function bodies: statements, expressions and their parts.
 
 use std::ops::Index;
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub struct Body {
 pub struct ExprId(pub u32);
 
 impl ExprId {
-    /// Where it stands in [`Body::nodes`].
+    /// Its index in [`Body::nodes`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -41,7 +41,7 @@ impl Index<ExprId> for Body {
 /// A statement or expression; an operand is the id of an earlier node and is used once.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
     /// From its first to its last token, brackets around it included.
     pub site: Site,
@@ -57,7 +57,7 @@ impl Number {
 /// The kinds of statements and expressions.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
-    /// An expression that could not be read and has been reported.
+    /// An expression that could not be parsed; the error has been reported.
     Unread,
     /// `2`, `-1.5_f64`
     Number(Number),
@@ -69,7 +69,7 @@ pub enum NodeKind {
     Name(Ident),
     /// `layers::EPS`: a constant of another block.
     Path(Callee),
-    /// `..B` in a list: the leading dimensions that a template calls so.
+    /// `..B` in a list: the leading dimensions that a template names `B`.
     Pack(Ident),
     /// `-a`, `!a`
     Prefix {
@@ -134,9 +134,9 @@ pub enum NodeKind {
     },
     /// `{ … }` among Rust variables: the Rust expression inside.
     Rust {
-        /// What stands in the braces.
+        /// The tokens in the braces.
         tokens: TokenStream,
-        /// The whole in one line.
+        /// The whole expression on one line.
         text: String,
     },
     /// `(x: f32[2, 3])`
@@ -154,7 +154,7 @@ pub enum NodeKind {
         name: Callee,
         /// `w1: a`, `b1`
         fields: Vec<FieldValue>,
-        /// `p`: what gives the fields that are not written.
+        /// `p`: supplies the fields that are not listed.
         base: Option<ExprId>,
     },
     /// `a[0, 1..3, ..]`
@@ -197,42 +197,43 @@ pub enum NodeKind {
     },
     /// `value;`
     Discard(ExprId),
-    /// The pullback of a function begins: `pullback(y, dy) {`. Of the names before it only those of parameters mean something in
-    /// it.
+    /// Begins the pullback of a function: `pullback(y, dy) {`. The parameters stay visible inside; other names bound
+    /// before it do not.
     Pullback {
         /// `y`: the result.
         value: Pattern,
-        /// `dy`: what is pulled back.
+        /// `dy`: the cotangent of the result.
         cotangent: Pattern,
-        /// The value of the body, which is the result.
+        /// The value of the body, which is the result of the function.
         of: Option<ExprId>,
     },
-    /// The pullback ends: the value is that of the body again, with this derivative.
+    /// Ends a pullback. Its value is the value of the body again, with this derivative.
     PulledBack {
-        /// What flows back to the parameters.
+        /// The cotangents of the parameters.
         tail: Option<ExprId>,
     },
-    /// A loop begins: `scan h = h0 for x in xs`. Its body is the block behind it.
+    /// Begins a loop: `scan h = h0 for x in xs`. Its body is the block that follows.
     Loop(Loop),
-    /// The loop ends.
+    /// Ends a loop.
     Looped {
         /// The node of its [`Loop`].
         head: ExprId,
         /// The block.
         tail: ExprId,
     },
-    /// The body of a template begins, which is called here: names mean what they mean there.
+    /// Begins the body of a template that is called here. The names inside have the meaning that they have in the
+    /// template.
     Enter {
-        /// What is called.
+        /// The called template.
         template: Rc<Template>,
-        /// The argument for each parameter; none while the template is checked by itself.
+        /// The argument of each parameter; empty while the template is checked without a call.
         arguments: Vec<Option<ExprId>>,
     },
-    /// The body of a template ends: the value of the call is `tail`.
+    /// Ends the body of a template. The value of the call is `tail`.
     Leave {
-        /// As it is called.
+        /// The callee, as written at the call.
         callee: Callee,
-        /// As they are written.
+        /// The arguments, as written at the call.
         arguments: Vec<Argument>,
         /// Whether it is `a.f(b)`.
         method: bool,
@@ -257,7 +258,7 @@ impl Path {
         Site::token(self.name.span()).to(Site::token(last.span()))
     }
 
-    /// Whether one of the two is the other or holds it.
+    /// Whether one path equals the other or is a prefix of it.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.name == other.name && self.fields.iter().zip(&other.fields).all(|(a, b)| a == b)
     }
@@ -273,13 +274,13 @@ pub struct FieldValue {
 }
 
 impl Body {
-    /// Where the pullback of the function itself begins, if it has one.
+    /// The site of the function's own pullback, if it has one.
     pub(crate) fn pullback(&self) -> Option<Site> {
         let end = &self[self.tail?];
         matches!(end.kind, NodeKind::PulledBack { .. }).then_some(end.site)
     }
 
-    /// The function with its pullback, of which the site is that of `pullback(y, dy)`.
+    /// Appends a pullback to the body of a function. `site` is the site of `pullback(y, dy)`.
     pub(crate) fn with_pullback(self, [value, cotangent]: [Pattern; 2], site: Site, pullback: Self) -> Self {
         let id = |index: usize| u32::try_from(index).map(ExprId).expect("bodies are bounded");
         let Self { mut nodes, tail } = self;
@@ -295,7 +296,7 @@ impl Body {
         Self { nodes, tail }
     }
 
-    /// The name, or field of one, that an expression is.
+    /// The path that an expression consists of: a name, or a field of one.
     pub fn path(&self, mut expr: ExprId) -> Option<Path> {
         let mut fields = Vec::new();
         loop {
@@ -322,7 +323,7 @@ impl Body {
 }
 
 impl NodeKind {
-    /// Whether an expression is an operand.
+    /// Whether `expr` is one of its operands.
     fn uses(&self, expr: ExprId) -> bool {
         self.clone().operands_mut().into_iter().any(|operand| *operand == expr)
     }
@@ -377,7 +378,7 @@ impl NodeKind {
     }
 }
 
-/// Which axes a transposition that is written behind a point reverses.
+/// The axes that a postfix transposition reverses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transposed {
     /// `.T`: all.
@@ -387,7 +388,7 @@ pub enum Transposed {
 }
 
 impl Transposed {
-    /// That of a field's name.
+    /// The transposition with this field name.
     pub fn of(name: &str) -> Option<Self> {
         [Self::All, Self::Matrices].into_iter().find(|axes| axes.symbol()[1..] == *name)
     }
@@ -427,7 +428,7 @@ impl BinaryOp {
         }
     }
 
-    /// Whether what it gives for literals is one of the same kind.
+    /// Whether its result has the element type of its operands, so that it combines literals to a literal.
     pub fn keeps_literals(self) -> bool {
         match self {
             Self::Map(map) => map.row().gives == Gives::Operand,
@@ -446,7 +447,7 @@ impl BinaryOp {
 pub struct Number {
     /// As written, with its sign.
     pub text: String,
-    /// What it is.
+    /// Its value.
     pub value: NumberValue,
     /// `f32` of `2.0_f32`.
     pub suffix: Option<DType>,
@@ -488,17 +489,17 @@ pub struct Transform {
 pub struct Derivative {
     /// Which one.
     pub kind: TransformKind,
-    /// What is differentiated.
+    /// The expression that is differentiated.
     pub value: ExprId,
     /// The places to differentiate by, in the order of the gradients; never empty.
     pub wrt: Vec<WrtPlace>,
-    /// Whether the gradients come as a tuple even where there is one.
+    /// Whether the gradients are returned as a tuple even if there is only one.
     pub tuple: bool,
     /// The whole list.
     pub wrt_site: Site,
-    /// What `vjp` pulls back.
+    /// The cotangent that `vjp` pulls back.
     pub cotangent: Option<ExprId>,
-    /// From its name to the closing parenthesis behind the list.
+    /// From its name to the closing parenthesis after the list.
     pub site: Site,
 }
 
@@ -541,7 +542,7 @@ impl TransformKind {
 pub struct Wrt {
     /// In the order of the gradients; never empty.
     pub targets: Vec<WrtTarget>,
-    /// Whether the gradients come as a tuple even where there is one.
+    /// Whether the gradients are returned as a tuple even if there is only one.
     pub tuple: bool,
     /// The whole list.
     pub site: Site,
@@ -552,23 +553,23 @@ pub struct Wrt {
 pub struct WrtTarget {
     /// The parameter or field.
     pub path: Path,
-    /// Whether a parameter that does not reach the output has a gradient of zeros rather than being an error.
+    /// Whether a parameter that does not reach the output has a gradient of zeros instead of being an error.
     pub zero_ok: bool,
 }
 
 /// One position of an index expression.
 #[derive(Clone, Debug)]
 pub struct Subscript {
-    /// What it takes.
+    /// The elements that it selects.
     pub kind: SubscriptKind,
     /// Its tokens.
     pub site: Site,
 }
 
-/// What a position of an index expression takes.
+/// The elements that one position of an index expression selects.
 #[derive(Clone, Debug)]
 pub enum SubscriptKind {
-    /// `3`: one place, dropping the axis.
+    /// `3`: selects one index and drops the axis.
     At(ExprId),
     /// `a..b;s`, each part optional; `..` alone is [`Self::Rest`].
     Range {
@@ -579,13 +580,13 @@ pub enum SubscriptKind {
         /// `s`
         step: Option<ExprId>,
     },
-    /// `..`: as many whole axes as are not written.
+    /// `..`: all axes that no other position covers.
     Rest,
     /// `_`: a new axis of extent 1.
     New,
 }
 
-/// Where in the result the new axes among subscripts are: negative, which counts from the end, behind a `..`.
+/// The positions of the new axes in the result. The position of an axis after `..` is negative: it counts from the end.
 pub(crate) fn new_axes(subscripts: &[Subscript]) -> Vec<i64> {
     let axes_of = |parts: &[Subscript]| {
         let axes = parts.iter().filter(|part| !matches!(part.kind, SubscriptKind::At(_))).count();
@@ -600,7 +601,7 @@ pub(crate) fn new_axes(subscripts: &[Subscript]) -> Vec<i64> {
     news.map(|(at, _)| place(at)).collect()
 }
 
-/// What a `let` binds.
+/// The pattern of a `let`.
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// `_`

@@ -1,4 +1,4 @@
-//! What a function, struct or constant is named by: its name or its path.
+//! The name or path by which a function, struct or constant is used.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use proc_macro2::Ident;
 
 use crate::diag::Site;
 
-/// What a call, a type or a constant names: `f`, `nn::softmax`, `crate::layers::Dense`.
+/// The name or path of a function, type or constant: `f`, `nn::softmax`, `crate::layers::Dense`.
 #[derive(Clone, Debug)]
 pub struct Callee {
-    /// What stands before the name, outermost first.
+    /// The segments before the name, outermost first.
     pub path: Vec<Ident>,
     /// The last segment.
     pub name: Ident,
-    /// Whether it is a function of the library, whose file the path is.
+    /// Whether it is a function of the library; its path is then the library file.
     pub of_library: bool,
-    /// Whether it stands in the text of the library, whose functions may call its private ones.
+    /// Whether it occurs in the source text of the library, where private functions of the library may be called.
     pub in_library: bool,
 }
 
 impl Callee {
-    /// Whether it is a name by itself.
+    /// Whether it is a name without a path.
     pub fn is_name(&self) -> bool {
         self.path.is_empty()
     }
@@ -38,7 +38,7 @@ impl From<Ident> for Callee {
     }
 }
 
-/// As it is written, without spaces.
+/// As written, without spaces.
 impl fmt::Display for Callee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.path.iter().try_for_each(|segment| write!(f, "{segment}::"))?;

@@ -1,20 +1,20 @@
-//! What a body calls, and where the bodies of templates begin and end in it.
+//! The calls in a body, and the beginnings and ends of inlined templates in it.
 
 use super::body::{Body, NodeKind};
 use super::{Callee, Home};
 use crate::diag::Site;
 
-/// What a node has to do with what is called.
+/// The role of a node in calls.
 enum Calling<'n> {
-    /// It calls what is looked up by a name.
+    /// Calls a function that is looked up by name.
     Function(&'n Callee),
-    /// It calls a method, which is a function of the language.
+    /// Calls a method, which is a function of the language.
     Method(&'n Callee),
-    /// The body of a template of this home begins.
+    /// Begins the body of a template with this home.
     In(Home),
-    /// It ends.
+    /// Ends the body of a template.
     Out,
-    /// Nothing.
+    /// None of these.
     No,
 }
 
@@ -30,7 +30,7 @@ impl NodeKind {
         }
     }
 
-    /// What it calls, if it is a call.
+    /// The callee, if the node is a call.
     pub fn callee(&self) -> Option<&Callee> {
         match self.calling() {
             Calling::Function(callee) | Calling::Method(callee) => Some(callee),
@@ -38,7 +38,7 @@ impl NodeKind {
         }
     }
 
-    /// What it calls by a name that is looked up.
+    /// The callee, if it is looked up by name.
     fn callee_mut(&mut self) -> Option<&mut Callee> {
         let Calling::Function(_) = self.calling() else { return None };
         let (Self::Call { callee, .. } | Self::Transformed { function: callee, .. }) = self else {
@@ -49,12 +49,13 @@ impl NodeKind {
 }
 
 impl Body {
-    /// Every name that is called, built-in ones too, with the call.
+    /// Every callee, including built-in functions, with the site of the call.
     pub(crate) fn callees(&self) -> impl Iterator<Item = (&Callee, Site)> {
         self.nodes.iter().filter_map(|node| Some((node.kind.callee()?, node.site)))
     }
 
-    /// The callees that mean what they mean around the body, not those of templates of other blocks.
+    /// The callees that are looked up in the block of the body. Those inside templates of other blocks and of the
+    /// library are not.
     pub(crate) fn callees_here(&self) -> impl Iterator<Item = (&Callee, Site)> {
         let mut homes = Vec::new();
         self.nodes.iter().filter_map(move |node| {
@@ -75,7 +76,7 @@ impl Body {
         })
     }
 
-    /// Every callee but those of methods.
+    /// Every callee except methods.
     pub(crate) fn callees_mut(&mut self) -> impl Iterator<Item = &mut Callee> {
         self.nodes.iter_mut().filter_map(|node| node.kind.callee_mut())
     }

@@ -1,4 +1,4 @@
-//! The structs and constants that types and bodies name, and what follows from that some of them are imported.
+//! The structs and constants that types and bodies name, and the items that depend on imported ones.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,11 @@ use super::{
     Function, ImportKind, NodeKind, Parameter, Pattern, Struct, Template, TypeExpr, TypeKind,
 };
 
-/// What takes each name of a struct or constant.
+/// The visitor of the names of structs and constants.
 type Visit<'v, 'a> = &'v mut dyn FnMut(&'a Callee);
 
 impl Block {
-    /// Names every struct and constant that something in the block names.
+    /// Visits every name of a struct or constant in the block.
     pub(crate) fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
         self.structs.iter().for_each(|item| item.items(visit));
         self.constants.iter().for_each(|item| item.items(visit));
@@ -25,8 +25,8 @@ impl Block {
         self.templates.iter().for_each(|template| template.items(visit));
     }
 
-    /// The structs, constants and functions whose Rust items cannot be written before imports are known: in their types they
-    /// name what is imported, or such a struct or constant.
+    /// The structs, constants and functions whose Rust items cannot be generated before imports are known. Their types
+    /// name an imported item, or a struct or constant of this kind.
     pub fn late_items(&self) -> BTreeSet<String> {
         let imported = self.imports.iter().filter(|import| import.kind == ImportKind::Item);
         let imported: Vec<String> = imported.map(|import| import.name.to_string()).collect();
@@ -55,7 +55,7 @@ impl Block {
     }
 }
 
-/// The name of an item, if it names what is imported or late.
+/// The name of an item, if the item names an imported item or a late one.
 fn named<'a>(
     late: &BTreeSet<String>,
     imported: &[String],
@@ -85,7 +85,7 @@ impl Expression {
 }
 
 impl Function {
-    /// The structs and constants in the types of its parameters and its result.
+    /// Visits the structs and constants in the types of its parameters and its result.
     fn interface_items<'a>(&'a self, visit: Visit<'_, 'a>) {
         interface(&self.parameters, self.result.as_ref(), visit);
     }
@@ -171,7 +171,7 @@ impl Body {
         }
     }
 
-    /// The names that stand in it as values.
+    /// The names that it uses as values.
     pub(crate) fn reads(&self) -> impl Iterator<Item = String> {
         self.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Name(name) => Some(name.to_string()),

@@ -5,9 +5,9 @@ use super::{ExprId, Pattern};
 /// The head of a loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// Which results it has.
+    /// Its kind, which decides its results.
     pub kind: LoopKind,
-    /// The carry `h` and its first value `h0`; nothing under [`LoopKind::For`].
+    /// The carry `h` and its first value `h0`; `None` for [`LoopKind::For`].
     pub carry: Option<(Pattern, ExprId)>,
     /// `x`
     pub element: Pattern,
@@ -15,7 +15,7 @@ pub struct Loop {
     pub over: ExprId,
     /// The `b` of `a..b`.
     pub end: Option<ExprId>,
-    /// Whether the first step is at the last element: `reverse = true`.
+    /// Whether the loop runs from the last element to the first: `reverse = true`.
     pub reverse: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Templates: functions whose parameters leave something open, inlined and checked where they are called.
+//! Templates: functions whose parameter types are partly open. A template is inlined and checked at each call.
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -11,17 +11,17 @@ use crate::ty::DType;
 pub struct Template {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub` or nothing.
+    /// `pub` or empty.
     pub visibility: TokenStream,
     /// `softmax`
     pub name: Ident,
-    /// What is declared in `<..B, N, T: float>`.
+    /// The names declared in `<..B, N, T: float>`.
     pub declared: Vec<Declared>,
     /// The parameters in order.
     pub parameters: Vec<TemplateParameter>,
     /// As for [`super::Function::body`].
     pub body: Option<Body>,
-    /// Where it stands.
+    /// The place that defines it.
     pub home: Home,
     /// From `fn` to the end of the parameters.
     pub site: Site,
@@ -30,7 +30,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// As it is called: `nn::softmax`.
+    /// The name by which it is called: `nn::softmax`.
     pub fn full_name(&self) -> String {
         match self.home {
             Home::Here | Home::Elsewhere(_) => self.name.to_string(),
@@ -44,14 +44,14 @@ impl Template {
     }
 }
 
-/// Where a template stands: what the names in it mean.
+/// The place that defines a template. It decides the meaning of the names in the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
     /// In the block that calls it.
     Here,
     /// In this file of the library.
     Library(&'static str),
-    /// In another block: as the lowering numbers these.
+    /// In another block, by the number that the lowering gives to that block.
     Elsewhere(usize),
 }
 
@@ -60,11 +60,11 @@ pub enum Home {
 pub struct Declared {
     /// `N`
     pub name: Ident,
-    /// What it stands for.
+    /// Its meaning.
     pub kind: DeclaredKind,
 }
 
-/// What a name in `<…>` stands for.
+/// The meaning of a name in `<…>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclaredKind {
     /// `N`: a dimension.
@@ -82,13 +82,13 @@ pub enum DeclaredKind {
 pub struct TemplateParameter {
     /// `x`
     pub name: Ident,
-    /// What may be passed.
+    /// The arguments that it accepts.
     pub takes: Formal,
     /// The whole declaration.
     pub site: Site,
 }
 
-/// What may be passed for a parameter of a template.
+/// The arguments that a parameter of a template accepts.
 #[derive(Clone, Debug)]
 pub enum Formal {
     /// `x`: anything.
@@ -113,14 +113,14 @@ pub enum Formal {
     },
 }
 
-/// The types that a tensor may have.
+/// The tensor types that a parameter accepts.
 #[derive(Clone, Debug)]
 pub struct TensorPattern {
     /// `float`
     pub elements: ElementPattern,
     /// The leading dimensions that are left open.
     pub pack: Option<Pack>,
-    /// The others.
+    /// The dimensions after those.
     pub dims: Vec<DimExpr>,
     /// Its tokens.
     pub site: Site,
@@ -131,16 +131,16 @@ pub struct TensorPattern {
 pub enum Pack {
     /// `..`
     Any,
-    /// `..B`: the same wherever `B` stands.
+    /// `..B`: the same dimensions at each use of `B`.
     Named(Ident),
 }
 
-/// The element types that a tensor may have.
+/// The element types that a parameter accepts.
 #[derive(Clone, Debug)]
 pub enum ElementPattern {
     /// `float`
     Class(ElementClass),
-    /// `T`, declared as `T: float`: the same wherever it stands.
+    /// `T`, declared as `T: float`: the same type at each use.
     Variable(Ident),
     /// `f32`
     Fixed(DType),
@@ -151,7 +151,7 @@ pub enum ElementPattern {
 pub enum ElementClass {
     /// `float`: element types with fractions.
     Float,
-    /// `int`: those of integers.
+    /// `int`: integer element types.
     Int,
     /// `num`: both.
     Num,
@@ -175,7 +175,7 @@ impl ElementClass {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// One of the class.
+    /// A representative element type of the class.
     pub const fn default_dtype(self) -> DType {
         match self {
             Self::Float | Self::Num => DType::F64,
@@ -193,12 +193,12 @@ impl ElementClass {
     }
 }
 
-/// What a constant parameter is.
+/// The kind of a constant parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConstantKind {
     /// `axis`: one axis.
     Axis,
-    /// `axes`: one or a list of them.
+    /// `axes`: one axis or a list of axes.
     Axes,
     /// `dim`: an extent.
     Dim,

@@ -1,4 +1,4 @@
-//! From tokens to what is printed: what stands between any two of them.
+//! Converts tokens to pieces for the printer: decides the gap between any two tokens.
 
 use super::{
     print::{Indent, Piece},
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::surface::parse::{OPERATORS, is_keyword};
 
-/// What stands between two tokens.
+/// The gap between two tokens.
 #[derive(Clone, Copy)]
 enum Gap {
     Nothing,
@@ -16,14 +16,14 @@ enum Gap {
         to: Indent,
     },
     Fill,
-    /// Up to the end of this token.
+    /// After `=`; the value extends to the end of token `last`.
     Assign {
         last: usize,
     },
     Line(Indent),
 }
 
-/// What is printed.
+/// The pieces to print.
 pub(super) fn pieces<'a>(tokens: &[Token<'a>], brackets: &[Bracket]) -> Vec<Piece<'a>> {
     let mut layout = Layout {
         tokens,
@@ -36,7 +36,7 @@ pub(super) fn pieces<'a>(tokens: &[Token<'a>], brackets: &[Bracket]) -> Vec<Piec
         layout.token(at);
     }
     let Layout { mut pieces, ends, .. } = layout;
-    // Tokens become the pieces with which they end.
+    // Indices of tokens are replaced by those of the pieces with which the tokens end.
     for piece in &mut pieces {
         if let Piece::Assign { until } | Piece::Open { until: Some(until) } = piece {
             *until = ends.get(*until).copied().unwrap_or_default();
@@ -48,10 +48,10 @@ pub(super) fn pieces<'a>(tokens: &[Token<'a>], brackets: &[Bracket]) -> Vec<Piec
 struct Layout<'t, 'a> {
     tokens: &'t [Token<'a>],
     brackets: &'t [Bracket],
-    /// The brackets that are open.
+    /// The open brackets.
     around: Vec<usize>,
     pieces: Vec<Piece<'a>>,
-    /// Behind which pieces tokens end.
+    /// For each token, the number of pieces up to its end.
     ends: Vec<usize>,
 }
 
@@ -97,12 +97,12 @@ impl<'a> Layout<'_, 'a> {
         self.pieces.extend(std::iter::repeat_n(Piece::Close, token.closes));
     }
 
-    /// The innermost bracket; nothing outside of all.
+    /// The innermost open bracket; `None` outside of all brackets.
     fn bracket(&self) -> Option<&Bracket> {
         self.around.last().map(|bracket| &self.brackets[*bracket])
     }
 
-    /// What stands before a token that has no comment before it.
+    /// The gap before a token, regardless of comments.
     fn gap(&self, at: usize) -> Gap {
         let Some(before) = at.checked_sub(1).map(|before| &self.tokens[before]) else { return Gap::Nothing };
         let token = &self.tokens[at];
@@ -119,7 +119,7 @@ impl<'a> Layout<'_, 'a> {
             (Role::Comma | Role::LastComma, _) => match inside {
                 Some(bracket) if bracket.kind == BracketKind::Struct => Gap::Line(Indent::In),
                 Some(bracket) if bracket.is_filled => Gap::Fill,
-                // The comma of a loop's head.
+                // The comma in the head of a loop.
                 Some(bracket) if bracket.kind == BracketKind::Body => Gap::Space,
                 Some(_) => Gap::Break { space: true, to: Indent::In },
                 None => Gap::Space,
@@ -160,7 +160,7 @@ impl<'a> Layout<'_, 'a> {
         }
     }
 
-    /// What stands behind the first or before the last token of a bracket.
+    /// The gap after the first or before the last token of a bracket.
     fn edge(&self, bracket: usize, to: Indent) -> Gap {
         let bracket = &self.brackets[bracket];
         match bracket.kind {
@@ -178,14 +178,14 @@ impl<'a> Layout<'_, 'a> {
         }
     }
 
-    /// Nothing, but where two tokens would become others.
+    /// No gap, except where two tokens would be read as other ones.
     fn tight(&self, at: usize) -> Gap {
         let (before, token) = (&self.tokens[at - 1], &self.tokens[at]);
         let begins_with_digit = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
         let is_number = begins_with_digit(before.text);
         let becomes_other = match token.text {
             "." | ".." | "..=" if is_number && before.text.ends_with('.') => true,
-            // The digits behind the point would become the number's.
+            // The digits after the point would become part of the number.
             "." if is_number && !before.text.contains('.') => {
                 self.tokens.get(at + 1).is_some_and(|next| begins_with_digit(next.text))
             }
@@ -199,10 +199,10 @@ impl<'a> Layout<'_, 'a> {
         if becomes_other && !token.before.joint { Gap::Space } else { Gap::Nothing }
     }
 
-    /// Puts a gap and the comments in it before a token.
+    /// Adds a gap and the comments in it before a token.
     ///
-    /// A comment with which its line ends stays at the end of the line, or on a line of its own. Another one stays before
-    /// what is behind it on its line, or beside what ends there.
+    /// A comment that ends its line stays at the end of the line, or on a line of its own. Any other comment stays
+    /// before the next token on its line, or next to a token that ends there.
     fn between(&mut self, at: usize, gap: Gap) {
         let Token { before, role, .. } = &self.tokens[at];
         let opens = at.checked_sub(1).is_none_or(|before| matches!(self.tokens[before].role, Role::Open(_)));
@@ -251,7 +251,7 @@ impl<'a> Layout<'_, 'a> {
         }
     }
 
-    /// Where lines of comments begin, and the line of the token behind them.
+    /// The indents of lines of comments, and of the line of the token after them.
     fn indents(&self, at: usize, gap: Gap, closes: bool) -> (Indent, Indent) {
         let is_outside = self.around.is_empty() && (at == 0 || self.tokens[at].role == Role::End);
         match gap {
@@ -277,7 +277,7 @@ impl<'a> Layout<'_, 'a> {
     }
 }
 
-/// Whether a path that begins with `::` may stand behind a word.
+/// Whether a path that begins with `::` may follow a word.
 fn is_before_path(word: &str) -> bool {
     matches!(word, "use" | "fn" | "as")
 }

@@ -1,7 +1,8 @@
-//! Programs in the language in the one form that `mind fmt` gives them: rustfmt's, where Rust's grammar is the same.
+//! The formatter: the single form in which `mind fmt` writes programs. It is that of rustfmt where the grammar is
+//! Rust's.
 //!
-//! A text is scanned with its comments, each token is told what it is to the layout, then texts and the places where
-//! lines may end are printed within the width. No step recurses, and each takes time in proportion to the text.
+//! A text is scanned with its comments, and each token is assigned its role in the layout. Texts and possible line
+//! breaks are then printed within the width. No step recurses, and each takes time proportional to the text.
 
 mod layout;
 mod print;
@@ -14,14 +15,14 @@ mod tests;
 use super::{ast::Program, lex, parse};
 use crate::diag::{Code, Diag, Diags, Site};
 
-/// How far a level is indented.
+/// The indentation of a level.
 const INDENT: usize = 4;
 
-/// The longest line where it can be helped, in characters.
+/// The maximum length of a line in characters, where it can be kept.
 const WIDTH: usize = 110;
 
-/// Formats items or a closure. Tokens and comments stay as they are and in their order; only commas before a closing
-/// bracket come and go with the line that they end.
+/// Formats items or a closure. Tokens, comments and their order are unchanged. Only commas before a closing bracket are
+/// added or removed, with the line break that follows them.
 ///
 /// ```
 /// use mind_core::surface::format;
@@ -32,7 +33,7 @@ const WIDTH: usize = 110;
 /// ```
 ///
 /// # Errors
-/// What [`lex()`] and [`parse`](parse()) say of a text whose syntax is wrong; E1007 for a bare expression.
+/// The errors of [`lex()`] and [`parse`](parse()) for a text with invalid syntax; E1007 for a bare expression.
 pub fn format(text: &str) -> Result<String, Diags> {
     let (tokens, mut diags) = lex(text);
     let (program, more) = parse(tokens);
@@ -40,7 +41,7 @@ pub fn format(text: &str) -> Result<String, Diags> {
     if let (Program::Expression(_), true) = (&program, diags.is_empty()) {
         diags.push(expression_in_file());
     }
-    // What is wrong with names is wrong in whatever form.
+    // Errors in names do not prevent formatting.
     if diags.as_slice().iter().any(|diag| diag.code.info().name.starts_with("E1")) {
         return Err(diags);
     }
@@ -52,17 +53,17 @@ pub fn format(text: &str) -> Result<String, Diags> {
     Ok(mark.to_owned() + &print::print(&layout::pieces(&tokens, &brackets)))
 }
 
-/// What some editors put before a text.
+/// The byte order mark that some editors put before a text.
 const MARK: &str = "\u{feff}";
 
-/// E1007 for a file that holds an expression.
+/// The error E1007 for a file that contains an expression.
 pub fn expression_in_file() -> Diag {
     Diag::new(Code::E1007, Site::Nowhere, "found an expression, expected `fn`, `const` or a closure")
         .help("a file sees no Rust variables: name what is given, as `|x: f32[3]| relu(x)`")
 }
 
-/// The tokens and comments of a text without lexical mistakes, in their order, without what formatting may change:
-/// commas before a closing bracket, blanks at the ends of lines of comments.
+/// The tokens and comments of a text without lexical errors, in order. Leaves out what formatting may change: commas
+/// before a closing bracket, and blanks at the ends of comment lines.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn essence(text: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();

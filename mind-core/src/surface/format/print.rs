@@ -1,64 +1,64 @@
-//! Texts and places where lines may end, printed within the width: after Oppen, *Prettyprinting*, 1980.
+//! Prints texts and possible line breaks within the width: after Oppen, *Prettyprinting*, 1980.
 
 use super::{INDENT, WIDTH};
 
-/// A part of what is printed.
+/// An item of the printer's input.
 #[derive(Clone, Copy)]
 pub(super) enum Piece<'a> {
     /// A token, or a comment among tokens.
     Text(&'a str),
-    /// A comment with which the line ends, however long it becomes.
+    /// A comment that ends the line, however long the line becomes.
     Trailing(&'a str),
-    /// One with which the line ends where the group around is broken: groups before it need not fit with it.
+    /// A comment that ends the line if the enclosing group is broken. Groups before it need not fit with it.
     Last(&'a str),
     Space,
-    /// Nothing or a space; where the group around is broken, the end of a line.
+    /// Nothing or a space; a line break if the enclosing group is broken.
     Break {
         space: bool,
         to: Indent,
     },
-    /// A space, or the end of a line where what is behind does not fit.
+    /// A space, or a line break if the next text does not fit on the line.
     Fill,
-    /// A space; the end of a line if what is behind it, up to this piece, fits on the next line and not on this one.
+    /// A space. It is a line break if the text up to piece `until` fits on the next line but not on this one.
     Assign {
         until: usize,
     },
-    /// The end of a line.
+    /// A line break.
     Line {
         blank: bool,
         to: Indent,
     },
-    /// A comma at the end of a group that is broken.
+    /// A comma, if the enclosing group is broken.
     Comma,
-    /// The start of a group, which stays on its line if it fits there with what follows it: up to the next place where a
-    /// line may end, or to this piece.
+    /// The start of a group. The group stays on its line if it fits together with the text after it, up to the next
+    /// possible line break or to piece `until`.
     Open {
         until: Option<usize>,
     },
     Close,
 }
 
-/// Where the next line begins.
+/// The indentation of the next line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Indent {
-    /// A level further in than the line on which the group begins.
+    /// A level deeper than the line on which the group begins.
     In,
-    /// Where that line begins.
+    /// The indentation of that line.
     Out,
 }
 
-/// No line begins further in, so that what nests without end grows no more than so.
+/// The maximum indentation, so that deep nesting does not enlarge the text without bound.
 const DEEPEST: usize = 20 * INDENT;
 
-/// What is known of the pieces before and at each place.
+/// Measures of the pieces before and at each index.
 struct Measures {
-    /// The width of all before, on a line.
+    /// The width of all pieces before, on a single line.
     widths: Vec<usize>,
-    /// How many lines end before.
+    /// The number of line breaks before.
     lines: Vec<usize>,
-    /// The next place where a line may end.
+    /// The index of the next possible line break.
     breaks: Vec<usize>,
-    /// Where the group that begins here ends.
+    /// The index at which the group that begins here ends.
     ends: Vec<usize>,
 }
 
@@ -102,7 +102,7 @@ impl Measures {
         Self { widths, lines, breaks, ends }
     }
 
-    /// The width from one piece to another; nothing where a line ends between them.
+    /// The width from one piece to another; `None` if there is a line break between them.
     fn width(&self, from: usize, to: usize) -> Option<usize> {
         (self.lines[from] == self.lines[to]).then(|| self.widths[to] - self.widths[from])
     }
@@ -110,7 +110,7 @@ impl Measures {
 
 #[derive(Clone, Copy)]
 struct Group {
-    /// Where the line on which it begins begins.
+    /// The indentation of the line on which the group begins.
     base: usize,
     is_flat: bool,
 }
@@ -118,12 +118,12 @@ struct Group {
 struct Printer {
     text: String,
     column: usize,
-    /// Where the line begins.
+    /// The indentation of the current line.
     start: usize,
     groups: Vec<Group>,
 }
 
-/// The text of pieces, in lines.
+/// Prints pieces in lines.
 pub(super) fn print(pieces: &[Piece<'_>]) -> String {
     let measures = Measures::of(pieces);
     let whole = Group { base: 0, is_flat: false };

@@ -1,7 +1,8 @@
-//! What each token is to the layout: a comma of a list, a sign before its operand, the end of a statement.
+//! The role of each token in the layout: for example a comma of a list, a sign before its operand, or the end of a
+//! statement.
 //!
-//! The text has been parsed, so the tokens follow the grammar, and what they are is told by their neighbours and the
-//! bracket around them. What would be told wrongly of a text that is not parsed is laid out badly and lost nowhere.
+//! The text has been parsed, so the tokens follow the grammar. The role of a token follows from its neighbours and the
+//! bracket around it. A text that does not parse would be laid out badly, but no token would be lost.
 
 use super::scan::{Before, Kind, Raw};
 use crate::{
@@ -17,10 +18,10 @@ pub(super) struct Token<'a> {
     pub(super) text: &'a str,
     pub(super) before: Before<'a>,
     pub(super) role: Role,
-    /// How many groups begin before it and end behind it, beside that of a bracket.
+    /// The numbers of groups that begin before it and end after it, without that of a bracket.
     pub(super) opens: usize,
     pub(super) closes: usize,
-    /// Whether the line ends behind it: it ends a statement, an item or an attribute.
+    /// Whether a line break follows, because it ends a statement, an item or an attribute.
     pub(super) ends_line: bool,
 }
 
@@ -28,11 +29,11 @@ pub(super) struct Token<'a> {
 pub(super) enum Role {
     /// A name, keyword or literal.
     Word,
-    /// Of the bracket with this number.
+    /// Opens the bracket with this index.
     Open(usize),
     Close(usize),
     Comma,
-    /// Before a closing bracket, where it means nothing.
+    /// A comma before a closing bracket, where it has no meaning.
     LastComma,
     /// The end of a statement or item.
     Semicolon,
@@ -49,32 +50,32 @@ pub(super) enum Role {
     Binary,
     /// `=` of an argument, `->`.
     Spaced,
-    /// `=` or `+=` of a statement that ends with this token.
+    /// `=` or `+=` of a statement that ends with token `last`.
     Assign {
         last: usize,
     },
-    /// Of an attribute: it stands as it was.
+    /// A token of an attribute, whose spacing is kept.
     AsWritten,
     End,
 }
 
-/// Two tokens with what stands between them.
+/// A pair of brackets.
 pub(super) struct Bracket {
     pub(super) kind: BracketKind,
-    /// Whether lines end inside, whatever its length.
+    /// Whether there are line breaks inside, regardless of its length.
     pub(super) is_long: bool,
-    /// Whether it holds numbers so short that several stand on a line.
+    /// Whether all its elements are short numbers, so that several are put on a line.
     pub(super) is_filled: bool,
-    /// Whether a comma may stand before its end or not.
+    /// Whether a comma is allowed before its end but not required.
     pub(super) may_end_with_comma: bool,
-    /// The token that ends the line with the end of the bracket.
+    /// The token up to which the line must fit if the bracket is not broken.
     pub(super) until: Option<usize>,
     commas: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BracketKind {
-    /// Of statements.
+    /// A body: statements in braces.
     Body,
     /// Fields of an item.
     Struct,
@@ -101,7 +102,7 @@ pub(super) enum BracketKind {
     Bars,
 }
 
-/// The kind of an item being read.
+/// The kind of the current item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Item {
     Function,
@@ -111,28 +112,28 @@ enum Item {
     Closure,
 }
 
-/// A bracket that is open, or the whole text.
+/// An open bracket, or the whole text.
 struct Level {
-    /// Number and first token; nothing for the text.
+    /// The index and the first token; `None` for the text.
     bracket: Option<(usize, usize)>,
-    /// Whether types are being read.
+    /// Whether the current tokens are of a type.
     in_type: bool,
-    /// Whether what comes before is an operand.
+    /// Whether the previous token ends an operand.
     behind_operand: bool,
-    /// The first token of the operand being read.
+    /// The first token of the current operand.
     operand: Option<usize>,
-    /// Dots of method calls of the operand.
+    /// The dots of method calls on the operand.
     dots: Vec<usize>,
-    /// Chains of operators that are open, loosest first, with their first tokens.
+    /// Open chains of operators, loosest first, with their first tokens.
     chains: Vec<(Tightness, usize)>,
-    /// The first token of the statement being read, in a body.
+    /// The first token of the current statement, in a body.
     statement: Option<usize>,
     is_let: bool,
-    /// The `=` of the statement or item being read.
+    /// The `=` of the current statement or item.
     assign: Option<usize>,
-    /// Whether the element being read begins with `..`.
+    /// Whether the current element begins with `..`.
     is_rest: bool,
-    /// Whether what stands before the body of a loop is being read.
+    /// Whether the current tokens are before the body of a loop.
     is_before_body: bool,
     item: Option<Item>,
 }
@@ -156,7 +157,7 @@ impl Level {
     }
 }
 
-/// The tokens of a text with what they are, the last one its end; and the brackets.
+/// The tokens of a text with their roles, and the brackets. The last token is the end of the text.
 pub(super) fn tokens<'a>(text: &'a str, raw: Vec<Raw<'a>>) -> (Vec<Token<'a>>, Vec<Bracket>) {
     let mut reader = Reader {
         text,
@@ -178,10 +179,10 @@ pub(super) fn tokens<'a>(text: &'a str, raw: Vec<Raw<'a>>) -> (Vec<Token<'a>>, V
     (reader.tokens, reader.brackets)
 }
 
-/// Words that items begin with.
+/// The words with which items begin.
 const ITEMS: &[&str] = &["pub", "fn", "const", "struct", "use", "extern"];
 
-/// The longest number of those that stand several on a line, in characters: what rustfmt has.
+/// The maximum length in characters of numbers that share a line, as in rustfmt.
 const SHORT: usize = 10;
 
 struct Reader<'a, I: Iterator<Item = Raw<'a>>> {
@@ -197,7 +198,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.levels.last_mut().expect("the level of the text is never left")
     }
 
-    /// The kind of the innermost bracket; nothing outside of all.
+    /// The kind of the innermost bracket; `None` outside of all brackets.
     fn kind(&self) -> Option<BracketKind> {
         let (bracket, _) = self.levels.last().and_then(|level| level.bracket)?;
         Some(self.brackets[bracket].kind)
@@ -303,7 +304,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         }
     }
 
-    /// Lets the parameters of the function being read stand on a line only with all that is behind them.
+    /// Requires that the parameters of the current function share a line only with all tokens up to `token`.
     fn signature_ends(&mut self, token: usize) {
         let last = self.brackets.iter_mut().rev().find(|bracket| bracket.kind == BracketKind::Parameters);
         if let Some(last) = last
@@ -313,7 +314,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         }
     }
 
-    /// The kind of a bracket that comes next.
+    /// The kind of the bracket that `open` opens.
     fn opened(&mut self, open: &str) -> BracketKind {
         let last = self.tokens.last();
         let is_word = last.is_some_and(|last| last.role == Role::Word);
@@ -343,7 +344,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         }
     }
 
-    /// Leaves a bracket that turned out to be none: the `<` or `|` was an operator.
+    /// Leaves a level that is not a bracket: its `<` or `|` was an operator.
     fn abandon(&mut self) {
         if let Some((_, open)) = self.levels.pop().and_then(|level| level.bracket) {
             self.tokens[open].role = Role::Binary;
@@ -358,7 +359,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.leave(raw.text, raw.before);
     }
 
-    /// Leaves the innermost bracket with its last token.
+    /// Leaves the innermost bracket; `text` is its last token.
     fn leave(&mut self, text: &'a str, before: Before<'a>) {
         self.finish_element();
         self.finish_statement();
@@ -397,7 +398,8 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.closed(kind, open, at);
     }
 
-    /// Whether the bracket that begins at a token and ends before the next one is the pattern of a carry: `fold (a, b) = …`.
+    /// Whether a bracket is the pattern of a carry: `fold (a, b) = …`. `open` is its first token, and its last token
+    /// has just been read.
     fn is_carry(&mut self, open: usize) -> bool {
         let is_behind_loop =
             open.checked_sub(1).is_some_and(|word| matches!(self.tokens[word].text, "fold" | "scan"));
@@ -406,7 +408,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         is_behind_loop && next.starts_with('=') && !next.starts_with("==")
     }
 
-    /// Ends the line behind a bracket that is the last of a statement, an item or an attribute.
+    /// Ends the line after a bracket that is the last token of a statement, an item or an attribute.
     fn closed(&mut self, kind: BracketKind, open: usize, at: usize) {
         let next = self.raw.peek().map(|next| (next.kind, next.text));
         let is_word = matches!(next, Some((Kind::Word | Kind::Literal, _)));
@@ -419,7 +421,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
             (BracketKind::Bars, _) => self.restart(),
             (BracketKind::Struct, None) => self.end_item(at),
             (BracketKind::Body, None) if self.level().item == Some(Item::Function) => {
-                // What goes on is a part of the function.
+                // Other tokens continue the function.
                 if !matches!(next, Some((Kind::Word, word)) if !ITEMS.contains(&word)) {
                     self.end_item(at);
                 }
@@ -472,7 +474,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         if let (Some(first), [dot, _, ..]) = (first, dots.as_slice()) {
             self.tokens[first].opens += 1;
             self.tokens[last].closes += 1;
-            // What is no wider than the indentation stays beside its first call, as rustfmt has it.
+            // An operand no wider than the indentation stays on the line of its first call, as in rustfmt.
             let is_narrow = first + 1 == *dot && self.tokens[first].text.len() <= super::INDENT;
             for dot in &dots[usize::from(is_narrow)..] {
                 self.tokens[*dot].role = Role::Dot { breaks: true };
@@ -491,7 +493,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.level().behind_operand = false;
     }
 
-    /// Begins an expression behind the last token.
+    /// Begins an expression after the last token.
     fn restart(&mut self) {
         let level = self.level();
         level.dots.clear();
@@ -517,7 +519,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.push(text, before, Role::Binary);
     }
 
-    /// An operator, of as many signs as belong together.
+    /// Reads an operator, which may consist of several signs.
     fn operator(&mut self, first: Raw<'a>) {
         let closes_angle = first.text == ">" && self.kind() == Some(BracketKind::Angle);
         let text = if closes_angle { first.text } else { self.joined(&first) };
@@ -621,7 +623,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         }
     }
 
-    /// The signs of an operator that begins with `first`.
+    /// The text of an operator that begins with `first`. Reads its further signs.
     fn joined(&mut self, first: &Raw<'a>) -> &'a str {
         let text: &'a str = self.text;
         let rest = &text[first.at..];
@@ -634,9 +636,9 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         &rest[..length]
     }
 
-    /// Notes a dot if a method is called behind it.
+    /// Records a dot if a method call follows it.
     fn dot(&mut self, at: usize) {
-        // What is behind the name is not read yet: the next token but one is looked for in the text.
+        // The tokens after the name have not been read. The text is searched for the second next token.
         let Some(next) = self.raw.peek() else { return };
         let behind = &self.text[next.at + next.text.len()..];
         if next.kind == Kind::Word && behind.trim_start().starts_with('(') {
@@ -673,7 +675,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
 
     fn semicolon(&mut self, text: &'a str, before: Before<'a>) {
         self.finish_element();
-        // Those without a statement stand beside the one before.
+        // A semicolon without a statement stays next to the one before it.
         if let Some(last) = self.tokens.last_mut()
             && last.role == Role::Semicolon
             && before.comments.is_empty()
@@ -692,14 +694,14 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
     }
 }
 
-/// Whether an operand comes behind a word.
+/// Whether an operand follows a word.
 fn is_prefix(word: &str) -> bool {
-    // The roots of paths, the values of the language, and `_`.
+    // The first segments of paths, words that are values, and `_`.
     const NAMES: &[&str] = &["crate", "self", "super", "Self", "true", "false", "_", "where"];
     is_keyword(word) && !NAMES.contains(&word)
 }
 
-/// Whether a text stands between a place and its value.
+/// Whether a text is an assignment operator.
 fn is_assignment(text: &str) -> bool {
     match text.strip_suffix('=') {
         Some("") => true,

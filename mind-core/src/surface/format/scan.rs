@@ -1,25 +1,25 @@
-//! A text in words, literals, signs and brackets, with the comments between them.
+//! Scans a text into words, literals, signs and brackets, with the comments between them.
 
 use unicode_ident::is_xid_start;
 
 use crate::surface::lex::word;
 
-/// What stands in a text beside white space and comments.
+/// A token of a text.
 pub(super) struct Raw<'a> {
     pub(super) kind: Kind,
     pub(super) text: &'a str,
-    /// Where it begins, in bytes.
+    /// Its position in bytes.
     pub(super) at: usize,
     pub(super) before: Before<'a>,
 }
 
-/// What stands before a token.
+/// The white space and comments before a token.
 #[derive(Default)]
 pub(super) struct Before<'a> {
     pub(super) comments: Vec<Comment<'a>>,
-    /// How many lines end between the token and what is before it.
+    /// The number of line breaks between the token and the previous token or comment.
     pub(super) lines: usize,
-    /// Whether nothing at all is between them.
+    /// Whether it directly follows the previous token.
     pub(super) joint: bool,
 }
 
@@ -45,11 +45,11 @@ pub(super) enum Kind {
     Sign,
     Open,
     Close,
-    /// Of the text.
+    /// The end of the text.
     End,
 }
 
-/// What a text without lexical mistakes consists of; the last is the end.
+/// The tokens of a text without lexical errors; the last one is the end.
 pub(super) fn scan(text: &str) -> Vec<Raw<'_>> {
     let (mut tokens, mut rest) = (Vec::new(), text);
     loop {
@@ -73,7 +73,7 @@ pub(super) fn scan(text: &str) -> Vec<Raw<'_>> {
     }
 }
 
-/// Goes over white space and comments.
+/// Skips white space and comments.
 fn before<'a>(rest: &mut &'a str, is_first: bool) -> Before<'a> {
     let mut before = Before { joint: !is_first, ..Before::default() };
     loop {
@@ -89,9 +89,9 @@ fn before<'a>(rest: &mut &'a str, is_first: bool) -> Before<'a> {
             }
         };
         let (comment, behind) = text.split_at(length);
-        // Blanks at the end of a line mean something in documentation.
+        // Blanks at the end of a line have a meaning in documentation.
         let is_doc = comment.starts_with("//!") || comment.starts_with("///") && !comment.starts_with("////");
-        // Documentation belongs to what is behind it, wherever it stands.
+        // Documentation belongs to the next token, wherever it is written.
         before.lines = before.lines.max(usize::from(is_doc && !is_first));
         let comment = match (comment.starts_with("//"), is_doc) {
             (true, true) => comment.trim_end_matches('\r'),
@@ -119,7 +119,7 @@ fn block_comment(text: &str) -> usize {
     end
 }
 
-/// A word, or a literal or raw name that begins like one.
+/// The kind and length of a word, or of a literal or raw name that begins like one.
 fn worded(text: &str) -> (Kind, usize) {
     let end = word(text);
     let behind = text.as_bytes().get(end);
@@ -139,7 +139,7 @@ fn worded(text: &str) -> (Kind, usize) {
     }
 }
 
-/// A string or character whose quote stands `quote` bytes further, or a lifetime.
+/// The length of a string or character whose quote is `quote` bytes further, or of a lifetime.
 fn quoted(text: &str, quote: usize) -> usize {
     let closing = text.as_bytes()[quote];
     let inside = &text[quote + 1..];
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens of a stream as texts, the characters of operators one by one.
+    /// The texts of the tokens of a stream; operators are split into their characters.
     fn flat(tokens: TokenStream, texts: &mut Vec<String>) {
         for tree in tokens {
             match tree {
@@ -210,7 +210,7 @@ mod tests {
             #[doc = \"a\\\\\"] \"end\"";
         let mut expected = Vec::new();
         flat(text.parse().expect("these are tokens"), &mut expected);
-        // A lifetime is two tokens there.
+        // In the stream, a lifetime is two tokens.
         let expected: Vec<String> =
             expected.join("\n").replace("'\nlife", "'life").lines().map(str::to_owned).collect();
         let found: Vec<&str> =

@@ -1,4 +1,4 @@
-//! What programs are formatted as.
+//! The formatted texts of programs.
 
 use super::*;
 use crate::surface::golden;

@@ -1,11 +1,11 @@
-//! What texts are lexed to, and what is said of those that cannot be.
+//! The tokens of texts, and the errors for texts that cannot be lexed.
 
 use proc_macro2::TokenTree;
 
 use super::*;
 use crate::surface::golden;
 
-/// Each mistake with its place, then the tokens that are left.
+/// Each error with its site, then the tokens.
 fn lexed(text: &str) -> String {
     let (tokens, diags) = lex(text);
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site));

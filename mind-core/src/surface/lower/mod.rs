@@ -1,8 +1,8 @@
-//! From the syntax tree to Core IR: names, types, calls and literals are worked out here, and every mistake that has
-//! to do with them is reported in the user's words.
+//! Lowers the AST to Core IR. Resolves names, types, calls and literals, and reports all errors in them in the user's
+//! terms.
 //!
-//! A body is lowered in one loop over its nodes. A mistake makes the value of its node poison; what uses
-//! poison is poison and is not spoken of.
+//! A body is lowered in one loop over its nodes. An error makes the value of its node poison. A node that uses poison
+//! is poison too, and no error is reported for it.
 
 use super::ast::Program;
 use crate::diag::Diags;
@@ -37,8 +37,8 @@ pub fn parameter_names(function: &str) -> Option<&'static [&'static str]> {
     builtins::find(function).map(|builtin| builtin.formals)
 }
 
-/// Lowers a program; one that is an expression has no functions and is lowered by [`crate::open`]. Of what it imports only
-/// the names are known, so calls of it are not looked at.
+/// Lowers a program. A program that is an expression has no functions here: [`crate::open`] lowers it. Only the names
+/// of imported items are known, so calls of them are not checked.
 ///
 /// ```
 /// use mind_core::surface::{lower, parse};
@@ -49,7 +49,7 @@ pub fn parameter_names(function: &str) -> Option<&'static [&'static str]> {
 /// ```
 ///
 /// # Errors
-/// The second part holds every mistake; the first is then what made sense.
+/// The second element holds every error; the first then holds the valid parts.
 pub fn lower(program: &Program) -> (Lowered, Diags) {
     match program {
         Program::Block(block) => program::lower_block(block, None),

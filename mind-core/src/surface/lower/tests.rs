@@ -1,4 +1,4 @@
-//! What programs lower to, and what is said of those that make no sense.
+//! The results of lowering programs, and the errors for invalid ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,12 +15,12 @@ use crate::verify::verify;
 
 fn report(diags: &Diags) -> String {
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site)).collect::<String>();
-    // Only line and column: the name counts the strings parsed before.
+    // Only line and column are kept: the name counts the strings parsed before.
     let parts = lines.split("<parsed string ").enumerate();
     parts.map(|(i, part)| part.split_once(">:").filter(|_| i > 0).map_or(part, |(_, rest)| rest)).collect()
 }
 
-/// Every function with its instructions, then every mistake.
+/// Every function with its instructions, then every error.
 fn lowered(source: &str) -> String {
     let (program, parse_diags) = parse(source.parse().unwrap());
     let (lowered, diags) = lower(&program);
@@ -38,7 +38,7 @@ fn print(function: &Function, text: &mut String) {
     text.push_str(&core_ir::print(&source.module));
 }
 
-/// Only the mistakes.
+/// Only the errors.
 fn wrong(source: &str) -> String {
     let (program, parse_diags) = parse(source.parse().unwrap());
     assert!(parse_diags.is_empty(), "{}", report(&parse_diags));
@@ -60,7 +60,7 @@ fn transforms_inline_gradients() {
     golden::check("lower/gradients.txt", lowered);
 }
 
-/// A function of one parameter `x` with this body.
+/// Lowers a function of one parameter `x` with this body.
 fn chain(ty: &str, body: &str) -> (super::Lowered, Diags) {
     let source = format!("fn f(x: {ty}) -> {ty} {{ {body} }}");
     lower(&parse(source.parse().unwrap()).0)
@@ -99,7 +99,7 @@ fn what_would_grow_without_bound_is_refused() {
     assert_eq!(diags.as_slice().len(), 1);
 }
 
-/// Functions that each call the one before twice: the last comes to more instructions than there are integers.
+/// Functions that each call the previous one twice. The last would have more instructions than an integer can count.
 fn doubling(first: &str, call: impl Fn(&str) -> String) -> String {
     let mut functions = first.to_owned();
     for i in 1..100 {
@@ -115,7 +115,7 @@ fn calls_are_counted_before_they_are_inlined() {
     let message = "[E1008] with `f15` inlined the function has 65537 instructions or more, which exceeds the limit \
                    of 65536\n";
     assert_eq!(found, format!("17:25: {message}"));
-    // A gradient computes what its function does, and calls of both count.
+    // A gradient repeats the computation of its function, and calls of both count.
     let first = "fn f0(x: f32) -> f32 { exp(x) * x }\n";
     let nested = format!("{}f{}(x)", "grad(".repeat(20), ", wrt = x)".repeat(20));
     let programs = [
@@ -224,7 +224,7 @@ fn templates_that_grow_beyond_bounds_are_refused() {
     assert_eq!(codes(chain("t(x) + t(x)", 40)), ["E1008"]);
 }
 
-/// Every word that stands in quotes in the source of the surface language or of element types, and some that do not.
+/// Every quoted word in the source of the surface language or of element types, and some that are not in it.
 fn words() -> BTreeSet<String> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/surface")];
     let mut sources = vec![folders[0].with_file_name("ty.rs")];

@@ -16,7 +16,7 @@ impl Parser<'_> {
         let start = self.here();
         let late = self.late();
         let body = self.expression_body().unwrap_or_default();
-        // After a mistake the rest has not been read.
+        // After an error, the rest has not been read.
         let read = body.tail.is_some_and(|tail| !matches!(body[tail].kind, NodeKind::Unread));
         let ty = self.annotation().and_then(|ty| {
             let expected = if ty.is_some() { "the end" } else { "an operator, `:` and a type, or the end" };
@@ -50,7 +50,7 @@ impl Parser<'_> {
         expression
     }
 
-    /// What to write for `tanh x`, whose function has been read.
+    /// The help for `tanh x`; the name of the function has been read.
     fn called_without_parentheses(&self, body: &Body) -> Option<String> {
         let NodeKind::Name(function) = &body[body.tail?].kind else { return None };
         let (argument, _) = self.cursor.ident()?;
@@ -58,7 +58,7 @@ impl Parser<'_> {
         is_call.then(|| format!("a function is called with parentheses: write `{function}({argument})`"))
     }
 
-    /// Reads `late:`. A variable of that name with a type behind it is written `(late): f32`.
+    /// Reads `late:`. A variable named `late` with a type after it is written `(late): f32`.
     fn late(&mut self) -> bool {
         let before = (self.cursor, self.last_span());
         if self.take_word("late").is_some() && self.take(":").is_some() {
@@ -68,7 +68,8 @@ impl Parser<'_> {
         false
     }
 
-    /// Enters the braces that come next as a block of the language if nothing but a type, or `wrt = …`, is behind them.
+    /// Reads an operand. Braces that are followed by nothing, by a type, or by `wrt = …` are a block of the language
+    /// instead, which is entered.
     pub(super) fn block_or_operand(&mut self) -> Result<State, Diag> {
         let Some((_, _, after)) = self.cursor.group(Delimiter::Brace) else { return self.operand() };
         let ends =
@@ -83,7 +84,7 @@ impl Parser<'_> {
         self.enter(Delimiter::Brace, LevelKind::Block { statement: None })
     }
 
-    /// Reads `{ … }`, whose inside is Rust.
+    /// Reads `{ … }`, which contains Rust.
     pub(super) fn rust(&mut self) -> Result<Operand, Diag> {
         let (inside, span, after) =
             self.cursor.group(Delimiter::Brace).expect("the caller has seen the brace");
@@ -105,7 +106,7 @@ impl Parser<'_> {
         self.take_word("self").map_or_else(|| self.name(expected), Ok)
     }
 
-    /// Takes `name` as a field of what is a place so far.
+    /// Adds `.name` to an operand, which must be a place.
     pub(super) fn member(&mut self, base: Operand, name: Ident) -> Result<Operand, Diag> {
         let field: Span = name.span();
         if !self.is_place(base) {
@@ -120,7 +121,7 @@ impl Parser<'_> {
         Ok(self.add(NodeKind::Member { base: base.id, name }, base.site.to(Site::token(field))))
     }
 
-    /// Reads the type behind an operand in parentheses.
+    /// Reads the type after an operand in parentheses.
     pub(super) fn typed(&mut self, operand: Operand) -> Result<Operand, Diag> {
         let in_parentheses = matches!(self.level().kind, LevelKind::Parenthesis { .. });
         if !(self.among_rust && in_parentheses && self.at(":")) {
@@ -136,7 +137,7 @@ impl Parser<'_> {
         Ok(self.add(NodeKind::Typed { operand: operand.id, ty }, site))
     }
 
-    /// Whether an operand is a name with fields, `self.a.0`.
+    /// Whether an operand is a place: a name, or a field of one as `self.a.0`.
     fn is_place(&self, operand: Operand) -> bool {
         matches!(
             self.nodes[operand.id.index()].kind,

@@ -13,7 +13,7 @@ use crate::surface::habits;
 const SUBSCRIPT: &str = "an operator, `..`, `,` or `]`";
 
 impl Parser<'_> {
-    /// Reads up to the expression in the next element, or leaves the bracket at its end.
+    /// Reads up to the expression of the next element, or leaves the bracket at its end.
     pub(super) fn element(&mut self) -> Result<State, Diag> {
         if self.at_end() {
             return self.close();
@@ -40,7 +40,7 @@ impl Parser<'_> {
         Ok(State::Operand)
     }
 
-    /// Takes the expression as what it is in its bracket.
+    /// Adds a complete expression to the innermost bracket.
     pub(super) fn whole(&mut self, operand: Operand) -> Result<State, Diag> {
         let operand = self.typed(operand)?;
         match &mut self.level().kind {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(State::Element)
     }
 
-    /// Makes a node of a bracket that has been read.
+    /// Leaves a bracket whose elements have been read, and adds its node.
     fn close(&mut self) -> Result<State, Diag> {
         let (kind, site) = self.leave();
         let site = site.expect("a body is closed by its last statement");
@@ -194,7 +194,7 @@ impl Parser<'_> {
         if self.take_colons() { self.behind_colons(first, None) } else { Ok(State::Operand) }
     }
 
-    /// Reads the `:` of other libraries' ranges.
+    /// Reads the `:` of a range as other libraries write it.
     fn take_colon(&mut self) -> bool {
         let colon = self.take(":");
         if let Some(site) = colon {
@@ -206,7 +206,7 @@ impl Parser<'_> {
         colon.is_some()
     }
 
-    /// Reads the `::` before a step in other libraries.
+    /// Reads the `::` before a step, as other libraries write it.
     fn take_colons(&mut self) -> bool {
         let colons = self.take("::");
         if let Some(site) = colons {
@@ -270,7 +270,7 @@ impl Parser<'_> {
         self.subscript(first, kind)
     }
 
-    /// Takes the expression as the part of a subscript that was to be read.
+    /// Adds an expression to the subscript that is being read.
     fn subscript_part(&mut self, operand: Operand) -> Result<State, Diag> {
         let LevelKind::Subscripts { current, .. } = &mut self.level().kind else {
             unreachable!("the caller has seen the subscripts")
@@ -305,7 +305,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a new axis is written as in other libraries, if an operand is that.
+    /// The word by which other libraries write a new axis, if an operand is one.
     fn new_axis(&self, operand: ExprId) -> Option<&'static str> {
         let (NodeKind::Name(name) | NodeKind::Member { name, .. }) = &self.nodes[operand.index()].kind else {
             return None;
@@ -313,7 +313,7 @@ impl Parser<'_> {
         ["None", "newaxis"].into_iter().find(|new| name == new)
     }
 
-    /// What to write in place of subscripts of other libraries.
+    /// The help for subscripts as other libraries write them.
     fn written_subscripts(
         &mut self,
         base: Operand,

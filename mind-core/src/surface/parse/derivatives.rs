@@ -10,7 +10,7 @@ use crate::surface::ast::{Derivative, NodeKind, TransformKind, WrtPlace};
 const PLACE: &str = "a variable or a field";
 
 impl Parser<'_> {
-    /// Enters the parentheses behind the name of a transform.
+    /// Enters the parentheses after the name of a transform.
     pub(super) fn enter_derivative(&mut self, name: &Ident) -> State {
         let kind = TransformKind::ALL.into_iter().find(|kind| name == kind.name());
         let kind = kind.expect("the caller checked that this is the name of a transform");
@@ -18,7 +18,7 @@ impl Parser<'_> {
         self.enter(Delimiter::Parenthesis, LevelKind::Derivative(open))
     }
 
-    /// Reads `, wrt = …` behind what is differentiated, and leaves the parentheses.
+    /// Reads `, wrt = …` after the differentiated expression, and leaves the parentheses.
     pub(super) fn behind_differentiated(&mut self, value: Operand) -> Result<State, Diag> {
         let LevelKind::Derivative(OpenDerivative { kind, start }) = self.level().kind else {
             unreachable!("the caller has seen the transform")
@@ -105,7 +105,7 @@ impl Parser<'_> {
         Ok(WrtPlace { place: self.place(first)?.id, zero_ok: false })
     }
 
-    /// Reads the fields behind a name.
+    /// Reads the fields after a name.
     fn place(&mut self, name: Ident) -> Result<Operand, Diag> {
         let site = Site::token(name.span());
         let mut place = self.add(NodeKind::Name(name), site);

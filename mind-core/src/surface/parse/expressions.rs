@@ -16,7 +16,7 @@ use crate::surface::habits::{self, Replacement};
 const AFTER_DOT: &str = "`T`, `mT`, a method call, a field or the number of a tuple element";
 
 impl<'a> Parser<'a> {
-    /// Reads signs and an operand, or enters the bracket it starts with.
+    /// Reads signs and an operand, or enters the bracket that begins the operand.
     pub(super) fn operand(&mut self) -> Result<State, Diag> {
         while let Some((map, sign)) = Map::prefixes().find_map(|map| Some((map, self.take(map.row().label)?)))
         {
@@ -57,7 +57,7 @@ impl<'a> Parser<'a> {
             let start = callee.site();
             return Ok(self.enter_call(Target::Function(callee), start, Vec::new()));
         }
-        // Among Rust variables constants have names.
+        // Among Rust variables, constants are named without a path.
         let path = match self.among_rust {
             true => self.path_before(|behind| behind.group(Delimiter::Brace).is_some()),
             false => self.constant_path(),
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
         if called && word == "where" { self.take_word("where") } else { None }
     }
 
-    /// The mistakes `.5`, `x++` and `x--`, where an operand is expected.
+    /// The error for `.5`, `x++`, `x--` and similar tokens where an operand is expected.
     fn no_operand(&mut self) -> Option<Diag> {
         if self.at(".")
             && let Some((literal, _)) = self.cursor.punct().and_then(|(_, behind)| behind.literal())
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         self.enter(Delimiter::Parenthesis, LevelKind::Call(call))
     }
 
-    /// What is said of a text, which is an argument in other libraries.
+    /// Adds help to the error for a string, which may be an argument in other libraries.
     fn text_literal(&mut self, text: &str, diag: Diag) -> Diag {
         let word = text.trim_matches(['"', '\'']).to_lowercase();
         if let "same" | "valid" = word.as_str() {
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What to do instead of the call of another library's function whose arguments are being read.
+    /// The help for the call of another library's function whose arguments are being read.
     fn words_on_callee(&mut self) -> Option<&'static str> {
         let callee = match &self.level().kind {
             LevelKind::Call(OpenCall { target: Target::Function(callee), .. }) => {
@@ -206,7 +206,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a number, or the text that `inspect` takes; a sign just before it is its own, unless a postfix form comes between them.
+    /// Reads a number, or the string that `inspect` takes. A sign just before a number belongs to it, unless a postfix
+    /// form follows the number.
     fn literal(&mut self) -> Result<Operand, Diag> {
         let literal = self.take_literal().expect("the caller has seen the literal");
         let mut site = self.before();
@@ -235,7 +236,7 @@ impl<'a> Parser<'a> {
         Ok(self.add(NodeKind::Number(number), site))
     }
 
-    /// Reads a postfix form or an operator behind an operand, or finds that the expression ends.
+    /// Reads a postfix form or an operator after an operand, or finds the end of the expression.
     pub(super) fn behind(&mut self, operand: Operand) -> Result<State, Diag> {
         if self.take(".").is_some() {
             return self.after_dot(operand);
@@ -287,7 +288,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is said of `x ** 2`.
+    /// The error for `x ** 2`.
     fn power(&mut self, base: Operand) -> Diag {
         let diag = self.unexpected("an operator");
         let text = self.operand_text(base);
@@ -312,7 +313,7 @@ impl<'a> Parser<'a> {
         diag.help(format!("powers are a function: write `{written}`"))
     }
 
-    /// An operand that has been read, without parentheses of its own.
+    /// The text of an operand that has been read, without parentheses around it.
     pub(super) fn text_of(&mut self, operand: Operand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = body.text(operand.id);
@@ -320,7 +321,7 @@ impl<'a> Parser<'a> {
         text
     }
 
-    /// An operand that has been read, as that of a postfix form.
+    /// The text of an operand that has been read, as the operand of a postfix form.
     fn operand_text(&mut self, operand: Operand) -> String {
         let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
         let text = body.operand_text(operand.id);
@@ -328,7 +329,7 @@ impl<'a> Parser<'a> {
         text
     }
 
-    /// The one token behind the operator that comes next, if the expression ends with it.
+    /// The token after the next operator, if the expression ends with this token.
     fn behind_operator(&self) -> Option<String> {
         let (_, _, behind) = self.peek_operator()?;
         let (tree, rest) = behind.token_tree()?;
@@ -337,11 +338,11 @@ impl<'a> Parser<'a> {
         (is_operand && ends).then(|| tree.to_string())
     }
 
-    /// Applies the pending operators that bind at least as tightly as `floor`, all without it.
+    /// Applies the pending operators that bind at least as tightly as `floor`, or all of them if `floor` is `None`.
     fn reduce(&mut self, mut operand: Operand, floor: Option<Tightness>) -> Operand {
         let binds = |pending: &mut Pending| match pending {
             Pending::Sign(..) => true,
-            // A comparison is not an operand of another.
+            // A comparison is not an operand of another one.
             Pending::Binary { op, .. } => {
                 floor.is_none_or(|floor| op.tightness() > floor || op.tightness() == floor && floor.chains())
             }
@@ -424,7 +425,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What is said of `a < b < c`, and of `a < b & c < d`, with the `&` between.
+/// The error for `a < b < c`, and for `a < b & c < d` with the `&` in `between`.
 fn chained(before: BinaryOp, op: BinaryOp, operator: Site, between: Option<&str>) -> Diag {
     let (before, op) = (before.symbol(), op.symbol());
     if let Some(bits) = between {
@@ -439,7 +440,7 @@ fn chained(before: BinaryOp, op: BinaryOp, operator: Site, between: Option<&str>
         .help(format!("write `a {before} b && b {op} c`"))
 }
 
-/// `x.0.1` comes as `x`, `.`, `0.1`.
+/// `x.0.1` has the tokens `x`, `.` and `0.1`.
 fn tuple_indices(literal: &str) -> Option<Vec<usize>> {
     let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
     literal.split('.').map(|part| Some(part).filter(digits)?.parse().ok()).collect()

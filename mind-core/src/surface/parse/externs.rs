@@ -1,4 +1,4 @@
-//! `extern` items: functions that are elsewhere.
+//! `extern` items: functions that are defined elsewhere.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -11,7 +11,7 @@ use crate::surface::ast::{Block, Extern, Function};
 const USAGE: &str =
     "declare a function of Rust or of a Knossos program as `extern fn cell(x: f64[8]) -> f64[8];`";
 
-/// Whether attributes are doc comments only, or none.
+/// Whether all attributes are doc comments.
 fn are_docs(attributes: &TokenStream) -> bool {
     attributes.clone().into_iter().all(|tree| match tree {
         TokenTree::Group(attribute) => {

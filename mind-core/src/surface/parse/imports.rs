@@ -1,4 +1,4 @@
-//! Imports: `use` items, each taken apart into what it names.
+//! Imports: `use` items, each split into the items that it names.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
@@ -10,7 +10,7 @@ use crate::surface::ast::{Import, ImportKind};
 const PATH: &str = "the path of a function as `crate::layers::dense`";
 
 impl Parser<'_> {
-    /// Reads the `use` items that come next.
+    /// Reads `use` items until another token follows.
     pub(super) fn leading_imports(&mut self) -> Vec<Import> {
         let mut imports = Vec::new();
         while self.at_word("use") {
@@ -36,7 +36,7 @@ impl Parser<'_> {
         read.map(|_| ())
     }
 
-    /// Reads what stands behind a path: segments and a name, or trees in braces. Leaves the path as it was.
+    /// Reads the rest of a path: segments and a name, or trees in braces. Restores `path` at the end.
     fn import_tree(&mut self, path: &mut Vec<TokenTree>, imports: &mut Vec<Import>) -> Result<(), Diag> {
         let before = path.len();
         let start = self.here();
@@ -77,12 +77,12 @@ impl Parser<'_> {
         Ok(ident)
     }
 
-    /// The import of a whole path; reads `as name`.
+    /// The import of a complete path. Reads `as name` after it.
     fn imported(&mut self, path: &[TokenTree], start: Site) -> Result<Import, Diag> {
         let mut path = path.to_vec();
         let is_self = |tree: &TokenTree| matches!(tree, TokenTree::Ident(name) if name == "self");
         if path.len() > 3 && path.last().is_some_and(is_self) {
-            // `a::b::{self}` is `a::b`.
+            // `a::b::{self}` means `a::b`.
             path.truncate(path.len() - 3);
         }
         let last = path.last().and_then(|last| match last {

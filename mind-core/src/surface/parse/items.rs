@@ -16,7 +16,7 @@ use crate::surface::ast::{
 
 const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
 
-/// Attributes that mean to the generated item what they mean to a written one.
+/// Attributes that are passed on to the generated item, where they have their usual meaning.
 const PASSED_ON: &[&str] = &[
     "allow",
     "cfg",
@@ -34,28 +34,28 @@ const PASSED_ON: &[&str] = &[
     "warn",
 ];
 
-/// What stands before an item or a field.
+/// The attributes and the visibility before an item or a field.
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) attributes: TokenStream,
-    /// Those too that only structs and fields may have.
+    /// All attributes, including those that only structs and fields may have.
     pub(super) every: TokenStream,
     pub(super) gradient: Option<Wrt>,
     pub(super) visibility: TokenStream,
-    /// What is said of attributes that only structs and fields may have.
+    /// The errors for attributes that only structs and fields may have.
     unusual: Vec<Diag>,
 }
 
-/// What stands in `#[…]`.
+/// The content of `#[…]`.
 enum Attribute {
     PassedOn,
     Gradient(Wrt),
-    /// One that only structs and fields may have, with what is said of it elsewhere.
+    /// An attribute that only structs and fields may have, with the error for it on other items.
     Unusual(Diag),
 }
 
 impl Parser<'_> {
-    /// Reads items to the end; reports every mistake.
+    /// Reads items to the end and reports every error.
     pub(super) fn block(&mut self, imports: Vec<Import>) -> Block {
         let mut block = Block { imports, ..Block::default() };
         self.refuse_structs();
@@ -78,7 +78,7 @@ impl Parser<'_> {
         block
     }
 
-    /// Refuses names that different kinds of items share.
+    /// Reports names that are shared by different kinds of items.
     fn check_names(&mut self, block: &mut Block) {
         let constants = || block.constants.iter().map(|constant| &constant.name);
         let structs = || block.structs.iter().map(|item| &item.name);
@@ -93,7 +93,7 @@ impl Parser<'_> {
                 self.diags.push(defined_twice("name", name, first));
             }
         }
-        // A function has a module of its name, which is a type's neighbour in Rust.
+        // A function has a module of its name in Rust, in the namespace of types.
         let (structs, diags) = (&block.structs, &mut self.diags);
         block.functions.retain(|Function { name, gradient, .. }| {
             let module =
@@ -119,7 +119,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a function to the end.
+    /// Reads a single function.
     pub(super) fn lone_function(&mut self) -> Option<Function> {
         let start = (self.here(), self.cursor);
         self.take_word("fn");
@@ -151,7 +151,7 @@ impl Parser<'_> {
         }
         let (start, from) = (self.here(), self.cursor);
         if self.take_word("fn").is_none() {
-            // Whatever the item was to be, its name is known.
+            // Whatever item it should be, its name is known.
             let named = self.cursor.ident().and_then(|(_, behind)| behind.ident());
             self.refused.extend(named.map(|(name, _)| name));
             return Err(self.unexpected("`fn`, `const` or `struct`"));
@@ -212,7 +212,7 @@ impl Parser<'_> {
         let result = self.result()?;
         let site = start.to(self.before());
         let (mut source, before_body) = (tokens_between(from, self.cursor), self.cursor);
-        // Where the body is still to be written, the signature is there all the same.
+        // If the body is missing, the signature is kept.
         let body = match self.group(Delimiter::Brace, "`{` and a body", |parser| Ok(parser.block_body())) {
             Ok((body, _)) => {
                 let names: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
@@ -385,7 +385,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads what stands behind the name; nothing where the value is of another kind, which has been reported.
+    /// Reads the type and value after the name. Returns `None` if the value is of another kind, which has been
+    /// reported.
     fn constant_value(&mut self, name: &Ident) -> Result<Option<ConstantValue>, Diag> {
         const KINDS: &str = "`dim`, `float`, `int` or `bool`";
         let help = format!("tell what it is, as `const {name}: dim = 64;` or `const {name}: float = 0.5;`");
@@ -468,7 +469,7 @@ impl Parser<'_> {
                     }
                     gradient.get_or_insert(wrt);
                 }
-                // The item behind a bad attribute is read all the same.
+                // The item after an invalid attribute is read all the same.
                 Err(diag) if bracketed => self.diags.push(diag),
                 Err(diag) => return Err(diag),
             }
@@ -506,7 +507,7 @@ impl Parser<'_> {
         next.is_some_and(|(_, rest)| rest.ident().is_some_and(|(ident, _)| ident == word))
     }
 
-    /// Skips to the next item: behind a `{ … }` or a `;`, or before what can only begin one.
+    /// Skips to the next item: after `{ … }` or `;`, or before a token that can only begin an item.
     pub(super) fn skip_item(&mut self) {
         let begins =
             |parser: &Self| ["fn", "pub", "struct", "extern"].iter().any(|word| parser.at_word(word));
@@ -520,7 +521,7 @@ impl Parser<'_> {
     }
 }
 
-/// A value of a kind.
+/// Checks that a value is of the declared kind.
 fn plain_of_kind(name: &Ident, kind: ConstantKind, value: Plain, site: Site) -> Result<Plain, Diag> {
     let is_of_kind = match (&value, kind) {
         (Plain::Truth(_), ConstantKind::Bool) => true,
@@ -548,7 +549,8 @@ fn plain_of_kind(name: &Ident, kind: ConstantKind, value: Plain, site: Site) -> 
     Err(diag.help(format!("declare it as `const {name}: {other} = {text};`")))
 }
 
-/// Takes out functions with the names of others' forms, and those whose modules would hide a crate that every module sees.
+/// Removes functions whose names are generated forms of other functions, and functions whose modules would hide a crate
+/// that every module sees.
 fn check_forms(block: &mut Block, diags: &mut Diags) {
     let plain = |name: &Ident| name.to_string().trim_start_matches("r#").to_string();
     let mut forms: BTreeMap<String, Ident> = BTreeMap::new();

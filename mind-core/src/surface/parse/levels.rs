@@ -1,4 +1,4 @@
-//! The state of a body that is being read: its open brackets, innermost last, and the current statement.
+//! The state of a body that is being read: its open brackets, innermost last, and their current statements.
 
 use proc_macro2::{Ident, Span};
 use syn::buffer::Cursor;
@@ -14,11 +14,11 @@ use crate::surface::ast::{
 #[derive(Clone, Copy)]
 pub(super) struct Operand {
     pub(super) id: ExprId,
-    /// Brackets around it included.
+    /// The site, with the brackets around the operand.
     pub(super) site: Site,
 }
 
-/// What is to be read next.
+/// The next element of the grammar to read.
 pub(super) enum State {
     /// A statement, or the end of a block.
     Statement,
@@ -26,13 +26,13 @@ pub(super) enum State {
     Element,
     /// An operand, with the signs before it.
     Operand,
-    /// A block of the language if braces are all there is, else an operand.
+    /// A block of the language if nothing but braces is left, otherwise an operand.
     BlockOrOperand,
-    /// What may follow an operand: a postfix form, an operator, or what ends the expression.
+    /// A postfix form, an operator, or a token that ends the expression.
     Behind(Operand),
     /// A comma, a closing bracket or another token that may follow a complete expression in the innermost bracket.
     Whole(Operand),
-    /// Nothing: the body has been read.
+    /// The end: the body has been read.
     Done(Option<ExprId>),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Level<'a> {
     pub(super) outside: Option<Outside<'a>>,
 }
 
-/// Where to go on behind a bracket.
+/// The position after a bracket, at which reading continues.
 pub(super) struct Outside<'a> {
     pub(super) open: Span,
     pub(super) close: Span,
@@ -52,9 +52,9 @@ pub(super) struct Outside<'a> {
     pub(super) closing: &'static str,
 }
 
-/// What an open bracket is.
+/// The kind of an open bracket.
 pub(super) enum LevelKind {
-    /// An expression that another macro passed on, without a bracket to be seen.
+    /// An expression that another macro passed on, in an invisible bracket.
     Fragment,
     /// `(a, b)`
     Parenthesis { elements: Vec<ExprId>, comma: bool },
@@ -69,7 +69,7 @@ pub(super) enum LevelKind {
         current: Option<OpenSubscript>,
         foreign: ForeignSubscripts,
     },
-    /// `{ … }`, with the statement being read.
+    /// `{ … }`, with the statement that is being read.
     Block { statement: Option<Statement> },
     /// The expression of a closure.
     Closure,
@@ -77,11 +77,11 @@ pub(super) enum LevelKind {
     Expression,
     /// `grad(a, wrt = b)` among Rust variables.
     Derivative(OpenDerivative),
-    /// The cotangent behind `vjp(…)`.
+    /// The cotangent after `vjp(…)`.
     Cotangent(Derivative),
     /// `Mlp { w1: a, b1, ..p }`
     Struct(OpenStruct),
-    /// `scan h = h0 for x in xs { … }`, which no bracket encloses.
+    /// `scan h = h0 for x in xs { … }`, which has no bracket around it.
     Loop(OpenLoop),
 }
 
@@ -94,10 +94,10 @@ pub(super) enum Pending {
 /// A call whose arguments are being read.
 pub(super) struct OpenCall {
     pub(super) target: Target,
-    /// Where the function or the receiver of the call begins.
+    /// The first token of the function or of the receiver.
     pub(super) start: Site,
     pub(super) arguments: Vec<Argument>,
-    /// `axes` where `axes =` has been read.
+    /// `axes`, once `axes =` has been read.
     pub(super) name: Option<Ident>,
 }
 
@@ -114,10 +114,10 @@ pub(super) struct OpenSubscript {
     pub(super) part: SubscriptPart,
 }
 
-/// The part of a subscript being read, with those before it.
+/// The part of a subscript that is being read, with the parts before it.
 #[derive(Clone, Copy)]
 pub(super) enum SubscriptPart {
-    /// A place, or the start of a range.
+    /// An index, or the start of a range.
     Start,
     End {
         start: Option<ExprId>,
@@ -128,14 +128,14 @@ pub(super) enum SubscriptPart {
     },
 }
 
-/// Subscripts that have been read as other libraries write them: what is wrong, and what they come to here.
+/// Subscripts that are written as in other libraries: the token to report, and their meaning in this language.
 #[derive(Default)]
 pub(super) struct ForeignSubscripts {
-    /// The first token that is not of the language, and the token itself.
+    /// The site and the text of the first token that is not of the language.
     pub(super) found: Option<(Site, &'static str)>,
-    /// Which ranges include their end.
+    /// The positions of the ranges that include their end.
     pub(super) inclusive: Vec<usize>,
-    /// Whether the subscript being read has a `:`.
+    /// Whether the current subscript has a `:`.
     pub(super) colon: bool,
 }
 
@@ -147,7 +147,7 @@ pub(super) struct OpenDerivative {
 
 /// A statement whose expression is being read.
 pub(super) struct Statement {
-    /// The first node that belongs to it.
+    /// The index of its first node.
     pub(super) start: usize,
     /// Its first token.
     pub(super) first: Site,
@@ -166,18 +166,18 @@ pub(super) struct OpenLoop {
     pub(super) start: Site,
     pub(super) kind: LoopKind,
     pub(super) carry: Option<Pattern>,
-    /// What the next expression is.
+    /// The meaning of the next expression.
     pub(super) part: LoopPart,
 }
 
 pub(super) enum LoopPart {
     /// The first carry.
     First,
-    /// What is iterated, or where a range begins.
+    /// The iterated value, or the start of a range.
     Over { first: Option<ExprId>, element: Pattern },
-    /// Where a range ends.
+    /// The end of a range.
     End { first: Option<ExprId>, element: Pattern, over: ExprId },
-    /// The body, behind the node of the loop.
+    /// The body, after the node of the loop.
     Body { head: ExprId },
 }
 
@@ -185,7 +185,7 @@ pub(super) enum LoopPart {
 pub(super) struct OpenStruct {
     pub(super) name: Callee,
     pub(super) fields: Vec<FieldValue>,
-    /// What the next expression is.
+    /// The meaning of the next expression.
     pub(super) part: FieldPart,
     pub(super) base: Option<ExprId>,
 }

@@ -66,10 +66,10 @@ fn product(digits: &str, name: &str) -> String {
 }
 
 impl Number {
-    /// Checks that the number fits in `dtype`, which is of its kind.
+    /// Checks that the number fits in `dtype`, which is of the same kind.
     ///
     /// # Errors
-    /// E1005 at `site` if it does not.
+    /// Returns E1005 at `site` if it does not.
     pub fn check_range(&self, dtype: DType, site: Site) -> Result<(), Diag> {
         let fits = match &self.value {
             NumberValue::Integer(value) => match_dtype!(dtype, T {
@@ -77,7 +77,7 @@ impl Number {
                 integers => T::try_from(*value).is_ok(),
                 floats => true,
             }),
-            // The names of what no digits are.
+            // The names of values that have no digits.
             NumberValue::Float(digits) if matches!(&**digits, "inf" | "nan" | "-inf" | "-nan") => true,
             NumberValue::Float(digits) => match_dtype!(dtype, T {
                 floats => digits.parse().is_ok_and(T::is_finite),

@@ -39,7 +39,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes an expression before the body as what it is.
+    /// Adds an expression before the body to the head of the loop.
     pub(super) fn loop_part(&mut self, operand: Operand) -> Result<State, Diag> {
         let LevelKind::Loop(open) = &mut self.level().kind else {
             unreachable!("the caller has seen the loop")
@@ -71,7 +71,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads what stands behind what is iterated, and enters the body.
+    /// Reads the options after the iterated value, and enters the body.
     fn loop_body(
         &mut self,
         first: Option<ExprId>,
@@ -106,7 +106,7 @@ impl Parser<'_> {
         Ok(self.enter_block())
     }
 
-    /// The loop whose body was just left, or the block itself.
+    /// Adds the loop whose body was just left. A block that is not the body of a loop is an operand.
     pub(super) fn behind_block(&mut self, block: Operand) -> State {
         match &self.level().kind {
             LevelKind::Loop(OpenLoop { part: LoopPart::Body { head }, start, .. }) => {
@@ -118,13 +118,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether braces here are the body of a loop.
+    /// Whether braces at this point are the body of a loop.
     pub(super) fn is_before_body(&mut self) -> bool {
         matches!(self.level().kind, LevelKind::Loop(_))
     }
 }
 
-/// Which loop begins with a word, if one does. `fold` and `scan` are words of loops where a pattern follows.
+/// The loop that begins with a word, if any. `fold` and `scan` begin a loop only if a pattern follows.
 pub(super) fn loop_word(word: &Ident, behind: Cursor<'_>) -> Option<LoopKind> {
     if word == LoopKind::For.name() {
         return Some(LoopKind::For);

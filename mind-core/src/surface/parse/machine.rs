@@ -1,4 +1,4 @@
-//! The machine that reads bodies: it keeps the open brackets on a list of its own, so that no nesting costs stack.
+//! The state machine that reads bodies. It keeps open brackets in a list, so that nesting costs no stack.
 
 use proc_macro2::Delimiter;
 
@@ -18,13 +18,13 @@ impl<'a> Parser<'a> {
         self.body(LevelKind::Closure, State::Operand)
     }
 
-    /// Reads an expression among Rust variables, up to what cannot belong to it; where statements come first, to the end
-    /// or the type behind the last expression.
+    /// Reads an expression among Rust variables, up to a token that cannot belong to it. If statements come first,
+    /// reads to the end or to the type after the last expression.
     pub(super) fn expression_body(&mut self) -> Option<Body> {
         if !self.at_word("let") {
             return self.body(LevelKind::Expression, State::BlockOrOperand);
         }
-        // As in braces, which nobody wrote.
+        // Reads as if braces were written around the whole.
         let open = self.here();
         self.push(NodeKind::Open, open);
         self.block_body()
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         self.levels.last_mut().expect("the level of the body is there until it has been read")
     }
 
-    /// Enters the bracket that comes next.
+    /// Enters the next bracket.
     pub(super) fn enter(&mut self, delimiter: Delimiter, kind: LevelKind) -> State {
         let (inside, span, after) = self.cursor.group(delimiter).expect("the caller has seen the bracket");
         let outside = Outside { open: span.open(), close: span.close(), after, closing: self.closing };
@@ -80,12 +80,12 @@ impl<'a> Parser<'a> {
         state
     }
 
-    /// Begins what no bracket encloses.
+    /// Begins a level without a bracket.
     pub(super) fn push_level(&mut self, kind: LevelKind) {
         self.levels.push(Level { kind, pending: Vec::new(), outside: None });
     }
 
-    /// Leaves the innermost bracket; gives what it is and where, nothing for the body itself.
+    /// Leaves the innermost bracket. Returns its kind and its site; the site is `None` for a level without a bracket.
     pub(super) fn leave(&mut self) -> (LevelKind, Option<Site>) {
         let level = self.levels.pop().expect("the level of the body is there until it has been read");
         let site = level.outside.map(|Outside { open, close, after, closing }| {
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// After a mistake: leaves brackets up to the statement it is in, and that.
+    /// Recovers from an error: leaves brackets up to the statement that contains it, and abandons that statement.
     fn unwind(&mut self, diag: Diag) -> State {
         loop {
             let level = self.level();

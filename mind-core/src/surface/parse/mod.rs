@@ -1,4 +1,4 @@
-//! From tokens to the syntax tree, with recovery.
+//! The parser: reads tokens to an AST, with recovery from errors.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::buffer::TokenBuffer;
@@ -36,7 +36,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-/// Reads what stands in `mind!`: items, a closure or an expression.
+/// Reads the contents of `mind!`: items, a closure or an expression.
 ///
 /// ```
 /// use mind_core::surface::{ast::Program, parse};
@@ -47,8 +47,8 @@ mod tests;
 /// ```
 ///
 /// # Errors
-/// The second part holds every mistake; the first is then what could be read: an empty block, or an empty expression where
-/// one is a value.
+/// The second element holds every error. The first then holds the part that could be read: an empty block, or an empty
+/// expression for a form that is a value.
 pub fn parse(tokens: TokenStream) -> (Program, Diags) {
     read(tokens, |parser| {
         let imports = parser.leading_imports();
@@ -65,7 +65,8 @@ pub fn parse(tokens: TokenStream) -> (Program, Diags) {
     .unwrap_or_else(|diags| (Program::Block(Block::default()), diags))
 }
 
-/// A closure that cannot be read. It is a value: where one stands no item can.
+/// The program for a closure that cannot be read. It is an expression, because no item can be at the place of a
+/// closure.
 fn unread_value() -> Program {
     let (imports, late, body, ty) = (Vec::new(), false, Body::default(), None);
     Program::Expression(Expression { imports, late, body, ty, site: Site::Nowhere })
@@ -82,7 +83,7 @@ pub fn parse_block(tokens: TokenStream) -> (Block, Diags) {
 /// Reads one function, `fn f(x: f32) -> f32 { x }`.
 ///
 /// # Errors
-/// The second part holds every mistake; the first is nothing where the signature cannot be read.
+/// The second element holds every error; the first is `None` if the signature cannot be read.
 pub fn parse_function(tokens: TokenStream) -> (Option<Function>, Diags) {
     read(tokens, |parser| parser.lone_function()).unwrap_or_else(|diags| (None, diags))
 }
@@ -90,7 +91,7 @@ pub fn parse_function(tokens: TokenStream) -> (Option<Function>, Diags) {
 /// Reads `|x: f32[2, 3], w: f32[3, 4]| relu(x @ w)`.
 ///
 /// # Errors
-/// The second part holds every mistake; the first is nothing where the parameters cannot be read.
+/// The second element holds every error; the first is `None` if the parameters cannot be read.
 pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
     read(tokens, |parser| match parser.closure(Vec::new()) {
         Ok(closure) => Some(closure),
@@ -101,9 +102,9 @@ pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
 
 /// Reads `relu(x @ w + b) : f32[32, 256]`, an expression among Rust variables.
 ///
-/// Statements may come before it, `let h = x * x; sum(h)`, with braces around the whole or without.
-/// A block `{ … }` that is all of the expression, or all of what a transform differentiates, is one of the language; any
-/// other braces hold a Rust expression, which is left as it is.
+/// Statements may come before it, as in `let h = x * x; sum(h)`, with or without braces around the whole. A block `{ …
+/// }` that is the whole expression, or the whole expression that a transform differentiates, is one of the language.
+/// Any other braces contain a Rust expression, which is passed on unchanged.
 ///
 /// ```
 /// use mind_core::surface::parse_expression;
@@ -113,7 +114,7 @@ pub fn parse_closure(tokens: TokenStream) -> (Option<Closure>, Diags) {
 /// ```
 ///
 /// # Errors
-/// The second part holds every mistake; the first is nothing where brackets nest too deep.
+/// The second element holds every error; the first is `None` if brackets nest too deep.
 pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
     match read(tokens, |parser| parser.expression(Vec::new())) {
         Ok((expression, diags)) => (Some(expression), diags),
@@ -121,7 +122,8 @@ pub fn parse_expression(tokens: TokenStream) -> (Option<Expression>, Diags) {
     }
 }
 
-/// The forms of an input, by its first token, or by an item further on, as while the first item is being written.
+/// The forms of an input. The first token decides, or an item further on, because the first item may be incomplete
+/// while it is written.
 enum Form {
     Items,
     Closure,
@@ -144,7 +146,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `fn` or `struct` stands outside of all brackets: no expression has them.
+    /// Whether `fn` or `struct` follows outside of all brackets; no expression contains one.
     fn an_item_follows(&self) -> bool {
         let mut cursor = self.cursor;
         while let Some((tree, rest)) = cursor.token_tree() {
@@ -165,7 +167,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether items begin with a keyword, or seem to where Rust's do.
+/// Whether a word begins an item, here or in Rust.
 fn begins_item(word: &str) -> bool {
     const ITEMS: &[&str] = &[
         "async", "const", "enum", "extern", "fn", "impl", "macro", "mod", "pub", "static", "struct", "trait",

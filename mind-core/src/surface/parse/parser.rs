@@ -1,4 +1,4 @@
-//! The state of a parse, single tokens, and what to say of an unexpected one.
+//! The state of a parse, the reading of single tokens, and the errors for unexpected ones.
 
 use proc_macro2::extra::DelimSpan;
 use proc_macro2::{Delimiter, Ident, Literal, Spacing, Span, TokenTree};
@@ -12,35 +12,35 @@ use crate::surface::ast::{ExprId, Node, NodeKind};
 /// Reads one sequence of tokens at a time: the input, or the inside of a bracket.
 pub(super) struct Parser<'a> {
     pub(super) cursor: Cursor<'a>,
-    /// The last token read, where "found the end" points.
+    /// The last token read, which is the site of "found the end".
     last: Span,
-    /// What the bracket around the current tokens is closed by; empty at the top.
+    /// The closing token of the bracket around the current tokens; empty at the top.
     pub(super) closing: &'static str,
-    /// The innermost bracket whose inside is read by recursion, as that of a function's body.
+    /// The innermost bracket that is read by recursion, such as the body of a function.
     bracket: Option<DelimSpan>,
-    /// How many brackets are open whose inside is read by recursion.
+    /// The number of open brackets that are read by recursion.
     depth: usize,
-    /// The brackets of the body being read that are open, innermost last.
+    /// The open brackets of the body that is being read, innermost last.
     pub(super) levels: Vec<Level<'a>>,
-    /// The nodes of the body being read.
+    /// The nodes of the body that is being read.
     pub(super) nodes: Vec<Node>,
     /// Whether the body binds names that could not be read.
     pub(super) names_lost: bool,
-    /// The names bound by `let mut`, which is reported there and not where they are assigned to.
+    /// The names bound by `let mut`. The error is reported there, and not again where they are assigned to.
     pub(super) mutable: Vec<String>,
-    /// Whether an import could not be read, so that bodies may call what nobody knows.
+    /// Whether an import could not be read, so that bodies may call unknown functions.
     pub(super) imports_lost: bool,
-    /// The names of imports and structs that are refused.
+    /// The names of imports and structs that were rejected.
     pub(super) refused: Vec<Ident>,
-    /// Whether names are Rust's: an expression is being read.
+    /// Whether names are Rust variables, because an expression is being read.
     pub(super) among_rust: bool,
     pub(super) diags: Diags,
 }
 
-/// How deep brackets of types, dimensions, patterns and transforms may nest: reading those recurses.
+/// The maximum nesting depth of brackets of types, dimensions, patterns and transforms, which are read by recursion.
 const MAX_RECURSION: usize = 32;
 
-/// The next token, as a message speaks of it.
+/// The next token, as messages name it.
 pub(super) enum Unexpected {
     Word(String),
     Operator(&'static str),
@@ -56,7 +56,8 @@ pub(in crate::surface) const OPERATORS: &[&str] = &[
     ":", ";", ",", ".", "#", "$", "~",
 ];
 
-/// Rust's keywords: none can be a name here. `gen` is none in some editions, and is a name here in all, see [`Parser::name`].
+/// Rust's keywords, none of which can be a name here. `gen` is a keyword in some editions only and is a name here in
+/// all of them, see [`Parser::name`].
 const KEYWORDS: &[&str] = &[
     "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
     "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "if", "impl", "in", "let", "loop",
@@ -65,7 +66,7 @@ const KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield",
 ];
 
-/// Whether `name` is followed by its arguments.
+/// Whether `name` is that of a transform.
 pub(super) fn is_transform(name: &Ident) -> bool {
     crate::surface::ast::TransformKind::ALL.iter().any(|kind| name == kind.name())
 }
@@ -99,7 +100,7 @@ impl<'a> Parser<'a> {
         self.diags
     }
 
-    /// Reports `diag` and goes on with `value`.
+    /// Reports `diag` and returns `value`.
     pub(super) fn give_up<T>(&mut self, diag: Diag, value: T) -> T {
         self.diags.push(diag);
         value
@@ -109,7 +110,7 @@ impl<'a> Parser<'a> {
         self.cursor.eof()
     }
 
-    /// Where the next token stands, or the last one before the end.
+    /// The site of the next token, or of the last one at the end.
     pub(super) fn here(&self) -> Site {
         match self.peek_operator() {
             Some((_, site, _)) => site,
@@ -121,7 +122,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The last token read.
+    /// The site of the last token read.
     pub(super) fn before(&self) -> Site {
         Site::token(self.last)
     }
@@ -155,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// E1007 at the next token, with the fix for what looks like Rust.
+    /// The error E1007 at the next token, with help for Rust syntax that the language does not have.
     pub(super) fn unexpected(&self, expected: &str) -> Diag {
         let (found, help) = match self.found() {
             Unexpected::Word(word) if is_keyword(&word) => {
@@ -196,8 +197,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The help for a line that ends in `// 2`, which is a comment in Rust; `dividend` is the text before it. The comment is found
-    /// in the source text of the enclosing bracket, since rustc gives no text between two tokens.
+    /// The help for a line that ends in `// 2`, which is a comment in Rust; `dividend` is the text before it. The
+    /// comment is searched for in the source text of the enclosing bracket, because rustc gives no text between two
+    /// tokens.
     pub(super) fn floor_division(&self, dividend: &str) -> Option<String> {
         let text = self.bracket?.join().source_text()?;
         let next = if self.at_end() { Some(self.closing.to_owned()) } else { self.next_text() };
@@ -206,7 +208,7 @@ impl<'a> Parser<'a> {
         Some(format!("`//` begins a comment in Rust: a division rounded down is `{written}`"))
     }
 
-    /// How the next token begins.
+    /// The text of the next token, or of its opening bracket.
     fn next_text(&self) -> Option<String> {
         match self.cursor.any_group() {
             Some((_, _, span, _)) => span.open().source_text(),
@@ -214,7 +216,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is said of an operator that stands where none may.
+    /// The help for an operator that is not allowed at its place.
     fn operator_help(&self, operator: &str, expected: &str) -> Option<&'static str> {
         match operator {
             ".." if !(expected.starts_with("an expression") || expected.starts_with("an operator")) => None,
@@ -247,7 +249,7 @@ impl<'a> Parser<'a> {
         false
     }
 
-    /// The operator that comes next, its place, and what follows it.
+    /// The next operator, its site, and the position after it.
     pub(super) fn peek_operator(&self) -> Option<(&'static str, Site, Cursor<'a>)> {
         let (first, behind) = self.cursor.punct()?;
         let candidates =
@@ -276,12 +278,12 @@ impl<'a> Parser<'a> {
         Some(site)
     }
 
-    /// Whether `>` comes next, whatever is joined to it.
+    /// Whether `>` comes next, possibly joined to another sign.
     pub(super) fn at_angle(&self) -> bool {
         self.cursor.punct().is_some_and(|(punct, _)| punct.as_char() == '>')
     }
 
-    /// Reads `>`, whatever is joined to it.
+    /// Reads `>`, which may be joined to another sign.
     pub(super) fn take_angle(&mut self) -> bool {
         match self.cursor.punct().filter(|(punct, _)| punct.as_char() == '>') {
             Some((punct, rest)) => {
@@ -297,7 +299,7 @@ impl<'a> Parser<'a> {
         self.take(operator).ok_or_else(|| self.unexpected(&format!("`{operator}`")))
     }
 
-    /// Reads `,`, or finds the end; `expected` says what else could have gone on.
+    /// Reads `,`, or finds the end; `expected` names the other tokens that could follow.
     pub(super) fn separator(&mut self, expected: &str) -> Result<(), Diag> {
         match self.at_end() || self.take(",").is_some() {
             true => Ok(()),
@@ -305,7 +307,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no token is left.
     pub(super) fn expect_end(&mut self, expected: &str) -> Result<(), Diag> {
         if self.at_end() { Ok(()) } else { Err(self.unexpected(expected)) }
     }
@@ -321,19 +323,19 @@ impl<'a> Parser<'a> {
         Some(ident)
     }
 
-    /// Reads a name: an identifier that is no keyword.
+    /// Reads a name: an identifier that is not a keyword.
     pub(super) fn name(&mut self, expected: &str) -> Result<Ident, Diag> {
         match self.cursor.ident().filter(|(ident, _)| !is_keyword(&ident.to_string())) {
             Some((ident, rest)) => {
                 self.advance(ident.span(), rest);
-                // As a raw name it is the same in editions where it is no keyword.
+                // As a raw identifier it is valid in all editions.
                 Ok(if ident == "gen" { Ident::new_raw("gen", ident.span()) } else { ident })
             }
             None => Err(self.unexpected(expected)),
         }
     }
 
-    /// Skips a token, a bracket with all it holds.
+    /// Skips a token; a bracket is skipped with its contents.
     pub(super) fn skip_token(&mut self) {
         if let Some((tree, rest)) = self.cursor.token_tree() {
             self.advance(tree.span(), rest);
@@ -351,7 +353,7 @@ impl<'a> Parser<'a> {
         self.cursor.group(delimiter).is_some()
     }
 
-    /// Reads a bracket, its inside with `read`; afterwards, and after an error too, the parser stands behind it.
+    /// Reads a bracket; `read` reads its contents. The parser is then after the bracket, even if `read` fails.
     pub(super) fn group<T>(
         &mut self,
         delimiter: Delimiter,
@@ -375,7 +377,7 @@ impl<'a> Parser<'a> {
         result.map(|value| (value, site))
     }
 
-    /// Goes on with the tokens inside a bracket.
+    /// Continues with the tokens inside a bracket.
     pub(super) fn enter_tokens(&mut self, delimiter: Delimiter, open: Span, inside: Cursor<'a>) {
         self.closing = match delimiter {
             Delimiter::Parenthesis => ")",
@@ -411,7 +413,7 @@ impl<'a> Parser<'a> {
         ExprId(id)
     }
 
-    /// Reports `diag` and puts one node in place of those read since `start`.
+    /// Reports `diag` and replaces the nodes since `start` by a single one.
     pub(super) fn replace_by_unread(&mut self, start: usize, diag: Diag) -> ExprId {
         let site = diag.site;
         self.diags.push(diag);

@@ -1,4 +1,5 @@
-//! Paths: `nn::softmax(x)` is the library's, `crate::layers::dense(x)` and `layers::Dense<2, 3>` import what they name.
+//! Paths: `nn::softmax(x)` calls the library; `crate::layers::dense(x)` and `layers::Dense<2, 3>` import the items that
+//! they name.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +15,12 @@ use crate::surface::habits;
 use crate::ty::DType;
 
 impl Parser<'_> {
-    /// Reads a path of two segments or more before arguments.
+    /// Reads a path of two or more segments if arguments follow it.
     pub(super) fn called_path(&mut self) -> Option<Callee> {
         self.path_before(|behind| behind.group(Delimiter::Parenthesis).is_some())
     }
 
-    /// Whether a path of two segments or more comes next.
+    /// Whether a path of two or more segments comes next.
     pub(super) fn at_path(&self) -> bool {
         let behind = self.cursor.ident().and_then(|(_, behind)| separator(behind));
         behind.is_some_and(|behind| behind.ident().is_some())
@@ -33,7 +34,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a path to a constant of another block; nothing where it is Rust's own.
+    /// Reads a path to a constant of another block; `None` for a constant of Rust.
     pub(super) fn constant_path(&mut self) -> Option<Callee> {
         if !self.at_path() {
             return None;
@@ -44,7 +45,7 @@ impl Parser<'_> {
         if is_rust { None } else { self.path_before(|_| true) }
     }
 
-    /// Reads a path of two segments or more before what the caller wants behind it.
+    /// Reads a path of two or more segments, if the caller accepts the tokens after it.
     pub(super) fn path_before(&mut self, is_wanted: impl FnOnce(Cursor<'_>) -> bool) -> Option<Callee> {
         let (mut name, mut behind) = self.cursor.ident()?;
         let mut path = Vec::new();
@@ -60,17 +61,17 @@ impl Parser<'_> {
     }
 }
 
-/// Where paths begin that name Rust's own constants, as `f32::MAX`.
+/// The first segments of paths to Rust's own constants, beside types as in `f32::MAX`.
 const RUST: &[&str] = &["alloc", "core", "std", "usize"];
 
-/// What stands behind `::`.
+/// The position after `::`.
 pub(super) fn separator(cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     let (first, behind) = cursor.punct()?;
     let (second, behind) = behind.punct()?;
     (first.as_char() == ':' && second.as_char() == ':').then_some(behind)
 }
 
-/// Says of all that a block names by a path, and of every import, whose it is; see [`settle`].
+/// Resolves all paths and imports of a block; see [`settle`].
 pub(super) fn settle_block(block: &mut Block) {
     let mut items = Vec::new();
     block.items(&mut |name| items.push(name.clone()));
@@ -107,16 +108,17 @@ pub(super) fn settle_expression(expression: &mut Expression) {
     expression.imports = imports;
 }
 
-/// Says which imports are structs and constants, and adds those that are named by a path.
+/// Determines which imports are structs and constants, and adds those that are used by their path.
 ///
-/// The items are the structs and constants in types, patterns and paths. An import that is called is a function, and so is one
-/// that nothing names, unless it is written as types and constants are.
+/// `items` are the structs and constants in types, patterns and paths. Any other import that is called is a function.
+/// An import that is read as a value, or whose name begins with an upper-case letter, is a struct or constant. An import
+/// to which none of this applies is a function.
 fn add_items<'a>(
     imports: &mut Vec<Import>,
     items: &[Callee],
     bodies: impl Iterator<Item = &'a Body> + Clone,
 ) {
-    // Of what has no imports, nothing is asked.
+    // Without imports, the bodies are not searched.
     let bodies = || bodies.clone().filter(|_| !imports.is_empty());
     let called: BTreeSet<String> =
         bodies().flat_map(Body::callees).map(|(callee, _)| callee.to_string()).collect();
@@ -143,7 +145,7 @@ fn add_items<'a>(
     }
 }
 
-/// The import that a path goes through, and the path with that of the import in its place.
+/// The import through which a path goes, and the path with its first segment replaced by the path of that import.
 fn whole_path<'a>(callee: &Callee, imports: &'a [Import]) -> (Option<&'a Import>, Vec<Ident>) {
     let module = imports.iter().find(|import| import.name.is_name() && import.name.name == callee.path[0]);
     let first = module.map_or_else(|| vec![callee.path[0].clone()], |module| segments(&module.path));
@@ -151,10 +153,11 @@ fn whole_path<'a>(callee: &Callee, imports: &'a [Import]) -> (Option<&'a Import>
     (module, first.into_iter().chain(rest).collect())
 }
 
-/// Says of every call by a path, and of every import, whose function it is; gives the imports that are of the library.
+/// Determines for every call by a path, and for every import, to whom the function belongs. Returns the imports that
+/// belong to the library.
 ///
-/// `nn` and the other files of the library mean these unless an import has their name. An import through which a path
-/// goes names a module, and no function. Any other path is an import of its own.
+/// `nn` and the other files of the library are those of the library unless an import has the same name. An import
+/// through which a path goes is a module and not a function. Any other path is added as an import.
 fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Body>) -> Vec<Import> {
     let written = imports.clone();
     let import_of = |name: &Ident| written.iter().find(|import| import.name.name == *name);
@@ -180,7 +183,7 @@ fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Bo
         if is_of_library(&path) {
             *callee = in_library(callee, path);
         } else if habits::is_foreign(&path[0].to_string()) {
-            // The call reports the unknown function. A module of that name can be reached by `self::`.
+            // The unknown function is reported at the call. A module of that name can be reached by `self::`.
         } else if imports.iter().all(|import| import.name.to_string() != callee.to_string()) {
             let (path, name, site) = (tokens(&path), callee.clone(), callee.site());
             imports.push(Import { path, name, site, kind: ImportKind::Function });
@@ -190,7 +193,8 @@ fn settle<'a>(imports: &mut Vec<Import>, bodies: impl Iterator<Item = &'a mut Bo
     library
 }
 
-/// Makes calls of what a block imports from the library, each by its name there and its path, calls of the library.
+/// Marks calls of functions that a block imports from the library as calls of the library. `library` holds the name and
+/// the path of each import.
 pub fn settle_library(body: &mut Body, library: &[(String, TokenStream)]) {
     for callee in body.callees_mut() {
         if let Some((_, path)) = library.iter().find(|(name, _)| *name == callee.to_string()) {
@@ -203,12 +207,12 @@ fn is_of_library(path: &[Ident]) -> bool {
     matches!(path, [file, _] if standard::is_file(&file.to_string()))
 }
 
-/// Whether a path is one into a file of the library that has structs.
+/// Whether a path is a path of two segments into a library file that contains structs.
 pub(super) fn is_of_structs(path: &[Ident]) -> bool {
     matches!(path, [file, _] if standard::structs(&file.to_string()).next().is_some())
 }
 
-/// A function of the library, at the place of what calls it.
+/// The callee for a function of the library, with the spans of the original callee.
 fn in_library(callee: &Callee, path: Vec<Ident>) -> Callee {
     let at = |mut name: Ident, span| {
         name.set_span(span);

@@ -1,4 +1,4 @@
-//! What stands behind the body of a function: `pullback(y, dy) { … }`.
+//! The pullback after the body of a function: `pullback(y, dy) { … }`.
 
 use proc_macro2::{Delimiter, Ident};
 
@@ -8,9 +8,9 @@ use crate::diag::Diag;
 use crate::surface::ast::{Body, Pattern};
 
 impl Parser<'_> {
-    /// Reads the pullback of a function with these parameters, if there is one; gives the body with it.
+    /// Reads the pullback of a function with these parameters, if one follows. Returns the body with it.
     ///
-    /// Nothing where the body is missing, or the pullback has a mistake, which has been reported.
+    /// Returns `None` if the body is missing or the pullback has an error, which has been reported.
     pub(super) fn with_pullback(&mut self, body: Option<Body>, parameters: &[&Ident]) -> Option<Body> {
         let start = self.here();
         let Some(word) = self.take_word("pullback") else { return body };

@@ -1,6 +1,6 @@
-//! What to write instead of Rust and Python that is not in the language.
+//! Help for syntax of Rust and Python that the language does not have.
 
-/// For a keyword.
+/// The help for a keyword.
 pub(super) fn word(word: &str) -> Option<&'static str> {
     Some(match word {
         "if" | "else" | "match" => SELECT,
@@ -23,7 +23,7 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
     })
 }
 
-/// For a word that is no keyword, behind another.
+/// The help for a word that is not a keyword, after the word `before`.
 pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
     Some(match (before, word) {
         (_, "and") => "write `&&`, as `x > 0.0 && x < 1.0`",
@@ -53,7 +53,7 @@ pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
 const SELECT: &str =
     "there is no `if`: both values are computed and one is chosen, as `where(x > 0.0, …, …)`";
 
-/// For a keyword in an expression among Rust variables, where it has another fix.
+/// The help for a keyword in an expression among Rust variables, where it differs from [`word`].
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     match word {
         "if" | "match" => Some(
@@ -70,12 +70,12 @@ pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     }
 }
 
-/// For a word that is no keyword, behind another, in an expression among Rust variables, where it has another fix.
+/// The help for a word after the word `before` in an expression among Rust variables, where it differs from [`words`].
 pub(super) fn words_among_rust(before: Option<&str>) -> Option<&'static str> {
     (before == Some("lambda")).then_some("a closure is written with types, as `|x: f32[2, 3]| x * 2.0`")
 }
 
-/// For `!` behind the name of a macro.
+/// The help for `!` after the name of a macro.
 pub(super) fn macro_call(name: &str) -> Option<&'static str> {
     Some(match name {
         "println" | "print" | "eprintln" | "eprint" | "dbg" | "format" | "trace" | "debug" | "info" => {
@@ -91,7 +91,7 @@ pub(super) fn macro_call(name: &str) -> Option<&'static str> {
     })
 }
 
-/// For an operator in an expression among Rust variables, where it has another fix.
+/// The help for an operator in an expression among Rust variables, where it differs from [`operator`].
 pub(super) fn operator_among_rust(operator: &str) -> Option<&'static str> {
     match operator {
         "::" | "?" => Some(IN_BRACES),
@@ -101,7 +101,7 @@ pub(super) fn operator_among_rust(operator: &str) -> Option<&'static str> {
 
 const IN_BRACES: &str = "put a Rust expression in braces, as `{a.len() as f32}`";
 
-/// For an operator.
+/// The help for an operator.
 pub(super) fn operator(operator: &str) -> Option<&'static str> {
     Some(match operator {
         "%" => "a dimension has no remainder: declare another one for it",
@@ -127,15 +127,17 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
     })
 }
 
-/// For `c ? a : b`.
+/// The help for `c ? a : b`.
 pub(super) const CHOICE: &str = SELECT;
 
-/// For `x++` and `x--`.
+/// The help for `x++` and `x--`.
 pub(super) const INCREMENT: &str = "there is no `++` and no `--`: write `x += 1.0`, or `x -= 1.0`";
 
-/// The divisor of a line of `text` that ends in `// 2`, behind the token `before`; the line below begins with `next`.
+/// The divisor of a line of `text` that ends in `// 2`. The comment follows the token `before`, and the line below
+/// begins with `next`.
 ///
-/// A number, or one word before `;`, is a divisor. Other comments are not: the statement before them may lack its `;`.
+/// A number, or a single word before `;`, is a divisor. Other comments are not: the statement before them may lack its
+/// `;`.
 pub(super) fn floor_divisor<'a>(text: &'a str, before: &str, next: &str) -> Option<&'a str> {
     let lines: Vec<&str> = text.lines().collect();
     lines.iter().enumerate().find_map(|(at, line)| {
@@ -152,7 +154,7 @@ pub(super) fn floor_divisor<'a>(text: &'a str, before: &str, next: &str) -> Opti
     })
 }
 
-/// For a literal.
+/// The help for a literal.
 pub(super) fn literal(token: &str) -> Option<&'static str> {
     (token.len() > 1 && token.starts_with(['"', '\'', 'b', 'c', 'r']))
         .then_some("literals are numbers, as `1.0`")

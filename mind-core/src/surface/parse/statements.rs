@@ -15,7 +15,7 @@ const WHOLE: &str = "assign to a whole parameter or field; name a new value with
 const AFTER_VALUE: &str = "an operator or `;`";
 const ASSIGN: &str = "=";
 
-/// `+=` and so on, as they are written. `<=` compares.
+/// The symbols of assignment operators such as `+=`. `<=` is a comparison and not among them.
 fn updates() -> impl Iterator<Item = (String, BinaryOp)> {
     let updates = Map::operators().filter(|map| map.row().infix() != Some(Tightness::Comparison));
     updates.map(|map| (format!("{}=", map.row().label), BinaryOp::Map(map)))
@@ -65,7 +65,7 @@ impl Parser<'_> {
         State::Operand
     }
 
-    /// Takes the expression of the statement being read, and what ends it.
+    /// Completes the statement that is being read with its expression, and reads the token that ends it.
     pub(super) fn finish_statement(&mut self, value: Operand) -> Result<State, Diag> {
         let LevelKind::Block { statement: Some(statement) } = &self.level().kind else {
             unreachable!("an expression in a block belongs to a statement")
@@ -98,7 +98,7 @@ impl Parser<'_> {
                 return Err(diag.help(help));
             }
             if !expression && let Some(name) = self.name_behind_comma() {
-                // The names behind the comma are meant to be bound.
+                // The names after the comma should be bound.
                 self.names_lost = true;
                 return Err(diag.help(format!("each name has a `let` of its own: write `; let {name} = …`")));
             }
@@ -129,7 +129,7 @@ impl Parser<'_> {
             if !self.at_end() && !is_next {
                 return Err(diag);
             }
-            // Only the `;` is missing: the value is as good as any.
+            // Only the `;` is missing: the value is valid.
             if let Some(help) = divided {
                 diag = diag.help(help);
                 self.names_lost |= self.at_end();
@@ -137,7 +137,7 @@ impl Parser<'_> {
                 diag = diag.help("write `;`: statements end with it");
             } else if self.at_end() {
                 diag = diag.help("end the body with the value, by its name behind a `;`");
-                // The value that the body lacks is no second mistake.
+                // The missing value of the body is not reported as a second error.
                 self.names_lost = true;
             } else {
                 diag = diag.help("end the statement before it with `;`");
@@ -151,7 +151,7 @@ impl Parser<'_> {
         Ok(self.complete(statement, value))
     }
 
-    /// Whether what is left of the block has neither a `;` nor a `let`.
+    /// Whether the rest of the block contains neither `;` nor `let`.
     fn is_last_statement(&self) -> bool {
         let mut rest = self.cursor;
         while let Some((tree, behind)) = rest.token_tree() {
@@ -164,7 +164,7 @@ impl Parser<'_> {
         true
     }
 
-    /// What is said of a `,` behind the value of a body or an expression.
+    /// The help for a `,` after the value of a body or an expression.
     pub(super) fn help_at_comma(&self) -> Option<&'static str> {
         let (_, _, behind) = self.peek_operator().filter(|(operator, ..)| *operator == ",")?;
         Some(match behind.eof() {
@@ -188,7 +188,7 @@ impl Parser<'_> {
         match statement.kind {
             StatementKind::Let { pattern, ty } => self.add(NodeKind::Let { pattern, ty, value }, site),
             StatementKind::Assign { target, op, operator } if self.is_mutable(&target) => {
-                // The `let` that is meant.
+                // Treated as the `let` that is meant.
                 let value = op.map_or(value, |op| {
                     let lhs = self.add(NodeKind::Name(target.name.clone()), target.site()).id;
                     self.add(NodeKind::Binary { op, operator, lhs, rhs: value }, site).id
@@ -208,7 +208,7 @@ impl Parser<'_> {
         target.fields.is_empty() && self.mutable.iter().any(|name| target.name == name)
     }
 
-    /// After a mistake: reports it and skips the statement; the names it binds stay bound.
+    /// Recovers from an error: reports it and skips the statement. The names that the statement binds stay bound.
     pub(super) fn abandon(&mut self, statement: Statement, diag: Diag) -> State {
         let site = diag.site;
         let id = self.recover(statement.start, diag);
@@ -216,14 +216,14 @@ impl Parser<'_> {
             StatementKind::Let { .. } | StatementKind::Assign { .. } => {
                 self.complete(statement, Operand { id, site })
             }
-            // What ends the block was meant as its value.
+            // An expression at the end of the block was meant as its value.
             StatementKind::Expression if self.at_end() => self.leave_block(Some(id)),
             StatementKind::Expression => State::Statement,
         }
     }
 
-    /// Reports `diag`, puts one node in place of those since `start` and skips the statement: to behind its `;`, to
-    /// the next `let`, or behind a `{ … }` that ends a statement as Rust's `if` and `for` do.
+    /// Reports `diag`, replaces the nodes since `start` by a single one, and skips the statement. Skips to after `;`,
+    /// to the next `let`, or to after `{ … }` that ends a statement, as Rust's `if` and `for` do.
     fn recover(&mut self, start: usize, diag: Diag) -> ExprId {
         let id = self.replace_by_unread(start, diag);
         while !self.at_end() && !self.at_word("let") {

@@ -58,7 +58,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Notes the structs with names that are none, so that nothing more is said where they are used.
+    /// Records the structs whose names are not allowed, so that uses of them report no further errors.
     pub(super) fn refuse_structs(&mut self) {
         let mut rest = self.cursor;
         while let Some((tree, behind)) = rest.token_tree() {
@@ -118,7 +118,7 @@ impl Parser<'_> {
         }
         let ty = self.field_type(&name);
         let site = start.to(self.before());
-        // With a mistake in its type the field is there all the same.
+        // A field whose type has an error is kept.
         let ty = ty.map_err(|diag| {
             self.diags.push(diag);
             while !self.at_end() && !self.at(",") {
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Enters `{ … }` behind the name of a struct.
+    /// Enters `{ … }` after the name of a struct.
     pub(super) fn enter_struct(&mut self, name: Callee) -> State {
         let part = FieldPart::Base;
         let open = OpenStruct { name, fields: Vec::new(), part, base: None };
@@ -169,7 +169,7 @@ impl Parser<'_> {
         Ok(State::Element)
     }
 
-    /// Takes an expression as the field or the base that was to be read.
+    /// Adds an expression to the field or the base that is being read.
     pub(super) fn field_value(&mut self, operand: Operand) -> Result<State, Diag> {
         let open = self.open_struct();
         match std::mem::replace(&mut open.part, FieldPart::Base) {
@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `{ w1, b1: b, .. }` behind the name of a struct in a pattern.
+    /// Reads `{ w1, b1: b, .. }` after the name of a struct in a pattern.
     pub(super) fn struct_pattern(&mut self, name: Callee) -> Result<Pattern, Diag> {
         let ((fields, rest), site) = self.group(Delimiter::Brace, "`{`", |parser| {
             let mut fields = Vec::new();
@@ -237,7 +237,7 @@ impl Parser<'_> {
 }
 
 impl OpenStruct {
-    /// The node that it becomes.
+    /// The node of the struct expression, with its site.
     pub(super) fn close(self, braces: Site) -> (NodeKind, Site) {
         let Self { name, fields, part: _, base } = self;
         let site = name.site().to(braces);

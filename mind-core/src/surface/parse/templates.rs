@@ -12,13 +12,13 @@ use crate::surface::ast::{
 };
 use crate::ty::DType;
 
-/// What stands for any struct of tensors.
+/// The class of all structs of tensors.
 pub(super) const PARAMS: &str = "params";
 
 const PATTERN: &str = "a type as `float[.., N]`";
 
 impl Parser<'_> {
-    /// Whether what follows the name of a function leaves something open.
+    /// Whether the tokens after the name of a function make it a template.
     pub(super) fn at_template(&self) -> bool {
         let mut cursor = self.cursor;
         let mut before = None;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Reads a template behind its name.
+    /// Reads a template after its name.
     pub(super) fn template(
         &mut self,
         head: Head,
@@ -190,7 +190,7 @@ impl Parser<'_> {
         declared.iter().any(of_structs).then(|| self.name(PATTERN).ok()).flatten()
     }
 
-    /// Reads `optim::Adam<P>`, if a struct with something in `<…>` comes next.
+    /// Reads `optim::Adam<P>`, if a struct with arguments in `<…>` comes next.
     fn state(&mut self, declared: &[Declared]) -> Result<Option<Formal>, Diag> {
         let before = (self.cursor, self.last_span());
         let name = self.name_or_path(PATTERN);
@@ -258,7 +258,7 @@ impl Parser<'_> {
         Ok(TensorPattern { elements, pack, dims, site: here.to(self.before()) })
     }
 
-    /// Reads what stands behind `..`.
+    /// Reads the tokens after `..`.
     fn pack(&mut self, declared: &[Declared]) -> Result<Pack, Diag> {
         if self.at_end() || self.at(",") {
             return Ok(Pack::Any);
@@ -276,10 +276,10 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a list of parameters leaves something open.
+/// Whether a list of parameters is that of a template.
 fn is_open(parameters: TokenStream) -> bool {
     let mut depth = 0_usize;
-    // What stands in angle brackets are dimensions of a struct.
+    // Tokens in angle brackets are dimensions of a struct.
     let is_outside = |tree: &TokenTree| match tree {
         TokenTree::Punct(punct) if punct.as_char() == '<' => {
             depth += 1;
@@ -309,7 +309,7 @@ fn is_open(parameters: TokenStream) -> bool {
     })
 }
 
-/// Whether a name in `<…>` is none of a dimension.
+/// Whether a token in `<…>` declares something other than a dimension.
 fn begins_open(before: Option<&TokenTree>, tree: &TokenTree, rest: &Cursor<'_>) -> bool {
     let is_colon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == ':');
     match tree {

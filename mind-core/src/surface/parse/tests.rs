@@ -1,4 +1,4 @@
-//! What is read, and what is said of what cannot be.
+//! The results of parsing, and the errors for invalid input.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 
@@ -7,10 +7,10 @@ use crate::diag::{Diags, Site};
 use crate::surface::ast::{Block, NodeKind};
 use crate::surface::golden;
 
-/// Every message with its place and help, a line each.
+/// Every message with its site and help, one per line.
 fn report(diags: &Diags) -> String {
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site)).collect::<String>();
-    // Only line and column: the name counts the strings parsed before.
+    // Only line and column are kept: the name counts the strings parsed before.
     lines
         .split("<parsed string ")
         .enumerate()
@@ -31,7 +31,7 @@ fn body(statements: &str) -> String {
     inner.lines().map(|line| line.trim_start().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// What is wrong with `source`.
+/// The errors in `source`.
 fn wrong(source: &str) -> String {
     let (_, diags) = parse(source.parse().unwrap());
     report(&diags)

@@ -1,4 +1,4 @@
-//! `grad(f, wrt = a)(x)` and what `wrt` and `#[grad(…)]` list.
+//! `grad(f, wrt = a)(x)`, and the lists of `wrt` and `#[grad(…)]`.
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
 
@@ -10,7 +10,7 @@ use crate::surface::ast::{Callee, Transform, TransformKind, Wrt, WrtTarget};
 const EXPECTED: &str = "the name of a parameter";
 const FUNCTION: &str = "the name of a function in this block";
 
-/// What to do where an expression is differentiated.
+/// The help for an expression that is differentiated in place of a function.
 fn of_expression(transform: &Ident) -> String {
     format!(
         "`{transform}` takes a function, not an expression: write `fn loss(…) -> f32 {{ … }}` in this block, and \
@@ -19,7 +19,7 @@ fn of_expression(transform: &Ident) -> String {
 }
 
 impl Parser<'_> {
-    /// Reads what is called by an application whose outermost transform is `name`, up to the arguments.
+    /// Reads the callee of an application whose outermost transform is `name`, up to the arguments.
     pub(super) fn transformed(&mut self, name: &Ident) -> Result<Target, Diag> {
         let mut transforms = Vec::new();
         let function = self.transform(name, &mut transforms)?;
@@ -30,7 +30,7 @@ impl Parser<'_> {
         Ok(Target::Transformed { transforms, function })
     }
 
-    /// Reads `(f, wrt = a)` behind `name`, transforms inside it first; gives `f`.
+    /// Reads `(f, wrt = a)` after `name`, inner transforms first. Returns `f`.
     fn transform(&mut self, name: &Ident, transforms: &mut Vec<Transform>) -> Result<Callee, Diag> {
         let kind = TransformKind::ALL
             .into_iter()
@@ -41,7 +41,7 @@ impl Parser<'_> {
                 Some(path) => path,
                 None => match parser.name(FUNCTION) {
                     Ok(name) => name.into(),
-                    // A closure has help of its own.
+                    // The error for a closure already has help.
                     Err(diag) if parser.at("|") || parser.at("||") => return Err(diag),
                     Err(diag) => return Err(diag.help(of_expression(name))),
                 },
@@ -85,7 +85,7 @@ impl Parser<'_> {
         Ok(function)
     }
 
-    /// Whether the next bracket holds names alone, as the arguments of a function may be.
+    /// Whether the next bracket contains only names, as the arguments of a function may.
     fn at_names(&self) -> bool {
         let Some((inside, ..)) = self.cursor.group(Delimiter::Parenthesis) else { return false };
         inside.token_stream().into_iter().all(|token| match token {
@@ -106,7 +106,7 @@ impl Parser<'_> {
         Ok(Wrt { targets: vec![target], tuple: false, site: start.to(self.before()) })
     }
 
-    /// Reads the list of `#[grad(a, b)]`, inside its parentheses; a single name is bare.
+    /// Reads the list of `#[grad(a, b)]`, with its parentheses.
     pub(super) fn gradient_attribute(&mut self) -> Result<Wrt, Diag> {
         if !self.at_group(Delimiter::Parenthesis) {
             let diag = self.unexpected("`(` and names of parameters");
@@ -137,7 +137,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name in the text that comes next, if that is what it is.
+    /// The name in the next token, if that is a string literal that contains one.
     fn quoted_name(&self) -> Option<String> {
         let (literal, _) = self.cursor.literal()?;
         let syn::Lit::Str(text) = syn::Lit::new(literal) else { return None };
@@ -165,7 +165,7 @@ impl Parser<'_> {
     }
 }
 
-/// Refuses a parameter listed twice.
+/// Returns an error for a parameter that is listed twice.
 fn checked(wrt: Wrt) -> Result<Wrt, Diag> {
     for (i, target) in wrt.targets.iter().enumerate() {
         if let Some(first) = wrt.targets[..i].iter().find(|first| first.path.overlaps(&target.path)) {

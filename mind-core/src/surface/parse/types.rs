@@ -35,7 +35,7 @@ impl Parser<'_> {
         if self.at_path() {
             return self.struct_type();
         }
-        // Behind the result of a closure its value may follow in brackets.
+        // The result type of a closure may be followed by its value in brackets.
         let is_declared = self.last_span().source_text().as_deref() == Some(":");
         let here = self.here();
         let name = self.cursor.ident().map(|(ident, _)| ident.to_string());
@@ -76,7 +76,7 @@ impl Parser<'_> {
         Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
     }
 
-    /// `f32[2, 3]` for the `[[f32; 3]; 2]` that comes next.
+    /// `f32[2, 3]` for the next tokens `[[f32; 3]; 2]`.
     fn array_type(&self) -> Option<String> {
         let (mut inside, ..) = self.cursor.group(Delimiter::Bracket)?;
         let mut dims = Vec::new();
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(TypeExpr { kind: TypeKind::Struct { name, dims, over }, site: here.to(self.before()) })
     }
 
-    /// Reads `<64, N>` or `<Dense<64, N>>` behind the name of a struct, if it comes next.
+    /// Reads `<64, N>` or `<Dense<64, N>>` after the name of a struct, if it comes next.
     fn type_arguments(&mut self) -> Result<(Vec<DimExpr>, Option<Box<TypeExpr>>), Diag> {
         if self.take("<").is_none() {
             return Ok((Vec::new(), None));
@@ -121,7 +121,7 @@ impl Parser<'_> {
         let here = self.here();
         let over = match self.cursor.ident().and_then(|(name, _)| DType::from_name(&name.to_string())) {
             Some(_) => self.type_expr()?,
-            // A struct over parameters is none itself, so types do not nest without end.
+            // A struct over parameters cannot itself be an argument, so types do not nest without bound.
             None => {
                 let name = self.name_or_path(EXPECTED)?;
                 let dims = if self.take("<").is_some() { self.dim_arguments()? } else { Vec::new() };
@@ -132,13 +132,13 @@ impl Parser<'_> {
         Ok((Vec::new(), Some(Box::new(over))))
     }
 
-    /// Reads the end of `<…>` that holds one thing, `>` or `,>`.
+    /// Reads the end of `<…>` with a single argument: `>` or `,>`.
     pub(super) fn end_of_one(&mut self) -> Result<(), Diag> {
         self.take(",");
         if self.take_angle() { Ok(()) } else { Err(self.unexpected("`>`")) }
     }
 
-    /// Whether what comes next is a type, and no dimension: `f32[3]`, `Dense<64, N>`.
+    /// Whether the next tokens are a type and not a dimension: `f32[3]`, `Dense<64, N>`.
     fn at_type(&self) -> bool {
         let Some((mut name, mut behind)) = self.cursor.ident() else { return false };
         while let Some((next, rest)) = separator(behind).and_then(|rest| rest.ident()) {
@@ -183,13 +183,13 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a name that stands for a type is never that of a struct: it is an element type, a class of them, or a type of Rust's
-/// or of other languages.
+/// Whether a name is never that of a struct in a type. It is then an element type, a class of them, or a type of Rust
+/// or of another language.
 pub(super) fn is_no_struct(name: &str) -> bool {
     DType::from_name(name).is_some() || ElementClass::of(name).is_some() || foreign_type(name).is_some()
 }
 
-/// What to write instead of a type of Rust's or of other languages.
+/// The help for a type of Rust or of another language.
 fn foreign_type(name: &str) -> Option<String> {
     let dtype = match name {
         "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {

@@ -39,7 +39,7 @@ impl fmt::Display for Constant {
     }
 }
 
-/// Without attributes but `#[grad(…)]`, and without visibilities.
+/// Without visibilities and without attributes other than `#[grad(…)]`.
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for import in self.imports.iter().chain(&self.library).filter(|import| import.name.is_name()) {
@@ -85,7 +85,7 @@ impl fmt::Display for Struct {
     }
 }
 
-/// The path without spaces, and always the name.
+/// The path without spaces, and always the renaming.
 impl fmt::Display for Import {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for segment in self.path.clone() {
@@ -131,7 +131,7 @@ impl fmt::Display for Function {
     }
 }
 
-/// The statements of a body, and the brace behind them.
+/// Writes the statements of a body, and the brace after them.
 fn write_body(f: &mut fmt::Formatter<'_>, body: Option<&Body>) -> fmt::Result {
     match body {
         None => f.write_str("    <unread>\n")?,
@@ -221,7 +221,7 @@ impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.late { "late: " } else { "" })?;
         let text = Printer::lines(&self.body).concat();
-        // Without the parentheses the variable would begin a `late:`.
+        // Without parentheses, the variable would be read as `late:`.
         let is_late = !self.late && self.ty.is_some() && text == "late";
         if is_late {
             f.write_str("(late)")?

@@ -1,4 +1,5 @@
-//! What was probably meant where a rule is broken: the change that makes the shapes fit, tried by the rules themselves.
+//! Suggestions for operations that break a rule: changes that make the shapes fit. Each candidate is tested by the
+//! inference rules.
 
 use super::lowering::{BodyLowering, Operand};
 use crate::diag::Code;
@@ -13,7 +14,7 @@ use crate::surface::lower::builtins::foreign_arguments::ForeignArguments;
 use crate::ty::{DType, Shape, Type};
 use crate::written::{resolve, spread};
 
-/// What is kept of an operation that may break a rule, so that a message can try others in its place.
+/// The part of an operation that suggestions need if the operation breaks a rule.
 pub(crate) enum Tried {
     /// An operation on elements.
     Elementwise(Op),
@@ -27,7 +28,7 @@ pub(crate) enum Tried {
     Squeeze(Vec<i64>),
     /// A convolution.
     Convolution(Op),
-    /// One of which nothing else is tried.
+    /// An operation for which no alternative is tried.
     Other,
 }
 
@@ -46,12 +47,12 @@ impl Tried {
 }
 
 impl BodyLowering<'_> {
-    /// What to write instead of an operation that breaks a rule.
+    /// The suggestion for an operation that breaks a rule.
     pub(crate) fn advice(&self, tried: &Tried, error: &OpError, operands: &[Operand]) -> Option<String> {
         if matches!(error.code, Code::E2004 | Code::E2005 | Code::E4011) {
             return self.other_element_type(error, operands);
         }
-        // Limits are no matter of what was meant.
+        // No other operation helps against a limit.
         if error.code == Code::E1008 {
             return None;
         }
@@ -117,7 +118,8 @@ impl BodyLowering<'_> {
         None
     }
 
-    /// The reduction that a value is, or is computed of elementwise, with `keepdims = true`, and the value's type with that.
+    /// The call, with `keepdims = true`, of the reduction that a value is or from which it is computed elementwise.
+    /// Also the type that the value then has.
     fn kept(&self, value: ValueId) -> Option<(String, Type)> {
         let mut at = value;
         loop {
@@ -135,7 +137,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// The call of a reduction with `keepdims = true`.
+    /// The text of the call of a reduction with `keepdims = true`.
     fn with_kept_axes(&self, value: ValueId) -> Option<String> {
         let call = self.made[value.index()]?;
         let NodeKind::Call { callee, .. } = &self.body[call].kind else { return None };
@@ -163,7 +165,7 @@ impl BodyLowering<'_> {
             if rank < 3 {
                 continue;
             }
-            // `.T` of what is transposed: the last two axes of its base are swapped instead.
+            // For `x.T`, the last two axes of `x` are swapped instead.
             let base = match &self.body[operand.1].kind {
                 NodeKind::Transpose { base, axes: Transposed::All } => Some(*base),
                 _ => None,
@@ -210,12 +212,12 @@ impl BodyLowering<'_> {
         let rank = self.ty(x).rank();
         let mut axes: Vec<i64> = (0..rank as i64).collect();
         match permutation {
-            // The two axes to swap, as in other libraries.
+            // Two axes to swap, as other libraries write it.
             [a, b] if rank > 2 => {
                 let at = |axis: i64| usize::try_from(axis).ok().filter(|axis| *axis < rank);
                 axes.swap(at(*a)?, at(*b)?);
             }
-            // The first axes, of which the rest stay where they are.
+            // An order of the first axes; the remaining axes keep their places.
             order if order.len() < rank && is_permutation(order) => {
                 axes.splice(..order.len(), order.iter().copied());
             }
@@ -268,7 +270,7 @@ impl BodyLowering<'_> {
         })
     }
 
-    /// How to convert an operand to the element type that is needed.
+    /// The suggestion to convert an operand to the needed element type.
     fn other_element_type(&self, error: &OpError, operands: &[Operand]) -> Option<String> {
         let converted = |operand: Operand, dtype: DType| {
             Some(format!("convert it: write `{dtype}({})`", self.full_text(operand.1)))
@@ -282,17 +284,17 @@ impl BodyLowering<'_> {
             return operands.get(1).and_then(|indices| converted(*indices, DType::I64));
         }
         if error.code == Code::E2005 {
-            // Of truth values the error itself says what to write.
+            // For truth values, the error already has the help.
             let integers = operands.iter().find(|operand| self.ty(**operand).dtype.is_integer());
             return integers.and_then(|operand| converted(*operand, DType::F32));
         }
         let [lhs, rhs] = operands[operands.len().checked_sub(2)?..] else { return None };
         let (a, b) = (self.ty(lhs).dtype, self.ty(rhs).dtype);
-        // To what loses less: floats before integers, these before truth values.
+        // Convert to the type that loses less: floats before integers, integers before truth values.
         if a < b { converted(lhs, b) } else { converted(rhs, a) }
     }
 
-    /// What to write for a value of a type in the place of one of another.
+    /// The suggestion for a value whose type is not the expected one.
     pub(crate) fn fitted(&self, value: ValueId, expected: &Type, expr: ExprId) -> Option<String> {
         let found = self.builder.ty(value);
         if found.dtype != expected.dtype {
@@ -345,7 +347,7 @@ impl BodyLowering<'_> {
             .then(|| format!("write `broadcast_to({plain}, {})`", expected.shape))
     }
 
-    /// What to write for `x.shape[0]`, whose `x.shape` is `expr`.
+    /// The suggestion for `x.shape[0]`, where `expr` is `x.shape`.
     pub(crate) fn extent_read(&self, x: ValueId, expr: ExprId) -> Option<String> {
         let user = self.body.user(expr)?;
         let NodeKind::Subscript { subscripts, .. } = &self.body[user].kind else { return None };
@@ -359,22 +361,22 @@ impl BodyLowering<'_> {
     }
 }
 
-/// Whether operators between elements take these.
-/// Whether a list is an order of the first so many axes.
+/// Whether a list is a permutation of the first `order.len()` axes.
 fn is_permutation(order: &[i64]) -> bool {
     (0..order.len()).all(|axis| order.iter().any(|other| usize::try_from(*other) == Ok(axis)))
 }
 
+/// Whether some elementwise operator accepts operands of these types.
 fn broadcasts(a: &Type, b: &Type) -> bool {
     Map::operators().any(|map| infer(&Op::Map(map), &[a, b]).is_ok())
 }
 
-/// The product that `@` is of operands of these types.
+/// The operation of `@` for operands of these types.
 fn product(a: &Type, b: &Type) -> Op {
     Op::Product(Product::of(a, b))
 }
 
-/// The type with axes of extent 1 at these positions, if the result has them.
+/// The type with new axes of extent 1 at these positions of the result; `None` if a position is out of range.
 fn expanded(ty: &Type, axes: &[usize]) -> Option<Type> {
     let rank = ty.rank() + axes.len();
     let mut dims = ty.shape.iter().cloned();
@@ -383,7 +385,7 @@ fn expanded(ty: &Type, axes: &[usize]) -> Option<Type> {
     (shape.rank() == rank).then(|| ty.with_shape(shape))
 }
 
-/// The positions of new axes that align a shape with the first axes of another that have its extents.
+/// The positions of new axes that align a shape with the first axes of another one that have the same extents.
 fn axes_behind(part: &Shape, whole: &Shape) -> Option<Vec<usize>> {
     let (mut axes, mut next) = (Vec::new(), 0);
     let mut begun = false;

@@ -29,7 +29,7 @@ use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 use crate::ty::Type;
 use crate::written::{resolve, spread};
 
-/// Where nothing is known of an undefined function.
+/// The help for an undefined function about which nothing else is known.
 const NO_FUNCTION: &str =
     "define it in the block, import it with `use`, or compute it in Rust and pass it as a parameter";
 
@@ -80,7 +80,7 @@ impl BodyLowering<'_> {
         self.once(format!("{name}()"), || diag)
     }
 
-    /// What is said of a call by the name of something that is no function: a variable, or a struct.
+    /// The error for a call of a name that is not a function: a variable or a struct.
     fn no_function_but(&self, name: &str, callee: &Callee, arguments: &[Argument]) -> Option<Stop> {
         let help = match self.names.get(name) {
             Some(Binding::Local(Value::Poison)) => return Some(Stop::Poisoned),
@@ -116,7 +116,7 @@ impl BodyLowering<'_> {
         matches!(value, Value::Struct(_))
     }
 
-    /// Checks the call of a function that has a mistake of its own.
+    /// Checks a call of a function that itself has an error.
     fn check_call(
         &mut self,
         name: &str,
@@ -135,7 +135,7 @@ impl BodyLowering<'_> {
             steps: Vec::new(),
         };
         let bound = self.bind(&callable, arguments, expr)?;
-        // What the caller makes of the result that is declared is looked at all the same.
+        // The use of the declared result in the caller is checked all the same.
         self.incomplete = true;
         let result = signature.result.as_ref().and_then(|result| result.substitute(&bound.bindings).ok());
         let result = result.ok_or(Stop::Poisoned)?;
@@ -146,7 +146,7 @@ impl BodyLowering<'_> {
         Ok(Value::rebuilt(&result, &mut leaves.into_iter()))
     }
 
-    /// A value of a type in place of one that a function with a mistake would give.
+    /// A placeholder of a type: the result of a function with an error.
     fn stand_in(&mut self, ty: &Type, expr: ExprId) -> Option<ValueId> {
         let zero = Number { text: "0".to_owned(), value: NumberValue::Integer(0), suffix: None };
         let zero = self.builder.push(Scalar::written(&zero, ty.dtype).constant(), &[]).ok()?;
@@ -155,7 +155,7 @@ impl BodyLowering<'_> {
         self.emit_each(&Spot::of(expr), ops, vec![(zero, expr)]).ok()
     }
 
-    /// Calls: binds the arguments and inlines the module.
+    /// Lowers a call: binds the arguments and inlines the module.
     pub(crate) fn apply(
         &mut self,
         callable: &Callable<'_>,
@@ -212,8 +212,8 @@ impl BodyLowering<'_> {
         Ok(value)
     }
 
-    /// What is wrong where calls alone make too many instructions, each by what it calls: known before one of them is
-    /// copied, since functions come after those that they call.
+    /// The error for a body whose calls alone exceed the limit of instructions. It is detected before a callee is
+    /// copied: a function is lowered after its callees, so their sizes are known.
     pub(crate) fn calls_too_much(&self) -> Option<Diag> {
         let mut all = self.signature.inputs.len();
         let mut last = None;
@@ -229,7 +229,7 @@ impl BodyLowering<'_> {
         Some(too_many(&name, all, site))
     }
 
-    /// Gives a literal the dtype of the tensor that is expected.
+    /// Gives a literal the dtype of the expected tensor.
     pub(crate) fn literal_as(&mut self, structure: &Structure, argument: ExprId) -> Lowered<()> {
         if let Structure::Value(ty) = structure
             && let Value::Literal(id) = self.values[argument.index()]
@@ -241,7 +241,7 @@ impl BodyLowering<'_> {
         Ok(())
     }
 
-    /// What an argument says of the symbols in the structure that is expected.
+    /// Calls `bind` for each symbol of the expected structure whose dimension an argument determines.
     pub(crate) fn bind_symbols(
         &self,
         structure: &Structure,
@@ -268,7 +268,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Matches arguments with formals and works out what each symbol stands for.
+    /// Matches arguments with formals and determines the dimension of each symbol.
     fn bind(&mut self, callable: &Callable<'_>, arguments: &[Argument], expr: ExprId) -> Lowered<Bound> {
         let names: Vec<&str> = callable.formals.iter().map(|formal| formal.name.as_str()).collect();
         let call = self.body[expr].site;
@@ -321,7 +321,8 @@ impl BodyLowering<'_> {
         Err(Stop::Poisoned)
     }
 
-    /// The order of the arguments in which each fits its formal, if there is another.
+    /// Another order of the arguments in which each fits its formal, if any. It is the one that moves the fewest
+    /// arguments.
     fn other_order(
         &self,
         callable: &Callable<'_>,
@@ -380,7 +381,7 @@ impl BodyLowering<'_> {
             .structure
             .substitute(bindings)
             .map_err(|overflow| Stop::from(Diag::new(Code::E1008, site, format!("{what}: {overflow}"))))?;
-        // Where a symbol has no dimension the type is told as it is declared.
+        // If a symbol has no dimension, the message shows the type as declared.
         let expected = if unbound { formal.structure.clone() } else { expected };
         match self.coerce(&value, &expected, argument, &what) {
             Ok(value) => Ok(value),
@@ -434,7 +435,7 @@ impl BodyLowering<'_> {
     }
 }
 
-/// Every order of so many things but the first.
+/// All permutations of `count` items except the identity.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for _ in 0..count {
@@ -447,11 +448,11 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     orders.split_off(1.min(orders.len()))
 }
 
-/// Arguments that fit.
+/// Arguments that match the formals.
 struct Bound {
-    /// The tensors of all of them, in order.
+    /// The tensors of all arguments, in order.
     values: Vec<ValueId>,
     bindings: Bindings,
-    /// The inputs of each formal that is updated, with what it is of the caller's.
+    /// For each formal that is updated: its inputs, and the part of the caller's parameter that is passed.
     written: Vec<(Range<usize>, ParameterPart)>,
 }

@@ -92,11 +92,11 @@ impl BodyLowering<'_> {
         given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.site(argument)))
     }
 
-    /// What is wrong with attributes, told at them.
+    /// The error for invalid attributes. Its site is the attribute.
     fn unresolved(&self, given: &Given, fault: &Unresolved, operands: &[Operand]) -> Stop {
         let attribute = |names: &[&str]| {
             let mut named = given.named().filter(|(name, _)| names.contains(name));
-            // A default may not be in range.
+            // A default may be out of range; it has no site.
             named.next().map_or(given.expr, |(_, argument)| argument)
         };
         let (axes, shape) = (|| attribute(&["axes", "axis"]), || attribute(&["shape"]));
@@ -177,7 +177,7 @@ impl BodyLowering<'_> {
         .into()
     }
 
-    /// Where mistakes of a literal are told, which may be a call as `zeros([3])`.
+    /// The spot at which errors of a literal are reported. The literal may be a call such as `zeros([3])`.
     pub(crate) fn spot_of_literal(&self, expr: ExprId) -> Spot {
         let spot = Spot::of(expr);
         let NodeKind::Call { callee, arguments, .. } = &self.body[expr].kind else { return spot };

@@ -1,5 +1,5 @@
-//! Hoisting: a product in a loop that does not depend on the carry becomes one product of all steps before the loop. Lowering does it, so
-//! the interpreter and every engine add in the same order.
+//! Hoisting: a product in a loop that does not depend on the carry becomes one product over all steps before the loop.
+//! Lowering does it, so that the interpreter and every engine add in the same order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ enum Sources {
     Captured,
     /// Elements of iterated values, and captured ones.
     Elements,
-    /// A carry. Results of inner loops and shown values count as such, because they stay in the loop.
+    /// A carry. Results of inner loops and values shown by `inspect` count as carries, because they stay in the loop.
     Carry,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn hoisted(
     let inputs = operands.iter().enumerate().filter(|(input, _)| accesses[*input] != Access::Carry);
     let known = inputs.map(|(input, operand)| (ValueId::new(input), *operand)).collect();
     let mut before = Before { builder, body: &scan.body, known };
-    // The values that the body reads as inputs from now on.
+    // The values that the body now reads as inputs.
     let mut moved = BTreeSet::new();
     for (value, factors) in products {
         moved.insert(value);
@@ -112,7 +112,8 @@ fn factors(body: &Module, inst: &Inst, from: &[Sources]) -> Option<Factors> {
 struct Before<'b> {
     builder: &'b mut Builder,
     body: &'b Module,
-    /// For values of the body their values before the loop. A value from elements is stacked over all steps.
+    /// For each value of the body, its value before the loop. A value that depends on elements is stacked over all
+    /// steps.
     known: BTreeMap<ValueId, ValueId>,
 }
 
@@ -184,9 +185,9 @@ impl Before<'_> {
 
 /// The values that outputs depend on.
 struct Needs {
-    /// The values that are known, ascending.
+    /// The needed values that are known, ascending.
     known: Vec<ValueId>,
-    /// The others, ascending.
+    /// The needed values that have to be computed, ascending.
     computed: Vec<ValueId>,
 }
 

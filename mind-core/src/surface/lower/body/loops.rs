@@ -1,5 +1,5 @@
-//! Loops. The body is lowered to instructions behind those around it, which are then moved to a module of their own. The values before the
-//! body that it reads become operands of the loop.
+//! Loops. The body is lowered to instructions after those around it, which are then moved to a module of their own.
+//! Values that are defined before the body and that it reads become operands of the loop.
 
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ impl BodyLowering<'_> {
         self.loops.push(OpenLoop { inputs, start, carry, versions });
     }
 
-    /// Ends a loop, of whose body `tail` is the value.
+    /// Ends a loop. `tail` is the value of its body.
     pub(crate) fn leave_loop(&mut self, head: ExprId, tail: ExprId, expr: ExprId) -> Lowered<Value> {
         let NodeKind::Loop(of) = &self.body[head].kind else {
             unreachable!("the parser gives the head of each loop")
@@ -111,7 +111,8 @@ impl BodyLowering<'_> {
         Ok(Head { carry, first, element, iterated: over.leaves() })
     }
 
-    /// The first carry. A literal is of the element type of floats that are iterated, where it fits.
+    /// The first carry. If the iterated tensors have a single floating-point type and a literal fits it, the literal
+    /// gets this type.
     fn first_carry(&mut self, first: ExprId, element: &Structure) -> Lowered<Value> {
         let value = self.values[first.index()].clone();
         let floats: BTreeSet<DType> =
@@ -128,7 +129,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// The integers from one bound up to another, which is not among them.
+    /// The integers from `start` up to and excluding `end`.
     fn integers(&mut self, start: ExprId, end: ExprId, expr: ExprId) -> Lowered<ValueId> {
         let (from, to) = (self.dim_attribute(start)?, self.dim_attribute(end)?);
         let site = self.body[start].site.to(self.body[end].site);
@@ -155,7 +156,7 @@ impl BodyLowering<'_> {
         self.materialise(id, DType::I64)
     }
 
-    /// The type of an element along the leading axis, and how many there are.
+    /// The type of an element along the leading axis, and the number of elements.
     fn element_of(&self, over: &Value, expr: ExprId) -> Lowered<(Structure, Dim)> {
         let site = self.body[expr].site;
         let found = |what: &str, help: Option<String>| {
@@ -203,7 +204,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// The values in the body of operands of the loop.
+    /// Placeholders in the body for operands of the loop. They are added to `inputs`, each with its operand.
     fn placeholders(
         &mut self,
         structure: &Structure,
@@ -276,7 +277,7 @@ impl BodyLowering<'_> {
         Ok(OfStep { carry, stacked })
     }
 
-    /// E2010 where the body assigns to a parameter.
+    /// Returns E2010 if the body assigns to a parameter.
     fn unassigned(&self, open: &OpenLoop, head: ExprId) -> Lowered<()> {
         let pairs = self.versions.iter().zip(&open.versions.0);
         let changed = pairs.map(|(now, before)| now.leaves() != before.leaves()).position(|changed| changed);
@@ -339,7 +340,7 @@ impl BodyLowering<'_> {
     }
 }
 
-/// The operands of a loop that its head gives.
+/// The operands of a loop that its head specifies.
 struct Head {
     carry: Structure,
     first: Vec<ValueId>,
@@ -353,7 +354,7 @@ struct OfStep {
     stacked: Value,
 }
 
-/// The struct among what is to be stacked, if there is one.
+/// The name of a struct among the values to stack, if any.
 fn struct_in(value: &Value) -> Option<String> {
     match value {
         Value::Struct(record) => Some(record.ty.rust_name().to_string()),
@@ -362,7 +363,7 @@ fn struct_in(value: &Value) -> Option<String> {
     }
 }
 
-/// A value of tensors and tuples with others in the places of its tensors.
+/// A copy of a value of tensors and tuples, with its tensors replaced in order.
 fn refilled(value: &Value, tensors: &mut impl Iterator<Item = ValueId>) -> Value {
     match value {
         Value::Tuple(tuple) => {

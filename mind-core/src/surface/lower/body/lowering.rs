@@ -1,4 +1,4 @@
-//! A body on its way to a module: what is known of it so far.
+//! The state of a body while it is lowered to a module.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +22,15 @@ use crate::surface::lower::values::templates;
 use crate::surface::lower::values::{Lowered, Names, Value};
 use crate::ty::DType;
 
-/// A body on its way to a module.
+/// A body that is being lowered to a module.
 pub(crate) struct BodyLowering<'a> {
     pub(crate) table: Scope<'a>,
     pub(crate) signature: &'a Signature,
     pub(crate) body: &'a Body,
     pub(crate) builder: Builder,
-    /// The expression that each instruction was emitted for; nothing for an input.
+    /// The expression for which each instruction was emitted; `None` for an input.
     pub(crate) made: Vec<Option<ExprId>>,
-    /// What each node of the body stands for.
+    /// The value of each node that has been lowered.
     pub(crate) values: Vec<Value>,
     pub(crate) literals: Literals,
     pub(crate) names: Names,
@@ -40,20 +40,20 @@ pub(crate) struct BodyLowering<'a> {
     pub(crate) pullbacks: Vec<OpenPullback>,
     /// The loops whose bodies are being lowered, innermost last.
     pub(crate) loops: Vec<OpenLoop>,
-    /// Where the nodes in them are called.
+    /// The call sites of the nodes inside templates.
     pub(crate) call_sites: BTreeMap<ExprId, Site>,
     /// The current version of each parameter.
     pub(crate) versions: Vec<Value>,
     /// Whether each input has been assigned to.
     pub(crate) updated: Vec<bool>,
     pub(crate) diags: Diags,
-    /// The mistakes that have been told and are not told again: undefined names.
+    /// The keys of errors that are reported only once: undefined names.
     pub(crate) reported: BTreeSet<String>,
-    /// What the program calls a value.
+    /// The program's names for values.
     pub(crate) value_names: BTreeMap<ValueId, String>,
-    /// Where values of derivatives come from that are called.
+    /// The origins of the values of called derivatives.
     pub(crate) derived: BTreeMap<ValueId, Origin>,
-    /// Whether it calls a function that has a mistake, which is told there.
+    /// Whether it calls a function with an error; that error is reported at the function.
     pub(crate) incomplete: bool,
     /// The fields of imported structs that it names.
     pub(crate) seen: Vec<Seen>,
@@ -61,10 +61,10 @@ pub(crate) struct BodyLowering<'a> {
     pub(crate) locals: Vec<Local>,
 }
 
-/// A loop whose body is being lowered. Its instructions stand among those around it until it ends.
+/// A loop whose body is being lowered. Its instructions are among those around it until the loop ends.
 pub(crate) struct OpenLoop {
-    /// For each tensor of the carry and of the element its value in the body and the operand of the loop. Nothing if the head of the loop
-    /// is wrong.
+    /// For each tensor of the carry and of the element: its value in the body, and the operand of the loop. `None` if
+    /// the head of the loop has an error.
     pub(crate) inputs: Option<Vec<(ValueId, ValueId)>>,
     /// The number of instructions before the body.
     pub(crate) start: usize,
@@ -93,7 +93,7 @@ pub(crate) type OpenPullback = Pullback<ValueId, Outside>;
 /// The body of a template that is being lowered, and the functions around the call.
 pub(crate) type Frame<'a> = templates::Frame<ValueId, Scope<'a>>;
 
-/// An operand with the expression it is.
+/// An operand with its expression.
 pub(crate) type Operand = (ValueId, ExprId);
 
 impl Expressions for BodyLowering<'_> {
@@ -145,8 +145,8 @@ impl Lower for BodyLowering<'_> {
         &mut self.reported
     }
 
-    /// A template may name the fields that its own crate sees. If the program does not import the struct, Rust cannot check a field, so
-    /// the field has to be public.
+    /// A template may name the fields that its own crate sees. If the program does not import the struct, Rust cannot
+    /// check a field, so the field has to be public.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
         let is_here = self.frames.last().is_none_or(|frame| frame.template.home == Home::Here);
         let is_public = ty.definition.fields.iter().any(|known| known.name == *field && known.is_public);
@@ -161,7 +161,7 @@ impl Lower for BodyLowering<'_> {
                     self.seen.push(Seen { alias, dims, field });
                 }
             }
-            // The block's own.
+            // A struct of the block itself.
             Some(Defined { alias: None, .. }) => {}
             None => {
                 let name = &ty.definition.name;
@@ -190,7 +190,7 @@ impl Lower for BodyLowering<'_> {
             let diag = Diag { site, message, ..diag };
             match frame.template.home {
                 Home::Here | Home::Elsewhere(_) => diag.note_at(inside, format!("it stands in `{name}`")),
-                // The library's text has no place that the user could look at.
+                // The user has no source location in the library's text.
                 Home::Library(_) => diag,
             }
         })

@@ -1,4 +1,5 @@
-//! One body, lowered in one loop over its nodes. What is known of a body so far is in `lowering.rs`; each other file is a concern.
+//! Lowering of one body, in one loop over its nodes. `lowering.rs` holds its state; every other file handles one
+//! concern.
 
 pub(crate) mod advice;
 pub(crate) mod calls;
@@ -44,7 +45,7 @@ use crate::surface::lower::values::templates::Templates;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Stop, Value, Word};
 
-/// Lowers a body; nothing where it has a mistake.
+/// Lowers a body and reports its errors.
 pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -> LoweredBody {
     let mut lowering = BodyLowering::new(table, signature, body);
     if let Some(diag) = lowering.calls_too_much() {
@@ -97,17 +98,17 @@ pub(crate) fn lower_body(table: Scope<'_>, signature: &Signature, body: &Body) -
     LoweredBody { compiled, locals, diags }
 }
 
-/// What has become of a body.
+/// The result of lowering a body.
 pub(crate) struct LoweredBody {
-    /// Nothing where it has a mistake.
+    /// `None` if the body has an error or calls a function with one.
     pub(crate) compiled: Option<Compiled>,
-    /// What it binds, as far as that makes sense.
+    /// The names that it binds, as far as they are valid.
     pub(crate) locals: Vec<Local>,
-    /// Its mistakes.
+    /// Its errors.
     pub(crate) diags: Diags,
 }
 
-/// Every mistake in a template that shows without a call.
+/// The errors in a template that can be found without a call.
 pub(crate) fn check_template(table: Scope<'_>, dims: &DimNames, template: &Template) -> Diags {
     let site = template.site;
     let mut diags = Diags::new();
@@ -289,7 +290,7 @@ impl BodyLowering<'_> {
         Err(self.once(text, || diag))
     }
 
-    /// The names that an expression may have here.
+    /// The help text that lists the names in scope.
     fn names_here(&self) -> String {
         const SHOWN: usize = 12;
         let plain = self.dims().plain.keys().map(String::as_str);
@@ -319,7 +320,7 @@ impl BodyLowering<'_> {
         Err(self.once(text, || diag))
     }
 
-    /// Keeps what a name of the body itself is bound to.
+    /// Records the type of a name that the body itself binds. Names bound in templates are left out.
     pub(crate) fn keep_local(&mut self, name: &Ident, value: &Value) {
         if self.is_in_template() {
             return;
@@ -331,7 +332,7 @@ impl BodyLowering<'_> {
         self.locals.push(Local { name: name.clone(), ty: self.type_text(value), item });
     }
 
-    /// Keeps what the program calls a value, and the tensors of a struct by their fields.
+    /// Records the program's name for a value. The tensors of a struct are named by their fields.
     pub(super) fn name_value(&mut self, value: &Value, name: &str) {
         match value {
             Value::Tensor(value) => _ = self.value_names.entry(*value).or_insert_with(|| name.to_owned()),
@@ -357,7 +358,7 @@ impl BodyLowering<'_> {
         let assigned = match op {
             None => new,
             Some(op) => {
-                // The old version stands in the place of the node.
+                // The old version is the value of this node while the operator is lowered.
                 let old = self.version(&place);
                 self.values.push(old);
                 let updated = self.binary(op, operator, (expr, value), expr);
@@ -373,7 +374,7 @@ impl BodyLowering<'_> {
         Ok(())
     }
 
-    /// A statement whose value is not used must do something.
+    /// Checks that a statement whose value is not used has an effect.
     fn discard(&self, value: ExprId) -> Lowered<Value> {
         let discarded = &self.values[value.index()];
         if matches!(discarded, Value::Poison) || self.has_effect(value) {
@@ -388,14 +389,14 @@ impl BodyLowering<'_> {
         Err(Diag::new(Code::E1007, self.body[value].site, message).help(help).into())
     }
 
-    /// Whether evaluating an expression does more than give a value: it updates a parameter, or shows something.
+    /// Whether evaluating an expression has an effect beyond its value: an update of a parameter, or `inspect`.
     fn has_effect(&self, value: ExprId) -> bool {
         match &self.body[value].kind {
             NodeKind::Call { callee, .. } => {
                 let name = callee.to_string();
                 self.table.updates(&name) || name == "inspect" && !self.is_own_function(&name)
             }
-            // What is in a block has been looked at by itself.
+            // The statements inside a block have been checked separately.
             NodeKind::Close { tail } => match tail {
                 None => true,
                 Some(tail) => self.values[tail.index()].is_unit() || self.has_effect_of_call(*tail),
@@ -426,14 +427,15 @@ impl BodyLowering<'_> {
         Ok((structure, outputs))
     }
 
-    /// The value of a body of so many nodes, as the result is declared, and its type.
+    /// The type and the value of a body whose nodes are the first `nodes` ones. The value is converted to the declared
+    /// result type.
     pub(crate) fn declared(&mut self, tail: Option<ExprId>, nodes: usize) -> Lowered<(Structure, Value)> {
         let value = tail.map(|tail| (self.values[tail.index()].clone(), tail));
         let name = self.signature.name.clone();
         Ok(match (&self.signature.result, value) {
             (Some(result), None) if *result == Structure::UNIT => (Structure::UNIT, Value::unit()),
             (Some(result), None) => {
-                // The value that a `;` took away has been reported, and so has an update that is none.
+                // An error in the last statement has been reported: a discarded value or an invalid update.
                 if self.ends_with_unused_value(nodes) || self.ends_with_refused_update(nodes) {
                     return Err(Stop::Poisoned);
                 }
@@ -471,7 +473,8 @@ impl BodyLowering<'_> {
         })
     }
 
-    /// The mistake of a result that does not fit; without another way out, its type is to be declared.
+    /// The error for a result that does not fit. If the error has no help, the help is to declare the type that was
+    /// found.
     fn or_declared(&self, stop: Stop, value: &Value) -> Stop {
         let Stop::Mistake(mut diag) = stop else { return stop };
         if diag.help.is_none() && matches!(value, Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_)) {
@@ -488,7 +491,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Whether the last of the first `nodes` nodes is an update that was reported as a mistake.
+    /// Whether the last of the first `nodes` nodes is an update for which an error was reported.
     fn ends_with_refused_update(&self, nodes: usize) -> bool {
         let poisoned = |node: usize| matches!(self.values[node], Value::Poison);
         self.updated_last(nodes).is_some() && poisoned(nodes - 1)
@@ -500,7 +503,7 @@ impl BodyLowering<'_> {
     }
 }
 
-/// Whether a name is written as constants of Rust are.
+/// Whether a name is in upper case, as constants of Rust are.
 fn is_constant_of_rust(name: &str) -> bool {
     let is_upper = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
     name.len() > 1 && name.chars().all(is_upper) && name.chars().any(|letter| letter.is_ascii_uppercase())

@@ -10,7 +10,7 @@ use crate::surface::lower::values::{Lowered, Value};
 use crate::written::resolve;
 
 impl BodyLowering<'_> {
-    /// `x.T`, `x.mT`: the axes, or the last two, in reverse.
+    /// `x.T` and `x.mT`: reverses all axes, or swaps the last two.
     pub(crate) fn transpose(&mut self, base: ExprId, axes: Transposed, expr: ExprId) -> Lowered<Value> {
         let operand = self.tensor(base, None)?;
         let ty = self.builder.ty(operand);

@@ -1,8 +1,8 @@
-//! Functions that tell their derivatives: `fn f(x: f32[N]) -> f32[N] { … } pullback(y, dy) { … }`.
+//! Functions that define their own derivative: `fn f(x: f32[N]) -> f32[N] { … } pullback(y, dy) { … }`.
 //!
-//! What is behind `pullback` is lowered to a module of its own, on the tensors of the parameters, the result and the cotangent.
-//! The result then passes through an instruction that holds this module. It is done where the names of parameters are known
-//! with their types: in a function, and in a template where it is called.
+//! The pullback is lowered to a module of its own. Its inputs are the tensors of the parameters, the result and the
+//! cotangent. The result of the function then passes through an instruction that holds this module. This requires the
+//! types of the parameters: a function is lowered this way once, a template at each call.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -32,7 +32,7 @@ impl Pullbacks for BodyLowering<'_> {
         let pulled = self.pulled(&name, of, expr);
         let Pulled { parameters, result, wanted } = pulled.unwrap_or_else(|stop| {
             self.report(stop);
-            // Nothing is known of the parameters but their names.
+            // Only the names of the parameters are known.
             let names = self.pulled_parameters().into_iter();
             let parameters = names.map(|(name, _)| (name, Value::Poison)).collect();
             Pulled { parameters, result: Value::Poison, wanted: BTreeSet::new() }
@@ -63,7 +63,7 @@ impl Pullbacks for BodyLowering<'_> {
             [(names[0], "y"), (names[1], "dy")].map(|(pattern, base)| {
                 let name = match pattern {
                     Pattern::Name(name) => name.to_string(),
-                    // No parameter has such a name.
+                    // No parameter can have this name.
                     Pattern::Wildcard(_) | Pattern::Tuple { .. } | Pattern::Struct { .. } => {
                         format!("_.{base}")
                     }
@@ -137,7 +137,7 @@ impl BodyLowering<'_> {
         self.frames.last().map_or_else(of_function, of_frame)
     }
 
-    /// What a pullback is of.
+    /// The parameters and the result to which a pullback belongs.
     fn pulled(&mut self, name: &str, of: Option<ExprId>, expr: ExprId) -> Lowered<Pulled> {
         let site = self.body[expr].site;
         let update = self.signature.parameters.iter().find(|parameter| parameter.update);
@@ -193,7 +193,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Inputs of the module for a value.
+    /// Adds inputs to the module for a value of this structure.
     fn inputs_of(&mut self, name: &str, structure: &Structure) -> Value {
         let single = matches!(structure, Structure::Value(_));
         let mut inputs = Vec::new();
@@ -207,7 +207,7 @@ impl BodyLowering<'_> {
     }
 }
 
-/// What is wrong with the pullback of a template whose parameters are none of floats whatever is passed.
+/// The error for the pullback of a template that cannot have a floating-point parameter.
 pub(crate) fn useless_pullback(template: &Template) -> Option<Diag> {
     let site = template.body.as_ref()?.pullback()?;
     let floats = template.parameters.iter().any(|parameter| parameter.takes.may_be_floats(template));
@@ -220,11 +220,11 @@ fn no_floats(name: &str, site: Site) -> Diag {
     Diag::new(Code::E5005, site, message).help("leave the `pullback` out")
 }
 
-/// What a pullback is of.
+/// The parameters and the result to which a pullback belongs.
 struct Pulled {
     parameters: Vec<(String, Value)>,
-    /// As it is declared.
+    /// The result, with its declared type.
     result: Value,
-    /// The parameters that something flows back to.
+    /// The parameters that have a cotangent.
     wanted: BTreeSet<String>,
 }

@@ -1,5 +1,4 @@
-//! Values of structs: fields, struct expressions, arithmetic field by field, and the parts of parameters that are
-//! written.
+//! Struct values: fields, struct expressions, and the parts of parameters that are assigned to.
 
 use std::ops::Range;
 
@@ -18,20 +17,21 @@ use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::records::Records;
 use crate::surface::lower::values::{Binding, Lowered, Record, Stop, Value};
 
-/// A part of a parameter that may be written.
+/// A part of a parameter that may be assigned to.
 #[derive(Clone, Debug)]
 pub(crate) struct ParameterPart {
     /// The parameter's position.
     pub(crate) parameter: usize,
-    /// The fields that lead to the part.
+    /// The positions of the fields that lead to the part.
     fields: Vec<usize>,
-    /// Which inputs it is.
+    /// The inputs that it consists of.
     pub(crate) inputs: Range<usize>,
     pub(crate) structure: Structure,
 }
 
 impl Records for BodyLowering<'_> {
-    /// A missing dimension belongs to a field of another structure. The message names it by its symbol.
+    /// A dimension is missing if the value of its field has another structure. It is then represented by its symbol,
+    /// which the error for that field shows.
     fn inferred(
         &mut self,
         definition: &Definition,
@@ -107,7 +107,7 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// The part of a parameter that a path names, if it may be written.
+    /// The part of a parameter that a path names, if it may be assigned to.
     pub(crate) fn writable(&mut self, path: &Path) -> Lowered<ParameterPart> {
         let (text, site) = (path.name.to_string(), Site::token(path.name.span()));
         let diag = match self.names.get(&text) {

@@ -1,4 +1,4 @@
-//! Instructions emitted for expressions, and broken rules told in the user's words.
+//! Emission of instructions for expressions. Broken rules are reported in the user's terms.
 
 use super::advice::Tried;
 use super::lowering::{BodyLowering, Operand};
@@ -10,16 +10,16 @@ use crate::surface::ast::ExprId;
 use crate::surface::lower::values::Lowered;
 use crate::surface::lower::values::expressions::Expressions;
 
-/// What an instruction is emitted for.
+/// The place in the program for which an instruction is emitted.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
-    /// The expression whose value it makes.
+    /// The expression whose value it computes.
     expr: ExprId,
-    /// The operation as it is written; the table's name for it where it is not written.
+    /// The operation as written; `None` if it is not written. Messages then use the table's name.
     label: Option<&'static str>,
-    /// The operator sign, where all mistakes of an operator are underlined.
+    /// The operator sign, at which all errors of an operator are reported.
     operator: Option<Site>,
-    /// The arguments that are attributes, by the names the rules have for them.
+    /// The sites of arguments that are attributes, by their names in the rules.
     attributes: Vec<(&'static str, Site)>,
 }
 
@@ -45,7 +45,7 @@ impl Spot {
 }
 
 impl BodyLowering<'_> {
-    /// Emits an instruction, or tells which rule it breaks.
+    /// Emits an instruction. Returns an error for the rule that it breaks, if any.
     pub(crate) fn emit(&mut self, spot: &Spot, op: Op, operands: &[Operand]) -> Lowered<ValueId> {
         let ids: Vec<_> = operands.iter().map(|(value, _)| *value).collect();
         let tried = Tried::of(&op);
@@ -58,7 +58,8 @@ impl BodyLowering<'_> {
         }
     }
 
-    /// Emits operations, each of the result of the one before; of none the result is the first operand.
+    /// Emits a chain of operations: each takes the result of the previous one. The result of an empty chain is the
+    /// first operand.
     pub(crate) fn emit_each(
         &mut self,
         spot: &Spot,
@@ -73,7 +74,7 @@ impl BodyLowering<'_> {
         Ok(operands[0].0)
     }
 
-    /// Says that an operation breaks a rule.
+    /// The error for an operation that breaks a rule.
     fn broken_rule(&self, spot: &Spot, mut error: OpError, (tried, operands): (&Tried, &[Operand])) -> Diag {
         error.label = spot.label.unwrap_or(error.label);
         let whole = self.body[spot.expr].site;
@@ -102,11 +103,11 @@ impl BodyLowering<'_> {
         diag
     }
 
-    /// Adds where an extent comes from, once.
+    /// Adds a note with the origin of an extent, unless the error already has it.
     pub(crate) fn add_origin(&self, diag: &mut Diag, (value, expr): Operand, axis: usize) {
         let extent = &self.builder.ty(value).shape[axis];
         let (what, site) = match origin(self.builder.insts(), value, axis) {
-            // The inputs in the pullback of a template are no parameters of this function.
+            // The inputs in the pullback of a template are not parameters of this function.
             Origin::Input { .. } if !self.frames.is_empty() && !self.pullbacks.is_empty() => return,
             Origin::Input { input, axis } => {
                 let Some(input) = self.signature.inputs.get(input.index()) else { return };

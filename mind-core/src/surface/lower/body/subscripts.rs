@@ -13,7 +13,7 @@ use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 use crate::written::{expanded, part, resolve};
 
-/// What is taken of one axis.
+/// The elements that an index expression takes from one axis.
 struct Taken {
     start: Dim,
     end: Dim,
@@ -46,7 +46,7 @@ impl BodyLowering<'_> {
         self.emit_each(&spot, ops, vec![(taken, expr)]).map(Value::Tensor)
     }
 
-    /// What is taken of each axis, bounds resolved and, as far as they are known, checked.
+    /// The elements taken from each axis. Bounds are resolved, and checked as far as they are known.
     fn taken(&self, operand: Operand, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
         let ty = self.builder.ty(operand.0);
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
@@ -76,7 +76,7 @@ impl BodyLowering<'_> {
         Ok(taken)
     }
 
-    /// E4006 at the first subscript that has no axis, which is the one at position `surplus`.
+    /// The error E4006 at the first subscript that has no axis, which is at position `surplus`.
     fn too_many(&self, operand: Operand, subscripts: &[Subscript], surplus: usize) -> Diag {
         let (ty, base) = (self.builder.ty(operand.0), operand.1);
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
@@ -138,7 +138,7 @@ impl BodyLowering<'_> {
                         false if *default == Dim::ZERO => "places count from 0: the last is `-1`".to_owned(),
                         false => format!("write `{extent}`, the end, or leave it out"),
                     };
-                    // A number that is not written there is not to be changed there.
+                    // The help replaces a number, so it is dropped for a bound that is not written as one.
                     let help = Some(help).filter(|_| as_written.is_empty());
                     let site = self.body[bound].site;
                     return Err(self.bound_fault((Code::E3011, problem, help), operand, axis, site));
@@ -186,13 +186,13 @@ impl BodyLowering<'_> {
         Ok(Taken { start, end, step, index: false })
     }
 
-    /// What is added to a bound that is not written as the number or the dimension that it is.
+    /// The addition to a message for a bound whose text is not its value.
     fn as_written(&self, bound: ExprId, is: &Dim) -> String {
         let text = self.body.text(bound);
         if text == is.to_string() { String::new() } else { format!(", written `{text}`,") }
     }
 
-    /// A subscript as it is written.
+    /// A subscript as written.
     fn subscript_text(&self, kind: &SubscriptKind) -> String {
         let text = |part: Option<ExprId>| part.map(|part| self.body.text(part)).unwrap_or_default();
         match *kind {
@@ -225,12 +225,12 @@ impl BodyLowering<'_> {
     }
 }
 
-/// Whether a subscript stands for an axis of its own.
+/// Whether a subscript applies to a single existing axis.
 fn is_of_axis(subscript: &Subscript) -> bool {
     !matches!(subscript.kind, SubscriptKind::Rest | SubscriptKind::New)
 }
 
-/// A bound known to be negative counts from the end.
+/// Resolves a bound. A bound that is known to be negative counts from the end.
 fn from_end(written: &Dim, extent: &Dim) -> Dim {
     if below_zero(written) {
         extent.add(written).unwrap_or_else(|_| written.clone())
@@ -239,12 +239,12 @@ fn from_end(written: &Dim, extent: &Dim) -> Dim {
     }
 }
 
-/// Whether a bound is negative whatever the symbols are.
+/// Whether a bound is negative for all values of the symbols.
 fn below_zero(bound: &Dim) -> bool {
     above(&Dim::ZERO, bound)
 }
 
-/// Whether `a > b` whatever the symbols are.
+/// Whether `a > b` for all values of the symbols.
 fn above(a: &Dim, b: &Dim) -> bool {
     b.add_literal(1).is_ok_and(|next| next.at_most(a))
 }

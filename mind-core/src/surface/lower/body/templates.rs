@@ -1,5 +1,5 @@
-//! Templates in functions, whose arguments have types: what a call gives is held against these, and mistakes inside are reported at
-//! the call.
+//! Templates called in functions, where arguments have types. The demands of parameters are checked at once, and errors
+//! inside a template are reported at its call.
 
 use std::mem;
 
@@ -23,7 +23,8 @@ use crate::ty::{Shape, Type};
 type DeducedFrom = templates::DeducedFrom<ValueId>;
 
 impl<'a> Templates for BodyLowering<'a> {
-    /// The functions that are not in scope: inside those around the call, and around it those inside.
+    /// The functions that are not in scope. Inside the template, these are the functions around the call; outside,
+    /// those that the template sees.
     type FormData = Scope<'a>;
 
     fn frames(&self) -> &Vec<Frame<'a>> {
@@ -141,15 +142,15 @@ impl<'a> Templates for BodyLowering<'a> {
     }
 }
 
-/// The extents before so many of the last.
+/// The extents before the last `last` ones.
 fn leading(ty: &Type, last: usize) -> &[Dim] {
     &ty.shape[..ty.rank() - last]
 }
 
 impl<'a> BodyLowering<'a> {
-    /// The functions and the names in dimensions that a template sees.
+    /// The functions and the dimension names that a template sees.
     fn scope_and_dims(&self, home: Home) -> (Scope<'a>, DimNames) {
-        // The one around all templates: inside of them the outermost keeps it.
+        // The scope around all templates. Inside templates, the frame of the outermost one holds it.
         let table = self.frames.first().map_or(self.table, |frame| frame.form_data);
         match home {
             Home::Here => (table, self.signature.dims.clone()),
@@ -161,7 +162,7 @@ impl<'a> BodyLowering<'a> {
         }
     }
 
-    /// The call of the outermost template that is being lowered.
+    /// The site of the call of the outermost template that is being lowered.
     pub(crate) fn call_site(&self) -> Option<Site> {
         self.frames.first().and_then(|frame| frame.site)
     }

@@ -1,4 +1,4 @@
-//! Instructions made of literals once their dtype is known, and values held against declared types.
+//! Instructions for literals whose dtype is known, and comparison of values with declared types.
 
 use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;

@@ -48,7 +48,7 @@ impl BodyLowering<'_> {
     }
 }
 
-/// Makes the function that a transform makes of another.
+/// Applies a transform to a function.
 fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Result<Callable<'a>, Diag> {
     let Callable { name, symbols, mut formals, result, updates, module, source, mut steps } = callable;
     let label = transform.kind.name();
@@ -108,7 +108,7 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
     })
 }
 
-/// Whether a result is a tuple of which the first is differentiated, and the others are passed on.
+/// Whether a result is a tuple whose first element can be differentiated. The other elements are passed on.
 pub(crate) fn is_loss_and_more(result: &Structure) -> bool {
     matches!(result, Structure::Tuple(parts) if parts.first().is_some_and(is_float_scalar))
 }

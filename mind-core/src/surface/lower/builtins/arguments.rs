@@ -1,13 +1,13 @@
-//! The arguments of a call, matched with what is called takes.
+//! Matching of the arguments of a call with the formals of the callee.
 
 use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::Argument;
 use crate::surface::habits;
 use crate::surface::lower::declarations::names::nearest;
 
-/// Which argument is which formal.
+/// The arguments of a call, by formal.
 pub(crate) struct Arguments<'a> {
-    /// Each formal's argument.
+    /// The argument of each formal; `None` if it is not given.
     pub(crate) given: Vec<Option<&'a Argument>>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn match_arguments<'a>(
             }
             Some(name) => {
                 let text = name.to_string();
-                // One axis may be called so.
+                // A single axis may be passed as `axis`.
                 let wanted =
                     if text == "axis" && !formals.contains(&"axis") { "axes" } else { text.as_str() };
                 match formals.iter().position(|formal| *formal == wanted) {

@@ -1,4 +1,4 @@
-//! Calls of the functions of the language: what one says, in functions and in expressions.
+//! Calls of the functions of the language, as read in functions and in expressions.
 
 use super::arguments::match_arguments;
 use super::foreign::Foreign;
@@ -21,9 +21,9 @@ use crate::written::{self, AttributeForm, Op, Own};
 pub(crate) enum Call {
     /// An operation on tensors.
     Operation(Op, Vec<ExprId>),
-    /// A function of elements, which is a literal of literals
+    /// An elementwise function; on literals it may be a literal.
     Map(Map, Vec<ExprId>),
-    /// Operations of values and of each other
+    /// A chain of operations on the values and on the results of earlier operations.
     Composite(Vec<written::CompositeOp>, Vec<ExprId>),
     /// `zeros(shape)` or `ones(shape)`
     Filled { one: bool, shape: Vec<Dim> },
@@ -34,7 +34,8 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// The operands of which structs are taken field by field, and what brings the results together where that is no struct.
+    /// The operands whose structs are taken field by field. Also the operation that combines the results of the fields,
+    /// if the result is not a struct.
     pub(crate) fn by_field(&self) -> Option<(&[ExprId], Option<Map>)> {
         match self {
             Self::Map(_, operands) | Self::Operation(Op::Own(Own::FilledLike { .. }), operands) => {
@@ -54,7 +55,7 @@ impl Call {
     }
 }
 
-/// The arguments of a call, one place a formal.
+/// The arguments of a call, one slot per formal.
 pub(crate) struct Given {
     pub(crate) name: &'static str,
     formals: &'static [&'static str],
@@ -68,13 +69,14 @@ impl Given {
         self.arguments[position].expect("arguments were matched with what is required")
     }
 
-    /// Whether the operands stand in a list.
+    /// Whether the operands are passed in a list.
     pub(crate) fn is_of_list(&self) -> bool {
         let builtin = find(self.name).map(|builtin| builtin.function);
         matches!(builtin, Some(Function::Operation(function)) if function.list)
     }
 
-    /// The arguments that are given, by the names that rules have for attributes: those of their formals, but for an extent.
+    /// The arguments that are given, by the names that the rules use for attributes. These are the names of the
+    /// formals, except that an extent `n` is a `shape`.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'static str, ExprId)> + '_ {
         self.named().map(|(name, argument)| (if name == "n" { "shape" } else { name }, argument))
     }
@@ -86,7 +88,7 @@ impl Given {
     }
 }
 
-/// What calls of functions of the language say.
+/// Reading of calls of the functions of the language.
 pub(crate) trait ReadCalls: Attributes + Foreign {
     /// Matches the arguments of a call and reads its attributes.
     fn read_call(
@@ -110,7 +112,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         let x = given.required(0);
         let (op, operands) = match function {
             Function::Operation(function) => {
-                // To the element type of a tensor of which it is not known.
+                // A conversion to the element type of a tensor whose type is not known.
                 if let [AttributeForm::DType] = function.attributes
                     && let Value::Word(Word::ElementsOf(like)) = self.value(given.required(1))
                 {
@@ -152,7 +154,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
                 let (dtype, like) = match given.arguments[2] {
                     None => (Some(DType::F32), None),
                     Some(dtype) => match self.value(dtype) {
-                        // That of a tensor of which it is not known.
+                        // The element type of a tensor whose type is not known.
                         Value::Word(Word::ElementsOf(like)) => (None, Some(*like)),
                         _ => (Some(self.dtype_attribute(dtype)?), None),
                     },
@@ -185,7 +187,8 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         }
     }
 
-    /// What an array is where no literal is made of its elements: a list of tensors that a call takes, or a mistake.
+    /// The value of an array that is not a literal. As the list of tensors that a call takes it is valid, anywhere else
+    /// it is an error.
     fn array_of_others(&self, expr: ExprId, stop: Stop) -> Lowered<Value<Self::Tensor>> {
         let body = self.body();
         let user = body.user(expr).map(|user| &body[user].kind);
@@ -206,7 +209,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         Err(if self.is_told_by_its_call(expr) { Stop::Poisoned } else { stop })
     }
 
-    /// An attribute as an operation takes it.
+    /// Reads an attribute in the form that an operation takes.
     fn attribute(&self, takes: AttributeForm, argument: ExprId) -> Lowered<Attribute> {
         Ok(match takes {
             AttributeForm::Dims => Attribute::Dims(self.dims_attribute(argument)?),
@@ -228,13 +231,13 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
         Ok(keepdims.unwrap_or_default())
     }
 
-    /// The axes of a reduction. Of two tensors, as `max(a, b)`, the help names the function of two.
+    /// The axes of a reduction. For two tensors, as in `max(a, b)`, the help names the elementwise function.
     fn reduced_axes(&self, reduce: Reduce, given: &Given) -> Lowered<Option<Vec<i64>>> {
         let axes = given.arguments[1].map(|axes| self.axes_attribute(axes)).transpose();
         axes.map_err(|stop| stop.map(|diag| Diag { help: self.of_two(reduce, given).or(diag.help), ..diag }))
     }
 
-    /// What is the same of two tensors, if that is a function.
+    /// The help that names the elementwise function of two tensors, if the reduction has one.
     fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
         let function = reduce.row().monoid.combine.row().function()?;
         let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.short_text(operand));

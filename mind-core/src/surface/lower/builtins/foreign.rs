@@ -1,4 +1,4 @@
-//! Calls and names of other libraries: what is said of them, by the tables of [`habits`].
+//! Help for calls and names of other libraries, from the tables of [`habits`].
 
 use proc_macro2::Ident;
 
@@ -14,12 +14,12 @@ use crate::surface::lower::declarations::names::{is_misspelt, nearest, undefined
 use crate::surface::lower::values::{Stop, Value};
 use crate::ty::MAX_RANK;
 
-/// What a name or a call means in other libraries.
+/// The meaning of names and calls of other libraries in this language.
 pub(crate) trait Foreign: ForeignReductions {
-    /// Whether nothing in the program has a name.
+    /// Whether no item and no variable of the program has this name.
     fn is_unbound(&self, name: &str) -> bool;
 
-    /// Whether a function of the program has a name.
+    /// Whether a function of the program has this name.
     fn is_own_function(&self, name: &str) -> bool;
 
     /// Whether the receiver of a method call is a library, as `np` of `np.sum(x)`.
@@ -31,7 +31,8 @@ pub(crate) trait Foreign: ForeignReductions {
         name.is_some_and(|name| habits::is_library(&name) && self.is_unbound(&name))
     }
 
-    /// Whether what is wrong with an expression is told with the call that it stands in: one of another library's function.
+    /// Whether the error of the call around an expression covers the errors in it. The call is then one of another
+    /// library's function, or the expression is an argument that has to be left out.
     fn is_told_by_its_call(&self, expr: ExprId) -> bool {
         let body = self.body();
         let Some(user) = body.user(expr) else { return false };
@@ -50,7 +51,7 @@ pub(crate) trait Foreign: ForeignReductions {
                     return true;
                 }
                 let foreign = !builtins::is_builtin(&name) && !self.is_own_function(&name);
-                // An undefined receiver is reported itself, in place of the method.
+                // An undefined receiver is itself reported, in place of the method.
                 let is_receiver = *method && arguments[0].value == expr;
                 of_library || foreign && !is_receiver && habits::function(&name).is_some()
             }
@@ -60,7 +61,7 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// Whether an undefined function is ndarray's `Axis` among the arguments of another one that is undefined.
+    /// Whether an undefined function is ndarray's `Axis` as an argument of another undefined function.
     fn is_told_with_its_call(&self, callee: &Callee, expr: ExprId) -> bool {
         let body = self.body();
         let user = body.user(expr).map(|user| &body[user].kind);
@@ -68,7 +69,7 @@ pub(crate) trait Foreign: ForeignReductions {
             if is_axis(callee) && !builtins::is_builtin(&outer.to_string()) && !self.is_own_function(&outer.to_string()))
     }
 
-    /// E2002 for `np` in `np.sum(x)`, with the call as it is here.
+    /// The error E2002 for `np` in `np.sum(x)`. Its help is the call in this language.
     fn library_called(&self, callee: &Callee, arguments: &[Argument], expr: ExprId) -> Diag {
         let library = arguments[0].value;
         let diag = Diag::new(
@@ -95,7 +96,7 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// E2002 for `np.pi`.
+    /// The error E2002 for `np.pi`.
     fn library_read(&self, name: &Ident, expr: ExprId) -> Diag {
         let text = name.to_string();
         let diag =
@@ -106,7 +107,7 @@ pub(crate) trait Foreign: ForeignReductions {
         )
     }
 
-    /// What to write in place of a subscript that is a tensor: rows are picked by their numbers, and elements by a condition.
+    /// The help for a subscript that is a tensor. `gather` picks rows by index; elements are not picked by a condition.
     fn picked(&self, base: ExprId, place: ExprId) -> String {
         let (table, rows) = (self.short_text(base), self.short_text(place));
         let is_mask = match self.value(place) {
@@ -119,7 +120,7 @@ pub(crate) trait Foreign: ForeignReductions {
         format!("to pick rows by a tensor write `gather({table}, {rows})`")
     }
 
-    /// The mistake of a subscript, with what picks the rows of a list if it is one.
+    /// Adds help to the error of a subscript that is a list or a tuple.
     fn not_a_list(&self, base: ExprId, place: ExprId, stop: Stop) -> Stop {
         match stop {
             Stop::Mistake(diag) if matches!(self.body()[place].kind, NodeKind::Array(_)) => {
@@ -133,7 +134,7 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// E2002 for a function that nothing has; what it is here, if that is known.
+    /// The error E2002 for an undefined function. Its help is the equivalent in this language, if that is known.
     fn no_function<'a>(
         &self,
         callee: &Callee,
@@ -154,7 +155,7 @@ pub(crate) trait Foreign: ForeignReductions {
                 )),
             };
         }
-        // Of `torch::sigmoid` the library is not looked for.
+        // The library in `torch::sigmoid` is ignored.
         let of_library = callee.path.first().is_some_and(|first| habits::is_library(&first.to_string()));
         let alone = if of_library { callee.name.to_string() } else { name.clone() };
         let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
@@ -169,7 +170,7 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// E2002 for a function that is unknown everywhere, with the nearest one of the program, the language and its library.
+    /// Adds help to E2002 for an unknown function: the nearest name of the program, the language and its library.
     fn undefined_call<'a>(
         &self,
         (callee, arguments): (&Callee, &[Argument]),
@@ -177,7 +178,7 @@ pub(crate) trait Foreign: ForeignReductions {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Diag {
         let name = callee.to_string();
-        // A type, `Net`, is no slip for a function, `neg`.
+        // A type such as `Net` is not a misspelling of a function such as `neg`.
         let starts_upper = |name: &str| name.starts_with(|first: char| first.is_ascii_uppercase());
         let is_meant =
             |near: &str| !starts_upper(&name) || starts_upper(near) || near.eq_ignore_ascii_case(&name);
@@ -185,7 +186,7 @@ pub(crate) trait Foreign: ForeignReductions {
         let mut library = standard::FILES.iter().flat_map(|(file, _)| standard::functions(file));
         let of_library = library.find(|own| is_misspelt(&name, own)).and_then(standard::find);
         match (near, of_library) {
-            // A name one letter off is meant rather than one that is two off.
+            // A name that is one letter off is preferred to one that is two off.
             (near, Some((file, own))) if !near.is_some_and(|near| is_misspelt(&name, near)) => {
                 diag.help(format!("write {}", self.library_call(&format!("{file}::{own}"), arguments)))
             }
@@ -194,7 +195,7 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// What to write for a call of another library's function.
+    /// The help for a call of another library's function.
     fn way(&self, way: Replacement, arguments: &[Argument], method: bool, expr: ExprId) -> String {
         match way {
             Replacement::Words(words) => words.to_owned(),
@@ -249,7 +250,7 @@ pub(crate) trait Foreign: ForeignReductions {
         format!("write `{}`", self.enclosed(written, expr))
     }
 
-    /// A formula with the arguments of a call.
+    /// The help that is a formula with the arguments of a call.
     fn formula(&self, text: &str, when: &str, arguments: &[Argument], expr: ExprId) -> String {
         let is_option = |argument: &&Argument| {
             argument.name.as_ref().is_some_and(|name| {
@@ -313,7 +314,8 @@ pub(crate) trait Foreign: ForeignReductions {
         Some(vec![base; times].join(" * "))
     }
 
-    /// In parentheses where the call that it stands for is an operand and it has operators outside of all brackets.
+    /// Puts a replacement in parentheses if it has operators outside of all brackets and the call that it replaces is
+    /// an operand.
     fn enclosed(&self, written: String, expr: ExprId) -> String {
         let body = self.body();
         let user = body.user(expr).map(|user| &body[user].kind);
@@ -333,8 +335,8 @@ pub(crate) trait Foreign: ForeignReductions {
         if is_operand && has_operator(&written) { format!("({written})") } else { written }
     }
 
-    /// A call of a function of the language with its arguments as other libraries have them: numbers that are a list here,
-    /// tuples, other names, `True`.
+    /// The text of a call of a function of the language, whose arguments may be written as in other libraries: separate
+    /// numbers in place of a list, tuples, other names, `True`.
     fn written_call(&self, builtin: &Builtin, arguments: &[Argument], method: bool) -> String {
         let (positional, named): (Vec<_>, Vec<_>) =
             arguments.iter().partition(|argument| argument.name.is_none());
@@ -349,7 +351,7 @@ pub(crate) trait Foreign: ForeignReductions {
         let mut texts: Vec<String> = Vec::new();
         let mut rest = &positional[..];
         let of_integers = arguments.iter().any(|argument| self.is_integer(argument.value));
-        // Tensors one by one, which are a list here.
+        // Separate tensors become a list.
         let tensors = positional.iter().take_while(|argument| self.is_written_tensor(argument)).count();
         if builtin.takes_list() && tensors > 1 {
             let list: Vec<_> =
@@ -406,7 +408,7 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// Whether an argument is no list and no number.
+    /// Whether an argument is neither a list nor a number.
     fn is_written_tensor(&self, argument: &Argument) -> bool {
         !matches!(
             self.body()[argument.value].kind,
@@ -422,8 +424,8 @@ pub(crate) trait Foreign: ForeignReductions {
         }
     }
 
-    /// A mistake in a call of a function of the language; where the arguments are as other libraries have them, with the
-    /// call as it is here.
+    /// Adds help to an error in a call of a function of the language. If the arguments are written as in other
+    /// libraries, the help is the call in this language.
     fn as_written_here(&self, stop: Stop, builtin: &Builtin, arguments: &[Argument], expr: ExprId) -> Stop {
         let Stop::Mistake(mut diag) = stop else { return stop };
         let method = matches!(self.body()[expr].kind, NodeKind::Call { method: true, .. });
@@ -440,7 +442,7 @@ const CLIP: &str = "minimum(maximum({=0}, {1}), {2})";
 
 const NO_SUCH: &str = "what it lacks can be computed in Rust and passed as a parameter";
 
-/// The order of all axes for two that `transpose` of other libraries swaps, as few as have them.
+/// The permutation for two axes that `transpose` of other libraries swaps, of the smallest rank that has both axes.
 fn swapped(builtin: &Builtin, axes: &[String]) -> Option<Vec<String>> {
     let [first, second] = axes else { return None };
     let (first, second): (usize, usize) = (first.parse().ok()?, second.parse().ok()?);
@@ -450,13 +452,13 @@ fn swapped(builtin: &Builtin, axes: &[String]) -> Option<Vec<String>> {
     (builtin.name == "transpose").then(|| order.iter().map(ToString::to_string).collect())
 }
 
-/// Whether a function takes numbers beside tensors, which are mostly floats.
+/// Whether a function takes numbers beside tensors. These are mostly floats.
 fn takes_floats(builtin: &Builtin) -> bool {
     ["maximum", "minimum", "fmax", "fmin", "pow", "where", "hypot", "atan2", "copysign"]
         .contains(&builtin.name)
 }
 
-/// Whether a formal takes a list of numbers, which other libraries take one by one.
+/// Whether a formal takes a list of numbers that other libraries take as separate arguments.
 fn is_list(formal: &str) -> bool {
     matches!(formal, "shape" | "axes" | "permutation")
 }
@@ -474,24 +476,25 @@ fn has_operator(text: &str) -> bool {
     }) || text.starts_with('-')
 }
 
-/// E2002 for a function that a file of the library has not.
+/// The error E2002 for a function that a file of the library does not have.
 fn no_function_of(file: &str, name: &str, site: Site) -> Diag {
     let known: Vec<String> = standard::functions(file).map(|known| format!("{file}::{known}")).collect();
     undefined("function", name, site, known.iter().map(String::as_str))
 }
 
-/// Why elements are not picked by a condition, and what keeps the shape.
+/// The help for a selection of elements by a condition: the reason that it is not possible, and an alternative that
+/// keeps the shape.
 pub(crate) fn no_choice(condition: &str, tensor: &str) -> String {
     format!("shapes do not depend on elements: `where({condition}, {tensor}, 0.0)` keeps the shape")
 }
 
-/// Whether an expression is a comparison, or made of some.
+/// Whether an expression is a comparison or a logical operation.
 fn is_condition(kind: &NodeKind) -> bool {
     matches!(kind, NodeKind::Binary { op, .. } if ["<", "<=", ">", ">=", "==", "!=", "&&", "||"].contains(&op.symbol()))
 }
 
-/// Whether the receiver of a method call can only be a library, where any name may be a variable of Rust's: the call makes
-/// no sense as that of a method.
+/// Whether the receiver of a method call can only be a library, because the call is not valid as a method call. This
+/// applies where any name may be a Rust variable.
 pub(crate) fn makes_no_sense_as_method(
     callee: &Callee,
     arguments: &[Argument],
@@ -499,7 +502,7 @@ pub(crate) fn makes_no_sense_as_method(
 ) -> bool {
     let Some(builtin) = builtins::find(&callee.to_string()) else { return true };
     let takes_tensor = matches!(builtin.formals.get(1), Some(&("b" | "i" | "indices" | "f" | "c")));
-    // No tensor is a list.
+    // A receiver cannot be a list of tensors.
     if arguments.len() > builtin.formals.len() || builtin.takes_list() {
         return true;
     }

@@ -1,15 +1,16 @@
-//! Arguments as they are written here: lists, numbers and truth values that other libraries write in another way.
+//! Conversion of arguments to the syntax of this language: lists, numbers and truth values that other libraries write
+//! differently.
 
 use crate::surface::ast::{Callee, ExprId, NodeKind, Number, NumberValue};
 use crate::surface::habits;
 use crate::surface::lower::values::expressions::Expressions;
 
-/// How long the text of an argument may be in what a help shows; longer ones are cut.
+/// The maximum length of the text of an argument in a help; longer texts are shortened.
 const MAX_TEXT: usize = 60;
 
 /// The text that a help shows for an argument.
 pub(crate) trait ForeignArguments: Expressions {
-    /// An argument as a list of integers.
+    /// The text of an argument as a list of integers.
     fn list(&self, expr: ExprId) -> String {
         let text = self.full_text(expr);
         let kind = &self.body()[expr].kind;
@@ -20,7 +21,7 @@ pub(crate) trait ForeignArguments: Expressions {
         if let NodeKind::Array(_) = kind { text } else { format!("[{text}]") }
     }
 
-    /// An integer as a number of floats.
+    /// An integer literal written as a float; `None` for any other expression.
     fn float(&self, expr: ExprId) -> Option<String> {
         let NodeKind::Number(number) = &self.body()[expr].kind else { return None };
         match (&number.value, number.suffix) {
@@ -29,7 +30,7 @@ pub(crate) trait ForeignArguments: Expressions {
         }
     }
 
-    /// The text of an expression, cut where it is long; of ndarray's `Axis(1)` only the number.
+    /// The text of an expression, shortened if it is long. For ndarray's `Axis(1)`, only the number.
     fn full_text(&self, expr: ExprId) -> String {
         if let NodeKind::Call { callee, arguments, .. } = &self.body()[expr].kind
             && let [number] = &arguments[..]
@@ -41,7 +42,7 @@ pub(crate) trait ForeignArguments: Expressions {
         if text.chars().count() > MAX_TEXT { self.body().short_text(expr) } else { text }
     }
 
-    /// An argument as its formal needs it.
+    /// The text of an argument in the form that its formal takes.
     fn written_argument(&self, formal: &str, expr: ExprId) -> String {
         let text = self.full_text(expr);
         match (formal, &self.body()[expr].kind) {

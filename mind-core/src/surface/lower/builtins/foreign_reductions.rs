@@ -1,5 +1,5 @@
-//! Helps for reductions of other libraries: variances with another divisor, norms of another order, and functions that reduce
-//! all axes where ours reduce the last one.
+//! Help for reductions of other libraries: variances with another divisor, norms of another order, and functions that
+//! reduce all axes where ours reduce the last one.
 
 use super::foreign_arguments::{ForeignArguments, is_none};
 use crate::surface::ast::{Argument, NodeKind, Number, NumberValue};
@@ -7,7 +7,7 @@ use crate::surface::habits;
 
 /// The text that a help shows for reductions of other libraries.
 pub(crate) trait ForeignReductions: ForeignArguments {
-    /// `num::norm(…)` for a norm of other libraries, which have the order of the norm before the axis.
+    /// `num::norm(…)` for a norm of other libraries, which take the order of the norm before the axis.
     fn norm(&self, arguments: &[Argument]) -> String {
         let is_order = |(position, argument): &(usize, &Argument)| {
             let name = argument.name.as_ref().map(ToString::to_string);
@@ -25,10 +25,10 @@ pub(crate) trait ForeignReductions: ForeignArguments {
         format!("write {}", self.library_call("num::norm", &kept))
     }
 
-    /// The variance or the standard deviation; `default` says whether the other library divides by one less than the
-    /// number of elements, where that is known.
+    /// The help for a variance or a standard deviation. `default` is whether the other library divides by one less than
+    /// the number of elements, if that is known.
     fn moment(&self, name: &str, arguments: &[Argument], default: Option<bool>) -> String {
-        // ndarray has what it divides by as a float.
+        // ndarray takes the argument that sets the divisor as a float.
         let is_divisor = |argument: &Argument| match &argument.name {
             Some(name) => DIVISORS.contains(&name.to_string().as_str()),
             None => matches!(
@@ -48,7 +48,8 @@ pub(crate) trait ForeignReductions: ForeignArguments {
         }
     }
 
-    /// A call of a function of the library, and what it is where other libraries take all axes.
+    /// The text of a call of the library. If functions of this name reduce all axes in other libraries, it shows both a
+    /// call for a vector and a call for all axes.
     fn library_call(&self, function: &str, arguments: &[Argument]) -> String {
         let written = self.library_arguments(arguments);
         let is_axis = |argument: &&Argument| {
@@ -64,7 +65,7 @@ pub(crate) trait ForeignReductions: ForeignArguments {
         format!("`{function}({written})` for a vector, `{function}({all})` for all axes")
     }
 
-    /// The arguments of a call of the library, where axes are called `axis`.
+    /// The text of the arguments of a call of the library, where axes are named `axis`.
     fn library_arguments(&self, arguments: &[Argument]) -> String {
         let mut texts = Vec::new();
         for argument in arguments {
@@ -91,6 +92,6 @@ impl<T: ForeignArguments + ?Sized> ForeignReductions for T {}
 /// The names that other libraries give to the argument of a variance that sets its divisor.
 const DIVISORS: &[&str] = &["unbiased", "ddof", "correction"];
 
-/// Functions of the library over the last axis, whose namesakes elsewhere are over all axes.
+/// Functions of the library that reduce the last axis, while those of the same name in other libraries reduce all axes.
 const OVER_ALL: &[&str] =
     &["num::var", "num::var_unbiased", "num::std", "num::std_unbiased", "num::norm", "nn::logsumexp"];

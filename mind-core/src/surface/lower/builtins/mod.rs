@@ -1,4 +1,5 @@
-//! The functions of the language: their table, their arguments, and messages for calls that are written as in other libraries.
+//! The functions of the language: their table, their arguments, and help for calls that are written as in other
+//! libraries.
 
 pub(crate) mod arguments;
 pub(crate) mod calls;
@@ -14,7 +15,7 @@ use crate::written::{self, FUNCTIONS, Op, Own};
 /// A function of the language.
 pub(crate) struct Builtin {
     pub(crate) name: &'static str,
-    /// The names of the arguments, those required first.
+    /// The names of the arguments, the required ones first.
     pub(crate) formals: &'static [&'static str],
     pub(crate) required: usize,
     pub(crate) function: Function,
@@ -27,13 +28,13 @@ impl Builtin {
     }
 }
 
-/// What a function is.
+/// The kind of a function.
 #[derive(Clone, Copy)]
 pub(crate) enum Function {
     /// An operation.
     Operation(&'static written::Function),
     Reduce(Reduce),
-    /// What else goes over axes.
+    /// Any other operation over axes.
     Over(fn(written::Reduction) -> Op),
     Map(Map),
     Zeros,
@@ -47,7 +48,7 @@ pub(crate) enum Function {
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
 
-/// Those that make literals.
+/// The functions that make literals.
 const LITERALS: &[Builtin] = &[
     builtin("zeros", &["shape"], 1, Function::Zeros),
     builtin("ones", &["shape"], 1, Function::Ones),
@@ -57,10 +58,10 @@ const LITERALS: &[Builtin] = &[
     builtin("extent", &["x", "axis"], 2, Function::Extent),
 ];
 
-/// Those that are several operations.
+/// The functions that consist of several operations.
 const COMPOSITES: &[Builtin] = &[builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot)];
 
-/// Those over axes that are no reductions of their element type.
+/// The operations over axes whose result or operand has a fixed element type.
 const OVER: &[Builtin] = &[
     builtin("argmax", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Max, over))),
     builtin("argmin", REDUCTION, 1, Function::Over(|over| Op::ArgReduce(ArgReduce::Min, over))),
@@ -68,7 +69,7 @@ const OVER: &[Builtin] = &[
     builtin("all", REDUCTION, 1, Function::Over(|reduction| Op::Own(Own::Truths { all: true, reduction }))),
 ];
 
-/// Those that are one operation.
+/// The functions that are a single operation.
 static OPERATIONS: [Builtin; FUNCTIONS.len()] = {
     let mut builtins = [const { builtin("", REDUCTION, 1, Function::Zeros) }; FUNCTIONS.len()];
     let mut next = 0;
@@ -81,7 +82,7 @@ static OPERATIONS: [Builtin; FUNCTIONS.len()] = {
     builtins
 };
 
-/// The functions of elements that are called by a name.
+/// The elementwise functions that are called by name.
 static MAPS: [Option<Builtin>; Map::ALL.len()] = {
     let mut builtins = [const { None }; Map::ALL.len()];
     let mut next = 0;

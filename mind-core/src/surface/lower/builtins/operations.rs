@@ -1,5 +1,5 @@
-//! What operators and calls of the language's functions come to: literals of literals, operations on tensors, and each of these
-//! field by field for structs.
+//! Lowering of operators and of calls of the language's functions. Literals combine to literals, tensors are operands
+//! of operations, and structs are taken field by field.
 
 use super::Builtin;
 use super::calls::{Call, Given, ReadCalls};
@@ -21,25 +21,25 @@ use crate::written::{CompositeOp, Op, spread};
 pub(crate) struct TypedOperand<T> {
     pub(crate) other: T,
     pub(crate) other_expr: ExprId,
-    /// The operation.
+    /// The label of the operation.
     pub(crate) label: &'static str,
     pub(crate) site: Site,
     pub(crate) is_operator: bool,
 }
 
-/// A struct and what each of its tensors has become.
+/// A struct type, and the result for each of its tensors.
 type ByField<T> = (Structure, Vec<Value<T>>);
 
-/// Operations of a body.
+/// Operations in a body.
 pub(crate) trait Operations: ReadCalls + Tensors {
-    /// A literal as a tensor of the element type of the operand beside it.
+    /// Converts a literal to a tensor of the element type of the operand beside it.
     fn beside(
         &mut self,
         literal: (LiteralId, ExprId),
         typed: TypedOperand<Self::Tensor>,
     ) -> Lowered<Self::Tensor>;
 
-    /// An operation of a call, of which messages show these operands.
+    /// Emits an operation of a call. Messages show the operands `shown`.
     fn emit_call(
         &mut self,
         given: &Given,
@@ -48,10 +48,11 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         shown: &[ExprId],
     ) -> Lowered<Self::Tensor>;
 
-    /// The extent of an axis, of which a negative one counts from the end: an error or a check where there may be none.
+    /// The extent of an axis; a negative axis counts from the end. Returns an error if the axis does not exist; emits a
+    /// check if that is not known.
     fn extent_of(&mut self, given: &Given, x: (Self::Tensor, ExprId), axis: i64) -> Lowered<Dim>;
 
-    /// Whether a value beside a struct is a single number: yes, no, or a check where that is not known.
+    /// Whether a value beside a struct is a single number. Emits a check if that is not known.
     fn is_number(&mut self, op: BinaryOp, operator: Site, value: &Value<Self::Tensor>, expr: ExprId) -> bool;
 
     /// Whether an operand is known to be a tensor of floats.
@@ -59,15 +60,15 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         false
     }
 
-    /// Names an expression differently in messages, while a field of it is in its place.
+    /// Renames an expression in messages while a field takes its place.
     fn rename(&mut self, _expr: ExprId, _text: String) {}
 
-    /// The tensor that an operand is, with its expression; a literal gets its own element type.
+    /// The tensor of an operand, with its expression. A literal gets its default element type.
     fn operand(&mut self, expr: ExprId) -> Lowered<(Self::Tensor, ExprId)> {
         Ok((self.tensor(expr, None)?, expr))
     }
 
-    /// A sign before an operand.
+    /// Lowers a prefix operator.
     fn prefix(
         &mut self,
         map: Map,
@@ -109,7 +110,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         })
     }
 
-    /// An operator on values that are no structs.
+    /// Lowers a binary operator on values that are not structs.
     fn binary_values(
         &mut self,
         op: BinaryOp,
@@ -130,7 +131,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         self.emit_operator(operation, Some(operator), &operands, expr).map(Value::Tensor)
     }
 
-    /// `p + g`, `p * s` and so on, field by field: nothing where neither operand is a struct.
+    /// Lowers `p + g`, `p * s` and so on field by field; `None` if neither operand is a struct.
     fn fieldwise(
         &mut self,
         op: BinaryOp,
@@ -155,8 +156,8 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         Ok(fields.map(assembled))
     }
 
-    /// Tensors of one element type: a literal takes that of the first that is none. One that cannot is told at the operator if there
-    /// is one.
+    /// Converts operands to tensors of one element type: a literal gets that of the first operand that is a tensor. If
+    /// it does not fit, the error is at the operator, or at the literal of a call.
     fn alike(
         &mut self,
         label: &'static str,
@@ -225,7 +226,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         }
     }
 
-    /// An operation on tensors, of which those that have one element type are brought together.
+    /// Lowers an operation on tensors. The operands that share an element type are converted to it.
     fn operation(&mut self, given: &Given, op: Op, operands: &[ExprId]) -> Lowered<Value<Self::Tensor>> {
         let (before, alike) = operands.split_at(op.first_alike(operands.len()));
         let mut values = before.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;
@@ -233,8 +234,8 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         self.emit_call(given, op, &values, operands).map(Value::Tensor)
     }
 
-    /// A function that is called with structs: it is applied to each field, and a sum, or the largest or smallest element, is
-    /// that of all fields.
+    /// Lowers a function that is called with structs. It is applied to each field; a sum, or a largest or smallest
+    /// element, is then combined over all fields.
     fn over_fields(&mut self, call: &Call, given: &Given) -> Lowered<Option<Value<Self::Tensor>>> {
         let Some((operands, combine)) = call.by_field() else { return Ok(None) };
         let fields =
@@ -250,7 +251,8 @@ pub(crate) trait Operations: ReadCalls + Tensors {
         Ok(Some(Value::Tensor(total)))
     }
 
-    /// What is applied to operands of which some are structs: it is, to each field. Nothing where none is a struct.
+    /// Calls `apply` for each field if some operands are structs; `None` if no operand is one. During a call, the
+    /// tensor of the field takes the place of the struct.
     fn by_field(
         &mut self,
         label: &str,
@@ -303,13 +305,13 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     }
 }
 
-/// The struct of what has been made field by field.
+/// The struct of results that were computed field by field.
 fn assembled<T: Copy>((structure, fields): ByField<T>) -> Value<T> {
     let tensors: Vec<T> = fields.iter().flat_map(Value::leaves).collect();
     Value::rebuilt(&structure, &mut tensors.into_iter())
 }
 
-/// What is said of `x ^ 2`, which is no power.
+/// The help for `x ^ 2`, which is not a power.
 fn power(base: &str, exponent: &str) -> String {
     match exponent {
         "2" | "2.0" => format!("write `{base} * {base}`"),

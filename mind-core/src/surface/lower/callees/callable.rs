@@ -1,4 +1,4 @@
-//! What is called: a function of a table, or one made of it by transforms.
+//! Callees: functions of a table, and functions made from them by transforms.
 
 use super::table::Entry;
 use crate::build::specialise;
@@ -13,26 +13,27 @@ use crate::surface::lower::declarations::signature::{Signature, SignatureParamet
 use crate::surface::lower::declarations::structure::Structure;
 use crate::verify::verify;
 
-/// The most instructions a function may come to once what it calls is inlined: as many as an expression has.
+/// The maximum number of instructions of a function after its calls are inlined; the limit of an expression is the
+/// same.
 pub(crate) const MAX_INSTRUCTIONS: usize = 1 << 16;
 
-/// What is called: a function, or one made of a function by transforms.
+/// A callee: a function, or one made from a function by transforms.
 pub(crate) struct Callable<'a> {
-    /// As messages name it.
+    /// The name in messages.
     pub(crate) name: String,
     pub(crate) symbols: &'a [Symbol],
     pub(crate) formals: Vec<Formal>,
     pub(crate) result: Structure,
-    /// The inputs whose final versions are outputs behind those of the result.
+    /// The inputs whose final versions are outputs after those of the result.
     pub(crate) updates: Vec<usize>,
     pub(crate) module: &'a Module,
-    /// What the module is of, where that is known.
+    /// The source of the module, if it is known.
     pub(crate) source: Option<&'a Source>,
-    /// The transforms that make the function of the module, innermost first.
+    /// The transforms to apply to the function of the module, innermost first.
     pub(crate) steps: Vec<GradientStep>,
 }
 
-/// What a call must give.
+/// A parameter of a callee, for which a call must give an argument.
 #[derive(Clone)]
 pub(crate) struct Formal {
     pub(crate) name: String,
@@ -42,10 +43,10 @@ pub(crate) struct Formal {
     pub(crate) site: Site,
 }
 
-/// A differentiation that makes one function of another.
+/// A differentiation that makes one function from another.
 pub(crate) struct GradientStep {
     pub(crate) options: GradientOptions,
-    /// How many outputs of the gradient module are the function's own and not asked for.
+    /// The number of leading outputs of the gradient module that are the function's own and not requested.
     pub(crate) dropped: usize,
     pub(crate) label: &'static str,
     pub(crate) function: String,
@@ -67,7 +68,7 @@ impl Formal {
 }
 
 impl Entry {
-    /// The function as something to call by a name; nothing where it has a mistake.
+    /// The function as a callee with a name; `None` if it has an error.
     pub(crate) fn callable(&self, name: &str) -> Option<Callable<'_>> {
         let (signature, compiled) = (self.signature.as_ref()?, self.compiled.as_ref()?);
         Some(Callable {
@@ -84,10 +85,10 @@ impl Entry {
 }
 
 impl Callable<'_> {
-    /// The module that the transforms make of the function's. Dimensions that the call makes known are put in first:
-    /// a gradient of known extents is simpler.
+    /// The module after all transforms. Dimensions that are known in the call are substituted first, because a gradient
+    /// with known extents is simpler.
     ///
-    /// Also where each value comes from, as far as that is known.
+    /// Also returns the origin of each value, as far as it is known.
     pub(crate) fn differentiated(
         &self,
         bindings: &Bindings,
@@ -116,7 +117,7 @@ impl Callable<'_> {
     }
 }
 
-/// Where a value of a gradient comes from.
+/// The origin of a value of a gradient.
 pub(crate) fn of_gradient(made: Made, primal: &[Option<Origin>]) -> Option<Origin> {
     match made {
         Made::Copy(value) => primal[value.index()],
@@ -124,7 +125,8 @@ pub(crate) fn of_gradient(made: Made, primal: &[Option<Origin>]) -> Option<Origi
     }
 }
 
-/// Where values come from, by what they became: of several that became one the first.
+/// The origins of the values that `became` maps the old values to. If several old values became one, it has the first
+/// origin.
 pub(crate) fn moved(origins: &[Option<Origin>], became: &[Option<ValueId>]) -> Vec<Option<Origin>> {
     let count = became.iter().flatten().map(|value| value.index() + 1).max().unwrap_or_default();
     let mut moved = vec![None; count];
@@ -136,15 +138,15 @@ pub(crate) fn moved(origins: &[Option<Origin>], became: &[Option<ValueId>]) -> V
     moved
 }
 
-/// Why a function has no gradient.
+/// The reason that a function has no gradient.
 pub(crate) enum Differentiation {
-    /// With the dimensions of the call it breaks a rule.
+    /// It breaks a rule with the dimensions of the call.
     Rule(Box<OpError>),
     /// It cannot be differentiated.
     Gradient(Diag),
 }
 
-/// The canonical form that differentiation takes.
+/// Converts a module to the canonical form that differentiation takes.
 fn canonical(module: Module) -> Result<(Canonical, Vec<Option<ValueId>>), AutodiffError> {
     let verified = verify(module, Profile::Extended).map_err(|errors| {
         let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
@@ -164,12 +166,12 @@ impl GradientStep {
     }
 }
 
-/// How many instructions a call copies.
+/// The number of instructions that a call copies.
 pub(crate) fn own_instructions(module: &Module) -> usize {
     module.size() - module.inputs().len()
 }
 
-/// E1008 where so many instructions are made or would be.
+/// The error E1008 for `count` instructions, which exceed the limit.
 pub(crate) fn too_many(callee: &str, count: usize, site: Site) -> Diag {
     let message = format!(
         "with `{callee}` inlined the function has {count} instructions or more, which exceeds the limit of \
@@ -178,7 +180,7 @@ pub(crate) fn too_many(callee: &str, count: usize, site: Site) -> Diag {
     Diag::new(Code::E1008, site, message)
 }
 
-/// Whether a module is as large as a function may be.
+/// Whether a module exceeds the limit of a function.
 fn is_too_large(module: &Module) -> bool {
     module.size() > MAX_INSTRUCTIONS
 }

@@ -1,7 +1,7 @@
-//! Calls of templates, replaced by their bodies.
+//! Replacement of template calls by the bodies of the templates.
 //!
-//! It is done on the syntax tree, so that all that comes behind knows bodies alone. The arguments come first, then
-//! [`NodeKind::Enter`] binds them, then comes the body, and [`NodeKind::Leave`] is the value of the call.
+//! It works on the AST, so that later phases only see bodies. The nodes of the arguments come first.
+//! [`NodeKind::Enter`] then binds them, the nodes of the body follow, and [`NodeKind::Leave`] is the value of the call.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,30 +16,31 @@ use crate::surface::lower::builtins::arguments::match_arguments;
 use crate::surface::lower::declarations::order::order;
 use crate::surface::parse_block;
 
-/// The most nodes that a body may come to.
+/// The maximum number of nodes of a body.
 const MAX_NODES: usize = 1 << 16;
 
-/// The most nodes that the templates of a block may come to.
+/// The maximum number of nodes of all templates of a block.
 const MAX_TEMPLATE_NODES: usize = 1 << 20;
 
-/// How deep templates may call each other.
+/// The maximum depth of template calls.
 const MAX_DEPTH: usize = 64;
 
-/// The templates that bodies may call, with the calls in them inlined; of one with a mistake only the name is known.
+/// The templates that bodies may call, with the calls in them inlined. A template with an error is known by name only.
 #[derive(Default)]
 pub(crate) struct Templates {
     named: BTreeMap<String, Option<Rc<Template>>>,
-    /// Those of the library that have been read.
+    /// The library templates that have been parsed.
     library: RefCell<BTreeMap<String, Rc<Template>>>,
 }
 
 impl Templates {
-    /// Adds a template under the name that it is called by.
+    /// Adds a template under the name by which it is called.
     pub(crate) fn import(&mut self, name: String, template: Option<Rc<Template>>) {
         self.named.insert(name, template);
     }
 
-    /// Adds the templates of a block, inlined into each other; each is then checked by itself. Gives which are sound.
+    /// Adds the templates of a block, inlined into each other. Each is then checked without a call. Returns which of
+    /// them are valid.
     pub(crate) fn add(
         &mut self,
         written: &[Template],
@@ -94,7 +95,7 @@ impl Templates {
             if own.is_empty() {
                 own = check(&template);
             }
-            // One that calls a broken one is broken, which is told there.
+            // A template that calls an invalid one is invalid too; the error is reported at the callee.
             let is_sound = own.is_empty() && needs[at].iter().all(|callee| sound[*callee]);
             if is_sound && !order.cycles.iter().any(|cycle| cycle.contains(&at)) {
                 sound[at] = true;
@@ -105,12 +106,12 @@ impl Templates {
         sound
     }
 
-    /// Whether a template is called.
+    /// Whether the callee is a template.
     pub(crate) fn has(&self, callee: &Callee) -> bool {
         library_text(callee).is_some() || self.named.contains_key(&callee.to_string())
     }
 
-    /// The template that is called; nothing inside where it has a mistake.
+    /// The called template; `Some(None)` if it has an error.
     fn find(&self, callee: &Callee) -> Option<Option<Rc<Template>>> {
         match library_text(callee) {
             Some(text) => Some(Some(self.of_library(callee, text))),
@@ -118,7 +119,7 @@ impl Templates {
         }
     }
 
-    /// A template of the library, read when it is first called.
+    /// A template of the library, parsed at its first call.
     fn of_library(&self, callee: &Callee, (file, text): (&'static str, &'static str)) -> Rc<Template> {
         if let Some(known) = self.library.borrow().get(&callee.to_string()) {
             return known.clone();
@@ -128,7 +129,7 @@ impl Templates {
         let mut template = template.expect("a function of the library is a template");
         template.home = Home::Library(file);
         let body = template.body.as_mut().expect("the library has no mistakes");
-        // Functions of a file name its structs and call each other by their names.
+        // Functions of a library file refer to its structs and functions by their names alone.
         let formals = template.parameters.iter_mut().filter_map(|parameter| match &mut parameter.takes {
             Formal::State { name, .. } => Some(name),
             Formal::Any | Formal::Params(_) | Formal::Tensor(_) | Formal::Constant { .. } => None,
@@ -153,7 +154,7 @@ impl Templates {
         template
     }
 
-    /// Replaces the calls of templates in a body.
+    /// Replaces the template calls in a body.
     pub(crate) fn inline(&self, body: &mut Body, diags: &mut Diags) {
         if !body.callees().any(|(callee, _)| self.has(callee)) {
             return;
@@ -189,10 +190,10 @@ fn library_text(callee: &Callee) -> Option<(&'static str, &'static str)> {
     find(&file.to_string(), &callee.name.to_string())
 }
 
-/// A body on its way.
+/// A body during inlining.
 struct Inlining {
     nodes: Vec<Node>,
-    /// Whether a call was beyond the limit.
+    /// Whether a call exceeded the limit.
     is_full: bool,
 }
 
@@ -202,7 +203,7 @@ impl Inlining {
         ExprId(u32::try_from(self.nodes.len() - 1).expect("bodies are bounded"))
     }
 
-    /// The nodes of a body, behind those there are.
+    /// Appends the nodes of a body. Returns its tail.
     fn append(&mut self, body: &Body) -> Option<ExprId> {
         let shift = u32::try_from(self.nodes.len()).expect("bodies are bounded");
         self.nodes.extend(body.nodes.iter().cloned().map(|mut node| {
@@ -212,7 +213,7 @@ impl Inlining {
         body.tail.map(|tail| ExprId(tail.0 + shift))
     }
 
-    /// As [`Self::append`], with all at one place: a default that does not fit is told at the call that takes it.
+    /// As [`Self::append`], with all nodes at one site: an error in a default is reported at the call that uses it.
     fn append_at(&mut self, body: &Body, site: Site) -> Option<ExprId> {
         let before = self.nodes.len();
         let tail = self.append(body);
@@ -231,7 +232,7 @@ impl Inlining {
         if self.nodes.len() + body.nodes.len() > MAX_NODES {
             let message =
                 format!("with `{name}` inlined the body exceeds the limit of {MAX_NODES} expressions");
-            // The calls behind it are beyond the limit too.
+            // The calls after it exceed the limit too.
             let is_first = !std::mem::replace(&mut self.is_full, true);
             return Err(is_first.then(|| Diag::new(Code::E1008, site, message)));
         }
@@ -250,7 +251,7 @@ impl Inlining {
     }
 }
 
-/// The argument for each parameter; nothing where the default stands.
+/// The argument of each parameter; `None` where the default is used.
 fn matched(template: &Template, arguments: &[Argument], call: Site) -> Result<Vec<Option<ExprId>>, Diag> {
     let names: Vec<String> = template.parameters.iter().map(|parameter| parameter.name.to_string()).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! What a name that is called stands for: a function of the block or of another, or a template.
+//! Callees: functions of the block or of another block, and templates.
 
 pub(crate) mod callable;
 pub(crate) mod inline;

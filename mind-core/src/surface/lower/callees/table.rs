@@ -1,4 +1,4 @@
-//! The functions that bodies call, and what each of them comes to.
+//! The functions that bodies call, with their signatures and lowered bodies.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::surface::lower::declarations::types::DimNames;
 /// The functions of a program, and of those it imports.
 pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
-    /// Which names mean which entry: first to the program itself, then to nobody, as in the library, then to each function
-    /// and template of other blocks.
+    /// The entry of each name, by scope. The first scope is that of the program. The second has no names and is that of
+    /// the library. Each function and template of another block has a scope after those.
     scopes: Vec<BTreeMap<String, usize>>,
-    /// The templates of other blocks: the scope of each, and the names in its dimensions.
+    /// The templates of other blocks: the scope of each, and the names that its dimensions may use.
     homes: Vec<(usize, DimNames)>,
-    /// The names of items that could not be read.
+    /// The names of items that could not be parsed.
     unread: Vec<String>,
 }
 
-/// The functions that a body sees.
+/// The functions that are visible in a body.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'a> {
     table: &'a Table,
@@ -29,11 +29,11 @@ pub(crate) struct Scope<'a> {
 /// A function of a block.
 #[derive(Default)]
 pub(crate) struct Entry {
-    /// Nothing where the signature makes no sense, which has been reported.
+    /// `None` if the signature is invalid; the error has been reported.
     pub(crate) signature: Option<Signature>,
-    /// Nothing where the body makes none, or has not been lowered so far.
+    /// `None` if the body is invalid or has not been lowered yet.
     pub(crate) compiled: Option<Compiled>,
-    /// What the body binds.
+    /// The names that the body binds.
     pub(crate) locals: Vec<Local>,
 }
 
@@ -53,7 +53,7 @@ impl Table {
         Self { entries: Vec::new(), scopes: vec![BTreeMap::new(); 2], homes: Vec::new(), unread }
     }
 
-    /// The names that the program itself uses.
+    /// The names that are visible in the program itself.
     pub(crate) fn own(&mut self) -> &mut BTreeMap<String, usize> {
         &mut self.scopes[OWN]
     }
@@ -63,7 +63,7 @@ impl Table {
         self.scopes.len() - 1
     }
 
-    /// Adds what the names in a template of another block mean.
+    /// Adds the names that a template of another block sees.
     pub(crate) fn add_home(&mut self, names: BTreeMap<String, usize>, dims: DimNames) -> usize {
         let scope = self.add_scope(names);
         self.homes.push((scope, dims));
@@ -99,12 +99,12 @@ impl<'a> Scope<'a> {
         signature.is_some_and(|signature| signature.parameters.iter().any(|parameter| parameter.update))
     }
 
-    /// What the library sees.
+    /// The scope of the library.
     pub(crate) fn of_library(self) -> Self {
         Self { scope: NOBODY, ..self }
     }
 
-    /// What a template of another block sees.
+    /// The scope of a template of another block, and the names that its dimensions may use.
     pub(crate) fn of_home(self, home: usize) -> (Self, &'a DimNames) {
         let (scope, dims) = &self.table.homes[home];
         (Self { scope: *scope, ..self }, dims)

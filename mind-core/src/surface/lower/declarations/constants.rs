@@ -1,4 +1,4 @@
-//! The constants of a block: what their definitions mean.
+//! Evaluation of the constants of a block.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{self, DimStepKind};
 
-/// Works out the constants, which may be defined in any order, beside the names that are known.
+/// Evaluates the constants, which may be defined in any order, and adds them to `dims`.
 pub(crate) fn constants(
     block: &ast::Block,
     mut dims: DimNames,

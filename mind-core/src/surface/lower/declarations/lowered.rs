@@ -1,4 +1,4 @@
-//! What a program means: the functions with their interfaces and modules, in types that every later phase reads.
+//! The result of lowering: functions with their interfaces and modules, in the types that every later phase reads.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,30 +12,30 @@ use crate::grad::{AutodiffError, Wrt};
 use crate::ir::{Module, ValueId};
 use crate::surface::ast::Plain;
 
-/// What a program means.
+/// The result of lowering a program.
 #[derive(Clone, Debug, Default)]
 pub struct Lowered {
     /// The constants, in source order.
     pub constants: Vec<Constant>,
     /// The structs, in source order.
     pub structs: Vec<Struct>,
-    /// The functions, in source order; a closure is one function named `closure`. A function is missing where its
-    /// signature makes no sense.
+    /// The functions, in source order; a closure is one function named `closure`. A function whose signature is invalid
+    /// is missing.
     pub functions: Vec<Function>,
     /// The templates, in source order.
     pub templates: Vec<Template>,
 }
 
-/// A template: what other blocks import it by. Nothing of it is compiled by itself.
+/// A template, as other blocks import it. It is compiled only where it is called.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub` or nothing.
+    /// `pub` or empty.
     pub visibility: TokenStream,
     /// Its name.
     pub name: Ident,
-    /// Whether a mistake in it has been reported.
+    /// Whether an error in it has been reported.
     pub broken: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Template {
 pub struct Constant {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub` or nothing.
+    /// `pub` or empty.
     pub visibility: TokenStream,
     /// Its name.
     pub name: Ident,
@@ -55,9 +55,9 @@ pub struct Constant {
 /// The value of a constant.
 #[derive(Clone, Debug)]
 pub enum ConstantValue {
-    /// Of a dimension.
+    /// The value of a dimension.
     Dim(i64),
-    /// Of anything else.
+    /// The value of any other constant.
     Plain(Plain),
 }
 
@@ -66,25 +66,26 @@ pub enum ConstantValue {
 pub struct Function {
     /// Doc comments and other attributes to be passed on, as written.
     pub attributes: TokenStream,
-    /// `pub` or nothing.
+    /// `pub` or empty.
     pub visibility: TokenStream,
     /// Its name.
     pub name: Ident,
-    /// The symbolic dimensions, in the order they are declared; each is an extent of a parameter or of a field of one.
+    /// The symbolic dimensions, in the order of their declaration. Each is an extent of a parameter or of a field of
+    /// one.
     pub symbols: Vec<Ident>,
     /// The parameters in order.
     pub parameters: Vec<Parameter>,
     /// The result.
     pub result: Structure,
-    /// The inputs, by position, that the function assigns to; ascending.
+    /// The positions of the inputs that the function assigns to, ascending.
     pub updates: Vec<usize>,
-    /// The fields of imported structs that it names and that may be private there.
+    /// The fields of imported structs that it names and that may be private in Rust.
     pub seen: Vec<Seen>,
     /// The gradient function that `#[grad(…)]` asks for.
     pub gradient: Option<GradientRequest>,
-    /// What it computes; nothing where a mistake in it has been reported.
+    /// The module of its body; `None` where an error in it has been reported.
     pub program: Option<Source>,
-    /// What its body binds, in source order; not what the templates bind that it calls.
+    /// The names that its body binds, in source order, without those bound in templates that it calls.
     pub locals: Vec<Local>,
 }
 
@@ -93,20 +94,20 @@ pub struct Function {
 pub struct Local {
     /// The name.
     pub name: Ident,
-    /// The type of what it is bound to, as messages write it; "unknown" where that makes no sense.
+    /// The type of its value, as messages write it; "unknown" if the value is invalid.
     pub ty: String,
-    /// What that is called in Rust if it is a struct.
+    /// The Rust name of its type, if that is a struct.
     pub item: Option<Ident>,
 }
 
-/// A field of an imported struct that a function names. Rust is to say whether it may.
+/// A field of an imported struct that a function names. Rust checks that the field is visible.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// What the struct is called in Rust.
+    /// The Rust name of the struct.
     pub alias: Ident,
-    /// How many dimensions it takes.
+    /// The number of dimensions that the struct takes.
     pub dims: usize,
-    /// The field, where it is named.
+    /// The name of the field, with the span of its use.
     pub field: Ident,
 }
 
@@ -126,26 +127,26 @@ pub struct Parameter {
 /// A gradient function asked for by `#[grad(…)]`.
 #[derive(Clone, Debug)]
 pub struct GradientRequest {
-    /// What to differentiate by, in the order of the gradients.
+    /// The variables to differentiate by, in the order of the gradients.
     pub targets: Vec<GradientTarget>,
-    /// Whether the gradients come as a tuple even where there is one.
+    /// Whether the gradients are returned as a tuple even if there is only one.
     pub tuple: bool,
     /// The list in the attribute.
     pub site: Site,
 }
 
-/// What a gradient is by: a parameter, or a field of one.
+/// A variable of differentiation: a parameter, or a field of one.
 #[derive(Clone, Debug)]
 pub struct GradientTarget {
     /// Its type, which is that of the gradient.
     pub structure: Structure,
-    /// Which inputs it is.
+    /// The inputs that it consists of.
     pub inputs: Range<usize>,
-    /// Whether those that do not reach the output have gradients of zeros rather than being errors.
+    /// Whether inputs that do not reach the output have gradients of zeros instead of being errors.
     pub zero_ok: bool,
-    /// As it is listed: `w`, `p.w`.
+    /// Its path as listed: `w`, `p.w`.
     pub name: String,
-    /// Where it is listed.
+    /// Its site in the list.
     pub site: Site,
 }
 
@@ -156,8 +157,9 @@ impl GradientTarget {
         self.inputs.clone().map(move |input| Wrt { input: ValueId::new(input), zero_ok })
     }
 
-    /// What is said where a function has no gradient by what `targets` list: at that of them which is at fault, else at
-    /// `whole`. Paths through a module are left out, which hold no names of the program.
+    /// The error for a function that cannot be differentiated by `targets`. Its site is the target that causes it, or
+    /// `whole` if no single one does. Paths through a module are left out of the text, because they contain no names of
+    /// the program.
     pub(crate) fn diag(targets: &[Self], error: &AutodiffError, label: &str, whole: Site) -> Diag {
         let text = error.to_string();
         let text = text.split_once(": %").map_or(text.as_str(), |(problem, _)| problem);
@@ -188,31 +190,32 @@ impl GradientTarget {
     }
 }
 
-/// A module and where each of its instructions comes from.
+/// A module, and the origins of its instructions.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Inputs: the parameters, a struct as its fields in order, named as `p.w`. Outputs: the leaves of the result in order, then the final versions of
-    /// [`Function::updates`].
+    /// The inputs are the parameters; a struct is passed as its fields in order, named as `p.w`. The outputs are the
+    /// leaves of the result in order, then the final versions of [`Function::updates`].
     pub module: Module,
-    /// The place of each instruction; of an inlined one, of the call.
+    /// The site of each instruction. An instruction of an inlined function has the site of the call.
     pub sites: Vec<Site>,
-    /// What the program calls each value: the name that a `let` binds it to first.
+    /// The program's name for each value: the name of the first `let` that binds it.
     pub names: Vec<Option<String>>,
-    /// Where values of derivatives come from that are called; other values come from their place.
+    /// The origins of the values of called derivatives. The origin of any other value is its site.
     pub derived: BTreeMap<ValueId, Origin>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
-    /// What computes it; of a value that a derivative makes, what it is made for.
+    /// The site of the value's computation. For a value made by a derivative, the site of the value for which it is
+    /// made.
     pub site: Site,
     /// Whether a derivative makes it.
     pub derivative: bool,
 }
 
 impl Source {
-    /// Where a value comes from.
+    /// The origin of a value.
     pub fn origin(&self, value: ValueId) -> Origin {
         let own = || Origin { site: self.sites[value.index()], derivative: false };
         self.derived.get(&value).copied().unwrap_or_else(own)

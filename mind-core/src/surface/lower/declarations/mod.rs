@@ -1,4 +1,4 @@
-//! What a block declares: names, written types, structs, constants and signatures.
+//! The declarations of a block: names, written types, structs, constants and signatures.
 
 pub(crate) mod constants;
 pub(crate) mod lowered;

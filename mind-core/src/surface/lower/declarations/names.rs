@@ -1,8 +1,8 @@
-//! Names that nothing has, and those that were probably meant.
+//! Undefined names, and suggestions of known names.
 
 use crate::diag::{Code, Diag, Site};
 
-/// E2002 for a name, with the nearest of the names there are.
+/// The error E2002 for an undefined name, with the nearest known name as help.
 pub(crate) fn undefined<'a>(
     what: &str,
     name: &str,
@@ -16,7 +16,8 @@ pub(crate) fn undefined<'a>(
     }
 }
 
-/// The name at the smallest distance that is near enough to be a slip; the first of equals.
+/// The known name with the smallest distance, if the distance is small enough for a typing error; the first among
+/// equals.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let distances = known.into_iter().map(|candidate| (distance(name, candidate), candidate));
@@ -25,13 +26,13 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
-/// Whether a name is one letter off from a longer one: of short ones each may be another library's function, as `glu` is beside
-/// `gelu`.
+/// Whether a name of at least six letters differs from a known name by one edit. A shorter name may be the function of
+/// another library, as `glu` is beside `gelu`.
 pub fn is_misspelt(name: &str, known: &str) -> bool {
     name.chars().count() >= 6 && distance(name, known) == 1
 }
 
-/// The number of letters to add, drop, replace or swap with the next.
+/// The number of letters to insert, delete, replace or swap with the next letter.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];

@@ -1,14 +1,15 @@
-//! The order in which things that refer to each other are worked out.
+//! The order in which items that refer to each other are resolved.
 
-/// An order in which each node follows those it needs, and every cycle that forbids one.
+/// An order in which each node follows its dependencies, and the cycles that prevent one.
 pub(crate) struct Order {
-    /// Every node, those it needs first wherever that is possible.
+    /// All nodes. A node follows its dependencies, except those in a cycle with it.
     pub(crate) nodes: Vec<usize>,
-    /// Each node of a cycle once, in the order of the references; a cycle is found once.
+    /// The cycles, each with its nodes in the order of the references. A cycle that shares a node with an earlier one
+    /// is left out.
     pub(crate) cycles: Vec<Vec<usize>>,
 }
 
-/// Orders nodes by what each needs, first nodes first where there is a choice.
+/// Orders nodes by the dependencies `needs` of each. Nodes with lower indices come first where the order is free.
 pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
     #[derive(Clone, Copy, PartialEq)]
     enum State {
@@ -23,7 +24,7 @@ pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
             continue;
         }
         states[root] = State::Open;
-        // The path from the root, each node with the number of its needs already followed.
+        // The path from the root: each node, with the number of its dependencies that have been followed.
         let mut path = vec![(root, 0)];
         while let Some((node, followed)) = path.last_mut() {
             let node = *node;

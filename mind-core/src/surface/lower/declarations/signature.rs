@@ -1,4 +1,4 @@
-//! Signatures, worked out.
+//! Resolution of signatures.
 
 use proc_macro2::Ident;
 
@@ -11,17 +11,17 @@ use crate::dim::Symbol;
 use crate::surface::ast;
 use crate::ty::Type;
 
-/// What callers and the body of a function know of it.
+/// The signature of a function, as its callers and its body use it.
 #[derive(Clone, Debug)]
 pub(crate) struct Signature {
-    /// As messages name it.
+    /// The name in messages.
     pub(crate) name: String,
     pub(crate) is_closure: bool,
     pub(crate) dims: DimNames,
     pub(crate) parameters: Vec<SignatureParameter>,
-    /// The parameters as inputs of the module: a struct is its fields.
+    /// The parameters as inputs of the module; each field of a struct is an input.
     pub(crate) inputs: Vec<SignatureInput>,
-    /// The declared result; nothing where it is inferred.
+    /// The declared result; `None` where it is inferred.
     pub(crate) result: Option<Structure>,
     pub(crate) gradient: Option<GradientRequest>,
     pub(crate) site: Site,
@@ -33,7 +33,7 @@ pub(crate) struct SignatureParameter {
     pub(crate) name: String,
     pub(crate) update: bool,
     pub(crate) structure: Structure,
-    /// The type as it is written.
+    /// The type as written.
     pub(crate) written: String,
     pub(crate) site: Site,
 }
@@ -44,22 +44,22 @@ pub(crate) struct SignatureInput {
     /// `x`, `p.first.w`
     pub(crate) name: String,
     pub(crate) ty: Type,
-    /// The type as it is written; of a field, with the struct's dimensions.
+    /// The type as written. For a field, its type with the dimensions of the struct.
     pub(crate) written: String,
-    /// Where each axis gets its extent: the declaration of the parameter or of a field.
+    /// The site from which each axis gets its extent: the declaration of the parameter or of a field.
     pub(crate) axes: Vec<Site>,
     /// The declaration of the parameter.
     pub(crate) site: Site,
 }
 
 impl Signature {
-    /// The symbols, as they stand in types.
+    /// The declared symbols, as types contain them.
     pub(crate) fn symbols(&self) -> &[Symbol] {
         &self.dims.symbols
     }
 }
 
-/// Works out the signature of a function; nothing where a mistake in it has been reported.
+/// Resolves the signature of a function; `None` where an error in it has been reported.
 pub(crate) fn function_signature(
     function: &ast::Function,
     dims: &DimNames,
@@ -107,7 +107,7 @@ pub(crate) fn function_signature(
     })
 }
 
-/// Works out the signature of a closure.
+/// Resolves the signature of a closure; `None` where an error in it has been reported.
 pub(crate) fn closure_signature(
     closure: &ast::Closure,
     mut dims: DimNames,
@@ -166,7 +166,7 @@ fn inputs(parameters: &[SignatureParameter]) -> Vec<SignatureInput> {
     inputs
 }
 
-/// Whether a symbol is an extent of a parameter by itself.
+/// Whether a symbol alone is an extent of a parameter, so that it can be inferred.
 fn gives_extent(parameters: &[SignatureParameter], symbol: &Ident) -> bool {
     parameters.iter().flat_map(|parameter| parameter.structure.named_leaves()).any(|leaf| {
         let mut axes = leaf.ty.shape.iter().zip(&leaf.axes);
@@ -189,7 +189,7 @@ fn gradient_request(
     Some(GradientRequest { targets, tuple: wrt.tuple, site: wrt.site })
 }
 
-/// What `wrt` lists.
+/// Resolves the variables of differentiation that `wrt` lists.
 pub(crate) fn gradient_targets<'a>(
     wrt: &ast::Wrt,
     parameters: impl Iterator<Item = (&'a str, &'a Structure)> + Clone,
@@ -223,7 +223,7 @@ pub(crate) fn gradient_targets<'a>(
     wrt.targets.iter().map(target).collect()
 }
 
-/// E5005 for integers, and for what is no parameter.
+/// Returns E5005 for a variable that is not floating-point, and for a cotangent, which is not a parameter.
 fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(), Diag> {
     if let Structure::Tuple(_) = structure {
         let message = format!("`{path}` is the cotangent: only parameters can be differentiated by");
@@ -248,7 +248,7 @@ fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(
     })
 }
 
-/// E5004 for a function that updates a parameter.
+/// The error E5004 for a function that updates a parameter.
 pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site) -> Diag {
     let message = format!(
         "`{function}` updates `{}` in place: only functions without `&mut` have gradients",
@@ -259,7 +259,7 @@ pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site) 
         .help("move what is to be differentiated into a function of its own")
 }
 
-/// The parameters as callers of the compiler see them.
+/// The parameters in the public form that later phases read.
 pub(crate) fn public_parameters(written: &[ast::Parameter], signature: &Signature) -> Vec<Parameter> {
     let parameter = |(written, resolved): (&ast::Parameter, &SignatureParameter)| Parameter {
         name: written.name.clone(),

@@ -1,7 +1,7 @@
-//! Structs of the library, each over the parameters that a program names: `optim::Adam<Net>`.
+//! Structs of the library that are generic over a struct of parameters: `optim::Adam<Net>`.
 //!
-//! One is expanded for each struct that it is over, to a definition as a block has them: over the symbols of that struct,
-//! which its fields hold. So nothing that comes behind knows of it but for its name in Rust.
+//! Each use is expanded to a definition like that of a struct of a block. Its symbols are those of the parameter
+//! struct, which its fields hold. Later phases therefore treat it as any other struct; only its name in Rust differs.
 
 use super::names::nearest;
 use super::structure::{Defined, Definition, Field, StructType, Structure, measured};
@@ -12,18 +12,18 @@ use crate::surface::ast::{self, Callee, DimExpr, DimStepKind, FieldValue, TypeEx
 use crate::surface::parse_block;
 use crate::ty::{Shape, Type};
 
-/// A struct of the library as its text has it.
+/// A struct of the library, as parsed from the library's text.
 pub(crate) struct State {
     file: &'static str,
     pub(crate) item: ast::Struct,
 }
 
-/// Whether a path is one of a file of the library that has structs.
+/// Whether a path names a library file that contains structs.
 pub(crate) fn is_path(name: &Callee) -> bool {
     matches!(&name.path[..], [file] if standard::structs(&file.to_string()).next().is_some())
 }
 
-/// The struct of the library that a path names.
+/// The library struct that a path names.
 pub(crate) fn find(name: &Callee) -> Option<State> {
     let [file] = &name.path[..] else { return None };
     let (file, text) = standard::structure(&file.to_string(), &name.name.to_string())?;
@@ -32,7 +32,7 @@ pub(crate) fn find(name: &Callee) -> Option<State> {
     Some(State { file, item })
 }
 
-/// The type in `<…>` behind a struct of the library, where a name alone was read as a dimension.
+/// The type in `<…>` after a library struct. A single name was parsed as a dimension and is converted to a type here.
 pub(crate) fn over(name: &Callee, dims: &[DimExpr], over: Option<&TypeExpr>) -> Option<TypeExpr> {
     if let (Some(over), true) = (over, is_path(name)) {
         return Some(over.clone());
@@ -44,7 +44,7 @@ pub(crate) fn over(name: &Callee, dims: &[DimExpr], over: Option<&TypeExpr>) -> 
     Some(TypeExpr { kind, site: dim.site })
 }
 
-/// E2002 for a struct that the library does not have.
+/// The error E2002 for a struct that the library does not have.
 pub(crate) fn undefined(file: &str, name: &Callee) -> Diag {
     let diag = Diag::new(Code::E2002, name.site(), format!("undefined type `{name}`"));
     match nearest(&name.name.to_string(), standard::structs(file)) {
@@ -58,24 +58,24 @@ pub(crate) fn undefined(file: &str, name: &Callee) -> Diag {
 }
 
 impl State {
-    /// Whether a type is this struct over something.
+    /// Whether a type is an instance of this struct.
     pub(crate) fn is(&self, ty: &StructType) -> bool {
         ty.over().is_some_and(|(file, _)| file == self.file) && ty.name == self.item.name
     }
 
-    /// What is given first for a field that holds parameters.
+    /// The first given value for a field that holds parameters.
     pub(crate) fn given<'w>(&self, written: &'w [FieldValue]) -> Option<&'w FieldValue> {
         let parameters = self.item.fields.iter().filter(|field| self.is_parameters(field));
         parameters.into_iter().find_map(|field| written.iter().find(|given| given.name == field.name))
     }
 
-    /// Whether a field holds parameters, and no number.
+    /// Whether a field holds parameters, not a number.
     pub(crate) fn is_parameters(&self, field: &ast::Field) -> bool {
         let (Some(ty), Some(over)) = (&field.ty, &self.item.over) else { return false };
         matches!(&ty.kind, TypeKind::Struct { name, .. } if name.is_name() && name.name == *over)
     }
 
-    /// The definition over a struct: over its symbols.
+    /// The definition of this struct over a parameter struct; it has the symbols of that struct.
     pub(crate) fn of(&self, over: &StructType, name: &Callee, site: Site) -> Result<Defined, Diag> {
         let parameters = Structure::Struct(over.clone());
         for leaf in parameters.named_leaves() {

@@ -1,4 +1,4 @@
-//! The structs of a block: what their definitions mean.
+//! Resolution of the structs of a block.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,15 +19,15 @@ use crate::surface::ast::{self, TypeKind};
 pub struct Struct {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub` or nothing.
+    /// `pub` or empty.
     pub visibility: TokenStream,
     /// Its name.
     pub name: Ident,
-    /// The symbolic dimensions, in the order they are declared.
+    /// The symbolic dimensions, in the order of their declaration.
     pub symbols: Vec<Ident>,
     /// The fields in order.
     pub fields: Vec<StructField>,
-    /// Whether it makes sense; if not, a mistake in it has been reported.
+    /// Whether it is valid; if not, an error in it has been reported.
     pub sound: bool,
     /// From `struct` to the end of the fields.
     pub site: Site,
@@ -38,15 +38,15 @@ pub struct Struct {
 pub struct StructField {
     /// Doc comments and other attributes, as written.
     pub attributes: TokenStream,
-    /// `pub` or nothing.
+    /// `pub` or empty.
     pub visibility: TokenStream,
     /// Its name.
     pub name: Ident,
-    /// Its type; nothing where a mistake in it has been reported.
+    /// Its type; `None` where an error in it has been reported.
     pub structure: Option<Structure>,
 }
 
-/// Works out the structs of a block, which may be defined in any order.
+/// Resolves the structs of a block, which may be defined in any order, and adds them to `dims`.
 pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags) -> Vec<Struct> {
     let position =
         |name: &ast::Callee| block.structs.iter().position(|item| name.is_name() && item.name == name.name);
@@ -70,7 +70,7 @@ pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
                 format!("`{}` is over any parameters, which only structs of the library are", item.name);
             let help = format!("name the struct that `{over}` is to be, as in `mean: Net`");
             diags.push(Diag::new(Code::E1007, Site::token(over.span()), message).help(help));
-            // What its fields are is not known then.
+            // The types of its fields are unknown.
             item.to_mut().fields.iter_mut().for_each(|field| field.ty = None);
         }
         let (public, definition) = one(&item, dims, diags);
@@ -82,7 +82,7 @@ pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
     found.into_iter().flatten().collect()
 }
 
-/// The struct that a field of this type holds; of one of the library, that which it is over.
+/// The struct that a field of this type holds. For a library struct, the struct over which it is generic.
 fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
     match &ty.kind {
         TypeKind::Struct { name, dims, over } => match states::over(name, dims, over.as_deref()) {
@@ -96,7 +96,7 @@ fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
     }
 }
 
-/// Works out a struct whose parts are known.
+/// Resolves a struct. The structs in its fields have been resolved.
 fn one(item: &ast::Struct, dims: &DimNames, diags: &mut Diags) -> (Struct, Option<Definition>) {
     let symbols: Vec<_> = item.symbols.iter().map(|symbol| Symbol::from(symbol.to_string())).collect();
     let dims = DimNames { symbols: symbols.clone(), ..dims.clone() };

@@ -12,10 +12,10 @@ use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Overflow, Symbol};
 use crate::ty::Type;
 
-/// How deep structs may nest.
+/// The maximum nesting depth of structs.
 const MAX_DEPTH: usize = 32;
 
-/// How many tensors and numbers a type may hold in all.
+/// The maximum number of tensors and numbers in a type.
 pub(crate) const MAX_LEAVES: usize = 4096;
 
 /// The type of an expression: a tensor, a tuple of types or a struct.
@@ -23,7 +23,7 @@ pub(crate) const MAX_LEAVES: usize = 4096;
 pub enum Structure {
     /// A tensor.
     Value(Type),
-    /// A tuple; the empty one where there is no result.
+    /// A tuple; an empty one if there is no result.
     Tuple(Vec<Structure>),
     /// A struct.
     Struct(StructType),
@@ -32,18 +32,18 @@ pub enum Structure {
 /// A struct whose dimensions are known: `Dense<64, N>`.
 #[derive(Clone, Debug)]
 pub struct StructType {
-    /// The name, where it is written.
+    /// The name, with the span of its use.
     pub name: Ident,
     /// `64`, `N`
     pub dims: Vec<Dim>,
     /// The types of the fields, with these dimensions.
     pub fields: Vec<Structure>,
-    /// What it is called in Rust where it is imported.
+    /// The Rust name of an imported struct.
     pub(crate) alias: Option<Ident>,
     pub(crate) definition: Rc<Definition>,
 }
 
-/// What a struct is, over its own symbols.
+/// The definition of a struct, in terms of its own symbols.
 #[derive(Debug)]
 pub(crate) struct Definition {
     pub(crate) name: Ident,
@@ -51,7 +51,8 @@ pub(crate) struct Definition {
     pub(crate) fields: Vec<Field>,
     pub(crate) depth: usize,
     pub(crate) leaves: usize,
-    /// The file of the library that it is of; it is then over the parameters that its first struct is.
+    /// The file of the library that defines it, if any. A library struct is generic over parameters, and the first
+    /// struct among its fields has their type.
     pub(crate) library: Option<&'static str>,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct Definition {
 pub(crate) struct Field {
     pub(crate) name: Ident,
     pub(crate) structure: Structure,
-    /// Whether it is `pub`, without a place.
+    /// Whether its visibility is `pub` without a path, such as `pub(crate)` has.
     pub(crate) is_public: bool,
     pub(crate) site: Site,
 }
@@ -68,24 +69,24 @@ pub(crate) struct Field {
 /// A tensor or number in a [`Structure`].
 #[derive(Clone, Debug)]
 pub struct Leaf<'a> {
-    /// The fields that lead to it from outside in; positions in tuples are left out.
+    /// The names of the fields that contain it, outermost first. Positions in tuples are left out.
     pub path: Vec<&'a Ident>,
     /// Its type.
     pub ty: &'a Type,
-    /// What is known of its axes.
+    /// The origins of the extents of its axes.
     pub axes: Vec<Axis>,
 }
 
-/// What is known of an extent of a [`Leaf`].
+/// The origin of an extent of a [`Leaf`].
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// Whether the Rust type decides it: it is an integer or a symbol all the way in, and not computed.
+    /// Whether the Rust type decides it: it is an integer or a symbol at every level of the type, and not computed.
     pub typed: bool,
-    /// The field whose declaration says it; nothing where the type itself does.
+    /// The site of the field whose declaration gives it; `None` where the type itself does.
     pub site: Option<Site>,
 }
 
-/// The structs of a block by name or path; nothing where a mistake in one has been reported.
+/// The structs of a block by name or path; `None` where an error in one has been reported.
 pub(crate) type Definitions = BTreeMap<String, Option<Defined>>;
 
 /// A struct that a program names.
@@ -97,14 +98,14 @@ pub(crate) struct Defined {
 }
 
 impl Leaf<'_> {
-    /// The fields that lead to it: `hidden.w`.
+    /// The path of fields to it: `hidden.w`.
     pub(crate) fn text(&self) -> String {
         self.path.iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
     }
 }
 
 impl Structure {
-    /// The type of what has no result, `()`.
+    /// The type of an expression without a result, `()`.
     pub const UNIT: Self = Self::Tuple(Vec::new());
 
     /// The types of the tensors in it, in order.
@@ -120,7 +121,7 @@ impl Structure {
         leaves
     }
 
-    /// With symbols replaced.
+    /// Replaces symbols by dimensions.
     pub(crate) fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
         match self {
             Self::Value(ty) => ty.substitute(bindings).map(Self::Value),
@@ -154,7 +155,7 @@ impl Structure {
         leaves
     }
 
-    /// The part that fields lead to, and which of the leaves it has.
+    /// The part at a path of fields, and the range of its leaves. `name` is the name of the whole in messages.
     pub(crate) fn part(&self, name: &Ident, fields: &[Ident]) -> Result<(&Self, Range<usize>), Diag> {
         let (mut part, mut start, mut text) = (self, 0, name.to_string());
         for field in fields {
@@ -189,12 +190,13 @@ impl fmt::Display for Structure {
 }
 
 impl StructType {
-    /// Its name in the Rust that the program becomes.
+    /// Its name in the generated Rust.
     pub fn rust_name(&self) -> &Ident {
         self.alias.as_ref().unwrap_or(&self.name)
     }
 
-    /// The file of the library that has it, and the parameters that it is over; nothing where a block has it.
+    /// The file of the library that defines it, and the parameters over which it is generic; `None` for a struct of a
+    /// block.
     pub fn over(&self) -> Option<(&'static str, &Self)> {
         let file = self.definition.library?;
         self.fields.iter().find_map(|field| match field {
@@ -208,18 +210,18 @@ impl StructType {
         self.definition.fields.iter().map(|field| &field.name)
     }
 
-    /// The position of a field, or what is said where there is none.
+    /// The position of a field; an error if the struct does not have it.
     pub(crate) fn position(&self, field: &Ident) -> Result<usize, Diag> {
         self.definition.position(field)
     }
 
-    /// The type with dimensions that only Rust knows: they are those of its definition.
+    /// The type whose dimensions only Rust knows. Its dimensions are the symbols of its definition.
     pub(crate) fn open(name: Ident, defined: Defined) -> Self {
         let dims = defined.definition.symbols.iter().cloned().map(Dim::symbol).collect();
         Self::new(name, dims, defined).expect("a definition is within the limits of its own dimensions")
     }
 
-    /// Whether some of its dimensions are not known.
+    /// Whether some of its dimensions are not known integers.
     pub(crate) fn is_open(&self) -> bool {
         self.dims.iter().any(|dim| dim.as_literal().is_none())
     }
@@ -233,7 +235,7 @@ impl StructType {
         Ok(Self { name, dims, fields, alias, definition })
     }
 
-    /// Whether it is of a definition, whatever its dimensions are.
+    /// Whether it is an instance of a definition, with any dimensions.
     pub(crate) fn is_of(&self, definition: &Definition) -> bool {
         let fields = |definition: &'_ Definition| {
             let field = |field: &Field| (field.name.to_string(), field.structure.clone());
@@ -246,7 +248,7 @@ impl StructType {
                 && fields(own) == fields(definition)
     }
 
-    /// How many tensors and numbers it holds.
+    /// The number of tensors and numbers in it.
     pub(crate) fn leaf_count(&self) -> usize {
         self.definition.leaves
     }
@@ -278,7 +280,8 @@ impl StructType {
     }
 }
 
-/// By the name it is declared with and dimensions. Of equal fields too: two blocks may have structs of one name.
+/// Equal are structs with the same declared name, dimensions and fields. The fields are compared because two blocks may
+/// have structs of one name.
 impl PartialEq for StructType {
     fn eq(&self, other: &Self) -> bool {
         let is_one = Rc::ptr_eq(&self.definition, &other.definition);
@@ -309,7 +312,7 @@ impl fmt::Display for StructType {
 }
 
 impl Definition {
-    /// The position of a field, or what is said where there is none.
+    /// The position of a field; an error if the struct does not have it.
     pub(crate) fn position(&self, field: &Ident) -> Result<usize, Diag> {
         let names: Vec<Ident> = self.fields.iter().map(|field| field.name.clone()).collect();
         let file = self.library.map_or_else(String::new, |file| format!("{file}::"));
@@ -317,7 +320,7 @@ impl Definition {
     }
 }
 
-/// The position of a field of a struct of these, or what is said where there is none.
+/// The position of a field in a struct with these fields; an error if it is not among them.
 pub(crate) fn position(name: &str, fields: &[Ident], field: &Ident) -> Result<usize, Diag> {
     fields.iter().position(|known| known == field).ok_or_else(|| {
         let names: Vec<_> = fields.iter().map(Ident::to_string).collect();
@@ -333,7 +336,7 @@ pub(crate) fn position(name: &str, fields: &[Ident], field: &Ident) -> Result<us
     })
 }
 
-/// How many levels and values a struct of these fields has.
+/// The depth and the number of leaves of a struct with these fields. Returns E1008 if either exceeds its limit.
 pub(crate) fn measured(
     name: &dyn fmt::Display,
     site: Site,

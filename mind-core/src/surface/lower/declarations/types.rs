@@ -1,4 +1,4 @@
-//! Written types and dimensions, worked out.
+//! Resolution of written types and dimensions.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,25 +18,25 @@ use crate::surface::ast::{
 use crate::surface::habits;
 use crate::ty::{DType, Shape, Type};
 
-/// The names that can stand in types.
+/// The names that types may contain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DimNames {
     pub(crate) constants: Arc<BTreeMap<String, Dim>>,
     pub(crate) symbols: Vec<Symbol>,
-    /// The element types that variables of a template stand for.
+    /// The element types of the type variables of a template.
     pub(crate) elements: Arc<BTreeMap<String, DType>>,
-    /// The dimensions that packs of a template stand for; nothing where a mistake hides them.
+    /// The dimensions of the packs of a template; `None` where an error hides them.
     pub(crate) packs: Arc<BTreeMap<String, Option<Vec<Dim>>>>,
-    /// The constants that are no dimensions.
+    /// The constants that are not dimensions.
     pub(crate) plain: Arc<BTreeMap<String, Plain>>,
     pub(crate) structs: Rc<Definitions>,
-    /// Items that have been reported: they stand for nothing, and for no mistake.
+    /// The names of items whose errors have been reported. They have no value, and using them reports nothing.
     pub(crate) unread: Arc<Vec<String>>,
-    /// Whether a struct may be written without its dimensions, where only Rust knows these.
+    /// Whether a struct may be written without its dimensions, because only Rust knows them.
     pub(crate) may_be_open: bool,
 }
 
-/// Where a dimension would have to be declared.
+/// The place to declare a missing dimension.
 #[derive(Clone, Copy)]
 pub(crate) enum Undeclared<'a> {
     /// At the function of this name.
@@ -45,7 +45,7 @@ pub(crate) enum Undeclared<'a> {
     OfClosure,
 }
 
-/// The names in the dimensions of a type, but for structs that stand there.
+/// The names in the dimensions of a type, except those that name a struct.
 fn names_in(written: &TypeExpr) -> Vec<(&Callee, Site)> {
     let (mut names, mut rest) = (Vec::new(), vec![written]);
     while let Some(ty) = rest.pop() {
@@ -70,11 +70,11 @@ fn names_in(written: &TypeExpr) -> Vec<(&Callee, Site)> {
     names
 }
 
-/// Why a dimension has no value: a mistake, or one that has been reported.
+/// The reason that a dimension has no value: an error, or `None` if the error has been reported.
 pub(crate) type Unknown = Option<Diag>;
 
 impl DimNames {
-    /// What a name stands for; nothing if it is none of these names.
+    /// The dimension of a symbol or constant; `None` for any other name.
     pub(crate) fn get(&self, name: &str) -> Option<Dim> {
         match self.symbols.iter().find(|symbol| ***symbol == *name) {
             Some(symbol) => Some(Dim::symbol(symbol.clone())),
@@ -90,7 +90,7 @@ impl DimNames {
         self.symbols.iter().map(|symbol| &**symbol).chain(self.constants.keys().map(String::as_str))
     }
 
-    /// Works out a dimension.
+    /// Evaluates a dimension.
     pub(crate) fn dim(&self, written: &DimExpr) -> Result<Dim, Unknown> {
         let mut operands: Vec<Dim> = Vec::new();
         for step in &written.steps {
@@ -130,7 +130,8 @@ impl DimNames {
         }
     }
 
-    /// Reports the dimensions in types that nothing defines: each once, and those that are to be declared together.
+    /// Reports each undefined dimension in `types` once. Names that look like typing errors are reported one by one.
+    /// The others are reported in one error whose help declares them together.
     pub(crate) fn report_undefined<'t>(
         &mut self,
         types: impl Iterator<Item = &'t TypeExpr>,
@@ -181,7 +182,7 @@ impl DimNames {
         diags.push(Diag::new(Code::E2002, *site, message).help(help));
     }
 
-    /// Works out a type.
+    /// Resolves a type.
     pub(crate) fn structure(&self, written: &TypeExpr) -> Result<Structure, Unknown> {
         match &written.kind {
             TypeKind::Tensor { .. } => self.tensor(written).map(Structure::Value),
@@ -216,7 +217,7 @@ impl DimNames {
         }
     }
 
-    /// Works out the type of a tensor and checks that a value may have it.
+    /// Resolves the type of a tensor and checks that a value may have it.
     pub(crate) fn tensor(&self, written: &TypeExpr) -> Result<Type, Unknown> {
         let TypeKind::Tensor { dtype, dims } = &written.kind else {
             let message = format!("found {written}, expected the type of a tensor");
@@ -232,7 +233,7 @@ impl DimNames {
 }
 
 impl DimNames {
-    /// Works out the type `Dense<64, N>`.
+    /// Resolves the type `Dense<64, N>`.
     pub(crate) fn struct_type(
         &self,
         name: &Callee,
@@ -274,14 +275,14 @@ impl DimNames {
         Ok(ty)
     }
 
-    /// The struct of the library that a path names, unless the program imports something by it.
+    /// The library struct that a path names, unless the program imports an item by that path.
     pub(crate) fn state(&self, name: &Callee) -> Option<states::State> {
         let text = name.to_string();
         let is_imported = self.structs.contains_key(&text) || self.is_unread(&text);
         if is_imported { None } else { states::find(name) }
     }
 
-    /// Works out the type `optim::Adam<Dense<64, N>>`.
+    /// Resolves the type `optim::Adam<Dense<64, N>>`.
     pub(crate) fn state_type(
         &self,
         name: &Callee,
@@ -309,7 +310,7 @@ impl DimNames {
         }
     }
 
-    /// What is wrong with a pattern of a struct, whose value is known to Rust alone.
+    /// The errors in a struct pattern for a value that only Rust knows.
     pub(crate) fn taken_apart(
         &self,
         name: &Callee,
@@ -337,14 +338,14 @@ impl DimNames {
         vec![Diag::new(Code::E2007, site, message).help("end the pattern with `..`")]
     }
 
-    /// Says what the structs of a type that nobody wrote are called in Rust.
+    /// Sets the Rust names of the structs in an inferred type.
     pub(crate) fn give_aliases(&self, structure: &mut Structure, site: Site) -> Result<(), Diag> {
         match structure {
             Structure::Value(_) => Ok(()),
             Structure::Tuple(elements) => {
                 elements.iter_mut().try_for_each(|element| self.give_aliases(element, site))
             }
-            // In Rust it is named by what it is over.
+            // Its name in Rust includes the type over which it is generic.
             Structure::Struct(ty) if ty.over().is_some() => {
                 ty.fields.iter_mut().try_for_each(|field| self.give_aliases(field, site))
             }
@@ -399,7 +400,7 @@ impl DimNames {
 }
 
 impl Plain {
-    /// What it is, as messages say it.
+    /// Its kind, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Truth(_) => "a truth value",
@@ -411,7 +412,7 @@ impl Plain {
     }
 }
 
-/// Checks that a value may have a type.
+/// Checks that a value may have this type.
 fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
     let name: Arc<str> = "x".into();
     check_input(None, false, &name, ty).map_err(|error| {
@@ -420,11 +421,11 @@ fn check_tensor(ty: &Type, site: Site) -> Result<(), Diag> {
     })
 }
 
-/// Why an operation on dimensions has no value.
+/// The reason that an operation on dimensions has no value.
 pub(crate) enum DimFault {
     /// It exceeds a limit.
     Overflow(Overflow),
-    /// It divides by what is not known to be at least 1.
+    /// The divisor is not known to be at least 1.
     Divisor(Dim),
 }
 
@@ -441,7 +442,8 @@ impl DimFault {
     }
 }
 
-/// Applies an operator to dimensions; division rounds down where it does not come out.
+/// Applies an operator to dimensions. Division by an integer rounds down; division by a symbolic dimension must be
+/// exact.
 pub(crate) fn operate(operator: DimOperator, lhs: &Dim, rhs: &Dim) -> Result<Dim, DimFault> {
     let result = match operator {
         DimOperator::Add => lhs.add(rhs),

@@ -1,4 +1,5 @@
-//! Declared functions that are elsewhere: each is a module of one instruction, which calls inline as any other.
+//! Functions that are declared here and defined elsewhere. Each is a module of one instruction, and its calls are
+//! inlined as any other.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
         let value = builder.input(parameter.name.as_str(), ty.clone());
         values.push(value.expect("the signature has distinct names and types that values may have"));
     }
-    // The derivative has the cotangent too.
+    // The derivative also takes the cotangent.
     let most = MOST_OF_EXTERN - 1;
     if values.len() > most {
         let message = format!("`{name}` has {} parameters, more than the limit of {most}", values.len());

@@ -17,79 +17,79 @@ use crate::surface::lower::declarations::structs::structs as structs_of;
 use crate::surface::lower::declarations::structure::Defined;
 use crate::surface::lower::declarations::types::DimNames;
 
-/// What a program names of other blocks, and what that names.
+/// The items of other blocks that a program uses, and the items that these use.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
-    /// Each once; one stands behind those that it calls.
+    /// The functions and templates, each once. One comes after those that it calls.
     pub functions: Vec<Foreign>,
-    /// What each import of the program is.
+    /// The item of each import of the program.
     pub imported: Vec<Imported>,
-    /// The blocks that all of it stands in; one stands behind those whose structs and constants it names.
+    /// The blocks of all these items. A block comes after those whose structs and constants it uses.
     pub blocks: Vec<ForeignBlock>,
 }
 
-/// What an import is.
+/// The item that an import names.
 #[derive(Clone, Debug)]
 pub enum Imported {
-    /// A function or template, by its place in [`Library::functions`].
+    /// A function or template, by its index in [`Library::functions`].
     Function(usize),
     /// A struct or constant.
     Item {
-        /// Its block, by its place in [`Library::blocks`].
+        /// Its block, by its index in [`Library::blocks`].
         block: usize,
-        /// Its name there.
+        /// Its name in that block.
         name: String,
-        /// What it is called in the Rust that the program becomes.
+        /// Its name in the generated Rust.
         alias: Ident,
     },
 }
 
-/// A struct or constant that a block has of another.
+/// A struct or constant that a block imports from another one.
 #[derive(Clone, Debug)]
 pub struct ForeignName {
-    /// What it is called here.
+    /// Its name in the importing block.
     pub local: String,
-    /// Its block, by its place in [`Library::blocks`].
+    /// Its block, by its index in [`Library::blocks`].
     pub block: usize,
-    /// Its name there.
+    /// Its name in that block.
     pub name: String,
 }
 
-/// What the functions of another block share.
+/// The declarations that the functions of another block share.
 #[derive(Clone, Debug, Default)]
 pub struct ForeignBlock {
-    /// Its structs and constants of other blocks.
+    /// The structs and constants that it imports from other blocks.
     pub imports: Vec<ForeignName>,
-    /// Its constants, each worked out.
+    /// Its constants, with their values evaluated.
     pub constants: Vec<ast::Constant>,
     /// Its structs.
     pub structs: Vec<ast::Struct>,
-    /// The names of functions that are elsewhere, which mean nothing here.
+    /// The names of functions that it declares by `extern`. They cannot be called here.
     pub externs: Vec<String>,
 }
 
-/// A function or template of another block, and what the names in it mean.
+/// A function or template of another block, and the meaning of the names in it.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// What it is. One with a mistake that is reported where it stands has no body.
+    /// The function or template. If it has an error, which is reported in its own block, it has no body.
     pub item: ForeignItem,
-    /// Under which names it calls which of the library.
+    /// The functions that it calls: the name that it uses, and the index in [`Library::functions`].
     pub callees: Vec<(String, usize)>,
-    /// Its block, by its place in [`Library::blocks`].
+    /// Its block, by its index in [`Library::blocks`].
     pub block: usize,
 }
 
-/// What another block has.
+/// A function or template of another block.
 #[derive(Clone, Debug)]
 pub enum ForeignItem {
-    /// Its attributes, its gradient and its visibility mean nothing here.
+    /// A function. Its attributes, gradient and visibility have no effect here.
     Function(ast::Function),
-    /// Inlined where it is called.
+    /// A template, which is inlined where it is called.
     Template(ast::Template),
 }
 
 impl ForeignItem {
-    /// Every name that it calls, built-in ones too, with the call.
+    /// Every callee in its body, including built-in functions, with the site of the call.
     pub fn callees(&self) -> impl Iterator<Item = (&ast::Callee, Site)> {
         self.body().into_iter().flat_map(ast::Body::callees)
     }
@@ -109,10 +109,10 @@ impl ForeignItem {
     }
 }
 
-/// Adds the functions of a library to a table, lowered; gives the templates that the program calls.
+/// Lowers the functions of a library and adds them to a table. Returns the templates that the program calls.
 ///
-/// They were lowered where they stand, so mistakes in them are rare: those of another version of the language. Each is
-/// told once, at the import that it came by.
+/// These functions were already lowered in their own blocks. Errors in them are therefore rare: they come from another
+/// version of the language. Each is reported once, at the import by which the program reaches the function.
 pub(crate) fn add_library(
     table: &mut Table,
     library: &Library,
@@ -186,7 +186,7 @@ pub(crate) fn add_library(
 }
 
 impl ForeignBlock {
-    /// The names in dimensions and types. Structs that make no sense have been reported where they stand.
+    /// The names for dimensions and types. Errors in structs have been reported in the block itself.
     fn dims(&self, others: &[DimNames]) -> DimNames {
         let mut known = DimNames::default();
         for ForeignName { local, block, name } in &self.imports {
@@ -201,7 +201,8 @@ impl ForeignBlock {
 }
 
 impl DimNames {
-    /// Adds a struct or constant of another block; where there is none, one that has been reported.
+    /// Adds a struct or constant of another block. If the block does not have it, the name is added as one whose error
+    /// has been reported.
     fn import(&mut self, local: String, from: Option<&Self>, name: &str, alias: Option<&Ident>) {
         let defined = from.and_then(|from| from.structs.get(name)).cloned();
         let dim = from.and_then(|from| from.constants.get(name));
@@ -219,7 +220,7 @@ impl DimNames {
 }
 
 impl Library {
-    /// The names in dimensions and types of each block.
+    /// The names for dimensions and types in each block.
     fn dims(&self) -> Vec<DimNames> {
         let mut all: Vec<DimNames> = Vec::new();
         for block in &self.blocks {
@@ -244,7 +245,7 @@ impl Library {
         known
     }
 
-    /// Whether what is imported is a function or calls it.
+    /// Whether an import is the function `to`, or calls it directly or indirectly.
     fn reaches(&self, from: &Imported, to: usize) -> bool {
         let Imported::Function(from) = *from else { return false };
         let mut reached = vec![false; self.functions.len()];
@@ -258,7 +259,7 @@ impl Library {
     }
 }
 
-/// A mistake in an imported function, told where it is imported.
+/// Moves an error in an imported function to the import.
 fn at_import(diag: Diag, item: &ForeignItem, import: Option<&Import>) -> Diag {
     let (name, site) = item.name_and_site();
     let site = import.map_or(site, |import| import.site);

@@ -1,4 +1,4 @@
-//! Whole programs: constants, signatures, the order of functions, and what each of them comes to.
+//! Lowering of whole programs: constants, signatures, the order of functions, and their bodies.
 
 pub(crate) mod externs;
 pub(crate) mod library;
@@ -34,7 +34,7 @@ pub(crate) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
     let (constants, mut dims) = constants(block, known, &mut diags);
     let structs = structs(block, &mut dims, &mut diags);
     let mut table = Table::new(unread);
-    // One list a function: mistakes are told in the order of the source, not in that of the calls.
+    // One list per function: errors are reported in the order of the source, not in that of the calls.
     let mut found: Vec<Diags> = Vec::new();
     for (position, function) in block.functions.iter().enumerate() {
         let mut own = Diags::new();
@@ -125,14 +125,14 @@ pub(crate) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
     (Lowered { functions: function.into_iter().collect(), ..Lowered::default() }, diags)
 }
 
-/// The names in dimensions and types that a program imports.
+/// The names for dimensions and types that a program imports.
 fn imported_names(library: Option<&Library>, imports: &[ast::Import], unread: &[String]) -> DimNames {
     let mut dims = library.map(|library| library.names(imports)).unwrap_or_default();
     Arc::make_mut(&mut dims.unread).extend_from_slice(unread);
     dims
 }
 
-/// The names that are known to stand for something, though not for what.
+/// The names of items that exist but whose definition is not known.
 fn unread(items: &[Ident], imports: &[ast::Import], library: Option<&Library>) -> Vec<String> {
     let imports = imports.iter().filter(|_| library.is_none()).map(|import| &import.name);
     items.iter().map(Ident::to_string).chain(imports.map(ToString::to_string)).collect()

@@ -1,4 +1,4 @@
-//! Arithmetic on literals: in their dtype's own numbers, as dimensions, and as elements of arrays.
+//! Arithmetic on literals: as numbers of their dtype, as dimensions, and as elements of arrays.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use crate::surface::ast::{BinaryOp, DimOperator, ExprId, NodeKind, Number, Numbe
 use crate::surface::lower::declarations::types::operate;
 use crate::ty::{DType, Shape};
 
-/// Literals as lowerings read them.
+/// Evaluation and combination of literals.
 pub(crate) trait ReadLiterals: Expressions {
-    /// A literal of two.
+    /// Combines two literals by a binary operator.
     fn binary_literal(
         &mut self,
         op: BinaryOp,
@@ -54,7 +54,7 @@ pub(crate) trait ReadLiterals: Expressions {
         Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents, known })))
     }
 
-    /// A function of literals as a literal, where it is one.
+    /// Applies a function to literals; `None` if the result is not a literal.
     fn applied(&mut self, map: Map, operands: &[ExprId], expr: ExprId) -> Option<LiteralId> {
         let literal = |operand: &ExprId| match self.value(*operand) {
             Value::Literal(id) => (!self.literals().is_shape(*id)).then_some(*id),
@@ -64,7 +64,7 @@ pub(crate) trait ReadLiterals: Expressions {
         self.literals_mut().applied(map, operands, expr)
     }
 
-    /// E1005 where what an operator does by a written integer has no meaning.
+    /// Returns E1005 for a division by a literal 0 and for a shift by a negative literal.
     fn check_written(&self, op: BinaryOp, lhs: ExprId, (by, rhs): (LiteralId, ExprId)) -> Lowered<()> {
         let BinaryOp::Map(map) = op else { return Ok(()) };
         let Some(by) = self.literal_dim(by).ok().and_then(|by| by.as_literal()) else { return Ok(()) };
@@ -81,7 +81,7 @@ pub(crate) trait ReadLiterals: Expressions {
         Err(Diag { help, ..Diag::new(Code::E1005, self.site(rhs), message) }.into())
     }
 
-    /// An array of numbers and arrays.
+    /// Makes an array literal of numbers and arrays.
     fn array(&mut self, elements: &[ExprId], expr: ExprId) -> Lowered<Value<Self::Tensor>> {
         let mut ids = Vec::new();
         let (mut class, mut dtype) = (Class::Any, None);
@@ -143,20 +143,20 @@ pub(crate) trait ReadLiterals: Expressions {
             ids.push(id);
         }
         let count = i64::try_from(ids.len()).expect("a list in memory is shorter than 2^63");
-        // What has as many extents as an argument has is a shape, and no constant.
+        // A list with packs is a shape and not a constant: its length depends on an argument.
         let extents = (!has_packs).then(|| [vec![count], extents.unwrap_or_default()].concat());
         let (kind, known) = (LiteralKind::Array(ids), known && !has_packs);
         Ok(Value::Literal(self.literals_mut().add(Literal { kind, expr, class, dtype, extents, known })))
     }
 
-    /// What is said of a list with packs where a tensor is needed.
+    /// The error for a list with packs where a tensor is needed.
     fn is_a_shape(&self, array: LiteralId) -> Stop {
         let expr = self.literals().expr(array);
         let message = format!("expected a tensor, found the shape {}", self.text(expr));
         Diag::new(Code::E2001, self.site(expr), message).into()
     }
 
-    /// Elements of a list of which none is a pack.
+    /// The elements of a list; an error if one of them is a pack.
     fn without_packs<'e>(&self, elements: &'e [LiteralId]) -> Lowered<&'e [LiteralId]> {
         let expr = |element: &LiteralId| self.literals().expr(*element);
         match elements.iter().map(expr).find(|expr| matches!(self.body()[*expr].kind, NodeKind::Pack(_))) {
@@ -203,7 +203,7 @@ pub(crate) trait ReadLiterals: Expressions {
         Ok(dims.remove(&id).expect("a literal is a part of itself"))
     }
 
-    /// The elements of one constant that fits the dtype; one where they are all equal.
+    /// The elements of one constant that fits the dtype. A number or a filled tensor has a single element.
     fn literal_data(&self, id: LiteralId, dtype: DType) -> Lowered<TensorData> {
         match &self.literals().get(id).kind {
             LiteralKind::Array(_) => self.array_data(id, dtype),
@@ -228,7 +228,8 @@ pub(crate) trait ReadLiterals: Expressions {
         Ok(match_dtype!(dtype, T => numbers.filter_map(Option::<T>::from).collect::<Vec<_>>().into()))
     }
 
-    /// Works out a single number in its dtype's own arithmetic, so that it is what run time would compute.
+    /// Evaluates a single number in the arithmetic of its dtype, so that the result is the one that run time would
+    /// compute.
     fn scalar(&self, id: LiteralId, dtype: DType) -> Lowered<Scalar> {
         let mut scalars: BTreeMap<LiteralId, Scalar> = BTreeMap::new();
         for part in self.literals().parts(id, |_| false) {

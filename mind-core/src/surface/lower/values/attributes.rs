@@ -57,7 +57,7 @@ pub(crate) trait Attributes: ReadLiterals {
         }
     }
 
-    /// `[2, N]`, where no pack may stand.
+    /// `[2, N]`, without packs.
     fn bounds_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
         if let Value::Literal(id) = self.value(expr)
             && let Some(elements) = self.literals().elements(*id)
@@ -86,7 +86,7 @@ pub(crate) trait Attributes: ReadLiterals {
         }
     }
 
-    /// The integers that literals are, none of them made of symbols.
+    /// The values of literals as integers; an error if one contains a symbol.
     fn literal_integers(&self, elements: &[LiteralId]) -> Lowered<Vec<i64>> {
         let integer = |element: &LiteralId| match self.literal_dim(*element)?.as_literal() {
             Some(integer) => Ok(integer),
@@ -114,7 +114,7 @@ pub(crate) trait Attributes: ReadLiterals {
         self.expected("`true` or `false`", expr)
     }
 
-    /// Whether an argument is what a constant parameter of a template takes.
+    /// Checks that a constant parameter of a template accepts an argument.
     fn constant_attribute(&self, kind: ConstantKind, argument: ExprId) -> Lowered<()> {
         match kind {
             ConstantKind::Axis | ConstantKind::Int => self.integer_attribute(argument).map(drop),

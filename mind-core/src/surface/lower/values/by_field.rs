@@ -1,4 +1,4 @@
-//! Templates of tensors that are called with structs: what they are given, field by field.
+//! Calls of templates with structs in place of tensors: the arguments, field by field.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,28 +13,28 @@ use crate::ir::ValueId;
 use crate::surface::ast::{ExprId, Formal, Template};
 use crate::surface::lower::declarations::structure::{Leaf, StructType, Structure};
 
-/// A call of a template with structs where it takes tensors: its body is lowered for each field in turn.
+/// A call of a template with structs in place of tensors. The body is lowered once for each field.
 pub(crate) struct Fields<T = ValueId> {
-    /// The struct, which all of these arguments and results have.
+    /// The type of the struct, which these arguments and the results share.
     pub(crate) structure: Structure,
-    /// Its fields that are tensors, by their paths.
+    /// The paths of its tensor fields.
     pub(crate) names: Vec<String>,
-    /// The tensors in each of these arguments, by its position.
+    /// The tensors of each struct argument, by the position of the argument.
     pub(crate) tensors: BTreeMap<usize, Vec<T>>,
-    /// What the body has come to for the fields before.
+    /// The results of the body for the fields that have been lowered.
     pub(crate) results: Vec<Value<T>>,
 }
 
 impl<T: Copy> Fields<T> {
-    /// What is given for a parameter this time, if it is a field.
+    /// The tensor of the current field for a parameter, if its argument is a struct.
     pub(crate) fn tensor(&self, parameter: usize) -> Option<T> {
         self.tensors.get(&parameter).map(|tensors| tensors[self.results.len()])
     }
 }
 
-/// What templates are called with field by field.
+/// Detection of calls that are lowered field by field.
 pub(crate) trait ReadFields: Expressions {
-    /// What a template is called with field by field, if a struct is given for a tensor.
+    /// The fields for which a call is lowered, if a struct is passed for a tensor.
     fn fields(&self, template: &Template, arguments: &[ExprId]) -> Lowered<Option<Fields<Self::Tensor>>> {
         let mut found: Option<(Fields<Self::Tensor>, ExprId, Rc<StructType>)> = None;
         for (position, (parameter, argument)) in template.parameters.iter().zip(arguments).enumerate() {
@@ -72,7 +72,7 @@ pub(crate) trait ReadFields: Expressions {
 
 impl<E: Expressions> ReadFields for E {}
 
-/// A mistake in a field.
+/// Adds a note that names the field to an error.
 pub(crate) fn in_field(stop: Stop, name: &Ident) -> Stop {
     stop.map(|diag| diag.note(format!("in field `{name}`")))
 }

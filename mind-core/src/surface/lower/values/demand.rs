@@ -4,37 +4,38 @@ use mind_shape::rules;
 
 use crate::dim::Dim;
 
-/// What a [`Contract`](crate::open::Contract) demands of an argument.
+/// A condition that a [`Contract`](crate::open::Contract) sets for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// Elements of a class or of a type, and so many axes, or more where it is open.
+    /// The elements are of a class or of one type, and the rank is `rank`, or at least `rank` if `open`.
     Fits {
         /// The elements.
         elements: rules::Elements,
-        /// How many axes are written.
+        /// The number of axes that the pattern lists.
         rank: usize,
-        /// Whether more may stand before them.
+        /// Whether further leading axes are allowed.
         open: bool,
     },
-    /// That an axis, counted from the last, which is 1, has this extent, made of those of others, which come from 1 on.
+    /// An axis has this extent. The extent is an expression over extents of the other arguments, which are numbered
+    /// from 1.
     Extent {
-        /// The axis.
+        /// The axis, counted from the last, which is 1.
         axis: usize,
-        /// As it is written: `4 * H`.
+        /// The extent as written: `4 * H`.
         name: String,
         /// The extent.
         extent: Dim,
     },
-    /// The leading extents of the other argument, before so many of the last of each.
+    /// The leading extents equal those of the other argument. The trailing axes of each are not compared.
     Leading {
         /// The pack: `B`.
         name: String,
-        /// How many are last, of the argument and of the other.
+        /// The number of trailing axes of the argument and of the other one.
         last: [usize; 2],
     },
-    /// The type of the other argument: what flows back to it has that.
+    /// The type is that of the other argument. This is the demand on a cotangent.
     Type,
-    /// The element type of the other argument.
+    /// The element type is that of the other argument.
     Elements {
         /// The variable: `T`.
         name: String,

@@ -1,4 +1,5 @@
-//! What the lowerings of bodies have in common: to what its nodes come, and how messages name them.
+//! The part that the lowerings of both forms of the language share: the values of nodes, and their descriptions in
+//! messages.
 
 use super::literals::Literals;
 use super::{Lowered, Record, Stop, Value, Word};
@@ -14,35 +15,35 @@ use crate::ty::DType;
 use crate::written::{Op, Own, Permutation, permuted_by};
 use proc_macro2::Ident;
 
-/// A body on its way to instructions, whether its tensors have types by now or not.
+/// A body that is being lowered. The types of its tensors may be known or unknown.
 pub(crate) trait Expressions {
-    /// What a tensor is known by.
+    /// The handle of a tensor.
     type Tensor: Copy + PartialEq;
 
     /// The body.
     fn body(&self) -> &Body;
 
-    /// What a node that has been lowered stands for.
+    /// The value of a node that has been lowered.
     fn value(&self, expr: ExprId) -> &Value<Self::Tensor>;
 
     /// The literals of the body.
     fn literals(&self) -> &Literals;
 
-    /// The same, to add to them.
+    /// Mutable access to [`Self::literals`].
     fn literals_mut(&mut self) -> &mut Literals;
 
     /// The type of a tensor, where it is known.
     fn tensor_type(&self, tensor: Self::Tensor) -> Option<String>;
 
-    /// Whether a value is a tensor of which only Rust knows the type.
+    /// Whether a value is a tensor whose type only Rust knows.
     fn is_of_rust(&self, value: &Value<Self::Tensor>) -> bool {
         value.tensor().is_some_and(|tensor| self.tensor_type(tensor).is_none())
     }
 
-    /// The names in dimensions, where the body stands that is being lowered.
+    /// The names that dimensions may use at the current node.
     fn dims(&self) -> &DimNames;
 
-    /// Whether a body of a template is being lowered.
+    /// Whether the body of a template is being lowered.
     fn is_in_template(&self) -> bool;
 
     /// `..B`, in a list.
@@ -64,17 +65,17 @@ pub(crate) trait Expressions {
         Err(Diag::new(Code::E2002, self.site(expr), message).help(help).into())
     }
 
-    /// An expression in one line, cut where it is long.
+    /// An expression on one line, shortened if it is long.
     fn short_text(&self, expr: ExprId) -> String {
         self.body().short_text(expr)
     }
 
-    /// The same as the operand of a postfix form: in parentheses where they are needed.
+    /// [`Self::short_text`] as the operand of a postfix form: in parentheses if it needs them.
     fn operand_text(&self, expr: ExprId) -> String {
         self.body().in_parentheses(expr, self.short_text(expr))
     }
 
-    /// Where an expression stands.
+    /// The site of an expression.
     fn site(&self, expr: ExprId) -> Site {
         self.body()[expr].site
     }
@@ -83,14 +84,14 @@ pub(crate) trait Expressions {
     fn text(&self, expr: ExprId) -> String {
         let body = self.body();
         if let NodeKind::Assign { target, .. } = &body[expr].kind {
-            // The old version of what is assigned to.
+            // It refers to the old value of the assigned variable.
             return target.to_string();
         }
         let text = self.short_text(expr);
         if body.is_place(expr) { text } else { format!("`{text}`") }
     }
 
-    /// An expression with what it is, as a message says it: `x of type f32[3]`.
+    /// An expression with its type or kind, for messages: `x of type f32[3]`.
     fn describe(&self, expr: ExprId) -> String {
         let text = self.text(expr);
         match self.value(expr) {
@@ -125,7 +126,8 @@ pub(crate) trait Expressions {
         }
     }
 
-    /// E2001 at an expression that is not what was expected there; poison where that has been reported.
+    /// Returns E2001 for an expression that is not what was expected. Returns poison if an error in it has been
+    /// reported.
     fn expected<T>(&self, what: &str, expr: ExprId) -> Lowered<T> {
         if matches!(self.value(expr), Value::Poison) {
             return Err(Stop::Poisoned);
@@ -153,7 +155,7 @@ pub(crate) trait Expressions {
         Err(Diag { help, ..diag }.into())
     }
 
-    /// Whether a struct is one of this name.
+    /// Whether a struct type is that of the struct named `name`.
     fn is_struct(&self, ty: &StructType, name: &Callee) -> bool {
         match self.dims().state(name) {
             Some(state) => state.is(ty),
@@ -161,12 +163,12 @@ pub(crate) trait Expressions {
         }
     }
 
-    /// Whether two structs are one, with the same dimensions.
+    /// Whether two struct types are the same, including their dimensions.
     fn is_same_struct(&self, one: &StructType, other: &StructType) -> bool {
         one == other
     }
 
-    /// The definition that a struct expression of the library is of, by what it is given.
+    /// The definition for a struct expression of a library struct. It is determined by `base` or by the fields given.
     fn given_state(
         &self,
         name: &Callee,
@@ -210,7 +212,7 @@ pub(crate) trait Expressions {
         }
     }
 
-    /// The struct behind `..` in a struct expression.
+    /// The struct after `..` in a struct expression.
     fn struct_behind_dots(
         &self,
         name: &Callee,
@@ -227,7 +229,7 @@ pub(crate) trait Expressions {
         }
     }
 
-    /// What is wrong with operands of which one is a struct.
+    /// The error for operands of a binary operator of which one is a struct.
     fn unlike_structs(
         &self,
         op: BinaryOp,
@@ -250,7 +252,7 @@ pub(crate) trait Expressions {
         Diag::new(Code::E2001, operator, message)
     }
 
-    /// What a pattern binds.
+    /// The names that a pattern binds, and the errors in the pattern.
     fn bound_by<'p>(
         &self,
         pattern: &'p Pattern,
@@ -309,18 +311,18 @@ pub(crate) trait Expressions {
         Bound { names, mistakes }
     }
 
-    /// E2001 for a word or truth value where a value is needed.
+    /// The error E2001 for a word or truth value where a value is needed.
     fn for_arguments_only(&self, expr: ExprId) -> Diag {
         let message = format!("`{}` is for named arguments only", self.short_text(expr));
         Diag::new(Code::E2001, self.site(expr), message)
     }
 
-    /// The padding that a name is where no variable has it.
+    /// The padding word of this name. A variable of the name takes precedence.
     fn padding_word(&self, name: &str) -> Option<Value<Self::Tensor>> {
         [Word::Same, Word::Valid].into_iter().find(|word| word.name() == name).map(Value::Word)
     }
 
-    /// The element type, or the number that no literal can be, that a name is where no variable has it.
+    /// The element type, or the number `inf` or `nan`, of this name. A variable of the name takes precedence.
     fn word(&mut self, name: &str, expr: ExprId) -> Option<Value<Self::Tensor>> {
         if let "inf" | "nan" = name {
             let (text, value) = (name.to_owned(), NumberValue::Float(name.to_owned()));
@@ -331,15 +333,15 @@ pub(crate) trait Expressions {
     }
 }
 
-/// What a pattern binds.
+/// The names that a pattern binds, and the errors in the pattern.
 pub(crate) struct Bound<'p, T> {
-    /// Its names with their values, poison where something is wrong.
+    /// The names with their values; poison where the pattern does not fit.
     pub(crate) names: Vec<(&'p Ident, Value<T>)>,
-    /// What is wrong.
+    /// The errors.
     pub(crate) mistakes: Vec<Diag>,
 }
 
-/// Takes a struct apart for a pattern; poison for each name where it does not fit.
+/// Destructures a struct by a pattern. A name that does not fit gets poison.
 fn taken_apart<'p, T: Clone>(
     record: &Record<T>,
     (fields, rest): (&'p [FieldPattern], bool),
@@ -378,7 +380,7 @@ fn taken_apart<'p, T: Clone>(
     parts
 }
 
-/// What `x.T` and `x.mT` are.
+/// The operation of `x.T` and `x.mT`.
 pub(crate) fn transposed(axes: Transposed) -> Op {
     permuted_by(match axes {
         Transposed::All => Permutation::Reversed,

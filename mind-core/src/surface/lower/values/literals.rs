@@ -1,7 +1,7 @@
 //! Literals, and arithmetic on them, before their dtype is known.
 //!
-//! A literal takes its dtype from what it meets: the other operand, a declared type, a parameter. Until then it stands
-//! in a list, operands before what uses them; `tensors.rs` makes a tensor of it.
+//! A literal takes its dtype from its context: the other operand, a declared type or a parameter. Until then it is an
+//! entry of a list, in which operands precede their uses. `tensors.rs` converts it to a tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::map::{Map, Shapes};
 use crate::surface::ast::{BinaryOp, ExprId, Number, NumberValue, Plain};
 use crate::ty::{DType, Shape};
 
-/// A literal, by its position in the list.
+/// The index of a literal in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LiteralId(usize);
 
@@ -19,14 +19,14 @@ pub(crate) struct LiteralId(usize);
 #[derive(Clone, Debug)]
 pub(crate) struct Literal {
     pub(crate) kind: LiteralKind,
-    /// The expression that it is.
+    /// The expression of the literal.
     pub(crate) expr: ExprId,
     pub(crate) class: Class,
-    /// The dtype that a suffix in it gives.
+    /// The dtype that a suffix in it specifies.
     pub(crate) dtype: Option<DType>,
-    /// The extents, where it consists of numbers and arrays only.
+    /// The extents, if it consists of numbers and arrays only.
     pub(crate) extents: Option<Vec<i64>>,
-    /// Whether all of its numbers are known as Rust compiles, and every machine gives the same.
+    /// Whether all its numbers are known at compile time and have the same value on every machine.
     pub(crate) known: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum LiteralKind {
         lhs: LiteralId,
         rhs: LiteralId,
     },
-    /// A single number everywhere.
+    /// A tensor in which every element is the same number.
     Filled {
         value: LiteralId,
         shape: Shape,
@@ -54,13 +54,14 @@ pub(crate) enum LiteralKind {
 }
 
 impl Literal {
-    /// Whether it is one constant: a single number, worked out here, or an array of them.
+    /// Whether it is one constant: a number that is evaluated here, an array of numbers, or a filled tensor of known
+    /// shape.
     pub(crate) fn is_constant(&self) -> bool {
         let filled = matches!(&self.kind, LiteralKind::Filled { shape, .. } if shape.as_literals().is_some());
         self.known && (filled || self.extents.is_some())
     }
 
-    /// Whether arrays may hold it: numbers that are known, and integers that are not, for a shape is a list of dimensions.
+    /// Whether it may be an element of an array. Unknown integers may be, because a shape is a list of dimensions.
     pub(crate) fn stands_in_arrays(&self) -> bool {
         self.extents.is_some() && (self.known || self.class != Class::Float)
     }
@@ -71,7 +72,7 @@ impl Literal {
     }
 }
 
-/// Which dtypes a literal can have.
+/// The class of the dtypes that a literal can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Integer,
@@ -84,7 +85,7 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// That of arithmetic on both.
+    /// The class of arithmetic on both; `None` if the two do not combine.
     pub(crate) fn meet(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Any, class) | (class, Self::Any) => Some(class),
@@ -118,7 +119,7 @@ impl Class {
 #[derive(Default)]
 pub(crate) struct Literals {
     list: Vec<Literal>,
-    /// What has been made of them, so that a name bound to one is made once a dtype.
+    /// The constants made from literals. A name that is bound to a literal is converted once per dtype.
     pub(crate) made: BTreeMap<(LiteralId, DType), ValueId>,
 }
 
@@ -148,7 +149,7 @@ impl Literals {
         self.add(Literal { kind, expr, class: Class::Extent, dtype: None, extents, known })
     }
 
-    /// The value of a constant that is no dimension.
+    /// Adds the value of a constant that is not a dimension.
     pub(crate) fn plain(&mut self, plain: Plain, expr: ExprId) -> LiteralId {
         match plain {
             Plain::Number(number) => self.number(number, expr),
@@ -161,7 +162,7 @@ impl Literals {
         self.add(Literal { kind, expr, class: Class::Truth, dtype: None, extents, known: true })
     }
 
-    /// A sign before a literal, where that is a literal.
+    /// Applies a prefix operator to a literal; `None` if the result is not a literal.
     pub(crate) fn prefixed(&mut self, map: Map, operand: LiteralId, expr: ExprId) -> Option<LiteralId> {
         match (map, self.kind(operand)) {
             (Map::SIGN, _) => self.applied(map, vec![operand], expr),
@@ -170,11 +171,11 @@ impl Literals {
         }
     }
 
-    /// A function of numbers, or a sign before any literal; nothing where what it gives is of an element type of its own or it
-    /// does not take these.
+    /// Applies a function to numbers, or a sign to any literal. Returns `None` if the function does not take these
+    /// operands or if the element type of its result is not that of its operands.
     pub(crate) fn applied(&mut self, map: Map, operands: Vec<LiteralId>, expr: ExprId) -> Option<LiteralId> {
         let (row, of) = (map.row(), || operands.iter().map(|operand| self.get(*operand)));
-        // A conversion gives a type of its own, `f32` too.
+        // Both dtypes are tested: a conversion to `f32` keeps `f32` but not `f64`.
         let keeps = |dtype| row.takes(dtype) && row.result(dtype) == dtype;
         let is_own = keeps(DType::F32) && keeps(DType::F64) && row.shapes != Shapes::Choice;
         if !is_own || !(map == Map::SIGN || of().all(Literal::is_number)) {
@@ -203,7 +204,7 @@ impl Literals {
         }))
     }
 
-    /// Zeros or ones, of any dtype.
+    /// Adds zeros or ones of any dtype.
     pub(crate) fn zero_or_one(&mut self, one: bool, shape: Shape, expr: ExprId) -> LiteralId {
         let value = NumberValue::Integer(i64::from(one));
         let number = Number { text: if one { "1" } else { "0" }.to_owned(), value, suffix: None };
@@ -212,14 +213,14 @@ impl Literals {
         self.filled(value, shape, expr)
     }
 
-    /// A single number everywhere.
+    /// Adds a tensor in which every element is the number `value`.
     pub(crate) fn filled(&mut self, value: LiteralId, shape: Shape, expr: ExprId) -> LiteralId {
         let kind = LiteralKind::Filled { value, shape };
         let literal = Literal { kind, expr, extents: None, ..self.get(value).clone() };
         self.add(literal)
     }
 
-    /// The dtype it has where nothing else decides.
+    /// The dtype of the literal if its context does not decide it.
     pub(crate) fn default_dtype(&self, id: LiteralId) -> DType {
         let literal = self.get(id);
         literal.dtype.unwrap_or(match literal.class {
@@ -235,13 +236,13 @@ impl Literals {
         literal.dtype.map_or_else(|| literal.class.fits(dtype), |own| own == dtype)
     }
 
-    /// What it is, as a message says it: `an integer`, `f64`.
+    /// Its description for messages: `an integer`, `f64`.
     pub(crate) fn describe(&self, id: LiteralId) -> &'static str {
         let literal = self.get(id);
         literal.dtype.map_or(literal.class.name(), DType::name)
     }
 
-    /// How to write it for another dtype.
+    /// A suggestion how to write it for another dtype.
     pub(crate) fn rewrite(&self, id: LiteralId, dtype: DType) -> Option<String> {
         let literal = self.get(id);
         if dtype == DType::Bool {
@@ -275,12 +276,13 @@ impl Literals {
         }
     }
 
-    /// Whether it is one number with a point.
+    /// Whether it is a single number that is written as a float.
     pub(crate) fn is_float(&self, id: LiteralId) -> bool {
         matches!(&self.get(id).kind, LiteralKind::Number(number) if matches!(number.value, NumberValue::Float(_)))
     }
 
-    /// Those that `root` is made of, operands before what uses them; one that `is_leaf` is not looked into.
+    /// The literals of which `root` consists, including itself; operands precede their uses. A literal for which
+    /// `is_leaf` holds is not expanded.
     pub(crate) fn parts(&self, root: LiteralId, is_leaf: fn(&Literal) -> bool) -> Vec<LiteralId> {
         let (mut parts, mut rest) = (BTreeSet::new(), vec![root]);
         while let Some(id) = rest.pop() {
@@ -312,7 +314,7 @@ impl Literals {
         }
     }
 
-    /// Whether it is a list with packs, which is no tensor.
+    /// Whether it is a list with packs, which is not a tensor.
     pub(crate) fn is_shape(&self, id: LiteralId) -> bool {
         let literal = self.get(id);
         matches!(literal.kind, LiteralKind::Array(_)) && literal.extents.is_none()
@@ -331,12 +333,12 @@ impl Literals {
         &self.get(id).kind
     }
 
-    /// Which dtypes it can have where it has no suffix.
+    /// The class of the dtypes that it can have without a suffix.
     pub(crate) fn class(&self, id: LiteralId) -> Class {
         self.get(id).class
     }
 
-    /// The dtype that a suffix in it gives.
+    /// The dtype that a suffix in it specifies.
     pub(crate) fn suffix(&self, id: LiteralId) -> Option<DType> {
         self.get(id).dtype
     }
@@ -346,12 +348,12 @@ impl Literals {
         self.get(id).is_constant()
     }
 
-    /// The constants it is made of and the operations on them, operands before what uses them, ascending.
+    /// The constants in it and the operations on them, by ascending id: operands precede their uses.
     pub(crate) fn constant_parts(&self, id: LiteralId) -> Vec<LiteralId> {
         self.parts(id, Literal::is_constant)
     }
 
-    /// The shape of one constant whose extents are known.
+    /// The shape of a constant, if its extents are known.
     pub(crate) fn shape(&self, id: LiteralId) -> Option<Vec<i64>> {
         match &self.get(id).kind {
             LiteralKind::Filled { shape, .. } => shape.as_literals(),

@@ -1,4 +1,5 @@
-//! What both lowerings do with a body, node by node: they report mistakes, and look up names of extents and constants.
+//! The node-by-node lowering that both forms of the language share: error reporting, and lookup of extents and
+//! constants.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +14,19 @@ use crate::surface::lower::declarations::structure::StructType;
 
 /// A body that is being lowered.
 pub(crate) trait Lower: Expressions {
-    /// What each node that has been lowered stands for.
+    /// Mutable access to the values of the nodes that have been lowered.
     fn values_mut(&mut self) -> &mut Vec<Value<Self::Tensor>>;
 
     /// The variables in scope.
     fn names_mut(&mut self) -> &mut Names<Self::Tensor>;
 
-    /// The mistakes so far.
+    /// The errors so far.
     fn diags_mut(&mut self) -> &mut Diags;
 
-    /// The mistakes that have been reported and are not reported again.
+    /// The keys of errors that are reported only once.
     fn reported_mut(&mut self) -> &mut BTreeSet<String>;
 
-    /// A mistake inside of templates, reported at the call that led there.
+    /// Attributes an error inside of templates to the call that led there.
     fn at_call(&self, diag: Diag) -> Diag;
 
     /// The key of a name in the scope.
@@ -33,10 +34,10 @@ pub(crate) trait Lower: Expressions {
         name.to_string()
     }
 
-    /// Notes that the program names a field of a struct, which may be private in Rust.
+    /// Records that the program names a field of a struct, which may be private in Rust.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()>;
 
-    /// Remembers the value that a name is bound to.
+    /// Records the value that a name is bound to.
     fn note_binding(&mut self, _name: &Ident, _value: &Value<Self::Tensor>) {}
 
     /// Checks that two structs of one type have the same extents, where these are not known.
@@ -56,7 +57,7 @@ pub(crate) trait Lower: Expressions {
         })
     }
 
-    /// Reports a mistake and goes on.
+    /// Reports an error; lowering continues.
     fn report(&mut self, stop: Stop) {
         if let Stop::Mistake(diag) = stop {
             let diag = self.at_call(*diag);
@@ -64,7 +65,7 @@ pub(crate) trait Lower: Expressions {
         }
     }
 
-    /// Notes which fields a pattern names.
+    /// Records the fields that a pattern names.
     fn sees_in(&mut self, pattern: &Pattern, value: &Value<Self::Tensor>) {
         for (ty, field) in fields_in(pattern, value) {
             self.sees(&ty, field).unwrap_or_else(|stop| self.report(stop));
@@ -82,7 +83,7 @@ pub(crate) trait Lower: Expressions {
         }
     }
 
-    /// A mistake that is reported once, however often it is made: an undefined name.
+    /// An error that is reported once per `name`, even if it occurs again: for example an undefined name.
     fn once(&mut self, name: String, diag: impl FnOnce() -> Diag) -> Stop {
         if self.reported_mut().insert(name) { diag().into() } else { Stop::Poisoned }
     }
@@ -92,7 +93,7 @@ pub(crate) trait Lower: Expressions {
             return Ok(tuple);
         }
         let site = self.site(expr);
-        // Once: what is beyond the limits is often built on what was.
+        // Reported once: a tuple beyond the limits is often an element of another one.
         Err(self.once("(…)".to_owned(), || {
             let message = format!(
                 "a tuple exceeds the limit of {MAX_TUPLE_DEPTH} levels and {MAX_TUPLE_LEAVES} values in all"
@@ -101,7 +102,7 @@ pub(crate) trait Lower: Expressions {
         }))
     }
 
-    /// The extent or constant of this name; nothing where there is none.
+    /// The extent or constant of this name; `None` if neither exists.
     fn constant(&mut self, name: &str, expr: ExprId) -> Option<Lowered<Value<Self::Tensor>>> {
         let dims = self.dims();
         if let Some(dim) = dims.get(name) {

@@ -1,5 +1,5 @@
-//! What expressions stand for while a body is lowered: values, literals and arithmetic on them, attributes, structs of parameters. Both
-//! forms of the language use these.
+//! The values of expressions while a body is lowered: tensors, literals and arithmetic on them, attributes, structs of
+//! parameters. Both forms of the language use them.
 
 pub(crate) mod arithmetic;
 pub(crate) mod attributes;
@@ -26,10 +26,10 @@ use crate::surface::ast::ExprId;
 use crate::surface::lower::declarations::structure::{StructType, Structure};
 use crate::ty::DType;
 
-/// What an expression stands for.
+/// The value of an expression during lowering.
 #[derive(Clone, Debug)]
 pub(crate) enum Value<T = ValueId> {
-    /// Nothing: a mistake in it has been reported.
+    /// No value: an error in the expression has been reported.
     Poison,
     /// A tensor.
     Tensor(T),
@@ -39,21 +39,21 @@ pub(crate) enum Value<T = ValueId> {
     Tuple(Tuple<T>),
     /// A struct.
     Struct(Record<T>),
-    /// A word that an argument may be.
+    /// A word that is allowed as an argument.
     Word(Word),
 }
 
-/// A word that an argument may be.
+/// A word that is allowed as an argument, such as `same` or `f32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     Same,
     Valid,
     DType(DType),
-    /// The element type of what an argument of a template is, where that is not known.
+    /// The element type of a template argument whose type is not known.
     ElementsOf(ExprId),
     /// `..B` in a list.
     Pack,
-    /// A text in double quotes.
+    /// A string in double quotes.
     Text,
 }
 
@@ -78,20 +78,20 @@ pub(crate) struct Tuple<T = ValueId> {
     leaves: usize,
 }
 
-/// A value of a struct.
+/// A struct value.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<T = ValueId> {
     pub(crate) ty: Rc<StructType>,
-    /// In order; poison where a mistake in one has been reported.
+    /// The fields in order; poison where an error in one has been reported.
     pub(crate) fields: Rc<[Value<T>]>,
 }
 
-/// How deep tuples may nest, and how many values they may hold in all.
+/// Limits of a tuple: the nesting depth, and the number of values over all levels.
 pub(crate) const MAX_TUPLE_DEPTH: usize = 64;
 pub(crate) const MAX_TUPLE_LEAVES: usize = 4096;
 
 impl<T> Value<T> {
-    /// A tuple; nothing if it is beyond the limits.
+    /// Builds a tuple; `None` if it exceeds the limits.
     pub(crate) fn tuple(elements: Vec<Self>) -> Option<Self> {
         let (mut depth, mut leaves) = (0, 0);
         for element in &elements {
@@ -108,7 +108,7 @@ impl<T> Value<T> {
         (tuple.depth <= MAX_TUPLE_DEPTH && leaves <= MAX_TUPLE_LEAVES).then_some(Self::Tuple(tuple))
     }
 
-    /// The tensor that it is.
+    /// The tensor, if the value is one.
     pub(crate) fn tensor(&self) -> Option<T>
     where
         T: Copy,
@@ -119,7 +119,7 @@ impl<T> Value<T> {
         }
     }
 
-    /// The value of what has no result.
+    /// The value of an expression without a result: the empty tuple.
     pub(crate) fn unit() -> Self {
         Self::Tuple(Tuple { elements: Rc::new([]), depth: 1, leaves: 0 })
     }
@@ -130,7 +130,7 @@ impl<T> Value<T> {
 }
 
 impl<T: Copy> Value<T> {
-    /// The tensors in it, in order.
+    /// The tensors in the value, in order.
     pub(crate) fn leaves(&self) -> Vec<T> {
         let (mut leaves, mut rest) = (Vec::new(), vec![self]);
         while let Some(value) = rest.pop() {
@@ -144,7 +144,7 @@ impl<T: Copy> Value<T> {
         leaves
     }
 
-    /// A value of this structure, its tensors taken in order.
+    /// Builds a value of this structure; its leaves are taken from `tensors` in order.
     pub(crate) fn rebuilt(structure: &Structure, tensors: &mut dyn Iterator<Item = T>) -> Self {
         match structure {
             Structure::Value(_) => {
@@ -175,22 +175,22 @@ impl<T: Clone> Record<T> {
         })
     }
 
-    /// The record, if nothing in it is poison.
+    /// The record as a value; [`Stop::Poisoned`] if anything in it is poison.
     pub(crate) fn sound(&self) -> Lowered<Value<T>> {
         if self.is_poisoned() { Err(Stop::Poisoned) } else { Ok(Value::Struct(self.clone())) }
     }
 }
 
-/// Why an expression has no value.
+/// The reason that an expression has no value.
 pub(crate) enum Stop {
-    /// A part of it has none, which has been reported.
+    /// A part of the expression has no value; that error has been reported.
     Poisoned,
-    /// This.
+    /// An error that has not been reported yet.
     Mistake(Box<Diag>),
 }
 
 impl Stop {
-    /// A mistake with more said of it.
+    /// Changes the error, for example to add a note.
     pub(crate) fn map(self, change: impl FnOnce(Diag) -> Diag) -> Self {
         match self {
             Self::Poisoned => Self::Poisoned,
@@ -211,24 +211,24 @@ impl From<Option<Diag>> for Stop {
     }
 }
 
-/// A value, or why there is none.
+/// A value, or the reason that it does not exist.
 pub(crate) type Lowered<T> = Result<T, Stop>;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug)]
 pub(crate) enum Binding<T = ValueId> {
     /// The parameter at this position.
     Parameter(usize),
-    /// What a `let` bound.
+    /// A value that is bound to the name, for example by `let`.
     Local(Value<T>),
 }
 
-/// The variables in scope, each name with what it stood for before, innermost last.
+/// The variables in scope. Each name has a stack of bindings, the innermost last.
 pub(crate) struct Names<T = ValueId> {
     bindings: BTreeMap<String, Vec<Binding<T>>>,
-    /// The names bound since the first scope was entered.
+    /// The names of all current bindings, in the order in which they were bound.
     bound: Vec<String>,
-    /// How many names were bound as each open scope was entered.
+    /// The length of `bound` when each open scope was entered.
     scopes: Vec<usize>,
 }
 

@@ -1,4 +1,5 @@
-//! Structs of parameters that templates take, and what the library remembers of them: `net: P`, `state: optim::Adam<P>`.
+//! Structs of parameters as arguments of templates, and the library structs that are generic over them: `net: P`,
+//! `state: optim::Adam<P>`.
 
 use proc_macro2::Ident;
 
@@ -17,12 +18,12 @@ pub(crate) struct ParameterRef<'a> {
 }
 
 impl ParameterRef<'_> {
-    /// Its argument, as messages name it.
+    /// The name of its argument in messages.
     pub(crate) fn label(self) -> String {
         format!("argument `{}` of `{}`", self.parameter.name, self.template.full_name())
     }
 
-    /// A mistake in its argument, with the parameter as it is written.
+    /// Adds the declaration of the parameter to an error in its argument.
     pub(crate) fn declared(self, diag: Diag) -> Diag {
         let Self { template, parameter } = self;
         match template.home {
@@ -38,25 +39,25 @@ impl ParameterRef<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct TakesParams<'a> {
     pub(crate) param: ParameterRef<'a>,
-    /// `P`, the same struct wherever it is written.
+    /// `P`, which is the same struct at each use.
     pub(crate) class: &'a Ident,
-    /// The struct of the library over these parameters; nothing where it takes them themselves.
+    /// The library struct over these parameters; `None` if the template takes the parameters directly.
     pub(crate) state: Option<&'a Callee>,
 }
 
-/// Parameters in an argument.
+/// A struct of parameters in an argument.
 pub(crate) struct Params<T> {
-    /// The field of the argument that holds them; nothing where it is them itself.
+    /// The field of the argument that holds them; `None` if the argument itself is the struct.
     pub(crate) field: Option<Ident>,
     pub(crate) record: Record<T>,
 }
 
-/// What templates are given for structs of parameters.
+/// Reading of arguments that hold structs of parameters.
 pub(crate) trait ReadParams: Expressions {
-    /// The parameters in an argument: itself, or each of those that a struct of the library holds.
+    /// The structs of parameters in an argument: the argument itself, or each parameter field of a library struct.
     ///
-    /// They are of one struct, that which the class is `known` to be if another argument has told. `names` are those that the
-    /// template sees.
+    /// All of them must have one struct type. `known` is that type if an earlier argument has determined it. `names`
+    /// are the names that the template sees.
     fn params(
         &self,
         takes: TakesParams<'_>,

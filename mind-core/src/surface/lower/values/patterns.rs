@@ -1,4 +1,5 @@
-//! Patterns of templates' parameters: which arguments they take, and the names that they declare. The fields that patterns of `let` name.
+//! Patterns of template parameters: the arguments that they accept and the names that they declare. Also the fields
+//! that patterns of `let` name.
 
 use std::rc::Rc;
 
@@ -12,7 +13,7 @@ use crate::surface::ast::{
 use crate::surface::lower::declarations::structure::StructType;
 
 impl Formal {
-    /// Whether floats may be passed as tensors.
+    /// Whether the parameter accepts tensors of floats.
     pub(crate) fn may_be_floats(&self, template: &Template) -> bool {
         match self {
             Self::Any | Self::Params(_) | Self::State { .. } => true,
@@ -48,7 +49,7 @@ impl TensorPattern {
     }
 }
 
-/// The dimension of the template that a written one is by itself.
+/// The dimension of the template that `written` consists of, if it is a single such name.
 pub(super) fn symbol(template: &Template, written: &DimExpr) -> Option<String> {
     let [step] = &written.steps[..] else { return None };
     let DimStepKind::Name(name) = &step.kind else { return None };
@@ -61,7 +62,7 @@ pub(crate) fn declared_dims(template: &Template) -> impl Iterator<Item = String>
     dims.map(|declared| declared.name.to_string())
 }
 
-/// The names of a template that stand for dimensions and element types.
+/// The names that a template declares for dimensions and element types.
 pub(super) fn declared_names(template: &Template) -> impl Iterator<Item = String> {
     let declared = template.declared.iter();
     let declared = declared.filter(|declared| match declared.kind {
@@ -71,7 +72,7 @@ pub(super) fn declared_names(template: &Template) -> impl Iterator<Item = String
     declared.map(|declared| declared.name.to_string())
 }
 
-/// The packs that parameters of a template have.
+/// The named packs in the parameter patterns of a template.
 pub(super) fn packs(template: &Template) -> impl Iterator<Item = String> {
     let patterns = template.parameters.iter().filter_map(|parameter| parameter.takes.pattern());
     patterns.filter_map(|pattern| match &pattern.pack {
@@ -80,7 +81,7 @@ pub(super) fn packs(template: &Template) -> impl Iterator<Item = String> {
     })
 }
 
-/// The fields that a pattern names of a value, with the struct of each.
+/// The struct fields that a pattern names, each with the type of its struct.
 pub(crate) fn fields_in<'p, T: Clone>(
     pattern: &'p Pattern,
     value: &Value<T>,

@@ -1,4 +1,5 @@
-//! `pullback(y, dy) { … }`: binds the result and its cotangent, and checks that the body has one value per parameter of floats.
+//! `pullback(y, dy) { … }`: binds the result and its cotangent, and checks that the body has one value per
+//! floating-point parameter.
 
 use std::mem;
 
@@ -12,11 +13,12 @@ use crate::ty::DType;
 pub(crate) struct Pullback<T, FormData> {
     /// The function or template.
     pub(crate) name: String,
-    /// The names inside. While the body is lowered, the names around it.
+    /// The names inside the pullback. While the body is lowered: the names around it.
     pub(crate) names: Names<T>,
-    /// The result and its cotangent, or nothing if the result or a parameter has a mistake.
+    /// The result and its cotangent; `None` if there is an error in the result or in a parameter.
     pub(crate) result: Option<[Value<T>; 2]>,
-    /// The parameters of floats, in order, with their values. A constant argument has none, and its cotangent is dropped.
+    /// The floating-point parameters, in order, with their values. A constant argument has none, and its cotangent is
+    /// dropped.
     pub(crate) wanted: Vec<(String, Option<Value<T>>)>,
     /// Further data of a pullback in this form of the language.
     pub(crate) form_data: FormData,
@@ -30,7 +32,7 @@ pub(crate) trait Pullbacks: Lower {
     /// The pullbacks whose bodies are being lowered, innermost last.
     fn pullbacks_mut(&mut self) -> &mut Vec<Pullback<Self::Tensor, Self::PullbackData>>;
 
-    /// Begins the pullback of the function or template that is being lowered; `of` is its result.
+    /// Begins the pullback of the function or template that is being lowered. `of` is the result of that function.
     fn begin_pullback(
         &mut self,
         names: [&Pattern; 2],
@@ -38,7 +40,8 @@ pub(crate) trait Pullbacks: Lower {
         expr: ExprId,
     ) -> Pullback<Self::Tensor, Self::PullbackData>;
 
-    /// The cotangent of a parameter, as tensors. Messages name it by `what`.
+    /// Checks the value `flow` that the body gives for a parameter. Returns it as the tensors of the parameter's
+    /// cotangent. Messages call it `what`.
     fn flow(
         &mut self,
         flow: (&Value<Self::Tensor>, ExprId),
@@ -76,7 +79,7 @@ pub(crate) trait Pullbacks: Lower {
         self.end_pullback(pullback, flows, expr)
     }
 
-    /// The cotangents of the parameters of floats, one part of the value each.
+    /// The cotangents of the floating-point parameters, one per part of the value `tail`.
     fn flows(
         &mut self,
         pullback: &Pullback<Self::Tensor, Self::PullbackData>,
@@ -113,7 +116,7 @@ pub(crate) trait Pullbacks: Lower {
     }
 }
 
-/// The error for a pullback with more or fewer values than parameters of floats.
+/// The error for a pullback whose number of values is not the number of floating-point parameters.
 fn miscounted<T>(name: &str, found: usize, wanted: &[(String, T)], site: Site) -> Diag {
     let names: Vec<_> = wanted.iter().map(|(parameter, _)| format!("`{parameter}`")).collect();
     let (values, needed, names) =

@@ -16,11 +16,11 @@ pub(crate) trait Records: Tensors {
         _given: &[Option<&FieldValue>],
         _rest: Option<&Record<Self::Tensor>>,
     ) -> Lowered<(Vec<Dim>, bool)> {
-        // Only Rust knows them.
+        // Only Rust knows the extents.
         Ok((definition.symbols.iter().cloned().map(Dim::symbol).collect(), true))
     }
 
-    /// A value as this type.
+    /// Converts the value of a field to its declared type.
     fn given(
         &mut self,
         found: &Value<Self::Tensor>,
@@ -31,12 +31,12 @@ pub(crate) trait Records: Tensors {
         self.coerce(found, ty, expr, what)
     }
 
-    /// An error about the value of a field, with a note at the declaration of the field.
+    /// Adds a note at the declaration of the field to an error about its value.
     fn at_declaration(diag: Diag, _field: &Field) -> Diag {
         diag
     }
 
-    /// Emits a check that each dimension of a struct has one extent in all fields, if types are not known.
+    /// Emits a check that each dimension of a struct has the same extent in all fields, if types are not known.
     fn check_extents(
         &mut self,
         _record: &Record<Self::Tensor>,

@@ -8,7 +8,7 @@ use crate::surface::ast::{BinaryOp, Number, NumberValue};
 use crate::ty::{DType, Shape};
 
 impl Scalar {
-    /// The number, which is in range.
+    /// Converts a written number, which is in the range of the dtype.
     pub(crate) fn written(number: &Number, dtype: DType) -> Self {
         match &number.value {
             NumberValue::Float(digits) => match_dtype!(dtype, T {
@@ -18,7 +18,7 @@ impl Scalar {
             NumberValue::Integer(value) => match_dtype!(dtype, T {
                 truths => (*value != 0).into(),
                 integers => T::try_from(*value).unwrap_or_default().into(),
-                // Zeros and ones only: other integers do not fit a float.
+                // Only zeros and ones: no other integer literal fits a float.
                 floats => (*value as T).into(),
             }),
         }
@@ -28,7 +28,7 @@ impl Scalar {
         Op::Const(Const::new(self.data(), Shape::scalar()))
     }
 
-    /// Nothing where the operation is not one of the dtype.
+    /// Applies a binary operator; `None` if the dtype does not have the operation.
     pub(crate) fn binary(self, op: BinaryOp, other: Self) -> Option<Self> {
         let BinaryOp::Map(map) = op else { return None };
         Self::of_function(map.row(), &[self, other])

@@ -1,6 +1,7 @@
-//! Inlined templates: what a call gives is held against what the template takes, and the body is lowered where it is called.
+//! Inlined templates: the arguments of a call are matched against the parameters of the template, and the body is
+//! lowered at the call.
 //!
-//! Where the types of arguments are not known, each demand becomes a check that is made as soon as they are.
+//! Where the types of arguments are not known, each demand becomes a check that runs as soon as they are.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -28,21 +29,21 @@ use crate::ty::{DType, Type};
 /// The body of a template that is being lowered.
 pub(crate) struct Frame<T, FormData> {
     pub(crate) template: Rc<Template>,
-    /// An argument for each parameter; none while the template is checked by itself.
+    /// One argument per parameter; empty while the template is checked without a call.
     pub(crate) arguments: Vec<ExprId>,
-    /// Where the body begins, behind the arguments.
+    /// The node that begins the body, after the arguments.
     pub(crate) enter: ExprId,
-    /// The call; nothing while the template is checked by itself.
+    /// The call; `None` while the template is checked without a call.
     pub(crate) site: Option<Site>,
-    /// What each parameter stands for, poison where a mistake hides that.
+    /// The value of each parameter; poison where an error hides it.
     pub(crate) values: Vec<Value<T>>,
-    /// What the names around the call stand for.
+    /// The variables in scope around the call.
     pub(crate) outside: Names<T>,
-    /// The names in dimensions inside.
+    /// The names that dimensions in the body may use.
     pub(crate) dims: DimNames,
-    /// The element types that variables of the template stand for.
+    /// The element types of the template's type variables.
     pub(crate) elements: BTreeMap<String, Word>,
-    /// What is done field by field.
+    /// The state of a call that is lowered once for each field of a struct.
     pub(crate) fields: Option<Fields<T>>,
     /// Further data of a call in this form of the language.
     pub(crate) form_data: FormData,
@@ -53,7 +54,7 @@ impl<T, FormData> Frame<T, FormData> {
         self.template.full_name()
     }
 
-    /// The parameters with what they stand for, before the body hides one of them.
+    /// The parameters with their values, as they are before the body shadows any of them.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&TemplateParameter, &Value<T>)> {
         self.template.parameters.iter().zip(&self.values)
     }
@@ -64,20 +65,20 @@ impl<T, FormData> Frame<T, FormData> {
 pub(crate) struct DeducedFrom<T> {
     pub(crate) tensor: T,
     pub(crate) argument: ExprId,
-    /// How many axes its pattern writes.
+    /// The number of axes that its pattern lists.
     pub(crate) last: usize,
 }
 
-/// What the names of a template stand for in a call, and the argument that each is deduced from.
+/// The meaning of the names of a template in a call, and the argument from which each is deduced.
 pub(crate) struct Deduced<T> {
     dims: BTreeMap<String, (Dim, DeducedFrom<T>)>,
-    /// Nothing for a pack that only numbers were given for, which have no dimensions.
+    /// `None` for a pack to which only numbers were passed: they have no dimensions.
     packs: BTreeMap<String, Option<DeducedFrom<T>>>,
     elements: BTreeMap<String, DeducedFrom<T>>,
-    /// The element types that literals have by themselves, where no tensor decides.
+    /// The default element types of literals, for type variables that no tensor determines.
     literals: BTreeMap<String, DType>,
     params: BTreeMap<String, GivenParams<T>>,
-    /// The axes that are no names by themselves.
+    /// The axes whose extent is not a single name.
     computed: Vec<Computed<T>>,
 }
 
@@ -94,14 +95,15 @@ impl<T> Default for Deduced<T> {
     }
 }
 
-/// Parameters that an argument is, or that it holds.
+/// A struct of parameters: an argument, or a field of one.
 pub(crate) struct GivenParams<T> {
     record: Record<T>,
     text: String,
     argument: ExprId,
 }
 
-/// An axis whose extent is written as arithmetic on names: of which parameter, and which of its pattern.
+/// An axis whose extent is written as arithmetic on names: the position of its parameter, and its position in the
+/// pattern.
 pub(crate) struct Computed<T> {
     parameter: usize,
     position: usize,
@@ -116,27 +118,28 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// The templates whose bodies are being lowered, innermost last.
     fn frames(&self) -> &Vec<Frame<Self::Tensor, Self::FormData>>;
 
-    /// The same, to add to them.
+    /// Mutable access to [`Self::frames`].
     fn frames_mut(&mut self) -> &mut Vec<Frame<Self::Tensor, Self::FormData>>;
 
-    /// Lowers a node that does not end the body of a template.
+    /// Lowers a node other than the end of a template body.
     fn node(&mut self, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
 
-    /// The further data of a call whose arguments are lowered.
+    /// Makes the further data of a call whose arguments have been lowered.
     fn form_data(&mut self, template: &Template, arguments: &[ExprId]) -> Self::FormData;
 
-    /// Goes from the functions around a call to those that the template sees, or back.
+    /// Switches from the functions that are visible at a call to those that are visible in the template, or back.
     fn change_scope(&mut self, _form_data: &mut Self::FormData) {}
 
-    /// What an argument is bound to that is no value by itself.
+    /// The binding of a parameter that is not bound to the value of its argument.
     fn bound_otherwise(_form_data: &Self::FormData, _parameter: usize) -> Option<Binding<Self::Tensor>> {
         None
     }
 
-    /// The names in dimensions that a template sees.
+    /// The names that dimensions in a template may use.
     fn home(&self, template: &Template) -> DimNames;
 
-    /// A literal as a tensor that a pattern takes, beside the first argument of its element type if there is one.
+    /// Converts a literal to a tensor that the pattern accepts. `first` is the first argument with the same type
+    /// variable, if any.
     fn given_literal(
         &mut self,
         literal: (LiteralId, ExprId),
@@ -144,7 +147,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         first: Option<DeducedFrom<Self::Tensor>>,
     ) -> Lowered<Self::Tensor>;
 
-    /// Whether an argument is what its parameter demands, in terms of others: an error if not, or a check where that is not known.
+    /// Checks a demand of a parameter on its argument, which may refer to other arguments. Returns an error if the
+    /// demand does not hold; emits a check if that is not known.
     fn demand(
         &mut self,
         param: ParameterRef<'_>,
@@ -156,13 +160,14 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     /// The element type of an argument.
     fn element_type(&self, from: DeducedFrom<Self::Tensor>) -> Word;
 
-    /// The extent of an axis of an argument, counted from the last, which is 1.
+    /// The extent of an axis of an argument. Axes count from the last, which is 1.
     fn extent(&mut self, name: &str, from: DeducedFrom<Self::Tensor>, axis: usize) -> Dim;
 
-    /// The extents of an argument before those that its pattern writes.
+    /// The leading extents of an argument: those before the axes that its pattern lists.
     fn leading(&mut self, name: &str, from: DeducedFrom<Self::Tensor>) -> Vec<Dim>;
 
-    /// What a call gives for a field of this type, which has the extents of the field of an argument.
+    /// Converts the result of a call for one field to a tensor of this type. It has the extents of the corresponding
+    /// field of an argument, `like`.
     fn result_of_field(
         &mut self,
         result: &Value<Self::Tensor>,
@@ -185,7 +190,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                 _ => self.node(expr).map(Some),
             };
             let Some(value) = value.transpose() else {
-                // The next field of a struct.
+                // The body is lowered again, for the next field of a struct.
                 let frame = self.frames().last().expect("what is done field by field is done in a template");
                 index = frame.enter.index() + 1;
                 self.values_mut().truncate(index);
@@ -197,7 +202,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         }
     }
 
-    /// Binds the arguments of a template, none of which is known while the template is checked by itself.
+    /// Begins a template: binds its arguments. They are unknown while the template is checked without a call.
     fn enter_template(&mut self, template: &Rc<Template>, arguments: &[Option<ExprId>], enter: ExprId) {
         let is_call = !arguments.is_empty() || template.parameters.is_empty();
         let given = arguments.iter().map(|argument| argument.expect("what has no argument has a default"));
@@ -224,7 +229,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         self.frames_mut().push(frame);
     }
 
-    /// The value of a call, or nothing where the body is to be lowered again, for the next field of a struct.
+    /// Ends a template. Returns the value of the call, or `None` if the body has to be lowered again for the next field
+    /// of a struct.
     fn leave_template(
         &mut self,
         tail: Option<ExprId>,
@@ -232,7 +238,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     ) -> Lowered<Option<Value<Self::Tensor>>> {
         let value = tail.map_or_else(Value::unit, |tail| self.value(tail).clone());
         let mut frame = self.frames_mut().pop().expect("a body of a template is left once it was entered");
-        // Mistakes in an argument are reported outside of the body.
+        // Errors in an argument are reported in the scope of the caller.
         self.change_scope(&mut frame.form_data);
         let Some(fields) = &mut frame.fields else {
             *self.names_mut() = frame.outside;
@@ -258,7 +264,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         }
     }
 
-    /// The structs that a call gives which was made field by field: one, or of a tuple one each.
+    /// Assembles the results of a call that was lowered field by field: one struct, or one struct per element of a
+    /// tuple.
     fn assembled(
         &mut self,
         name: &str,
@@ -290,14 +297,14 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         Ok(Value::rebuilt(&fields.structure, &mut tensors.into_iter()))
     }
 
-    /// What the names in a template mean in a call; nothing where an argument is none that it takes.
+    /// Binds the names of a template for a call. Returns `None` if an argument does not fit its parameter.
     fn bound(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Option<Names<Self::Tensor>> {
         let template = &*frame.template.clone();
         let (mut deduced, mut is_sound) = (Deduced::default(), true);
         let mut values = vec![Value::Poison; template.parameters.len()];
         let is_literal = |argument: ExprId| matches!(self.value(argument), Value::Literal(_));
         let given = frame.arguments.iter().copied().enumerate();
-        // Literals come last, with the element types that the others tell.
+        // Literals come last: their element types may be determined by the other arguments.
         let (last, first): (Vec<_>, Vec<_>) = given.partition(|(_, argument)| is_literal(*argument));
         for (position, argument) in first.into_iter().chain(last) {
             if Self::bound_otherwise(&frame.form_data, position).is_some() {
@@ -342,7 +349,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         Some(names)
     }
 
-    /// The names in a template of which nothing is known.
+    /// Binds the names of a template whose arguments are unknown.
     fn unbound(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Names<Self::Tensor> {
         let template = &*frame.template;
         let mut names = Names::default();
@@ -356,7 +363,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         names
     }
 
-    /// The value of an argument, if it is what the parameter takes.
+    /// The value of an argument; an error if the parameter does not accept it.
     fn passed(
         &mut self,
         template: &Template,
@@ -439,7 +446,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         param.declared(Diag::new(Code::E2001, self.site(argument), message))
     }
 
-    /// A struct of parameters, or one of the library over them.
+    /// Checks an argument for a struct of parameters, or for a library struct that is generic over one.
     fn given_params(
         &mut self,
         takes: TakesParams<'_>,
@@ -474,7 +481,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         Ok(value)
     }
 
-    /// What a pattern demands of an argument by itself and beside those before it, and what names it gives a meaning.
+    /// Checks the demands of a pattern on an argument, alone and together with the arguments before it. Deduces the
+    /// names that the pattern is the first to use.
     fn deduce(
         &mut self,
         param: ParameterRef<'_>,
@@ -528,7 +536,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         Ok(())
     }
 
-    /// Checks an axis whose extent others tell, once all names are known.
+    /// Checks an axis with a computed extent, once all names are known.
     fn computed(
         &mut self,
         template: &Template,
@@ -544,7 +552,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         self.demand(ParameterRef { template, parameter }, computed.from, demand, &[])
     }
 
-    /// The field of an argument that a tensor is, if the argument is a struct.
+    /// The path of the field of a struct argument that a tensor is; `None` if the argument is not a struct.
     fn field_text(&self, tensor: Self::Tensor, argument: ExprId) -> Option<String> {
         let value @ Value::Struct(record) = self.value(argument) else { return None };
         let position = value.leaves().iter().position(|leaf| *leaf == tensor)?;

@@ -1,6 +1,6 @@
 //! Values as tensors: literals get element types, and values are compared with declared types.
 //!
-//! If the types of tensors are not known, the comparison becomes a check that is made once they are known.
+//! If the types of tensors are not known, the comparison becomes a check that runs once they are known.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,8 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         expr: ExprId,
     ) -> Lowered<Self::Tensor>;
 
-    /// One constant, or a dimension that is known as the program runs; an error for an array of these.
+    /// Makes a tensor of one constant, or of a dimension that is known only at run time. Returns an error for an array
+    /// of such dimensions.
     fn constant_part(&mut self, id: LiteralId, dtype: Self::ElementType) -> Lowered<Self::Tensor>;
 
     /// A tensor that is filled with a number.
@@ -40,7 +41,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         expr: ExprId,
     ) -> Lowered<Self::Tensor>;
 
-    /// The tensor that was made of a literal of this element type before.
+    /// The tensor that was made earlier from a literal with this element type.
     fn made_before(&self, _id: LiteralId, _dtype: Self::ElementType) -> Option<Self::Tensor> {
         None
     }
@@ -56,7 +57,8 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
     /// The declared type of a `let`.
     fn declared_type(&self, ty: &TypeExpr) -> Lowered<Structure>;
 
-    /// Compares a tensor, which may have been a literal, with a declared type: an error, or a check if its type is not known.
+    /// Compares a tensor, which may have been a literal, with a declared type. Returns an error if they differ; emits a
+    /// check if the type of the tensor is not known.
     fn check_type(
         &mut self,
         found: (Self::Tensor, Option<LiteralId>),
@@ -65,11 +67,11 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         what: &str,
     ) -> Lowered<()>;
 
-    /// The tensor that a literal is, which fits the element type: one instruction where it is one constant, else one for each
-    /// part and operation.
+    /// Converts a literal to a tensor; it fits the element type. A constant becomes one instruction. Otherwise each
+    /// part and each operation becomes one instruction.
     fn materialise(&mut self, id: LiteralId, dtype: impl Into<Self::ElementType>) -> Lowered<Self::Tensor> {
         let (dtype, mut made) = (dtype.into(), BTreeMap::new());
-        // Ascending, which is the order in which they were written.
+        // Ascending ids are the order in which the parts were written.
         for part in self.literals().constant_parts(id) {
             let tensor = match self.made_before(part, dtype) {
                 Some(before) => before,
@@ -84,7 +86,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         Ok(made[&id])
     }
 
-    /// The tensor of a literal whose parts are made.
+    /// Converts a literal whose parts have been converted.
     fn materialise_part(
         &mut self,
         id: LiteralId,
@@ -113,7 +115,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         }
     }
 
-    /// The tensor that a value is; a literal gets `dtype`, or its own default without one.
+    /// The value as a tensor. A literal gets `dtype`, or its default dtype if `dtype` is `None`.
     fn tensor(&mut self, expr: ExprId, dtype: Option<DType>) -> Lowered<Self::Tensor> {
         match *self.value(expr) {
             Value::Poison => Err(Stop::Poisoned),
@@ -127,7 +129,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         }
     }
 
-    /// Gives literals their own element types.
+    /// Gives the literals in a value their default element types.
     fn infer(&mut self, value: Value<Self::Tensor>, expr: ExprId) -> Lowered<Value<Self::Tensor>> {
         match value {
             Value::Poison => Err(Stop::Poisoned),
@@ -168,7 +170,8 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         self.bind(pattern, value, expr);
     }
 
-    /// Checks that a value has a declared type, giving literals in it their element types; `what` says whose type it is.
+    /// Checks that a value has a declared type, and gives literals in it their element types. Messages call the value
+    /// `what`.
     fn coerce(
         &mut self,
         value: &Value<Self::Tensor>,
@@ -207,7 +210,8 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
         }
     }
 
-    /// A struct that is to be of a type: of the same definition, with dimensions that are the same or are checked.
+    /// Checks that a struct has a type. The definition must be the same. Dimensions must be equal; if some are not
+    /// known, their equality becomes a check.
     fn as_struct(
         &mut self,
         record: &Record<Self::Tensor>,
