@@ -430,7 +430,7 @@ element_types!(all => elements!);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("[{code}] {message}")]
 pub struct RunError {
-    /// The stable number.
+    /// The stable error code.
     pub code: Code,
     /// The description of the failure.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Which values a parameter reaches in a differentiable way, and how to tell a user where the way is and where it ends.
+//! Finds the values that a parameter reaches through differentiable operations, and describes their paths in errors.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,15 @@ use crate::{
     ops::Derivative,
 };
 
-/// The values of a module on a differentiable way from some of its inputs.
+/// The values of a module on a differentiable path from some of its inputs.
 pub(super) struct Activity<'a> {
     module: &'a Module,
     active: Vec<bool>,
 }
 
 impl<'a> Activity<'a> {
-    /// The floats that depend on `inputs` through operations that have a derivative or should have one.
+    /// Finds the floats that depend on `inputs` through operations that have a derivative, or whose derivative is
+    /// unsupported.
     pub(super) fn new(module: &'a Module, inputs: impl IntoIterator<Item = ValueId>) -> Self {
         let mut active = vec![false; module.insts().len()];
         for input in inputs {
@@ -35,7 +36,7 @@ impl<'a> Activity<'a> {
         self.active[value.index()]
     }
 
-    /// E5001 for an operation.
+    /// Returns E5001 for the operation of `value`.
     pub(super) fn unsupported(&self, value: ValueId) -> AutodiffError {
         AutodiffError::UnsupportedOp {
             op: self.module.inst(value).op.info().name,
@@ -44,14 +45,14 @@ impl<'a> Activity<'a> {
         }
     }
 
-    /// E5004 for an operation, with what is wrong.
+    /// Returns E5004 for the operation of `value`, with a description of the problem.
     pub(super) fn unsupported_shape(&self, value: ValueId, problem: String) -> AutodiffError {
         let (name, path) = (self.module.inst(value).op.info().name, self.path(value));
         AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it stands on the path {path}"))
     }
 
-    /// The shortest way from an output through `value` to a parameter, `%7 Mul <- %4 Conv2d <- %0 x`; up to `value` where
-    /// it does not depend on one.
+    /// The shortest path from an output through `value` to a parameter, such as `%7 Mul <- %4 Conv2d <- %0 x`. It ends
+    /// at `value` if `value` depends on no parameter.
     pub(super) fn path(&self, value: ValueId) -> String {
         let on_the_way = |through: ValueId| self.is_active(through) || !self.is_active(value);
         let parameter = |value: ValueId| self.is_active(value) && self.module.inst(value).op.is_input();
@@ -64,7 +65,8 @@ impl<'a> Activity<'a> {
         self.describe(&path, at)
     }
 
-    /// Whether an input reaches an output where what is constant between jumps is passed through: its derivative is 0.
+    /// Whether an input reaches an output if the path may pass through piecewise constant functions. An input that
+    /// reaches an output only in this way has the derivative 0.
     pub(super) fn is_flat(&self, input: ValueId) -> bool {
         let mut reached = vec![false; self.module.insts().len()];
         reached[input.index()] = self.module.ty(input).dtype.is_float();
@@ -80,7 +82,7 @@ impl<'a> Activity<'a> {
         self.module.outputs().iter().any(|output| reached[output.index()])
     }
 
-    /// E5005 for a float input that got no cotangent.
+    /// Returns E5005 for a float input that has no cotangent.
     pub(super) fn unreached(&self, input: ValueId, cotangents: &[Option<ValueId>]) -> AutodiffError {
         let (module, name) = (self.module, self.describe_value(input));
         let outputs = if module.outputs().len() == 1 { "the output" } else { "any output" };
@@ -88,7 +90,7 @@ impl<'a> Activity<'a> {
             AutodiffError::NotDifferentiable { input, problem: format!("`{name}` does not reach {outputs}") };
         let Some(leads) = self.leading_to_outputs(input) else { return none };
 
-        // A value on the way from the input stops the cotangent where it has one, or would, and its operand has none.
+        // The cotangent stops at a consumer whose active operand has none, if the consumer has one or is not active.
         let from_input = Activity::new(module, [input]);
         let stops = |consumer: ValueId, operand: ValueId| {
             let ends = !from_input.is_active(consumer) || cotangents[consumer.index()].is_some();
@@ -119,7 +121,7 @@ impl<'a> Activity<'a> {
         AutodiffError::NotDifferentiable { input, problem }
     }
 
-    /// The name of an input; the number of any other value.
+    /// The name of an input, or the number of any other value.
     pub(super) fn describe_value(&self, value: ValueId) -> String {
         match input_name(self.module.inst(value)) {
             Some(name) => name.to_owned(),
@@ -127,7 +129,7 @@ impl<'a> Activity<'a> {
         }
     }
 
-    /// The values that depend on `input` in any way and lead to an output; nothing if no output does.
+    /// The values that depend on `input` in any way and lead to an output; `None` if no output depends on it.
     fn leading_to_outputs(&self, input: ValueId) -> Option<Vec<bool>> {
         let insts = self.module.insts();
         let mut depends = vec![false; insts.len()];
@@ -149,7 +151,7 @@ impl<'a> Activity<'a> {
         leads[input.index()].then_some(leads)
     }
 
-    /// The shortest way down the operands from one of `starts`, over what `through` allows, to what is `wanted`.
+    /// The shortest path along operands from one of `starts` to a `wanted` value, over values that `through` allows.
     fn shortest(
         &self,
         starts: &[ValueId],
@@ -181,7 +183,7 @@ impl<'a> Activity<'a> {
         None
     }
 
-    /// A path in words; of a long one the ends and what surrounds position `at`.
+    /// Formats a path. A long path is cut to its ends and the values around position `at`.
     fn describe(&self, path: &[ValueId], at: usize) -> String {
         let shown = |position: usize| {
             path.len() <= 10 || position < 3 || position + 2 >= path.len() || position.abs_diff(at) <= 1
@@ -204,9 +206,9 @@ impl<'a> Activity<'a> {
     }
 }
 
-/// Whether a result can depend on an operand in a differentiable way.
+/// Whether the results of an instruction can depend on its operands in a differentiable way.
 fn passes(inst: &Inst) -> bool {
-    // Of a loop other results than the first may be floats.
+    // `inst.ty` is the type of the first result. Further results of a loop may be floats.
     let is_loop = inst.op.as_loop().is_some();
     (inst.ty.dtype.is_float() || is_loop)
         && match inst.op.info().derivative {

@@ -1,7 +1,7 @@
-//! What derivatives need and Core v1 has no operation for, made of Core v1 operations.
+//! Expresses in Core v1 the operations that derivatives need and Core v1 lacks.
 //!
-//! No constant here grows faster than the sum of the extents: constants of many elements are filled by one, or hold one
-//! element a position of a single axis. Masks are exactly 0 or 1.
+//! The data of a constant grows no faster than the sum of the extents. A constant of many elements repeats one number,
+//! or holds one element per position of a single axis. Masks are exactly 0 or 1.
 
 use mind_shape::match_dtype;
 
@@ -17,10 +17,11 @@ use crate::{
 
 type Emitted = Result<ValueId, AutodiffError>;
 
-/// 1 where `x > 0`, else 0, NaN included: `1 - relu(1 - relu((x * B) * B))`.
+/// 1 where `x > 0`, else 0, also for NaN: `1 - relu(1 - relu((x * B) * B))`.
 ///
-/// `B` is the largest power of two of the type, so twice multiplied by it the smallest subnormal exceeds 1: 2^-149 becomes
-/// 2^105, 2^-1074 becomes 2^972. Both multiplications must happen as written: `B * B` is infinite, and `0 * (B * B)` NaN.
+/// `B` is the largest power of two of the type. The smallest subnormal multiplied by it twice exceeds 1: 2^-149 becomes
+/// 2^105, 2^-1074 becomes 2^972. The multiplications must not be reassociated: `B * B` is infinite, and `0 * (B * B)`
+/// is NaN.
 pub(super) fn positive_mask(builder: &mut Builder, x: ValueId) -> Emitted {
     let dtype = builder.ty(x).dtype;
     let largest = if dtype == DType::F32 { 2f64.powi(127) } else { 2f64.powi(1023) };
@@ -30,7 +31,7 @@ pub(super) fn positive_mask(builder: &mut Builder, x: ValueId) -> Emitted {
     formula(builder, "one - relu(one - relu(x * largest * largest))", &names)
 }
 
-/// A constant filled with one number; every extent is known.
+/// A constant that repeats one number. All extents must be literals.
 pub(super) fn filled(builder: &mut Builder, ty: &Type, value: f64) -> Emitted {
     if ty.rank() == 0 {
         return Ok(builder.constant(ty.dtype, value));
@@ -38,12 +39,12 @@ pub(super) fn filled(builder: &mut Builder, ty: &Type, value: f64) -> Emitted {
     constant(builder, TensorData::splat(ty.dtype, value), ty.shape.clone())
 }
 
-/// Zeros of the type of `x`, whatever `x` holds: `relu(-relu(x))`.
+/// Zeros of the type of `x`, whatever its elements are: `relu(-relu(x))`.
 pub(super) fn zeros_like(builder: &mut Builder, x: ValueId) -> Emitted {
     formula(builder, "relu(-relu(x))", &[("x", x)])
 }
 
-/// As many ones as `of` has positions along an axis, whatever it holds.
+/// A vector of ones with the extent of an axis of `of`, whatever the elements of `of` are.
 pub(super) fn ones_along(builder: &mut Builder, of: ValueId, axis: usize) -> Emitted {
     let others: Vec<i64> = (0..builder.ty(of).rank() as i64).filter(|other| *other != axis as i64).collect();
     let mut zeros = zeros_like(builder, of)?;
@@ -54,7 +55,7 @@ pub(super) fn ones_along(builder: &mut Builder, of: ValueId, axis: usize) -> Emi
     formula(builder, "zeros + 1.0", &[("zeros", zeros)])
 }
 
-/// The same elements in another shape, which may be the one they have.
+/// Reshapes a value to a shape, which may be the one it has.
 pub(super) fn reshaped(builder: &mut Builder, value: ValueId, shape: Shape) -> Emitted {
     if builder.ty(value).shape == shape {
         Ok(value)
@@ -63,10 +64,10 @@ pub(super) fn reshaped(builder: &mut Builder, value: ValueId, shape: Shape) -> E
     }
 }
 
-/// Zeros of `extents` with `dy` at the strided box `(starts, ends, steps)`, one axis after the other.
+/// Zeros of shape `extents` with `dy` in the strided box `(starts, ends, steps)`, spread one axis after the other.
 ///
-/// An axis of more than one position is spread by gathering rows of `dy`, any row where none belongs; then a 0/1 constant
-/// clears what does not. An axis of one position is spread by that multiplication alone.
+/// An axis of more than one position is spread by gathering rows of `dy`. Positions outside the box get row 0, which a
+/// product with a 0/1 constant then clears. An axis of one position is spread by that product alone.
 pub(super) fn place(
     builder: &mut Builder,
     dy: ValueId,
@@ -95,7 +96,7 @@ pub(super) fn place(
     Ok(placed)
 }
 
-/// The positions `rows` of an axis.
+/// Gathers the positions `rows` of an axis.
 fn gather_axis(builder: &mut Builder, value: ValueId, axis: usize, rows: Vec<i64>) -> Emitted {
     let shape = Shape::literal(&[rows.len() as i64]);
     let rows = constant(builder, rows.into(), shape)?;
@@ -107,9 +108,10 @@ fn gather_axis(builder: &mut Builder, value: ValueId, axis: usize, rows: Vec<i64
     typed::swapped(builder, gathered, 0, axis)
 }
 
-/// Zeros of `extents` with the rows of `updates` added at `indices`: a matrix product with a one-hot matrix.
+/// Zeros of shape `extents` with the rows of `updates` added at `indices`: a matrix product with a one-hot matrix.
 ///
-/// Integers become floats by gathering from `0, 1, 2, …`; then `relu(1 - |i - j|)` is 1 where `i = j` and else 0.
+/// The indices are converted to floats by gathering from `0, 1, 2, …`. Then `relu(1 - |i - j|)` is 1 where `i = j`,
+/// else 0.
 pub(super) fn scatter_add(
     builder: &mut Builder,
     indices: ValueId,
@@ -141,7 +143,8 @@ pub(super) fn scatter_add(
     reshaped(builder, sums, Shape::literal(extents))
 }
 
-/// The most positions of an axis that are listed in a constant: `f32` counts so many exactly, and they take 128 MiB at most.
+/// The largest extent of an axis whose positions a constant may list. `f32` represents each position exactly, and the
+/// constant takes at most 128 MiB.
 pub(super) const MOST_POSITIONS: i64 = 1 << 24;
 
 fn constant(builder: &mut Builder, data: TensorData, shape: Shape) -> Emitted {

@@ -11,7 +11,7 @@ use crate::{
 /// Why a module has no gradient.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AutodiffError {
-    /// E5001: an operation on the way has no derivative rule in this profile.
+    /// E5001: an operation on the path has no derivative rule in this profile.
     #[error("`{op}` has no derivative in this profile; it stands on the path {path}")]
     UnsupportedOp {
         /// The operation.
@@ -29,7 +29,7 @@ pub enum AutodiffError {
     /// E5001: Core v1 has no such element type.
     #[error("Core v1 has no `{0}`, so a module that has it has no gradient in this profile")]
     UnsupportedType(DType),
-    /// E5002: the gradient breaks a rule of the IR; a fault of the compiler.
+    /// E5002: the gradient breaks a rule of the IR, which is a bug of the compiler.
     #[error("the gradient does not verify: {0}")]
     Verification(String),
     /// E5003: an axis is out of range.
@@ -56,7 +56,7 @@ pub enum AutodiffError {
 }
 
 impl AutodiffError {
-    /// The stable number.
+    /// The stable error code.
     pub const fn code(&self) -> Code {
         match self {
             Self::UnsupportedOp { .. } | Self::UnlimitedLoop | Self::UnsupportedType(_) => Code::E5001,
@@ -68,7 +68,7 @@ impl AutodiffError {
     }
 }
 
-/// Emits an operation; a broken rule is a fault of the compiler, except that a result may leave the limits on shapes.
+/// Emits an operation. A broken rule is a bug of the compiler, except that the shape of a result may exceed the limits.
 pub(crate) fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Result<ValueId, AutodiffError> {
     builder.push(op, operands).map_err(|error| refused(builder, &error, operands))
 }

@@ -1,6 +1,6 @@
-//! Core v1 gradients: what rules make of extensions, in operations of the specification alone.
+//! Core v1 gradients: replaces the extensions that rules emit by operations of the specification.
 //!
-//! It is a pass over a finished gradient, so no rule knows of profiles.
+//! It is a pass over a finished gradient, so rules do not depend on profiles.
 
 use crate::{
     build::Builder,
@@ -14,13 +14,13 @@ use crate::{
     ty::{DType, Shape, Type, is_core_v1},
 };
 
-/// Why an operation cannot be had in Core v1.
+/// Why an operation cannot be expressed in Core v1.
 pub(super) enum Fault {
-    /// E5001: it is an extension that nothing in Core v1 makes up for.
+    /// E5001: it is an extension that Core v1 has no replacement for.
     Extension,
-    /// E5004: the shape stands in the way.
+    /// E5004: the replacement does not support the shape.
     Shape(String),
-    /// What it is made of failed.
+    /// An operation of the replacement failed.
     Made(AutodiffError),
 }
 
@@ -32,7 +32,7 @@ impl From<AutodiffError> for Fault {
 
 type Legal = Result<ValueId, Fault>;
 
-/// The fault of a value that the rule of `primal` made, as an error that shows where in the primal that stands.
+/// Returns the error for the fault of a value that the rule of `primal` emitted. It shows the path of `primal`.
 pub(super) fn refused(activity: &Activity<'_>, primal: Option<ValueId>, fault: Fault) -> AutodiffError {
     match (fault, primal) {
         (Fault::Made(error), _) => error,
@@ -45,7 +45,7 @@ pub(super) fn refused(activity: &Activity<'_>, primal: Option<ValueId>, fault: F
     }
 }
 
-/// The module with every extension replaced; `refused` tells of one that cannot be.
+/// Replaces every extension of a module. `refused` makes the error for an extension that has no replacement.
 pub(super) fn legalise(
     module: &Module,
     refused: impl Fn(ValueId, Fault) -> AutodiffError,
@@ -76,7 +76,7 @@ pub(super) fn legalise(
 struct Legaliser<'a> {
     module: &'a Module,
     builder: Builder,
-    /// What each value of the module so far became.
+    /// The replacement of each value of the module so far.
     values: Vec<ValueId>,
 }
 
@@ -89,7 +89,7 @@ impl Legaliser<'_> {
             return Ok(push(&mut self.builder, inst.op.clone(), &operands)?);
         }
         let shape = &inst.ty.shape;
-        // Core v1 has no function that keeps zeros: the profiles differ where a factor is not finite.
+        // Core v1 has no function that keeps zeros, so the profiles differ where a factor is not finite.
         let op = match &inst.op {
             Op::Map(map) => Op::Map(map.row().keeps_zeros.map_or(*map, |keeps| keeps.otherwise)),
             op => op.clone(),
@@ -108,7 +108,7 @@ impl Legaliser<'_> {
             Op::Rows(rows) if rows.adds() && rows.axis().is_none() => {
                 self.scatter_add(operand(0), operand(1), shape)
             }
-            // Whatever else is an extension is refused, not skipped.
+            // Any other extension is an error.
             op => match op.motion() {
                 Some(Motion::Repeat) => self.broadcast(operand(0), inst.operands[0], shape),
                 Some(Motion::Put(slice)) => self.slice_grad(operand(0), shape, slice),
@@ -119,7 +119,7 @@ impl Legaliser<'_> {
         }
     }
 
-    /// A quotient by a number, by what the module has the logarithm of, or by a number of elements.
+    /// A quotient by a constant, by a value whose logarithm the module computes, or by an element count.
     fn quotient(&mut self, dividend: ValueId, divisor: ValueId) -> Legal {
         if let Some(number) = Number::of(self.module.inst(divisor)).and_then(Number::float) {
             let inverse = self.builder.constant(self.module.ty(divisor).dtype, 1.0 / number);
@@ -142,17 +142,17 @@ impl Legaliser<'_> {
         Ok(formula(&mut self.builder, "v * exp(-log)", &names)?)
     }
 
-    /// Whether a value is a number of elements: positive, whatever the inputs are.
+    /// Whether a value is an element count or a positive constant, so that it is positive for all inputs.
     fn is_count(&self, value: ValueId) -> bool {
         let inst = self.module.inst(value);
-        // Of what is computed it is not known: the quotient is refused then.
+        // The sign of a computed value is not known. The quotient is then an error.
         let Op::Const(constant) = &inst.op else { return false };
         matches!(constant, Const::Count { .. })
             || Number::of(inst).and_then(Number::float).is_some_and(|number| number > 0.0)
     }
 
-    /// The number of elements of a shape: a product of one sum of ones an axis, so no sum runs past what `f32` counts exactly
-    /// before an extent does.
+    /// The number of elements of a shape: the product of the known extents, and of one sum of ones per unknown extent.
+    /// Each sum is exact in `f32` as long as its extent is.
     fn count(&mut self, shape: &Shape, dtype: DType) -> Legal {
         let known: f64 = shape.iter().filter_map(Dim::as_literal).map(|extent| extent as f64).product();
         let mut count = (known != 1.0).then(|| self.builder.constant(dtype, known));
@@ -171,7 +171,7 @@ impl Legaliser<'_> {
         Ok(count.unwrap_or_else(|| self.builder.constant(dtype, 1.0)))
     }
 
-    /// `value`, which was `from`, times ones.
+    /// Broadcasts `value`, the replacement of `from`, to a shape by a product with ones.
     fn broadcast(&mut self, value: ValueId, from: ValueId, shape: &Shape) -> Legal {
         let ty = self.builder.ty(value).with_shape(shape.clone());
         let number = Number::of(self.module.inst(from)).and_then(Number::float);
@@ -197,7 +197,8 @@ impl Legaliser<'_> {
         self.broadcast_by_axis(value, number, shape)
     }
 
-    /// `value` times ones along each axis that it lacks; of a one the ones alone.
+    /// Broadcasts `value` by a product with ones along each axis that it lacks. If `number` is 1, the result is the
+    /// ones alone.
     fn broadcast_by_axis(&mut self, value: ValueId, number: Option<f64>, shape: &Shape) -> Legal {
         let from = self.builder.ty(value).shape.clone();
         let added = shape.rank() - from.rank();
@@ -219,7 +220,8 @@ impl Legaliser<'_> {
         Ok(broadcast.unwrap_or(value))
     }
 
-    /// So many ones: known ones, or made of whatever has an axis of that extent.
+    /// A vector of `extent` ones: a constant if the extent is known, else computed from a value with an axis of that
+    /// extent.
     fn ones_along(&mut self, extent: &Dim, dtype: DType) -> Legal {
         let ty = Type::new(dtype, [extent.clone()].into_iter().collect());
         if extent.as_literal().is_some() {
@@ -259,7 +261,8 @@ impl Legaliser<'_> {
     }
 }
 
-/// Refuses axes of a shape that have too many positions to list them in a constant.
+/// Returns a fault if an axis of these `extents` has too many positions to list in a constant. `shape` is for the
+/// message.
 fn listed(shape: &Shape, extents: impl IntoIterator<Item = i64>) -> Result<(), Fault> {
     let most = core_v1::MOST_POSITIONS;
     if extents.into_iter().any(|extent| extent > most) {
@@ -270,7 +273,7 @@ fn listed(shape: &Shape, extents: impl IntoIterator<Item = i64>) -> Result<(), F
     Ok(())
 }
 
-/// The numbers that `dims` are, which Core v1 needs to differentiate what has `shape`.
+/// The values of `dims`. Returns a fault if one is unknown, as Core v1 needs them. `shape` is for the message.
 fn known(dims: &[Dim], shape: &Shape) -> Result<Vec<i64>, Fault> {
     let numbers: Option<_> = dims.iter().map(Dim::as_literal).collect();
     numbers.ok_or_else(|| {

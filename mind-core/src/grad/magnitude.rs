@@ -1,26 +1,26 @@
-//! Bounds of the magnitudes of values that are made of constants: which factors are finite and not 0.
+//! Bounds of the magnitudes of values computed from constants, to find factors that are finite and not 0.
 //!
-//! A product with such a factor needs no function that [keeps zeros](crate::map::Row::keeps_zeros). Most cotangents of sums and
-//! means are such numbers.
+//! A product with such a factor needs no function that [keeps zeros](crate::map::Row::keeps_zeros). Most cotangents of
+//! sums and means are such factors.
 
 use crate::{
     ir::{Form, Op},
     map::Map,
 };
 
-/// The smallest and the largest magnitude that an element may have; nothing where that is not known.
+/// The smallest and the largest magnitude that an element may have; `None` if not known.
 pub(crate) type Magnitude = Option<[f64; 2]>;
 
-/// A number of elements.
+/// The magnitude of an element count.
 pub(crate) const COUNT: Magnitude = Some([1.0, (1_u64 << 63) as f64]);
 
-/// Those of all values so far, by their positions.
+/// The magnitudes of all values so far, by position.
 #[derive(Default)]
 pub(crate) struct Magnitudes(Vec<Magnitude>);
 
 impl Magnitudes {
-    /// Whether all elements of a value are finite and not 0, in either type of floats. `of` tells the magnitude of the value at a
-    /// position from those before it.
+    /// Whether all elements of a value are finite and not 0, in both float types. `of` computes the magnitude of the
+    /// value at a position from those before it.
     pub(crate) fn is_finite_nonzero(
         &mut self,
         position: usize,
@@ -30,18 +30,18 @@ impl Magnitudes {
             let magnitude = of(next, &self.0);
             self.0.push(magnitude);
         }
-        // Room for what rounds on the way.
+        // A margin for rounding errors.
         let [least, greatest] = [f32::MIN_POSITIVE * 2.0, f32::MAX / 2.0].map(f64::from);
         self.0[position].is_some_and(|[low, high]| least <= low && low <= high && high <= greatest)
     }
 }
 
-/// That of a known number.
+/// The magnitude of a known number.
 pub(crate) fn of_number(number: f64) -> Magnitude {
     Some([number.abs(); 2])
 }
 
-/// That of the result of an operation, of those of its operands.
+/// The magnitude of the result of an operation, from those of its operands.
 pub(crate) fn of_operation<F: Form>(op: &Op<F>, operand: impl Fn(usize) -> Magnitude) -> Magnitude {
     match op {
         Op::Arrange(_) | Op::Map(Map::SIGN | Map::COPY) => operand(0),
@@ -51,7 +51,7 @@ pub(crate) fn of_operation<F: Form>(op: &Op<F>, operand: impl Fn(usize) -> Magni
             let corners = lhs.into_iter().flat_map(|lhs| rhs.map(|rhs| (map.row().float)(&[lhs, rhs])));
             Some([corners.clone().fold(f64::INFINITY, f64::min), corners.fold(0.0, f64::max)])
         }
-        // Nothing is known of any other, new ones among them.
+        // No bound is known for other operations, including new ones.
         _ => None,
     }
 }

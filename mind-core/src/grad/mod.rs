@@ -1,14 +1,19 @@
 //! Static reverse-mode autodiff: from a canonical module to the module of its gradient.
 //!
-//! The gradient module begins with a copy of the primal. Then the primal's instructions are taken in reverse order; each
-//! one's rule (`rules.rs`) reads the cotangent of the result and contributes to the cotangents of the operands. One
-//! cotangent a value: contributions are summed in the order they are made. Only values on a differentiable way from a
-//! parameter to an output take part.
+//! The gradient module begins with a copy of the primal. The rules (`rules.rs`) then process the primal's instructions
+//! in reverse order. The rule of an instruction reads the cotangent of its result and contributes to the cotangents of
+//! its operands. Each value has one cotangent: the sum of its contributions, in the order in which the rules make them.
+//! Only values on a differentiable path from a parameter to an output take part.
 //!
-//! Two profiles: [`Profile::Extended`] uses this project's extensions where they are faster; [`Profile::CoreV1`] stays
-//! within the specification's operations, so that any tool that reads Core v1 reads the gradient. There no operation can
-//! stand for [`StopGradient`](crate::map::Map::StopGradient). Its operand takes its place where no derivative of any order would reach it; elsewhere
-//! a gradient of the gradient would no longer stop there, and the gradient is E5001.
+//! Two profiles exist:
+//!
+//! - [`Profile::Extended`] uses this project's extensions where they are faster.
+//! - [`Profile::CoreV1`] uses the specification's operations alone, so that any tool that reads Core v1 reads the
+//!   gradient.
+//!
+//! No operation of Core v1 can express [`StopGradient`](crate::map::Map::StopGradient). Its operand replaces it where
+//! no derivative of any order would reach it. Elsewhere a gradient of the gradient would no longer stop there, so
+//! differentiation reports E5001.
 
 mod activity;
 mod core_v1;
@@ -42,24 +47,24 @@ use magnitude::Magnitudes;
 use primal::Copy;
 use pullback::Pullback;
 
-/// A module that computes what the primal computes and the gradients.
+/// A module that computes the results of the primal and the gradients.
 #[derive(Clone, Debug)]
 pub struct Gradient {
-    /// Inputs: the primal's, then the cotangents asked for. Outputs: the primal's, then the gradients in `wrt` order.
+    /// Inputs: the primal's, then the requested cotangents. Outputs: the primal's, then the gradients in `wrt` order.
     pub module: Canonical,
-    /// For each primal value that was differentiated and whose gradient the outputs need, its gradient; both as they are
-    /// numbered in `module`, ascending.
+    /// Pairs of a differentiated primal value and its gradient, both as values of `module`, ascending. Only gradients
+    /// that the outputs need are listed.
     pub gradients: Vec<(ValueId, ValueId)>,
-    /// What each value of `module` was made for; nothing where that is not known, as in Core v1.
+    /// The origin of each value of `module`. It is `None` where it is not known, and always in Core v1.
     pub made: Vec<Option<Made>>,
 }
 
-/// What a value of a gradient was made for.
+/// The origin of a value of a gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// It is the copy of this value of the primal.
+    /// The value is the copy of this value of the primal.
     Copy(ValueId),
-    /// By the rule of this value of the primal.
+    /// The rule of this value of the primal emitted the value.
     Back(ValueId),
 }
 
@@ -119,7 +124,8 @@ pub fn differentiate(module: &Canonical, options: &GradientOptions) -> Result<Gr
     finish(builder.finish(outputs), (&recorded, &made), options.profile, fault)
 }
 
-/// The gradient of a module that an instruction holds, unverified. Further outputs are the copies of the values in `kept`.
+/// Returns the unverified gradient of a module that an instruction holds. The copies of the values in `kept` are
+/// appended to its outputs.
 fn raw(primal: &Module, options: &GradientOptions, kept: &[ValueId]) -> Result<Module, AutodiffError> {
     let Backward { builder, mut outputs, copies, .. } = backward(primal, options)?;
     outputs.extend(kept.iter().map(|value| copies[value.index()]));
@@ -135,7 +141,8 @@ struct Backward<'a> {
     copies: Vec<ValueId>,
     /// The cotangent of each primal value that has one.
     cotangents: Vec<Option<ValueId>>,
-    /// The primal value whose rule made each value of the gradient, behind the copies.
+    /// For each value of the gradient, the primal value whose rule emitted it. Other values, such as the copies, have
+    /// none.
     made_for: Vec<Option<ValueId>>,
 }
 
@@ -189,7 +196,7 @@ fn backward<'a>(primal: &'a Module, options: &GradientOptions) -> Result<Backwar
     Ok(Backward { builder, outputs, activity, copies, cotangents, made_for })
 }
 
-/// The sums of the contributions to further results so far, by the instruction and the position of the result.
+/// The cotangents so far of the results after the first, by the instruction and the position of the result.
 type Further = BTreeMap<(ValueId, usize), ValueId>;
 
 /// Adds a contribution to the cotangent of one value.
@@ -205,7 +212,7 @@ fn accumulate(
     Ok(())
 }
 
-/// Zeros of the type of a value.
+/// Zeros of the type of `like`.
 fn zeros(builder: &mut Builder, like: ValueId) -> Result<ValueId, AutodiffError> {
     let ty = builder.ty(like).clone();
     if ty.shape.as_literals().is_some() {
@@ -215,7 +222,7 @@ fn zeros(builder: &mut Builder, like: ValueId) -> Result<ValueId, AutodiffError>
     typed::broadcast(builder, zero, &ty.shape)
 }
 
-/// What formulas are played on where no instruction is differentiated.
+/// Emits formulas outside the rules of instructions.
 impl Calculus for Builder {
     type Value = ValueId;
     type Error = AutodiffError;
@@ -228,7 +235,7 @@ impl Calculus for Builder {
         Ok(self.constant(self.ty(like).dtype, number))
     }
 
-    /// Formulas that keep zeros are played where an instruction is differentiated.
+    /// Only the rules of instructions play formulas that keep zeros, and these do not use this calculus.
     fn is_finite_nonzero(&mut self, _: ValueId) -> bool {
         false
     }
@@ -242,15 +249,15 @@ impl Calculus for Builder {
     }
 }
 
-/// Verifies the gradient, brings it into canonical form in its profile, and follows the recorded gradients there. `refused`
-/// tells of a value for which Core v1 has no operation.
+/// Verifies the gradient, canonicalises it in its profile, and renumbers the recorded gradients. `refused` makes the
+/// error for a value that Core v1 cannot express.
 fn finish(
     module: Module,
     (gradients, made): (&[(ValueId, ValueId)], &[Option<Made>]),
     profile: Profile,
     refused: impl Fn(ValueId, legal::Fault) -> AutodiffError,
 ) -> Result<Gradient, AutodiffError> {
-    // The recorded values stand among the outputs until they have their new numbers.
+    // The recorded values are outputs until canonicalisation has renumbered them.
     let (insts, mut outputs) = module.into_parts();
     let kept = outputs.len();
     outputs.extend(gradients.iter().flat_map(|(value, gradient)| [value, gradient]));
@@ -284,7 +291,8 @@ fn finish(
     Ok(Gradient { module, gradients, made })
 }
 
-/// What is known of values, by what they became: of several that became one the first.
+/// Assigns the origins of values to the values that they became. Where several values became one, the first origin
+/// counts.
 fn moved(made: &[Option<Made>], became: &[Option<ValueId>]) -> Vec<Option<Made>> {
     let count = became.iter().flatten().map(|value| value.index() + 1).max().unwrap_or_default();
     let mut moved = vec![None; count];
@@ -296,8 +304,8 @@ fn moved(made: &[Option<Made>], became: &[Option<ValueId>]) -> Vec<Option<Made>>
     moved
 }
 
-/// The number that each value of a module has after canonicalisation, which leaves out what no output needs and changes
-/// nothing else of a module that was canonical but for that.
+/// The number of each value after canonicalisation, for a module that is canonical except that it holds values that no
+/// output needs. Canonicalisation removes these, except inputs, and changes nothing else.
 fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
     let needed = module.insts().iter().zip(module.live()).map(|(inst, live)| live || inst.op.is_input());
     let mut count = 0;

@@ -1,10 +1,10 @@
-//! What is differentiated, by what, and in which operations.
+//! The options of differentiation.
 
 use crate::{ir::ValueId, ops::Profile};
 
-/// What to differentiate, by what, and in which operations.
+/// The options of [`differentiate`](super::differentiate).
 ///
-/// What the specification calls options besides is not one here: every gradient is canonical and verified.
+/// The specification's further options do not exist here: every gradient is canonical and verified.
 ///
 /// ```
 /// use mind_core::{
@@ -26,7 +26,7 @@ pub struct GradientOptions {
     pub profile: Profile,
 }
 
-/// By no input yet, from 1, in the operations that the macro and `mind grad` use.
+/// No inputs, a cotangent of 1, and the operations that the macro and `mind grad` use.
 impl Default for GradientOptions {
     fn default() -> Self {
         Self { wrt: Vec::new(), cotangent: Cotangent::One, profile: Profile::Extended }
@@ -38,18 +38,18 @@ impl Default for GradientOptions {
 pub struct Wrt {
     /// The input.
     pub input: ValueId,
-    /// Whether an input that does not reach the output gets zeros rather than E5005.
+    /// Whether an input that does not reach the output has a gradient of zeros, rather than being an error, E5005.
     pub zero_ok: bool,
 }
 
 /// Where the derivative starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cotangent {
-    /// At 1: the module has one output, a single float.
+    /// At 1. The module must have one output, a single float.
     One,
-    /// At 1 of the first output, a single float. The others are passed on.
+    /// At 1 for the first output, which must be a single float. The other outputs are passed through.
     First,
-    /// At one more input an output, in order, each of its output's type. Their names are the first that no input has of
-    /// `cotangent`, `cotangent1`, `cotangent2`, ….
+    /// At one additional input per output, in order, each of the type of its output. Their names are the first among
+    /// `cotangent`, `cotangent1`, `cotangent2`, … that no input has.
     Input,
 }

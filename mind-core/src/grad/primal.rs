@@ -1,4 +1,4 @@
-//! The primal's part of a gradient module: what may be differentiated, and its copy.
+//! The primal in a gradient module: checks whether it can be differentiated, and copies it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,22 +14,23 @@ use crate::{
     map::Map,
 };
 
-/// A copy of a primal and where the derivative starts.
+/// A copy of a primal, and the cotangents that the derivative starts from.
 pub(super) struct Copy {
-    /// Holds the copy and nothing else yet.
+    /// Holds the copy and the seeds, and nothing else.
     pub(super) builder: Builder,
     /// The copy of each primal value.
     pub(super) values: Vec<ValueId>,
     /// The cotangent of each output.
     pub(super) seeds: Vec<ValueId>,
-    /// The loops of the derivative of each loop that has one.
+    /// For each loop with a derivative, the loops of the derivative.
     pub(super) loops: BTreeMap<ValueId, Loops>,
 }
 
-/// Copies a primal into a new builder, with the cotangents among the inputs where they are asked for.
+/// Copies a primal into a new builder. Requested cotangents are further inputs.
 ///
-/// In Core v1 an extension is E5001. The operand takes the place of an [`StopGradient`](crate::map::Map::StopGradient) that no derivative by whatever
-/// input would reach; where one would, nothing in Core v1 keeps the derivative of the gradient from passing there.
+/// In Core v1 an extension is an error, E5001. The exception is a [`StopGradient`](crate::map::Map::StopGradient) that
+/// no derivative with respect to any input would reach: its operand replaces it. Where one would reach it, nothing in
+/// Core v1 stops the derivative of the gradient there.
 pub(super) fn copy(
     primal: &Module,
     options: &GradientOptions,
@@ -86,7 +87,7 @@ pub(super) fn copy(
     Ok(Copy { builder, values, seeds, loops })
 }
 
-/// E5004 where the derivative has nowhere to start.
+/// Returns E5004 if the derivative cannot start at the outputs.
 pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(), AutodiffError> {
     let fault = |problem: String| Err(AutodiffError::UnsupportedShape(problem));
     let count = if cotangent == Cotangent::First { 1 } else { primal.outputs().len() };
@@ -111,7 +112,7 @@ pub(super) fn check_outputs(primal: &Module, cotangent: Cotangent) -> Result<(),
     }
 }
 
-/// E5005 where a parameter cannot have a gradient whatever the module computes.
+/// Returns E5005 if a parameter cannot have a gradient, whatever the module computes.
 pub(super) fn check_parameters(primal: &Module, wrt: &[Wrt]) -> Result<(), AutodiffError> {
     let inputs: Vec<_> = primal.inputs().collect();
     for Wrt { input, .. } in wrt {
@@ -130,7 +131,7 @@ pub(super) fn check_parameters(primal: &Module, wrt: &[Wrt]) -> Result<(), Autod
     Ok(())
 }
 
-/// How the message on an integer goes on where it does nothing but index.
+/// The end of the message on an integer parameter that is used for indexing alone; `None` for other parameters.
 fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
     let mut uses = primal.insts().iter().filter(|inst| inst.operands.contains(&input)).peekable();
     uses.peek()?;

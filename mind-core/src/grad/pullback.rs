@@ -1,4 +1,4 @@
-//! Rules played on Core IR: one primal instruction, the cotangent of its result, and where contributions go.
+//! Plays rules on Core IR: one primal instruction, the cotangent of its result, and the cotangents of its operands.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,21 +22,21 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// One primal instruction on the way back. All values are of the gradient module.
+/// The state of the rule of one primal instruction. Operands, results and cotangents are values of the gradient module.
 pub(super) struct Pullback<'a> {
     pub(super) activity: &'a Activity<'a>,
-    /// Where the instruction stands in the primal.
+    /// The value of the instruction in the primal.
     pub(super) value: ValueId,
     pub(super) inst: &'a Inst,
     pub(super) cotangent: ValueId,
     pub(super) builder: &'a mut Builder,
-    /// Those of the values of the builder.
+    /// The magnitudes of the values of the builder.
     pub(super) magnitudes: &'a mut Magnitudes,
     /// The copy of each primal value.
     pub(super) copies: &'a [ValueId],
     /// The sum of the contributions to each primal value so far.
     pub(super) cotangents: &'a mut [Option<ValueId>],
-    /// The same of the results behind the first.
+    /// The same for results after the first.
     pub(super) further: &'a mut Further,
     /// The loops of the derivative of each loop.
     pub(super) loops: &'a BTreeMap<ValueId, Loops>,
@@ -89,7 +89,7 @@ impl Reverse for Pullback<'_> {
             return Ok(());
         }
         let shape = self.ty(self.operand(position)).shape;
-        // What does not broadcast is told where it is contributed.
+        // `contribute` reports a value that does not broadcast.
         let summed = typed::sum_to(self.builder, value, &shape)?;
         self.contribute(position, summed.unwrap_or(value))
     }
@@ -134,7 +134,7 @@ impl Reverse for Pullback<'_> {
         vec![value]
     }
 
-    /// The element, alone in a box of its rank, among zeros.
+    /// Places the element among zeros, as a box of extent 1 along each axis.
     fn index_grad(&mut self, value: ValueId, indices: &Vec<Dim>, of: ValueId) -> Emitted {
         let axes: Vec<i64> = (0..indices.len() as i64).collect();
         if axes.is_empty() {
@@ -186,9 +186,12 @@ impl Pullback<'_> {
         self.builder.ty(value).clone()
     }
 
-    /// What a module gives of parameters, results and cotangents, a parameter of floats each; to the results nothing.
+    /// Emits a call of the module of a pullback, which computes the contributions from the parameters, results and
+    /// cotangents. Its results contribute to the parameters of floats, one each. The result operands get no
+    /// contribution.
     ///
-    /// The results are those that the instruction gives, so a derivative of the derivative meets it again.
+    /// The call reads the results as results of this instruction, so that a derivative of the derivative meets the
+    /// instruction again.
     fn told(&mut self, module: &Nested) -> Done {
         let count = self.operand_count();
         let results = results_of_pullback(module, count);
@@ -217,7 +220,7 @@ impl Pullback<'_> {
         Ok(())
     }
 
-    /// The loop in the other direction, and the products after it.
+    /// Emits the loop backwards and the products after it, and contributes their results.
     fn scan(&mut self) -> Done {
         let Some(loops) = self.loops.get(&self.value) else { return Ok(()) };
         let mut operands = Vec::new();
@@ -268,7 +271,7 @@ impl Pullback<'_> {
         if at == 0 { Ok(backward) } else { self.further_result(backward, at) }
     }
 
-    /// A stacked factor as one matrix, whose rows are those of all its matrices, or its vectors.
+    /// A stacked factor as one matrix. Its rows are the rows of all stacked matrices, or the stacked vectors.
     fn rows(&mut self, loops: &Loops, factor: StackedFactor, backward: Option<ValueId>) -> Emitted {
         let mut stacked = match factor.of {
             Source::Read(read) => self.read(loops, read)?,
@@ -280,7 +283,7 @@ impl Pullback<'_> {
         typed::rows(self.builder, stacked)
     }
 
-    /// The cotangent of one of the results; zeros where nothing flows back to it.
+    /// The cotangent of one of the results; zeros if it has none.
     fn result_cotangent(&mut self, at: usize) -> Emitted {
         if at == 0 {
             return Ok(self.cotangent);
@@ -298,7 +301,8 @@ impl Pullback<'_> {
         self.emit(Op::further_result(at), &[of])
     }
 
-    /// The parts of what the derivative of a function of Rust gives, each in the shape of its operand.
+    /// Emits the derivative of a Rust function, and contributes one part of its result to each operand, in the
+    /// operand's shape.
     fn external(&mut self, function: &Arc<str>, order: i64) -> Done {
         let count = self.operand_count();
         if count == MOST_OF_EXTERN {
@@ -319,7 +323,7 @@ impl Pullback<'_> {
             if !ty.dtype.is_float() {
                 continue;
             }
-            // Their sum is an extent of what was just made.
+            // The sum of all element counts is the extent of `all`, so no partial sum overflows.
             let fits = "a part of a countable extent";
             let end = start.add(&ty.shape.element_count().expect(fits)).expect(fits);
             let slice = Slice { starts: vec![start], ends: vec![end.clone()], steps: vec![1] };
@@ -333,7 +337,8 @@ impl Pullback<'_> {
     }
 }
 
-/// The module of a pullback, with products and quotients that keep the zeros of its cotangents, its last inputs from this one on.
+/// Copies the module of a pullback. Products and quotients that depend on a cotangent become ones that keep its zeros.
+/// The inputs from `first_cotangent` on are the cotangents.
 fn kept(module: &Nested, first_cotangent: usize) -> Result<Nested, AutodiffError> {
     let mut builder = Builder::new();
     let (mut values, mut linear) = (Vec::new(), Vec::<bool>::new());
@@ -362,7 +367,7 @@ fn kept(module: &Nested, first_cotangent: usize) -> Result<Nested, AutodiffError
     Nested::new(builder.finish(outputs)).map_err(|fault| AutodiffError::UnsupportedShape(fault.to_string()))
 }
 
-/// What derivatives of functions of elements are played on.
+/// Emits the derivative formulas of elementwise functions.
 impl Calculus for Pullback<'_> {
     type Value = ValueId;
     type Error = AutodiffError;
@@ -402,7 +407,8 @@ mod tests {
         verify::verify,
     };
 
-    /// Asks the pullback of an `Exp` of this shape, with an input of the `other` shape as another value at hand.
+    /// Runs `rule` in the pullback of an `Exp` of this shape, and returns the code and the message of its error. The
+    /// rule may use a second input of the `other` shape.
     fn ask(
         [shape, other]: [&[i64]; 2],
         rule: impl FnOnce(&mut Pullback<'_>, ValueId) -> Done,

@@ -1,8 +1,8 @@
-//! What each operation passes back: one rule an operation, for Core IR and for programs without types.
+//! The derivative rules: one per operation, for Core IR and for programs without types.
 //!
-//! A rule reads the cotangent of a result and contributes to those of the operands. Those of functions of elements are the
-//! formulas of their rows. Where a rule needs a shape it names the value that has it: Core IR reads it off, and a program
-//! without types keeps that value as a witness.
+//! A rule reads the cotangent of a result and contributes to the cotangents of the operands. The rules of elementwise
+//! functions are the formulas of their rows. A rule that needs a shape names a value of that shape. Core IR reads the
+//! shape from the type of that value, and a program without types keeps the value as a witness.
 
 use crate::{
     build::Builder,
@@ -13,9 +13,9 @@ use crate::{
     reduce::{self, Reduce},
 };
 
-/// One operation on the way back: what its rule sees, and where contributions go.
+/// The rule of one operation: what it reads, and where its contributions go.
 pub(crate) trait Reverse: Calculus {
-    /// How operations are written.
+    /// The form of operations.
     type Form: Form;
 
     /// An operand.
@@ -30,22 +30,22 @@ pub(crate) trait Reverse: Calculus {
     /// The cotangent of the result, of its type.
     fn cotangent(&self) -> Self::Value;
 
-    /// Whether a contribution to this operand is of use: it leads to what is differentiated by.
+    /// Whether the rule should contribute to this operand, because it depends on a parameter.
     fn wants(&self, position: usize) -> bool;
 
     /// Adds a value of the operand's type to its cotangent.
     ///
-    /// Contributions to one value are summed in the order they are made: the reverse of the program's, and within one
-    /// operation that of its rule.
+    /// Contributions to one value are summed in the order in which they are made: operations in reverse program order,
+    /// and within one operation in the order of its rule.
     fn contribute(&mut self, position: usize, value: Self::Value) -> Result<(), Self::Error>;
 
-    /// The same for a value of a type to which the operand was broadcast: it is summed back.
+    /// The same for a value of a type to which the operand was broadcast. The value is summed to the operand's type.
     fn contribute_broadcast(&mut self, position: usize, value: Self::Value) -> Result<(), Self::Error>;
 
-    /// An operation.
+    /// Emits an operation.
     fn emit(&mut self, op: Op<Self::Form>, operands: &[Self::Value]) -> Result<Self::Value, Self::Error>;
 
-    /// An operation whose result has the shape of `like`.
+    /// Emits an operation whose result has the shape of `like`.
     fn emit_like(
         &mut self,
         op: impl FnOnce(<Self::Form as Form>::Shape) -> Op<Self::Form>,
@@ -53,7 +53,7 @@ pub(crate) trait Reverse: Calculus {
         like: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
-    /// `value` over the number of elements that a reduction of `of` takes together.
+    /// Divides `value` by the number of elements that a reduction of `of` combines into one.
     fn average(
         &mut self,
         value: Self::Value,
@@ -61,7 +61,8 @@ pub(crate) trait Reverse: Calculus {
         of: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
-    /// The cotangent of a reduction with the reduced axes put back, each of extent 1, so that it broadcasts.
+    /// Inserts the reduced axes of a reduction of `of` into a value of the shape of its result, each with extent 1, so
+    /// that the value broadcasts to `of`.
     fn put_back(
         &mut self,
         value: Self::Value,
@@ -69,10 +70,11 @@ pub(crate) trait Reverse: Calculus {
         of: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
-    /// A value in place of the first operand, before those of which extents stand in attributes.
+    /// The operands of an operation that takes `value` in place of the first operand. The operands whose extents stand
+    /// in attributes follow `value`.
     fn in_place(&self, value: Self::Value) -> Vec<Self::Value>;
 
-    /// Zeros of the shape of `of` with `value` where an index expression takes from.
+    /// Zeros of the shape of `of` with `value` at the position that an index expression reads.
     fn index_grad(
         &mut self,
         value: Self::Value,
@@ -80,7 +82,8 @@ pub(crate) trait Reverse: Calculus {
         of: Self::Value,
     ) -> Result<Self::Value, Self::Error>;
 
-    /// What is where an operand stands in a value in which all operands stand one after the other along an axis.
+    /// The part of `value` for the operand at `position`, where `value` has the shape of all operands joined along an
+    /// axis.
     fn joined_part(
         &mut self,
         value: Self::Value,
@@ -88,7 +91,7 @@ pub(crate) trait Reverse: Calculus {
         position: usize,
     ) -> Result<Self::Value, Self::Error>;
 
-    /// What the product `a @ b` with the cotangent `dy` passes back to one of its factors.
+    /// The contribution to one factor of the product `a @ b`, given the cotangent `dy` of the product.
     fn product_grad(
         &mut self,
         factor: Factor,
@@ -96,14 +99,14 @@ pub(crate) trait Reverse: Calculus {
         factors: [Self::Value; 2],
     ) -> Result<Self::Value, Self::Error>;
 
-    /// The permutation that undoes one.
+    /// The inverse of a permutation.
     fn inverse(permutation: &<Self::Form as Form>::Permutation) -> <Self::Form as Form>::Permutation;
 
-    /// The rule of an operation that this form alone has.
+    /// Applies the rule of an operation that only this form has.
     fn own(&mut self, own: &<Self::Form as Form>::Own) -> Result<(), Self::Error>;
 }
 
-/// A reduction in the form of a calculus.
+/// A reduction in the form that `R` uses.
 type ReductionOf<R> = Reduction<<<R as Reverse>::Form as Form>::Axes>;
 
 /// A factor of a product.
@@ -115,7 +118,7 @@ pub(crate) enum Factor {
     Rhs,
 }
 
-/// What an operation passes back.
+/// Applies the rule of an operation.
 pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Error> {
     let dy = on.cotangent();
     match op {
@@ -130,7 +133,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
             let roll =
                 |on: &mut R, shift, x| on.emit(Op::Reorder(Reorder::Roll { shift, axis: *axis }), &[x]);
             let back = roll(on, shift.saturating_neg(), dy)?;
-            // Of the least `i64` there is no negative.
+            // The negative of `i64::MIN` does not fit, so two rolls replace one.
             if *shift == i64::MIN { roll(on, 1, back) } else { Ok(back) }
         }),
         Op::Reorder(Reorder::Sort { axis, descending }) => pass(on, 0, |on| {
@@ -173,7 +176,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Join(Join::Concat { axis }) => (0..on.operand_count())
             .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),
-        // The derivatives of a convolution are convolutions: `dy` and the operands take turns.
+        // The derivatives of a convolution are convolutions of `dy` and one of the operands.
         Op::Window(Window::Conv2d(convolution)) => {
             let (image, filter) = (on.operand(0), on.operand(1));
             let convolution = || Box::new(convolution.clone());
@@ -223,7 +226,7 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
     }
 }
 
-/// Contributes what is made for an operand, if it is wanted.
+/// Contributes the value that `make` returns to an operand, if the operand is wanted.
 pub(crate) fn pass<R: Reverse>(
     on: &mut R,
     position: usize,
@@ -236,7 +239,7 @@ pub(crate) fn pass<R: Reverse>(
     Ok(())
 }
 
-/// The rows of a value that indices pick.
+/// Gathers the rows of a value at `indices`.
 pub(super) fn picked(
     builder: &mut Builder,
     value: ValueId,
@@ -245,12 +248,12 @@ pub(super) fn picked(
     push(builder, Op::Rows(Rows::Gather), &[value, indices])
 }
 
-/// A value at every index of the shape of another.
+/// Broadcasts a value to the shape of `like`.
 pub(crate) fn spread<R: Reverse>(on: &mut R, value: R::Value, like: R::Value) -> Result<R::Value, R::Error> {
     on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[value], like)
 }
 
-/// The formulas of a row, played where they are wanted.
+/// Plays the derivative formulas of an elementwise function for the wanted operands.
 fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     let row = map.row();
     let operands: Vec<_> = (0..on.operand_count()).map(|position| on.operand(position)).collect();
@@ -264,8 +267,9 @@ fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     Ok(())
 }
 
-/// An operation of a pullback that its author wrote: a product or quotient of what depends on a cotangent keeps its zeros, as in
-/// the rules here. `is_linear` says for each operand whether it depends on one.
+/// Returns the operation that replaces `op` in a pullback that its author wrote. A product or quotient of an operand
+/// that depends on a cotangent becomes one that keeps zeros, as in the rules here. `is_linear` says for each operand
+/// whether it depends on a cotangent.
 pub(crate) fn keeping_zeros<F: Form>(op: &Op<F>, is_linear: impl Fn(usize) -> bool) -> Op<F> {
     let Op::Map(map) = op else { return op.clone() };
     let keeps = |keeping: &Map| {
@@ -274,7 +278,8 @@ pub(crate) fn keeping_zeros<F: Form>(op: &Op<F>, is_linear: impl Fn(usize) -> bo
     Op::Map(map.keeping_zeros().filter(keeps).unwrap_or(*map))
 }
 
-/// The cotangent, divided where the result was, at every element that was put together; then what the row makes of it.
+/// The contribution to the operand of a reduction. The cotangent of the result is divided by the element count if the
+/// row says so, and broadcast to the operand. Then the adjoint of the row is played, if it has one.
 fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -> Result<R::Value, R::Error> {
     let (x, y, dy) = (on.operand(0), on.result(), on.cotangent());
     let row = reduce.row();
@@ -294,7 +299,7 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
     })
 }
 
-/// The cotangent of an operand of a cumulation, by the adjoint in its row.
+/// The contribution to an operand of a cumulation, by the adjoint in its row.
 fn cumulated<R: Reverse>(
     on: &mut R,
     position: usize,
@@ -312,7 +317,7 @@ fn cumulated<R: Reverse>(
     })
 }
 
-/// What a product passes back to its factors.
+/// Contributes to the factors of a product.
 pub(crate) fn product<R: Reverse>(on: &mut R, dy: R::Value) -> Result<(), R::Error> {
     let factors = [on.operand(0), on.operand(1)];
     pass(on, 0, |on| on.product_grad(Factor::Lhs, dy, factors))?;

@@ -1,10 +1,11 @@
-//! The derivative of a loop: a loop forwards, which also stacks the values that the derivative reads, and a loop backwards.
+//! The derivative of a loop: a loop forwards, which also stacks the values that the derivative reads, and a loop
+//! backwards.
 //!
-//! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the loop forwards. It
-//! stacks those of them that the other loop reads, unless they cost little to compute again.
+//! The gradient of the body is cut into the bodies of both. The values that depend on no cotangent belong to the loop
+//! forwards. It stacks those of them that the loop backwards reads, unless they cost little to compute again.
 //!
-//! The cotangent of a captured operand is a sum over the steps. Where a step adds a matrix product, no step computes it: the factors
-//! of all steps are stacked, and one product after the loop is the sum.
+//! The cotangent of a captured operand is a sum over the steps. Where a step adds a matrix product, no step computes
+//! it: the factors of all steps are stacked, and one product after the loop is the sum.
 
 use crate::{
     build::Builder,
@@ -19,12 +20,13 @@ use crate::{
 
 /// Both loops of a derivative.
 pub(super) struct Loops {
-    /// The loop as it was, with the stacked values as further results.
+    /// The original loop, with the stacked values as further results.
     pub(super) forward: Scan,
-    /// The number of its results without them.
+    /// The number of results of the original loop.
     pub(super) results: usize,
-    /// The loop backwards, unless products alone are left of it. Its first operands are the cotangents of `carries`, then the sums
-    /// of `captured`, then `reads`. Its results are both of these, the stacked cotangents of `iterated`, then stacked factors.
+    /// The loop backwards; `None` if only products after the loop remain. Its operands are the cotangents of `carries`,
+    /// the sums of `captured`, then `reads`. Its results are the cotangents of `carries`, the sums of `captured`, the
+    /// stacked cotangents of `iterated`, then stacked factors.
     pub(super) backward: Option<Scan>,
     /// The carries that have cotangents.
     pub(super) carries: Vec<usize>,
@@ -32,7 +34,7 @@ pub(super) struct Loops {
     pub(super) captured: Vec<Captured>,
     /// The iterated operands that have cotangents.
     pub(super) iterated: Vec<usize>,
-    /// The operands of the loop backwards behind its carries.
+    /// The operands of the loop backwards after its carries.
     pub(super) reads: Vec<Read>,
 }
 
@@ -65,15 +67,15 @@ pub(super) enum Source {
 /// An operand of the loop backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// A value of the step forwards, by its position among those that are stacked.
+    /// A value that the loop forwards stacks, by its position among the stacked values.
     Stacked(usize),
     /// An operand of the loop.
     Operand(usize),
-    /// The cotangent of a result that is stacked.
+    /// The cotangent of a stacked result, by the position of the result.
     Cotangent(usize),
 }
 
-/// The loops of the derivative with respect to the `wanted` operands. Nothing if no result depends on them.
+/// The loops of the derivative with respect to the `wanted` operands; `None` if no result depends on them.
 pub(super) fn loops(
     scan: &Scan,
     operands: &[&Type],
@@ -108,8 +110,8 @@ pub(super) fn loops(
 
 /// The gradient of the body of a loop.
 struct BodyGradient {
-    /// The inputs are those of the body, then the cotangent of each of `results`. The outputs are `results`, the cotangents of
-    /// `parameters`, then all results of the body.
+    /// The inputs are the inputs of the body, then the cotangent of each of `results`. The outputs are `results`, the
+    /// cotangents of `parameters`, then all results of the body.
     module: Module,
     /// The number of inputs of the body.
     inputs: usize,
@@ -136,7 +138,7 @@ enum Known {
 
 /// The values that the loop backwards computes and reads.
 struct Needs {
-    /// The operands that have cotangents: carries, captured ones, iterated ones.
+    /// The operands that have cotangents, by their access: carries, captured operands, iterated operands.
     carried: Vec<usize>,
     captured: Vec<Sum>,
     iterated: Vec<usize>,
@@ -153,7 +155,7 @@ struct Sum {
     operand: usize,
     /// The terms that the loop adds up.
     added: Vec<ValueId>,
-    /// Products, each a sum of products over all steps.
+    /// The products that one product after the loop adds up over all steps.
     products: Vec<[Part; 2]>,
 }
 
@@ -165,7 +167,8 @@ struct Part {
 }
 
 impl BodyGradient {
-    /// The gradient with respect to the `wanted` operands and the carries that depend on them. Nothing if no result does.
+    /// The gradient with respect to the `wanted` operands and the carries that depend on them; `None` if no result
+    /// does.
     fn new(scan: &Scan, operands: &[&Type], wanted: &[bool]) -> Result<Option<Self>, AutodiffError> {
         let (body, inputs, carries) = (&*scan.body, operands.len(), scan.carry_count());
         let outputs = body.outputs();
@@ -236,13 +239,13 @@ impl BodyGradient {
         };
         let (carried, iterated): (Vec<_>, Vec<_>) =
             (of(Access::Carry).collect(), of(Access::Element).collect());
-        // Values that a pullback shows.
+        // The effects of pullbacks, such as values that they print.
         let effects: Vec<ValueId> =
             self.module.effects().filter(|value| known[value.index()] == Known::Backwards).collect();
         let captured: Vec<Sum> = of(Access::Whole)
             .map(|operand| match effects.is_empty() {
                 true => self.sum(operand, &known),
-                // The loop that shows them has to be there, with a result.
+                // The loop backwards must exist, and have a result, for the effects to happen.
                 false => Sum { operand, added: vec![self.cotangent(operand)], products: Vec::new() },
             })
             .collect();
@@ -396,7 +399,7 @@ impl BodyGradient {
         half.finish(&outputs)
     }
 
-    /// The body of the loop backwards, unless it has no results, and the operands behind its carries.
+    /// The body of the loop backwards, unless it has no results, and the operands after its carries.
     fn backward(&self, needs: &Needs) -> Result<(Option<Nested>, Vec<Read>), AutodiffError> {
         let mut half = Half::new(&self.module);
         let ty = |input: usize| self.module.ty(ValueId::new(input));
@@ -481,11 +484,11 @@ fn is_cheap(inst: &Inst) -> bool {
     }
 }
 
-/// A part of a module on its way to a module of its own.
+/// A part of a module that is copied to a new module.
 struct Half<'m> {
     module: &'m Module,
     builder: Builder,
-    /// The copy of each value of the module, if it is here.
+    /// The copy of each value of the module, if it has one.
     values: Vec<Option<ValueId>>,
 }
 
@@ -504,7 +507,7 @@ impl<'m> Half<'m> {
         Ok(input)
     }
 
-    /// Copies the instructions that are needed and not here yet.
+    /// Copies the needed instructions that have no copy yet.
     fn copy(&mut self, is_needed: &[bool]) -> Result<(), AutodiffError> {
         for (value, inst) in self.module.iter().filter(|(_, inst)| !inst.op.is_input()) {
             if is_needed[value.index()] && self.values[value.index()].is_none() {

@@ -1,4 +1,4 @@
-//! Parts of gradients that types decide, in operations of Core IR.
+//! Parts of gradients that depend on types, in operations of Core IR.
 
 use crate::{
     build::Builder,
@@ -12,7 +12,8 @@ use crate::{
 
 type Emitted = Result<ValueId, AutodiffError>;
 
-/// `value` summed over the axes that broadcasting `shape` to its shape adds or stretches; nothing if it does not broadcast.
+/// Sums `value` over the axes that broadcasting `shape` to its shape adds or stretches; `None` if it does not
+/// broadcast.
 pub(crate) fn sum_to(
     builder: &mut Builder,
     value: ValueId,
@@ -34,7 +35,7 @@ pub(crate) fn sum_to(
     Ok(Some(sum))
 }
 
-/// The axes of `from` that broadcasting `to` to it adds or stretches, ascending; nothing if it does not broadcast.
+/// The axes of `from` that broadcasting `to` to it adds or stretches, ascending; `None` if it does not broadcast.
 fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
     let added = from.rank().checked_sub(to.rank())?;
     let mut axes: Vec<i64> = (0..added as i64).collect();
@@ -50,7 +51,7 @@ fn reduced_axes(from: &Shape, to: &Shape) -> Option<Vec<i64>> {
     Some(axes)
 }
 
-/// The product of the extents of `axes` as a single number of the element type of `like`; nothing where it is 1.
+/// The product of the extents of `axes` as a scalar of the element type of `like`; `None` if it is 1.
 pub(crate) fn count(
     builder: &mut Builder,
     like: ValueId,
@@ -66,8 +67,8 @@ pub(crate) fn count(
     push(builder, Op::Const(Const::Count { shape, dtype }.canonical()), &[]).map(Some)
 }
 
-/// What the product `a @ b` with the cotangent `dy` passes back to one of its factors: products with the other one
-/// transposed, summed over what of the batch was broadcast.
+/// The contribution to one factor of the product `a @ b`, given the cotangent `dy` of the product. It is a product with
+/// the other factor transposed, summed over the broadcast axes of the batch.
 pub(crate) fn product_grad(
     builder: &mut Builder,
     factor: Factor,
@@ -82,7 +83,7 @@ pub(crate) fn product_grad(
         (Factor::Rhs, 1, _) => outer(builder, a, dy),
         (Factor::Lhs, _, 1) => outer(builder, dy, b),
         (Factor::Rhs, _, 1) => product(builder, dy, a),
-        // One product of all rows, rather than a sum of products.
+        // One product over the rows of all matrices, rather than a sum of products.
         (Factor::Rhs, 3.., 2) => {
             let rows = rows(builder, a)?;
             let (rows, dy) = (transposed(builder, rows)?, self::rows(builder, dy)?);
@@ -106,7 +107,7 @@ pub(crate) fn product_grad(
     }
 }
 
-/// The matrix of all rows of matrices.
+/// The rows of all matrices as one matrix.
 pub(super) fn rows(builder: &mut Builder, matrices: ValueId) -> Emitted {
     let shape = &builder.ty(matrices).shape;
     let (columns, outer) = shape.split_last().expect("matrices have columns");
@@ -116,13 +117,13 @@ pub(super) fn rows(builder: &mut Builder, matrices: ValueId) -> Emitted {
     core_v1::reshaped(builder, matrices, shape)
 }
 
-/// The last two axes swapped.
+/// Swaps the last two axes.
 pub(super) fn transposed(builder: &mut Builder, value: ValueId) -> Emitted {
     let rank = builder.ty(value).rank();
     swapped(builder, value, rank - 2, rank - 1)
 }
 
-/// Two axes swapped.
+/// Swaps two axes.
 pub(super) fn swapped(builder: &mut Builder, value: ValueId, a: usize, b: usize) -> Emitted {
     let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
     permutation.swap(a, b);
@@ -135,12 +136,12 @@ pub(super) fn product(builder: &mut Builder, a: ValueId, b: ValueId) -> Emitted 
     push(builder, Op::Product(product), &[a, b])
 }
 
-/// A value at every index of a shape.
+/// Broadcasts a value to a shape.
 pub(super) fn broadcast(builder: &mut Builder, value: ValueId, shape: &Shape) -> Emitted {
     push(builder, Op::Arrange(Arrange::BroadcastTo { shape: shape.clone() }), &[value])
 }
 
-/// A value with axes of extent 1 at these positions of the result, if there are any.
+/// Inserts axes of extent 1 at these positions of the result. Without any, returns the value.
 pub(super) fn expanded(builder: &mut Builder, value: ValueId, axes: Vec<i64>) -> Emitted {
     if axes.is_empty() {
         return Ok(value);
@@ -148,7 +149,7 @@ pub(super) fn expanded(builder: &mut Builder, value: ValueId, axes: Vec<i64>) ->
     push(builder, Op::Arrange(Arrange::ExpandDims { axes }), &[value])
 }
 
-/// The matrix of all products of two vectors.
+/// The outer product of two vectors.
 fn outer(builder: &mut Builder, rows: ValueId, columns: ValueId) -> Emitted {
     let rows = expanded(builder, rows, vec![1])?;
     let columns = expanded(builder, columns, vec![0])?;

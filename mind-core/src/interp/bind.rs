@@ -1,4 +1,4 @@
-//! What the extents of a run say of the symbols, and whether they keep what the module requires.
+//! Binds the symbols to the extents of a run, and checks the requirements of the module.
 
 use super::{Array, RunError};
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
     symbols::{linear, solve},
 };
 
-/// The extent of each symbol that the extents of the inputs give.
+/// Returns the extent of each symbol, as determined by the extents of the inputs.
 ///
-/// A symbol is bound by a dimension that is the symbol, or by one that is linear in it once every other is bound
+/// A symbol is bound by a dimension that is the symbol, or by one that is linear in it once all other symbols are bound
 /// (`2 * N + 1`).
 ///
 /// # Errors
-/// As [`run`](super::run) says of inputs; E2003 where no dimension gives a symbol.
+/// The errors of [`run`](super::run) about inputs; E2003 if no dimension determines a symbol.
 pub fn bind(module: &Module, inputs: &[Array]) -> Result<Bindings, RunError> {
     let declared: Vec<_> = module.inputs().collect();
     if declared.len() != inputs.len() {
@@ -81,10 +81,10 @@ pub fn bind(module: &Module, inputs: &[Array]) -> Result<Bindings, RunError> {
     Ok(bindings)
 }
 
-/// Whether every requirement holds under these extents.
+/// Checks every requirement for these extents.
 ///
 /// # Errors
-/// E3006 for a dimension below 1, E6009 for a bound that is not kept.
+/// E3006 for a dimension below 1, E6009 for a bound that does not hold.
 pub fn check_requirements(requirements: &[Requirement], bindings: &Bindings) -> Result<(), RunError> {
     for requirement in requirements {
         let value = |dim: &Dim| {
@@ -110,7 +110,7 @@ pub fn check_requirements(requirements: &[Requirement], bindings: &Bindings) -> 
     Ok(())
 }
 
-/// `2 * N + 1 = 7`, or the number alone where nothing else is written.
+/// `2 * N + 1 = 7`, or the number alone for a literal.
 fn with_value(dim: &Dim, value: i64) -> String {
     match dim.as_literal() {
         Some(_) => value.to_string(),

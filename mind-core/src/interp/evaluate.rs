@@ -1,4 +1,4 @@
-//! What each operation computes, in naive loops: the definition by which everything else is judged.
+//! Evaluates each operation in naive loops. This is the definition that everything else is compared with.
 
 use mind_shape::{match_dtype, match_elements};
 
@@ -20,7 +20,7 @@ use crate::{
     ty::DType,
 };
 
-/// What an evaluation knows beside its operands: the extents of this run.
+/// The data of an evaluation besides its operands: the element type and the extents of this run.
 pub(crate) struct Concrete<'a> {
     /// The element type of the result.
     pub(crate) dtype: DType,
@@ -30,10 +30,10 @@ pub(crate) struct Concrete<'a> {
     pub(crate) bindings: &'a Bindings,
 }
 
-/// The result of an operation on operands that verification has seen.
+/// Evaluates an operation on operands that satisfy verification.
 ///
 /// # Errors
-/// E6001 for an index out of range, E6010 for an integer divided by 0 and for a function of Rust.
+/// E6001 for an index out of range, E6010 for an integer divided by 0 and for a Rust function.
 pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Result<Array, RunError> {
     Ok(match op {
         Op::Input { .. } => unreachable!("the caller gives inputs"),
@@ -112,7 +112,7 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let term = |tap: Tap| [tap.filter, tap.image, tap.result];
             convolved(&shapes, convolution, operands, to, term)
         }
-        // A run shows it.
+        // The observer of a run shows it.
         Op::Effect(_) => operands[0].clone(),
         Op::Own(Own::Nesting(_)) => unreachable!("a run gives what holds a module, and reads its results"),
         Op::Own(Own::External(external)) => {
@@ -127,19 +127,19 @@ impl Concrete<'_> {
     /// The value of a dim of an attribute as a position.
     ///
     /// # Panics
-    /// If a symbol is not bound or it leaves 64 bits: both are checked before anything runs.
+    /// If a symbol is not bound, or the value exceeds 64 bits. Both are checked before anything runs.
     fn extent(&self, dim: &Dim) -> usize {
         let value = dim.evaluate(self.bindings).expect("dims are bound and in range before anything runs");
         usize::try_from(value).expect("extents are at least 1 before anything runs")
     }
 
-    /// A value of the result's shape whose element at each position `element` gives.
+    /// A value of the result's shape. `element` returns the element at each position.
     fn tabulate<T: Element>(&self, element: impl FnMut(Vec<usize>) -> T) -> Array {
         Array::new(self.shape, T::wrap(positions(self.shape).map(element).collect()))
     }
 }
 
-/// The values of a constant, once the extents are known, or E6004 for a number of elements beyond 64 bits.
+/// The elements of a constant for known extents. Returns E6004 if an element count exceeds 64 bits.
 fn known(constant: &Const, to: &Concrete<'_>) -> Result<TensorData, RunError> {
     if let Some(data) = constant.data() {
         return Ok(data);
@@ -160,7 +160,7 @@ fn filled(data: &TensorData, to: &Concrete<'_>) -> Array {
     })
 }
 
-/// The operands one after the other along an axis.
+/// Concatenates the operands along an axis.
 fn concatenated(operands: &[&Array], axis: usize, to: &Concrete<'_>) -> Array {
     match_dtype!(to.dtype, T => to.tabulate(|mut at| {
         let mut part = 0;
@@ -172,7 +172,7 @@ fn concatenated(operands: &[&Array], axis: usize, to: &Concrete<'_>) -> Array {
     }))
 }
 
-/// E6010 if integers are divided by 0.
+/// Returns E6010 if integers are divided by 0.
 fn check_divisors(row: &map::Row, operands: &[&Array]) -> Result<(), RunError> {
     let Some(divisors) =
         row.pole.map(|divisor| operands[divisor]).filter(|divisors| !divisors.dtype().is_float())
@@ -191,7 +191,7 @@ fn function(row: &map::Row, operands: &[&Array], to: &Concrete<'_>) -> Array {
     if row.is_identity() {
         return operands[0].clone();
     }
-    /// The elements of operands at the places that broadcast to a position.
+    /// The elements of the operands that broadcast to a position.
     fn given<N: Copy + Default>(
         operands: &[&Array],
         position: &[usize],
@@ -232,7 +232,7 @@ fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Array, to: &Concr
     }
 }
 
-/// The elements of each group put together, one after the other.
+/// Combines the elements of each group, one after the other.
 fn folded<T: Element>(
     combine: &map::Row,
     reduction: &Reduction,
@@ -248,7 +248,7 @@ fn folded<T: Element>(
     Array::new(to.shape, T::wrap(all.collect()))
 }
 
-/// The total of each group of elements, finished with the number of elements of a group.
+/// The total of each group of elements. `finish` converts a total, given the number of elements of a group.
 fn totals<T: Number>(
     reduction: &Reduction,
     operand: &Array,
@@ -260,7 +260,8 @@ fn totals<T: Number>(
     Array::new(to.shape, T::wrap(totals.into_iter().map(|total| finish(total, count)).collect()))
 }
 
-/// Where the largest elements are, or the smallest: the first NaN of each group, else the first of equal ones.
+/// The position of the largest or the smallest element of each group: of the first NaN, else of the first of equal
+/// elements.
 fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Array, to: &Concrete<'_>) -> Array {
     with_number!(operand.dtype(), T => {
         let is_nan = |x: T| x.partial_cmp(&x).is_none();
@@ -277,7 +278,8 @@ fn positions_of(arg: ArgReduce, reduction: &Reduction, operand: &Array, to: &Con
     })
 }
 
-/// For each place the position along an axis of the element that comes there in order: NaN last, equal elements as they are.
+/// For each place of the sorted result, the position along the axis of the element that belongs there. NaN comes last,
+/// and equal elements keep their order.
 fn in_order(axis: usize, descending: bool, operand: &Array) -> Vec<usize> {
     let mut first = operand.shape.clone();
     first[axis] = 1;
@@ -304,7 +306,7 @@ fn in_order(axis: usize, descending: bool, operand: &Array) -> Vec<usize> {
     sorted
 }
 
-/// At each place what the elements up to it along an axis are together.
+/// Combines at each place the elements up to it along an axis.
 fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Array], to: &Concrete<'_>) -> Array {
     match cumulate.row().combine {
         Combine::Monoid(monoid) => with_number!(to.dtype, T => {
@@ -324,8 +326,9 @@ fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Array], t
     }
 }
 
-/// A scan along an axis: `begin` is the state before the first place, `next` updates it at each place, and `finish` gives the result there,
-/// of the state before the update where the cumulation is exclusive.
+/// Scans along an axis. `begin` is the state before the first place, and `next` updates it at each place. `finish`
+/// computes the result of a place from the updated state, or from the state before the update if the cumulation is
+/// exclusive.
 fn running<T: Element, S: Copy>(
     cumulation: &Cumulation,
     to: &Concrete<'_>,
@@ -352,7 +355,7 @@ fn running<T: Element, S: Copy>(
     Array::new(to.shape, T::wrap(results))
 }
 
-/// What the elements of each group give one after the other, and how many there are in a group.
+/// Folds the elements of each group in order. Also returns the number of elements of a group.
 fn groups<T: Element, A: Copy>(
     reduction: &Reduction,
     operand: &Array,
@@ -373,7 +376,7 @@ fn groups<T: Element, A: Copy>(
     (groups, count)
 }
 
-/// The elements of a value at the places that `place` gives for those of the result.
+/// Reads an operand, for each position of the result, at the place that `place` returns.
 fn read(operand: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
     match_dtype!(to.dtype, T => {
         let elements = T::elements(operand);
@@ -381,7 +384,7 @@ fn read(operand: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usiz
     })
 }
 
-/// The elements of a value moved.
+/// Moves the elements of a value.
 fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
     match motion {
         Motion::Order => Array::new(to.shape, operand.elements.clone()),
@@ -405,13 +408,13 @@ fn moved(motion: &Motion<'_>, operand: &Array, to: &Concrete<'_>) -> Array {
     }
 }
 
-/// Where a slice takes the element at a position from.
+/// The place in the operand of a slice that a position of its result reads.
 fn taken(slice: &Slice, at: &[usize], to: &Concrete<'_>) -> Vec<usize> {
     let starts = slice.starts.iter().map(|start| to.extent(start));
     starts.zip(&slice.steps).zip(at).map(|((start, step), at)| start + at * position(*step)).collect()
 }
 
-/// Each element added to zeros at the place that `place` gives for its own.
+/// Adds each element to zeros, at the place that `place` returns for its position.
 fn added(updates: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
     with_number!(to.dtype, T => {
         let mut totals = vec![T::NOTHING; to.shape.iter().product()];
@@ -423,14 +426,14 @@ fn added(updates: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usi
     })
 }
 
-/// A position with its place along an axis from where indices have it.
+/// A position whose place along an axis is replaced by the one that indices select.
 fn place_along(rows: &[usize], indices: &Array, position: &[usize], axis: usize) -> Vec<usize> {
     let mut place = position.to_vec();
     place[axis] = rows[offset(&indices.shape, position)];
     place
 }
 
-/// The rows that indices mean, or E6001.
+/// The rows that indices select. Returns E6001 for an index out of range.
 fn rows(op: &Op, indices: &Array, (axis, extent): (usize, usize)) -> Result<Vec<usize>, RunError> {
     let row = |index: i64| {
         let row = usize::try_from(index).ok().filter(|row| *row < extent);
@@ -445,7 +448,7 @@ fn rows(op: &Op, indices: &Array, (axis, extent): (usize, usize)) -> Result<Vec<
     (0..indices.elements.len()).map(|at| row(indices.elements.integer(at))).collect()
 }
 
-/// The place in a table of a position of what is gathered from it.
+/// The place in a table that a position of the gathered result reads.
 fn row_of(rows: &[usize], indices: &Array, position: &[usize]) -> Vec<usize> {
     let (index, rest) = position.split_at(indices.shape.len());
     [rows[offset(&indices.shape, index)]].into_iter().chain(rest.iter().copied()).collect()
@@ -484,21 +487,22 @@ fn contract<T: Number>(count: usize, factors: impl Fn(usize) -> (T, T)) -> T {
     }))
 }
 
-/// The shapes of a convolution, of which a gradient knows the result and makes another.
+/// The shapes of a convolution. A gradient reads the result, and computes the image or the filter.
 struct Shapes<'a> {
     image: &'a [usize],
     filter: &'a [usize],
     result: &'a [usize],
 }
 
-/// One place of the window at one place of the result: the offsets in each.
+/// One position of the window at one position of the result: the offsets in all three tensors.
 struct Tap {
     image: usize,
     filter: usize,
     result: usize,
 }
 
-/// The sum over all taps of products: `term` gives where it is added, and the places of its factors in both operands.
+/// Sums products over all taps. `term` returns the offset that a product is added at, and the offsets of its factors in
+/// both operands.
 fn convolved(
     shapes: &Shapes<'_>,
     convolution: &Convolution,

@@ -1,4 +1,4 @@
-//! Which value of a run is the first that is NaN.
+//! Finds the first value of a run that is NaN.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use crate::ir::{Module, ValueId};
 
 /// A search of the values of a run for NaN.
 ///
-/// Of each value that holds NaN it is known from which one that came: one that holds NaN though nothing that it was made of
-/// does. NaN that no result holds was meant to be dropped, as by `where`, and is not told.
+/// For each value that holds NaN, the search knows the origin: a value that holds NaN although none of its operands
+/// does. NaN that no result holds is not reported, since the program drops it on purpose, as by `where`.
 pub struct NanSearch {
     outputs: Vec<ValueId>,
-    /// For each value that holds NaN the one that it came from.
+    /// The origin of each value that holds NaN.
     from: BTreeMap<ValueId, WentNan>,
 }
 
-/// A value that went NaN.
+/// A value that holds NaN although none of its operands does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WentNan {
     /// The value.
     pub value: ValueId,
     /// The position of the first NaN.
     pub first: Vec<usize>,
-    /// How many of its elements are NaN.
+    /// The number of its elements that are NaN.
     pub count: usize,
-    /// Whether it was given to the program.
+    /// Whether it is an input of the program.
     pub is_input: bool,
 }
 
@@ -36,9 +36,9 @@ impl NanSearch {
         Self { outputs: module.outputs().to_vec(), from: BTreeMap::new() }
     }
 
-    /// Searches a value. Gives what is to be told: the value that went NaN, if this is a result and holds NaN.
+    /// Searches a value. Returns the origin of its NaN if the value is a result and holds NaN.
     pub fn value(&mut self, seen: &Observed<'_>) -> Option<WentNan> {
-        // What a module within makes is told of the instruction that holds it.
+        // NaN in a nested module is reported for the instruction that holds the module.
         if seen.depth > 0 {
             return None;
         }

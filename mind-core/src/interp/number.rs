@@ -10,16 +10,16 @@ use crate::reduce::Neutral;
 pub(crate) trait Element: Copy + PartialEq + Default {
     fn elements(value: &Array) -> &[Self];
     fn wrap(elements: Vec<Self>) -> Elements;
-    /// A function of elements that gives one of the same type.
+    /// Applies an elementwise function whose result has the same type.
     fn apply(row: &Row, operands: &[Self]) -> Self;
 }
 
 /// An element type of numbers.
 ///
-/// Sums of floats are kept with twice the digits of `f64` and rounded once, so that the order of addition hardly matters
-/// and a kernel is judged by the exact sum; sums of integers wrap.
+/// Sums of floats have twice the digits of `f64` and are rounded once. The order of addition thus hardly matters, and
+/// kernels are compared with the exact sum. Sums of integers wrap.
 pub(crate) trait Number: Element {
-    /// What sums are kept in.
+    /// The type of sums.
     type Total: Copy;
     const NOTHING: Self::Total;
     /// `total + self * rhs`.
@@ -27,13 +27,13 @@ pub(crate) trait Number: Element {
     /// `total + self`.
     fn accumulate(self, total: Self::Total) -> Self::Total;
     fn narrow(total: Self::Total) -> Self;
-    /// What changes no other element.
+    /// The neutral element.
     fn neutral(neutral: Neutral) -> Self;
 }
 
 /// An element type with fractions.
 pub(crate) trait Float: Number {
-    /// `total / count`, rounded once.
+    /// `total / count`, computed in `f64` and rounded to the element type.
     fn average(total: Self::Total, count: usize) -> Self;
 }
 
@@ -136,7 +136,7 @@ impl Element for bool {
     }
 }
 
-/// A sum of floats, and what it lost to rounding.
+/// A sum of floats, and its rounding error.
 #[derive(Clone, Copy)]
 pub(crate) struct Total {
     sum: f64,
@@ -144,8 +144,8 @@ pub(crate) struct Total {
 }
 
 impl Total {
-    /// Knuth's addition of two numbers, whose error is a number too (*The Art of Computer Programming*, volume 2, section
-    /// 4.2.2, theorem B).
+    /// Knuth's addition of two numbers. Its rounding error is a float as well (*The Art of Computer Programming*,
+    /// volume 2, section 4.2.2, theorem B).
     fn plus(self, number: f64) -> Self {
         let sum = self.sum + number;
         let of_number = sum - self.sum;
@@ -153,7 +153,7 @@ impl Total {
     }
 
     fn rounded(self) -> f64 {
-        // Nothing is lost of what is not finite.
+        // The error is not finite if the sum is not, and is then ignored.
         if self.lost.is_finite() { self.sum + self.lost } else { self.sum }
     }
 }
@@ -171,7 +171,7 @@ macro_rules! with_number {
     };
 }
 
-/// As [`with_number`] where only floats can arise.
+/// As [`with_number`], for operations on floats only.
 macro_rules! with_float {
     ($dtype:expr, $number:ident => $body:expr) => {
         mind_shape::match_dtype!($dtype, $number {

@@ -1,4 +1,4 @@
-//! Loops as people read them.
+//! Prints loops for people.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -12,10 +12,10 @@ use crate::{
     reduce::Neutral,
 };
 
-/// The loops of each step that has some, a statement a line; steps have the numbers that [`plan::listing`] gives them.
+/// Lists the loops of each step that has some, one statement per line. Steps are numbered as in [`plan::listing`].
 ///
-/// `x_row = x[i0 * 8 ..+ 8]` names a part of memory, of which `x_row[j]` is an element; `:=` stores; chains and blocks are at
-/// most as long as is said; `settle` adds chains to sums and keeps what that loses to rounding.
+/// `x_row = x[i0 * 8 ..+ 8]` names a part of memory, and `x_row[j]` is an element of it. `:=` stores. The length of
+/// chains and blocks is the greatest that they have. `settle` adds chains to sums and keeps the rounding errors.
 ///
 /// [`plan::listing`]: crate::plan::listing()
 pub fn listing(listing: &Listing<'_>) -> String {
@@ -35,7 +35,7 @@ pub fn listing(listing: &Listing<'_>) -> String {
     text
 }
 
-/// Nothing for steps that are calls of the run time.
+/// The text of a step; `None` if the step is only a call of the run time.
 fn shown(listing: &Listing<'_>, step: &Step) -> Option<String> {
     let of = of_step(listing.plan, step)?;
     if let OfStep::Nest(Done::Copied { from, to }) = &of {

@@ -1,11 +1,12 @@
-//! Loops as data: what a nest of a plan, or what becomes of the elements of a product, is as loops over memory.
+//! Loops as data: the nests of a plan, and the epilogues of its products, as loops over memory.
 //!
-//! A [`Plan`](crate::plan::Plan) says what is computed at each index; a [`Loops`] says in which order, in how many lanes, in
-//! which chains sums are settled, what stands in which array, and what is computed of a block that is filled up. All of
-//! this is decided by [`nest`] and [`product`]; who prints loops as Rust, lists them or executes them decides nothing.
+//! A [`Plan`](crate::plan::Plan) says what is computed at each index. A [`Loops`] also says in which order and in how
+//! many lanes, in which chains sums are settled, what each array holds, and which blocks are filled up. [`nest`] and
+//! [`product`] make all of these decisions. Code that prints loops as Rust, lists them or executes them decides
+//! nothing.
 //!
-//! The language is small and first-order. A [`Variable`] is defined once, by the statement that names it. Memory is reached
-//! by [`Part`]s of what is captured and of arrays; an array has a length that is known. Rows are slices as long as their
+//! The language is small and first-order. A [`Variable`] is defined once, by the statement that names it. Memory is
+//! accessed through [`Part`]s of captures and of arrays; an array has a known length. Rows are slices as long as their
 //! loops, so that no bound is checked within a row.
 
 mod listing;
@@ -30,20 +31,20 @@ use crate::{
     ty::DType,
 };
 
-/// Loops, what they capture and what they give.
+/// Loops, with their captures and results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loops {
-    /// What is there before the first statement.
+    /// The variables that are defined before the first statement.
     pub captures: Vec<Capture>,
     /// Every variable: those of [`captures`](Self::captures) come first.
     pub variables: Vec<Variable>,
-    /// What is done, in order.
+    /// The statements, in order.
     pub body: Vec<Statement>,
-    /// Folds over everything, in order: what the loops give.
+    /// Folds over all elements, in order: the results of the loops.
     pub totals: Vec<Total>,
-    /// How they are called.
+    /// How the loops are called.
     pub run: Run,
-    /// Whether a function among them is told how the SIMD level computes products and sums.
+    /// Whether a function in the loops depends on how the SIMD level multiplies and adds.
     pub tells_how: bool,
 }
 
@@ -51,18 +52,18 @@ pub struct Loops {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Var(pub usize);
 
-/// What is known of a variable.
+/// The description of a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// The value that it is, or holds elements of.
+    /// The value that the variable is, or whose elements it holds.
     pub value: Option<ValueId>,
-    /// What it is of that value, or its name if there is none: `row`, `i0`.
+    /// Its role for that value, or its name if it has no value: `row`, `i0`.
     pub what: String,
-    /// What it holds.
+    /// Its content.
     pub holds: Holds,
 }
 
-/// What a variable holds.
+/// The content of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// A number of elements, steps or rows, or a position.
@@ -71,134 +72,135 @@ pub enum Holds {
     Mask,
     /// One element.
     Number(DType),
-    /// An array of so many elements.
+    /// An array of this many elements.
     Array(DType, usize),
-    /// Elements that are elsewhere.
+    /// A borrowed slice of elements.
     Borrowed(DType),
-    /// Blocks, of so many elements each, that are elsewhere.
+    /// A borrowed slice of blocks, with this many elements each.
     Chunks(DType, usize),
 }
 
-/// Something that loops are given.
+/// A variable that loops capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capture {
-    /// What it is called.
+    /// The variable.
     pub var: Var,
-    /// What it is.
+    /// Its source.
     pub source: Captured,
-    /// So many elements are between one step of the axis along which the loops are cut and the next.
+    /// The stride, in elements, between steps of the axis along which the loops are cut.
     pub stride: Dim,
 }
 
-/// What something that loops are given is outside of them.
+/// The source of a capture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Captured {
     /// A buffer that is only read.
     Read(BufferId),
-    /// A buffer that is written, and may be read where it is.
+    /// A buffer that is written, and may be read too.
     Written(BufferId),
     /// Scratch memory of as many elements as the buffer has.
     Scratch(BufferId),
-    /// A single number.
+    /// A scalar.
     Number(Scalar),
-    /// The steps of the axis along which the loops are cut, of which there are so many in all.
+    /// The number of steps that the loops process, of the axis along which they are cut. The axis has this many steps
+    /// in all.
     Steps(Dim),
-    /// A part of what a product's kernel gives.
+    /// A property of a block that a product's kernel passes.
     Block(OfBlock),
 }
 
-/// What a product's kernel says of a block of sums.
+/// A property of a block of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfBlock {
-    /// The row at which what is written begins.
+    /// The row at which the written memory begins.
     First,
     /// The first row.
     Row,
     /// The first column.
     Column,
-    /// How many rows.
+    /// The number of rows.
     Rows,
-    /// How many columns.
+    /// The number of columns.
     Columns,
     /// The sums.
     Sums,
-    /// Elements from a row of the sums to the next.
+    /// The stride, in elements, between rows of the sums.
     Stride,
 }
 
-/// A fold over everything.
+/// A fold over all elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Total {
     /// The value that later steps read.
     pub value: ValueId,
-    /// What puts the totals of parts together.
+    /// The monoid that combines the totals of parts.
     pub monoid: &'static Monoid,
     /// The element type.
     pub dtype: DType,
     /// For a mean, the number of elements.
     pub count: Option<Dim>,
-    /// What the loops give for it.
+    /// The result of the loops.
     pub part: Expr,
 }
 
 /// How loops are called.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Run {
-    /// Where they stand: there is too little to do for choosing a SIMD level.
+    /// Inline, since there is too little work for choosing a SIMD level.
     Here,
     /// By the SIMD level of the machine.
     Dispatched,
-    /// The same, and cut along an axis for threads and for the tree of totals.
+    /// By the SIMD level, and cut along an axis for threads and for the tree of totals.
     Cut(Cut),
 }
 
 /// How loops are cut along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
-    /// The axis: the outermost one, unless all that is written are sums over that.
+    /// The axis: the outermost one, unless all targets are sums over it.
     pub axis: usize,
-    /// Steps of the axis.
+    /// The number of steps of the axis.
     pub steps: Dim,
-    /// Elements of a step.
+    /// The number of elements of a step.
     pub elements: Dim,
-    /// What an element costs, in additions.
+    /// The cost of an element in additions.
     pub cost: usize,
 }
 
-/// A part of an array or of what is elsewhere.
+/// A part of an array or slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Of what.
+    /// The array or slice.
     pub of: Var,
-    /// Where it begins; at the start if nothing is said.
+    /// The start; 0 if `None`.
     pub at: Option<Size>,
-    /// How long it is; up to the end if nothing is said.
+    /// The length; up to the end if `None`.
     pub len: Option<Size>,
 }
 
-/// An element of an array or of what is elsewhere.
+/// An element of an array or slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ElementRef {
-    /// Of what.
+    /// The array or slice.
     pub of: Var,
-    /// Which.
+    /// The index.
     pub index: Size,
 }
 
-/// One element.
+/// An expression for one element.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// A variable's.
+    /// The value of a variable.
     Number(Var),
     /// A known number.
     Constant(TensorData),
-    /// What is at a place.
+    /// An element in memory.
     Element(ElementRef),
     /// A function of elements.
     Apply {
         /// The function.
         op: Map,
-        /// What it takes.
+        /// The operands.
         operands: Vec<Expr>,
         /// The element type of the result.
         dtype: DType,
@@ -212,120 +214,120 @@ pub enum Expr {
         /// The element type.
         dtype: DType,
     },
-    /// All lanes as one.
+    /// All lanes combined into one element.
     Lanes {
-        /// What puts them together.
+        /// The monoid that combines them.
         monoid: &'static Monoid,
         /// The lanes.
         lanes: Lanes,
-        /// Whether the lanes come out of a loop, in whose registers they stay.
+        /// Whether the lanes come from a loop that keeps them in registers.
         looped: bool,
     },
 }
 
-/// The lanes of a fold when all is added.
+/// The lanes of a fold after all elements have been added.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lanes {
     /// An array.
     Array(Var),
-    /// Chains that were settled, with the last one, which need not be.
+    /// Settled chains, and the last chain, which may be unsettled.
     Settled {
-        /// What chains were settled to.
+        /// The sums that the chains were settled to.
         sums: Var,
-        /// What that lost.
+        /// The rounding errors of the sums.
         lost: Var,
         /// The last chain.
         last: Var,
     },
 }
 
-/// What is done.
+/// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
-    /// A number of elements or a position.
+    /// Defines a number of elements or a position.
     Size(Var, Size),
-    /// An element.
+    /// Defines an element.
     Number(Var, Expr),
-    /// Whether an index is below a size.
+    /// Defines whether an index is below a size.
     Mask {
-        /// What it is called.
+        /// The mask.
         var: Var,
         /// The index.
         index: Var,
         /// The size.
         below: Size,
     },
-    /// An array that holds the same everywhere.
+    /// Defines an array filled with a neutral element.
     Array(Var, Neutral),
-    /// An array that begins as another is.
+    /// Defines an array as a copy of another.
     Copy {
-        /// The new one.
+        /// The new array.
         var: Var,
-        /// The other.
+        /// The array that is copied.
         of: Var,
     },
-    /// An array is what another is.
+    /// Assigns an array to another.
     Assign {
-        /// The first, which changes.
+        /// The array that changes.
         to: Var,
-        /// The other.
+        /// The array that is read.
         from: Var,
     },
-    /// A part of memory under a name.
+    /// Borrows a part of memory.
     Borrow {
-        /// The name.
+        /// The name of the slice.
         var: Var,
         /// The part.
         part: Part,
         /// Whether it may be written.
         written: bool,
     },
-    /// A row of a product that is computed whole.
+    /// Computes a row of a product.
     ProductRow {
         /// The row.
         var: Var,
-        /// Which one.
+        /// The index of the row.
         row: Size,
     },
-    /// A slice in blocks, and what is left after the last whole one.
+    /// Splits a slice into blocks, and the rest after the last whole block.
     Chunks {
         /// The blocks.
         var: Var,
-        /// What is left.
+        /// The rest.
         rest: Var,
         /// The slice.
         of: Var,
         /// Whether they may be written.
         written: bool,
     },
-    /// A block that is read.
+    /// Borrows a block to read it.
     Chunk {
         /// The block.
         var: Var,
-        /// Of which.
+        /// The blocks.
         of: Var,
-        /// Which one.
+        /// The index of the block.
         index: Var,
     },
-    /// A block in an array of its own, until [`Statement::PutBack`].
+    /// Copies a block to a separate array, until [`Statement::PutBack`].
     TakeOut {
         /// The array.
         var: Var,
-        /// Where it goes.
+        /// The block in memory.
         home: Var,
-        /// Of which.
+        /// The blocks.
         of: Var,
-        /// Which one.
+        /// The index of the block.
         index: Var,
     },
-    /// A block as it has become.
+    /// Copies an array back to its block.
     PutBack {
-        /// Where it goes.
+        /// The block in memory.
         home: Var,
         /// The array.
         from: Var,
     },
-    /// A slice that is shorter than an array, filled up with its last element.
+    /// Defines an array as a copy of a shorter slice, filled up with the last element of the slice.
     Padded {
         /// The array.
         var: Var,
@@ -334,155 +336,155 @@ pub enum Statement {
         /// Whether the array is written.
         written: bool,
     },
-    /// Elements that are moved.
+    /// Copies elements.
     CopyInto {
-        /// To where.
+        /// The destination.
         to: Part,
-        /// From where, as many.
+        /// The source, of the same length.
         from: Part,
     },
-    /// The same everywhere.
+    /// Fills a part with a neutral element.
     Fill(Part, Neutral),
-    /// Every element divided by a number of elements.
+    /// Divides every element by a number of elements.
     Divide(Part, Size),
-    /// An element that is stored.
+    /// Stores an element.
     Store(ElementRef, Expr),
-    /// An element combined with one more.
+    /// Combines an element in memory with a value.
     Combine {
         /// The element.
         place: ElementRef,
-        /// What combines them.
+        /// The monoid that combines them.
         monoid: &'static Monoid,
-        /// The other.
+        /// The value.
         value: Expr,
-        /// Unless this says that it does not count.
+        /// A mask. If it is false, the value does not count.
         mask: Option<Var>,
     },
-    /// Chains are added to sums, and what that lost to rounding is kept.
+    /// Adds chains to sums, and keeps the rounding errors.
     Settle {
-        /// Of what.
+        /// The monoid of the sums.
         monoid: &'static Monoid,
         /// The sums.
         sums: Part,
-        /// What they lost.
+        /// The rounding errors.
         lost: Part,
         /// The chains.
         chain: Part,
-        /// Whether chains and losses are arrays that a loop has in registers.
+        /// Whether chains and rounding errors are arrays that a loop keeps in registers.
         lanes: bool,
     },
-    /// Sums of columns from lanes of several rows.
+    /// Combines lanes of several rows into sums of columns.
     Columns {
         /// The sums.
         to: Part,
-        /// Of what.
+        /// The monoid of the sums.
         monoid: &'static Monoid,
         /// The lanes: rows of columns.
         lanes: Lanes,
-        /// How many columns.
+        /// The number of columns.
         columns: usize,
     },
-    /// Sums of short rows, many at a time.
+    /// Sums short rows, many at a time.
     SumRows {
         /// The sums.
         sums: Part,
-        /// The first row, and what follows.
+        /// The first row and the rows after it.
         of: Part,
-        /// The elements of a row.
+        /// The number of elements of a row.
         len: Size,
-        /// Elements from a row to the next.
+        /// The stride, in elements, between rows.
         stride: Size,
     },
-    /// Sums of columns, several rows at a time.
+    /// Sums columns, several rows at a time.
     SumColumns {
         /// The sums.
         sums: Part,
-        /// What they lose.
+        /// The rounding errors.
         lost: Part,
-        /// A chain of each.
+        /// A chain for each sum.
         chain: Part,
-        /// The first row, and what follows.
+        /// The first row and the rows after it.
         of: Part,
-        /// Elements from a row to the next.
+        /// The stride, in elements, between rows.
         stride: Size,
-        /// How many rows.
+        /// The number of rows.
         rows: Size,
     },
-    /// The compiler is not to put iterations of the next loop together.
+    /// Keeps the compiler from combining iterations of the next loop.
     OneByOne,
-    /// What a head says of it.
+    /// Runs statements as a head says.
     Do(Head, Vec<Statement>),
 }
 
-/// How often statements are done.
+/// The control of statements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Head {
     /// For each index of a range.
     For {
         /// The index.
         index: Var,
-        /// The first.
+        /// The first index.
         from: Size,
-        /// The end.
+        /// The end of the range.
         to: Size,
     },
-    /// For each chain of turns.
+    /// For each chain of iterations.
     Chains {
-        /// The first turn of a chain.
+        /// The first iteration of a chain.
         first: Var,
-        /// Its end.
+        /// The end of a chain.
         end: Var,
-        /// How many turns there are in all.
+        /// The total number of iterations.
         turns: Size,
-        /// The most of a chain.
+        /// The most iterations of a chain.
         most: usize,
     },
     /// For each block of rows.
     Blocks {
         /// The first row of a block.
         first: Var,
-        /// How many there are.
+        /// The number of rows of a block.
         rows: Var,
-        /// The first row of all.
+        /// The first of all rows.
         from: Size,
-        /// The end of all.
+        /// The end of all rows.
         to: Size,
-        /// The most of a block.
+        /// The most rows of a block.
         most: Var,
     },
     /// For each element of a row, from the first on.
     Elements {
         /// The index.
         index: Var,
-        /// How many.
+        /// The number of elements.
         count: Size,
     },
     /// If one size is below another.
     If {
-        /// The one.
+        /// The size that is less.
         less: Size,
-        /// The other.
+        /// The size that is greater.
         than: Size,
     },
 }
 
 impl Loops {
-    /// What is known of a variable.
+    /// The description of a variable.
     pub fn variable(&self, var: Var) -> &Variable {
         &self.variables[var.0]
     }
 
-    /// The elements that a variable holds, or is one of.
+    /// The element type of a variable.
     ///
     /// # Panics
-    /// If it holds none.
+    /// If the variable holds no elements.
     pub fn dtype(&self, var: Var) -> DType {
         self.variable(var).holds.dtype().expect("a variable that holds elements")
     }
 }
 
 impl Holds {
-    /// The element type, of what has elements.
+    /// The element type, if there are elements.
     pub fn dtype(self) -> Option<DType> {
         match self {
             Self::Size | Self::Mask => None,
@@ -492,7 +494,7 @@ impl Holds {
         }
     }
 
-    /// How many elements an array or a block has.
+    /// The number of elements of an array or a block.
     pub fn count(self) -> Option<usize> {
         match self {
             Self::Array(_, len) | Self::Chunks(_, len) => Some(len),
@@ -502,7 +504,7 @@ impl Holds {
 }
 
 impl Lanes {
-    /// The array of the lanes, or what chains were settled to.
+    /// The array of the lanes, or of the sums that chains were settled to.
     pub fn sums(&self) -> Var {
         match self {
             Self::Array(sums) | Self::Settled { sums, .. } => *sums,
@@ -511,14 +513,14 @@ impl Lanes {
 }
 
 impl Expr {
-    /// Where it is, if that is all that it is.
+    /// The place in memory, if the expression is an element in memory.
     fn place(&self) -> Option<&ElementRef> {
         if let Self::Element(place) = self { Some(place) } else { None }
     }
 }
 
 impl Part {
-    /// All of an array or slice.
+    /// A whole array or slice.
     pub fn whole(of: Var) -> Self {
         Self { of, at: None, len: None }
     }

@@ -1,33 +1,34 @@
-//! Loops over elements with functions that are shorter of operands in range: what tells whether all elements are.
+//! Range checks before loops whose functions have a faster form for operands in range.
 
 use super::{Expr, Head, Loops, Statement, Var};
 
-/// What is asked of each element before a loop over elements.
+/// The range checks of each element before a loop over elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranges<'a> {
-    /// What the questions read, in order.
+    /// The numbers that the checks read, in order.
     pub numbers: Vec<(Var, &'a Expr)>,
-    /// Each question ([`Row::range`](crate::map::Row::range)) and the operands that it is asked of.
+    /// Each check ([`Row::range`](crate::map::Row::range)) and the operands that it is applied to.
     pub questions: Vec<(&'static str, &'a [Expr])>,
 }
 
-/// A turn of a loop that asks its elements before it has done anything.
+/// An iteration of a loop that checks its elements before it changes anything.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedLoop<'a> {
-    /// What is only named before.
+    /// The statements before the loop, which only define names.
     pub before: &'a [Statement],
     /// The loop over elements.
     pub head: &'a Head,
     /// Its body.
     pub elements: &'a [Statement],
-    /// What is asked.
+    /// The range checks.
     pub ranges: Ranges<'a>,
-    /// What follows.
+    /// The statements after the loop.
     pub after: &'a [Statement],
 }
 
 impl Loops {
-    /// The parts of a body that asks its elements before it does anything, so that it can begin anew after the answer.
+    /// The parts of a body that can check its elements before it changes anything, so that it can be restarted after
+    /// the check.
     pub fn asked<'a>(&self, body: &'a [Statement]) -> Option<CheckedLoop<'a>> {
         let names = |statement: &&Statement| {
             matches!(
@@ -45,12 +46,13 @@ impl Loops {
         Some(CheckedLoop { before, head, elements, ranges: self.ranges(elements)?, after })
     }
 
-    /// What is asked of each element before a loop of this body, whose functions are all shorter then. Nothing if it has no such
-    /// function, if nothing is told how to multiply and add, or if an operand takes longer to compute than the answer is worth.
+    /// The range checks of each element before a loop of this body. If they hold, all of its functions use their faster
+    /// form. `None` if it has no such function, if no function depends on how to multiply and add, or if an operand
+    /// takes longer to compute than the check saves.
     pub fn ranges<'a>(&self, body: &'a [Statement]) -> Option<Ranges<'a>> {
         let mut questions = Vec::new();
         for statement in body {
-            // What is not asked must not be taken for near.
+            // A statement that is not checked must not use the faster form.
             statement.element_value()?.into_iter().for_each(|value| ask(value, &mut questions));
         }
         if questions.is_empty() || !self.tells_how {
@@ -89,7 +91,8 @@ fn ask<'a>(value: &'a Expr, questions: &mut Vec<(&'static str, &'a [Expr])>) {
 }
 
 impl Statement {
-    /// What it computes of an element, if anything; nothing is known of statements that are more than one of an element.
+    /// The value that the statement computes of an element, if any. The outer option is `None` for statements that are
+    /// not about a single element.
     fn element_value(&self) -> Option<Option<&Expr>> {
         match self {
             Self::Number(_, value) | Self::Store(_, value) | Self::Combine { value, .. } => Some(Some(value)),
@@ -118,7 +121,7 @@ impl Statement {
 }
 
 impl Expr {
-    /// Adds the numbers that it reads.
+    /// Adds the variables that it reads.
     fn variables(&self, read: &mut Vec<Var>) {
         match self {
             Self::Number(var) => read.push(*var),
@@ -128,7 +131,7 @@ impl Expr {
         }
     }
 
-    /// Whether to compute it twice costs little.
+    /// Whether it is cheap to compute twice.
     fn is_short(&self) -> bool {
         match self {
             Self::Number(_) | Self::Constant(_) | Self::Element(_) => true,

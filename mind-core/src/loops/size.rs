@@ -1,4 +1,4 @@
-//! Whole numbers that loops count and address by.
+//! The whole numbers that loops count and address with.
 
 use crate::{dim::Dim, loops::Var};
 
@@ -7,23 +7,23 @@ use crate::{dim::Dim, loops::Var};
 pub enum Size {
     /// An extent or a stride.
     Dim(Dim),
-    /// A variable's.
+    /// The value of a variable.
     Var(Var),
-    /// All of them, two or more.
+    /// The sum of two or more sizes.
     Plus(Vec<Size>),
-    /// One times the other.
+    /// The product of two sizes.
     Times(Box<[Size; 2]>),
-    /// The first without the second, which is no more.
+    /// The first size minus the second, which is no greater.
     Minus(Box<[Size; 2]>),
-    /// Rounded down.
+    /// A quotient, rounded down.
     Over(Box<Size>, usize),
-    /// Of a division of a number by a size, as near as two bounds let it.
+    /// The quotient of a number by a size, limited to 1 to `most`.
     Share {
-        /// What is divided.
+        /// The dividend.
         of: usize,
-        /// By what.
+        /// The divisor.
         by: Box<Size>,
-        /// At least 1, and at most so many.
+        /// The greatest result. The least result is 1.
         most: usize,
     },
 }
@@ -40,7 +40,7 @@ impl Size {
         dim.as_literal().and_then(|size| usize::try_from(size).ok())
     }
 
-    /// All of them, sums among them taken apart.
+    /// The sum of sizes, with sums among them flattened.
     pub(super) fn sum(parts: Vec<Self>) -> Self {
         let parts = parts.into_iter().flat_map(|part| match part {
             Self::Plus(parts) => parts,

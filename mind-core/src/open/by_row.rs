@@ -1,8 +1,9 @@
-//! Which reductions run row by row, with the loops that feed them and those that use them.
+//! Groups reductions that run row by row, with the loops that feed them and the loops that use them.
 //!
-//! A group is a stretch of steps of one element type: reductions over the same axes, and loops. Where these axes turn out to be
-//! the inner ones of one shape, the steps run on a few rows at a time, and what only they read is held for these rows alone.
-//! What is the same along a row, a reduction and what is computed of reductions, is one number a row then.
+//! A group is a sequence of consecutive steps of one element type: reductions over the same axes, and loops. If these
+//! axes turn out to be the inner axes of one shape, the steps run *by row*, on a few rows at a time. Nodes that only
+//! the group reads are then stored for these rows alone. Values that are constant along a row, namely reductions and
+//! values computed from them, are then one number per row.
 
 use std::collections::BTreeSet;
 
@@ -14,24 +15,25 @@ use crate::plan::repetition;
 /// Reductions over the same axes, with loops between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByRow {
-    /// The steps, in order: reductions and loops. Each runs by itself if the shapes are not those of rows.
+    /// The steps, in order: reductions and loops. They run one after the other on whole tensors if the group cannot run
+    /// by row.
     pub steps: Vec<Step>,
     /// The axes of the reductions.
     pub axes: Vec<i64>,
-    /// Reductions, and what is computed of these and of single numbers: one number a row, or truth value.
+    /// Reductions, and nodes computed from them and from scalars: one number or truth value per row.
     pub numbers: BTreeSet<NodeId>,
-    /// Results of other steps and leaves that must be single numbers.
+    /// Leaves and results of other steps that must be scalars.
     pub scalars: BTreeSet<NodeId>,
-    /// What other steps read, or the caller.
+    /// The nodes that other steps or the caller read.
     pub kept: BTreeSet<NodeId>,
-    /// What loops compute again, each for itself, since that is as fast as reading it.
+    /// The nodes that each loop computes again where it reads them, since that is as fast as reading them.
     pub repeated: BTreeSet<NodeId>,
-    /// What reductions of long rows compute as they fold it.
+    /// The operands that reductions of long rows compute while they fold them.
     pub folded: BTreeSet<NodeId>,
 }
 
 impl ByRow {
-    /// The loops if shapes are those of rows.
+    /// The loops of the group when it runs by row.
     pub fn loops(&self) -> impl Iterator<Item = &Fused> {
         self.steps.iter().filter_map(whole)
     }
@@ -41,23 +43,23 @@ impl ByRow {
         self.steps.iter().filter_map(|step| Some(reduction(program, step)?.1))
     }
 
-    /// What the steps store if shapes are those of rows, but for numbers: elements of all rows or, of what is not kept, of
-    /// a few.
+    /// The nodes other than numbers that the steps store when the group runs by row. Kept nodes are stored for all
+    /// rows, other nodes for a few rows at a time.
     pub fn elements(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.outputs().filter(|node| !self.repeated.contains(node))
     }
 
-    /// Those of [`elements`](Self::elements) that a loop stores.
+    /// The [`elements`](Self::elements) that a loop stores.
     pub fn stored(&self, fused: &Fused) -> Vec<NodeId> {
         self.elements().filter(|node| fused.outputs.contains(node)).collect()
     }
 
-    /// The loop that computes what a reduction folds.
+    /// The loop that computes the operand of a reduction.
     pub fn feeding(&self, folded: NodeId) -> Option<&Fused> {
         self.loops().find(|fused| fused.outputs.contains(&folded))
     }
 
-    /// What a loop computes of each element for some of its nodes, where others are in memory by then.
+    /// The nodes that a loop computes per element in order to compute `nodes`, if it can read those `in_memory`.
     pub fn computed(
         &self,
         program: &Program,
@@ -78,33 +80,34 @@ impl ByRow {
         computed
     }
 
-    /// What is stored of elements where the steps run one by one.
+    /// The outputs of the loops, except numbers.
     fn outputs(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.loops().flat_map(|fused| &fused.outputs).copied().filter(|node| !self.numbers.contains(node))
     }
 
-    /// The lanes of folds over elements of so many bytes.
+    /// The number of lanes of a fold over elements of this size in bytes.
     pub const fn lanes(bytes: usize) -> usize {
         mind_shape::loops::lanes_of(bytes)
     }
 
-    /// The element type of all of it.
+    /// The element type of the group.
     pub fn class(&self, program: &Program) -> ClassId {
         let reduction = self.numbers.first().expect("a group has a reduction");
         program.node(*reduction).class
     }
 
-    /// What an element costs, in additions; numbers of rows are left out.
+    /// The cost of an element in additions, without the nodes that are one number per row.
     pub fn cost(&self, program: &Program) -> usize {
         self.loops().map(|fused| fused.cost_without(program, &self.numbers)).sum::<usize>().max(1)
     }
 
-    /// Whether a step of it stores a node, be it where shapes are not those of rows.
+    /// Whether a step of the group stores a node, by row or not.
     pub fn stores(&self, node: NodeId) -> bool {
         self.steps.iter().any(|step| stored(step).contains(&node))
     }
 
-    /// What must have one shape: what is stored and reduced, and what is not to be computed for more elements than it has.
+    /// The nodes that must have one shape for the group to run by row: stored nodes, operands of reductions, and nodes
+    /// that should not be computed for more elements than they have.
     pub fn alike(&self, program: &Program) -> BTreeSet<NodeId> {
         let same = self.steps.iter().flat_map(|step| match step {
             Step::Alike { same, .. } => &same[..],
@@ -116,7 +119,8 @@ impl ByRow {
 }
 
 impl ByRow {
-    /// What is no result of the group, not reduced, and one quick operation on one tensor at most that lies outside of it.
+    /// The outputs that loops recompute: neither kept nor reduced, and computed by one cheap operation, whose only
+    /// tensor operand comes from outside the group.
     fn repeated(&self, program: &Program) -> BTreeSet<NodeId> {
         let is_reduced = |node: &NodeId| self.reduced(program).any(|reduced| reduced == *node);
         let reads = |node: NodeId| {
@@ -138,7 +142,8 @@ impl ByRow {
 }
 
 impl ByRow {
-    /// What one reduction reads and nothing else, if that computes nothing slow twice and is one loop.
+    /// The outputs that one reduction computes while it folds them: nothing else reads them, and no expensive operation
+    /// runs twice. Functions with a faster form for operands in range stay in loops.
     fn folded(&self, program: &Program) -> BTreeSet<NodeId> {
         let is_read_once = |node: &NodeId| {
             self.reduced(program).filter(|reduced| reduced == node).count() == 1
@@ -160,7 +165,7 @@ impl ByRow {
     }
 }
 
-/// The loop that a step is where shapes are alike.
+/// The single loop of a step, for shapes that are alike.
 fn whole(step: &Step) -> Option<&Fused> {
     match step {
         Step::Fused(fused) | Step::Alike { fused, .. } => Some(fused),
@@ -168,10 +173,10 @@ fn whole(step: &Step) -> Option<&Fused> {
     }
 }
 
-/// What a reduction reduces, as it is written.
+/// A reduction as written.
 type Written<'a> = &'a Reduction<Option<Vec<i64>>>;
 
-/// The reduction that a step is, its operand and what it reduces.
+/// The reduction of a step, its operand and its attributes.
 fn reduction<'a>(program: &'a Program, step: &Step) -> Option<(NodeId, NodeId, Written<'a>)> {
     let Step::Kernel(node) = step else { return None };
     let known = program.node(*node);
@@ -179,7 +184,7 @@ fn reduction<'a>(program: &'a Program, step: &Step) -> Option<(NodeId, NodeId, W
     Some((*node, known.operands[0], reduction))
 }
 
-/// The steps with groups for those that may run row by row.
+/// Groups the steps that may run by row.
 pub(super) fn group(program: &Program, steps: Vec<Step>) -> Vec<Step> {
     let mut grouped = Vec::new();
     let mut group = Group::new(program);
@@ -198,7 +203,7 @@ pub(super) fn group(program: &Program, steps: Vec<Step>) -> Vec<Step> {
     grouped
 }
 
-/// Says of each group what is read outside of it.
+/// Sets the kept, repeated and folded nodes of each group.
 fn keep(program: &Program, steps: &mut [Step]) {
     let mut read_at: Vec<(Option<usize>, NodeId)> =
         program.result.nodes().into_iter().map(|node| (None, source(program, node))).collect();
@@ -220,15 +225,16 @@ fn keep(program: &Program, steps: &mut [Step]) {
 struct Group<'a> {
     program: &'a Program,
     steps: Vec<Step>,
-    /// What the steps store where shapes are those of rows.
+    /// The nodes that the steps store when they run by row.
     stored: BTreeSet<NodeId>,
     numbers: BTreeSet<NodeId>,
     scalars: BTreeSet<NodeId>,
-    /// Reductions without the axes that they reduce: nothing broadcasts them along rows.
+    /// Reductions that drop the reduced axes. They do not broadcast along rows, so the loops of the group cannot read
+    /// them.
     loose: BTreeSet<NodeId>,
     /// The axes of the reductions, once there is one.
     axes: Option<Vec<i64>>,
-    /// Shapes that are reduced.
+    /// The shapes of the operands of the reductions.
     reduced: BTreeSet<ShapeId>,
 }
 
@@ -246,7 +252,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Whether a step can stand in the group, behind those that do.
+    /// Whether a step can be appended to the group.
     fn takes(&self, step: &Step) -> bool {
         let first = self.stored.first();
         let alike = |node: &NodeId| {
@@ -262,7 +268,7 @@ impl<'a> Group<'a> {
                 && self.axes.as_ref().is_none_or(|own| own == axes);
         }
         let Some(fused) = whole(step) else { return false };
-        // Everything is of one type, but for truth values that a loop has in registers.
+        // All nodes have one element type, except scalar constants, and truth values that a loop holds in registers.
         let is_alike = |node: &NodeId| {
             self.program.node(*node).class == self.program.node(fused.outputs[0]).class
                 || matches!(&self.program.node(*node).op, Op::Const(constant) if constant.shape.is_empty())
@@ -275,7 +281,7 @@ impl<'a> Group<'a> {
             && (self.steps.is_empty() || fused.inputs.iter().any(|input| self.stored.contains(input)))
     }
 
-    /// Whether the steps can read a node: it is there as it is stored, or as a whole.
+    /// Whether the steps can read a node: a step of the group stores it, or it is no view of a node that they store.
     fn reads(&self, node: NodeId) -> bool {
         self.stored.contains(&node) || !self.stored.contains(&source(self.program, node))
     }
@@ -301,8 +307,9 @@ impl<'a> Group<'a> {
         self.steps.push(step);
     }
 
-    /// The single numbers that a node of a loop reads, if it is one number a row for all that is known: it reads such
-    /// numbers, and beside them constants and what no reduction reduces the shape of.
+    /// The scalars that a node of a loop reads, if the node may be one number per row; else `None`. Such a node reads
+    /// numbers of rows, scalar constants, and nodes from outside the group whose shape is not that of a reduction's
+    /// operand.
     fn scalars_of(&self, node: NodeId, fused: &Fused) -> Option<Vec<NodeId>> {
         let Op::Map(_) = self.program.node(node).op else { return None };
         let (mut scalars, mut reads_number) = (Vec::new(), false);
@@ -320,7 +327,8 @@ impl<'a> Group<'a> {
         reads_number.then_some(scalars)
     }
 
-    /// The group, or its steps where rows would save nothing: reductions alone, or loops.
+    /// Returns the group as one step. If it holds reductions alone or loops alone, rows save nothing, and it returns
+    /// the steps.
     fn finish(self) -> Vec<Step> {
         let has_loops = self.steps.iter().any(|step| whole(step).is_some());
         match self.axes {
@@ -339,7 +347,7 @@ impl<'a> Group<'a> {
 }
 
 impl Plan {
-    /// The steps, those of groups one by one.
+    /// All steps, with groups replaced by their steps.
     pub fn each(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().flat_map(|step| match step {
             Step::ByRow(group) => &group.steps[..],

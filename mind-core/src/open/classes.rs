@@ -1,4 +1,4 @@
-//! Which nodes have one element type.
+//! Partitions the nodes into classes of one element type.
 
 use super::graph::RawNode;
 use super::{Class, ClassId, Op};
@@ -6,16 +6,16 @@ use crate::map::Takes;
 use crate::ty::DType;
 use crate::written::{Elements, NumberKind, Own};
 
-/// What an operation says of the elements of an operand, or of its result.
+/// The kind of elements that an operation requires of an operand, or that its result has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
-    /// They are of any type.
+    /// Elements of any type.
     Anything,
     Numbers,
     Truths,
 }
 
-/// What an operation says of the elements of an operand.
+/// The elements that an operation requires of an operand.
 pub(super) fn takes(op: &Op, operand: usize) -> Holds {
     match op {
         _ if op.lenders().contains(&operand) => Holds::Anything,
@@ -47,12 +47,12 @@ pub(super) fn takes(op: &Op, operand: usize) -> Holds {
             | Own::ProductGradRhs
             | Own::IndexGrad(_) => Holds::Numbers,
         },
-        // What is not moved is computed with; an input has no operands.
+        // All other operations compute with their operands. An input has none.
         _ => Holds::Numbers,
     }
 }
 
-/// What an operation says of the elements of its result, beside what it says of operands that have its element type.
+/// The elements of a result, as far as they do not follow from the operands of the same element type.
 pub(super) fn gives(op: &Op) -> Holds {
     match (op, op.elements()) {
         (Op::Const(constant), _) if constant.kind == NumberKind::Truth => Holds::Truths,
@@ -63,7 +63,8 @@ pub(super) fn gives(op: &Op) -> Holds {
     }
 }
 
-/// The class of each node, and what each class is of: the first leaf in it, else what its constants have.
+/// Returns the class of each node, and the element type of each class: that of its first leaf, else that of its
+/// constants.
 pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     let mut sets = Sets((0..nodes.len()).collect());
     for (position, node) in nodes.iter().enumerate() {
@@ -81,7 +82,7 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             }
         }
     }
-    // What is said first is what they are; of what is said otherwise afterwards there is a mistake to tell.
+    // The first requirement on a class decides. If a later one differs, another check reports the mistake.
     let mut holds = vec![Holds::Anything; nodes.len()];
     for (position, node) in nodes.iter().enumerate() {
         let operands = node.operands.iter().enumerate();
@@ -93,8 +94,9 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             }
         }
     }
-    // Leaves beside numbers of a type that an operation gives of its own, as `argmax` does integers, are of that type: a
-    // rule checks it, and the kernel writes no other. Of truth values the above tells.
+    // Some operations fix the element type of their result, as `argmax` gives integers. Leaves in the class of such a
+    // result have that type: a rule checks it, and the kernel writes no other type. The code above handles truth
+    // values.
     let mut given: Vec<Option<DType>> = vec![None; nodes.len()];
     for (position, node) in nodes.iter().enumerate() {
         if let Elements::Own(dtype) = node.op.elements()
@@ -118,7 +120,8 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
             None
         };
         let class = *of_root[root].get_or_insert_with(|| {
-            // Operands come first, so the first of a class is a leaf, a constant without a witness, or what has a type of its own.
+            // Operands come first, so the first node of a class is a leaf, a constant without a witness, or a node of a
+            // fixed type.
             classes.push(source.expect("the first node of a class has its element type from no other"));
             ClassId::new(classes.len() - 1)
         });
@@ -136,7 +139,7 @@ pub(super) fn classes(nodes: &[RawNode]) -> (Vec<ClassId>, Vec<Class>) {
     (class_of, classes)
 }
 
-/// Sets that are united.
+/// Disjoint sets: a parent for each member.
 struct Sets(Vec<usize>);
 
 impl Sets {

@@ -1,4 +1,5 @@
-//! From the nodes of a graph to a program: leaves first, nothing without use, element types told apart.
+//! Builds a program from the nodes of a graph: puts leaves first, removes unused nodes, and assigns element type
+//! classes.
 
 use super::classes::classes;
 use super::graph::{Graph, RawNode};
@@ -7,7 +8,7 @@ use crate::diag::Site;
 use crate::map::Map;
 use crate::surface::lower::Seen;
 
-/// What a program is made of.
+/// The parts that a program is built from.
 pub(super) struct Parts {
     pub(super) leaves: Vec<Leaf>,
     pub(super) graph: Graph,
@@ -18,7 +19,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The program.
+    /// Builds the program.
     pub(super) fn finish(self, late: bool, site: Site) -> Program {
         let Self { leaves, mut graph, mut checks, mut result, annotation, seen } = self;
         for node in std::mem::take(&mut graph.silent) {
@@ -29,7 +30,7 @@ impl Parts {
             None => node,
         };
         for position in 0..graph.nodes.len() {
-            // An operand's own operand was looked through before.
+            // The operands of earlier nodes have been replaced already, so one lookup suffices.
             let operands: Vec<_> =
                 graph.nodes[position].operands.iter().map(|operand| passed_on(&graph, *operand)).collect();
             graph.nodes[position].operands = operands;
@@ -59,7 +60,7 @@ impl Parts {
         for ((node, shape), id) in graph.nodes.into_iter().zip(shapes).zip(&new_ids) {
             if let Some(id) = id {
                 let operands = node.operands.iter().copied().map(new).collect();
-                // What it was made for has no number where nothing of it is left.
+                // The node that it was made for has no number if it has been removed.
                 let derives = node.derives.and_then(|of| new_ids[of.index()]);
                 kept.push((*id, shape, RawNode { operands, derives, ..node }));
             }
@@ -110,7 +111,7 @@ fn leaf_nodes(nodes: &[RawNode], count: usize) -> Vec<NodeId> {
     leaves
 }
 
-/// Whether each node is a leaf, written, or leads to what is.
+/// Whether each node is needed: leaves, written nodes, effects, results, checked nodes, and their operands.
 fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> {
     let mut needed: Vec<bool> =
         nodes.iter().map(|node| node.spot.is_some() || node.op.is_input() || node.op.is_effect()).collect();
@@ -132,7 +133,7 @@ fn needed(nodes: &[RawNode], checks: &[Check], result: &Structure) -> Vec<bool> 
     needed
 }
 
-/// Leaves in their order, then the others in theirs.
+/// The new ids of the needed nodes: leaves in their order, then the other nodes in theirs.
 fn numbered(nodes: &[RawNode], needed: &[bool]) -> Vec<Option<NodeId>> {
     let mut next = nodes.iter().filter(|node| node.op.is_input()).count();
     let number = |(node, needed): (&RawNode, &bool)| {

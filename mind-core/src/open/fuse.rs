@@ -1,9 +1,9 @@
-//! Which elementwise operations share a loop.
+//! Decides which elementwise operations share a loop.
 //!
-//! Nodes of one shape share a loop wherever no other step stands between them. A node whose shape may be smaller than
-//! that of the loop joins it only if it is computed as fast as it is read, since it is computed for each element of the
-//! larger one: so `x * s + b` is one loop. Where it is slower, as the `exp(b)` of `x + exp(b)`, it joins on the condition
-//! that its shape turns out to be that of the loop; else it has a loop of its own.
+//! Nodes of one shape share a loop unless another step has to run between them. A node whose shape may be smaller than
+//! that of the loop would be computed for each element of the larger shape. It joins the loop if computing it is as
+//! fast as reading it, so `x * s + b` is one loop. A slower node, such as the `exp(b)` of `x + exp(b)`, joins on the
+//! condition that its shape turns out to be that of the loop; otherwise it gets a separate loop.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::{ClassId, Fused, NodeId, Program, ShapeId, Step};
 use crate::plan::LONGEST;
 use crate::written::Kind;
 
-/// A step that may still grow, or be taken into a later one.
+/// A step that may still grow, or be merged into a later one.
 enum Draft {
     Gone,
     Kernel(NodeId),
@@ -23,28 +23,28 @@ enum Draft {
 /// Nodes that share a loop.
 #[derive(Clone, Default)]
 struct Loop {
-    /// What is computed, ascending; the last has the shape of the index space.
+    /// The nodes that the loop computes, ascending. The last one has the shape of the index space.
     members: Vec<NodeId>,
-    /// Members that have loops of their own where a condition does not hold, in the order of their steps.
+    /// Groups of members that run as separate loops if a condition does not hold, in the order of their steps.
     parts: Vec<Part>,
 }
 
-/// A part of a loop that may have to be a loop of its own.
+/// A part of a loop that may have to run as a separate loop.
 #[derive(Clone)]
 struct Part {
-    /// The step it was.
+    /// Its former step.
     step: usize,
-    /// Ascending.
+    /// Its nodes, ascending.
     members: Vec<NodeId>,
-    /// Whether it may stand in the loop only if it has the same shape.
+    /// Whether it may run in the loop only if it has the same shape.
     conditional: bool,
 }
 
-/// Whether a loop can go into a later one.
+/// Whether a loop can be merged into a later one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moves {
     Yes,
-    /// If it turns out to have the same shape.
+    /// If its shape turns out to be the same.
     IfSame,
     No,
 }
@@ -53,11 +53,11 @@ struct Fusion<'a> {
     program: &'a Program,
     needed: &'a Needed,
     drafts: Vec<Draft>,
-    /// The step that computes each node, or what it is a view of.
+    /// The step that computes each node, or its source if the node is a view.
     step_of: Vec<Option<usize>>,
 }
 
-/// The steps that compute what is needed, in order.
+/// The steps that compute the needed nodes, in order.
 pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
     let step_of = vec![None; program.nodes.len()];
     let mut fusion = Fusion { program, needed, drafts: Vec::new(), step_of };
@@ -66,7 +66,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
             Kind::Given => {}
             Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
             Kind::Cheap | Kind::Dear => fusion.elementwise(id),
-            // Loops compute it themselves.
+            // The loops that read the node compute it.
             Kind::Free if !fusion.is_stored(id, |_| true) => {
                 let sources = read_by(program, id).filter_map(|operand| fusion.step_of[operand.index()]);
                 fusion.step_of[id.index()] = sources.max();
@@ -102,7 +102,7 @@ impl Fusion<'_> {
         self.program.node(node).shape
     }
 
-    /// Whether a node must be stored: it is a result, or something reads it that is not `inside` its loop.
+    /// Whether a node must be stored: it is a result or watched, or a reader is not `inside` its loop or is no loop.
     fn is_stored(&self, node: NodeId, inside: impl Fn(NodeId) -> bool) -> bool {
         let is_free = self.kind(node) == Kind::Free;
         let in_loop = |reader: &NodeId| match self.kind(*reader) {
@@ -114,7 +114,7 @@ impl Fusion<'_> {
             || !self.needed.readers(node).iter().all(in_loop)
     }
 
-    /// Whether a node is computed in this loop, rather than standing for what is.
+    /// Whether a step computes a node. `step_of` alone does not tell: for other nodes it is the step of their sources.
     fn is_member(&self, node: NodeId, step: usize) -> bool {
         let computed = match self.kind(node) {
             Kind::Cheap | Kind::Dear => true,
@@ -127,7 +127,7 @@ impl Fusion<'_> {
     fn elementwise(&mut self, node: NodeId) {
         let operands: Vec<NodeId> = read_by(self.program, node).collect();
         let latest = operands.iter().filter_map(|operand| self.step_of[operand.index()]).max();
-        // In place in a loop of its shape, or in a new one.
+        // The node joins the latest loop that it reads from, if that has its shape, or starts a new loop.
         let own = match latest.filter(|step| self.joins(*step, node, &operands)) {
             Some(step) => step,
             None => {
@@ -135,7 +135,7 @@ impl Fusion<'_> {
                 self.drafts.len() - 1
             }
         };
-        // Into it go those before it that nothing else waits for, the latest first.
+        // Earlier loops that no other step reads are merged into this one, the latest first.
         let member_of = |operand: &NodeId| {
             self.step_of[operand.index()].filter(|step| *step != own && self.is_member(*operand, *step))
         };
@@ -152,7 +152,7 @@ impl Fusion<'_> {
             }
             let taken = self.taken(step);
             taken.members.iter().for_each(|member| self.step_of[member.index()] = Some(own));
-            // Once a part may be a loop of its own, what it reads must be computed before it.
+            // If one part may become a separate loop, the loops that it reads must be separable too, to run before it.
             let rest = taken.rest();
             let is_apart = moves == Moves::IfSame || !parts.is_empty() || !taken.parts.is_empty();
             let own_parts = is_apart.then_some(Part { step, members: rest, conditional: false });
@@ -167,7 +167,7 @@ impl Fusion<'_> {
         self.drafts[own] = Draft::Loop(Loop { members, parts });
     }
 
-    /// A loop taken out of its step.
+    /// Takes the loop of a step and leaves the step empty. Returns an empty loop for other steps.
     fn taken(&mut self, step: usize) -> Loop {
         match std::mem::replace(&mut self.drafts[step], Draft::Gone) {
             Draft::Loop(taken) => taken,
@@ -178,12 +178,12 @@ impl Fusion<'_> {
         }
     }
 
-    /// The nodes of a step that is a loop.
+    /// The nodes of a step that is a loop; empty for other steps.
     fn members(&self, step: usize) -> &[NodeId] {
         if let Draft::Loop(own) = &self.drafts[step] { &own.members } else { &[] }
     }
 
-    /// Whether a node can be added to a step where it stands: a loop of the same shape, and nothing it reads comes later.
+    /// Whether a node can be added to a step: it is a loop of the same shape, and no later step computes an operand.
     fn joins(&self, step: usize, node: NodeId, operands: &[NodeId]) -> bool {
         let members = self.members(step);
         let there =
@@ -194,8 +194,9 @@ impl Fusion<'_> {
             && operands.iter().all(there)
     }
 
-    /// Whether a loop can go into the later one of `node`, which has these nodes by now: nothing else reads what it
-    /// computes, and where its shape may be smaller, computing it is as fast as reading it.
+    /// Whether a loop can be merged into the later loop of `node`, whose nodes so far are `own_members`. No other step
+    /// may read what the loop computes. If its shape may be smaller, its nodes must be as fast to compute as to read,
+    /// else the merge depends on the shape.
     fn moves(&self, step: usize, (own, own_members): (usize, &[NodeId]), node: NodeId) -> Moves {
         let (members, count) = (self.members(step), own_members.len());
         let inside = |reader: NodeId| self.step_of[reader.index()].is_some_and(|of| of == step || of == own);
@@ -218,7 +219,7 @@ impl Fusion<'_> {
         }
     }
 
-    /// Whether what these nodes read and compute is of one element type beside truth values, as everything in a loop is.
+    /// Whether these nodes and their operands have one element type, apart from truth values. A loop requires this.
     fn have_one_type<'n>(&self, nodes: impl Iterator<Item = &'n NodeId>) -> bool {
         let each = nodes.flat_map(|node| read_by(self.program, *node).chain([*node]));
         let classes: BTreeSet<ClassId> = each
@@ -232,12 +233,12 @@ impl Fusion<'_> {
         members.iter().all(|member| self.kind(*member) == Kind::Cheap)
     }
 
-    /// The shape of the index space of a loop: that of its last node.
+    /// The shape of the index space of a loop, which is the shape of its last node.
     fn space(&self, members: &[NodeId]) -> ShapeId {
         self.shape(*members.last().expect("a loop has a node"))
     }
 
-    /// The step that a loop has become.
+    /// Converts a loop to a step.
     fn step(&self, own: &Loop) -> Step {
         let fused = self.fused(&own.members);
         let same: Vec<NodeId> = own
@@ -254,7 +255,7 @@ impl Fusion<'_> {
         Step::Alike { same, fused, apart }
     }
 
-    /// A loop with what it reads and stores.
+    /// The loop over these nodes, with its inputs and outputs.
     fn fused(&self, members: &[NodeId]) -> Fused {
         let (mut nodes, mut inputs) = (BTreeSet::from_iter(members.iter().copied()), BTreeSet::new());
         let mut unseen = members.to_vec();

@@ -1,7 +1,8 @@
-//! Reverse-mode autodiff of open programs: one cotangent a node, contributions summed in the order they are made.
+//! Reverse-mode autodiff of open programs. Each node has one cotangent, and contributions are summed in the order in
+//! which they are made.
 //!
-//! The rules are those of [`crate::grad`]. Where one needs a shape, the operation here takes it from a witness; where shapes
-//! are the same whatever they are, nothing is summed back.
+//! The rules are those of [`crate::grad`]. An operation that needs a shape takes it from a witness here. A contribution
+//! whose shape always equals that of the operand is not summed back.
 
 use std::convert::Infallible;
 
@@ -23,7 +24,7 @@ pub(super) enum Fault {
     TooLarge,
 }
 
-/// The cotangents of `targets` where each output has the cotangent beside it; nothing for a target that no cotangent
+/// The cotangents of `targets`, if each output has the cotangent beside it; `None` for a target that no cotangent
 /// reaches.
 pub(super) fn differentiate(
     graph: &mut Graph,
@@ -38,7 +39,7 @@ pub(super) fn differentiate(
         contribute(graph, &mut cotangents, *output, *seed);
     }
     for node in (0..count).rev().map(NodeId::new) {
-        // What passes a result on is gone from a finished program.
+        // A finished program does not contain the nodes that pass on the results of pullbacks.
         graph.deriving = Some(match graph.pullbacks.of(node) {
             Some(_) => graph.node(node).operands[0],
             None => node,
@@ -74,7 +75,8 @@ pub(super) fn differentiate(
     Ok(targets.iter().map(|target| cotangents[target.index()]).collect())
 }
 
-/// Whether a leaf reaches an output where what is constant between jumps is passed through: its derivative is 0.
+/// Whether a leaf reaches an output if the path may pass through piecewise constant functions. A leaf that reaches an
+/// output only in this way has the derivative 0.
 pub(super) fn is_flat(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> bool {
     let mut reached = vec![false; graph.nodes.len()];
     reached[leaf.index()] = true;
@@ -88,8 +90,8 @@ pub(super) fn is_flat(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> bool {
     outputs.iter().any(|output| reached[output.index()])
 }
 
-/// What stands between a leaf and the outputs: the functions through which no derivative flows, in the order of the
-/// program; none where the leaf leads to no output at all.
+/// The labels of the functions between a leaf and the outputs that stop the derivative, in program order; empty if the
+/// leaf leads to no output.
 pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'static str> {
     let active = active(graph, &[leaf]);
     let mut leads = vec![false; graph.nodes.len()];
@@ -117,13 +119,13 @@ pub(super) fn blocks(graph: &Graph, leaf: NodeId, outputs: &[NodeId]) -> Vec<&'s
     labels
 }
 
-/// A node through which no derivative flows, as its author would name it.
+/// The label of a node that stops the derivative, as its author would name it.
 fn label(node: &RawNode) -> &'static str {
     match (&node.spot, &node.op) {
         (Some(spot), _) => spot.label,
-        // Of a derivative, which is named as what was differentiated.
+        // A node of a derivative is named after the differentiated function.
         (None, Op::Map(map)) => map.row().label.trim_end_matches("_grad"),
-        // No other operation has an operand that no derivative flows to, unless its author named it: see `Op::flows`.
+        // Among the other unwritten operations only a gather has an operand without a derivative: see `Op::flows`.
         (None, _) => "gather",
     }
 }
@@ -143,10 +145,10 @@ fn active(graph: &Graph, targets: &[NodeId]) -> Vec<bool> {
     active
 }
 
-/// One node on the way back.
+/// The state of the rule of one node.
 struct Pullback<'a> {
     graph: &'a mut Graph,
-    /// Those of the nodes.
+    /// The magnitudes of the nodes.
     magnitudes: &'a mut Magnitudes,
     /// Whether a cotangent of a node leads to a target.
     active: &'a [bool],
@@ -217,7 +219,7 @@ impl Reverse for Pullback<'_> {
             Some(axes) if !reduction.keepdims => {
                 self.emit(Op::Arrange(Arrange::ExpandDims { axes: axes.clone() }), &[value])
             }
-            // Without axes it is a single number.
+            // A reduction over all axes gives a scalar, which broadcasts, as do kept axes.
             Some(_) | None => Ok(value),
         }
     }
@@ -279,7 +281,8 @@ impl Reverse for Pullback<'_> {
                 };
                 on.emit(Op::Part(Part::Index { indices: amounts.map(range).collect() }), &[dy])
             }),
-            // The witnesses stay, and what is placed and what it is placed in change sides.
+            // The derivative of one operation is the other: the witnesses stay, and the part and the whole are
+            // exchanged.
             Own::JoinedPart { axis, part } => pass(self, 0, |on| {
                 let before = &on.operands[1..=*part];
                 let operands = [&[dy], before, &[on.operand(0)]].concat();
@@ -290,7 +293,7 @@ impl Reverse for Pullback<'_> {
                 let operands = [&[dy], before, &[on.operand(0)]].concat();
                 on.emit(Op::Own(Own::JoinedPart { axis: *axis, part: *part }), &operands)
             }),
-            // The derivatives of a product are products: `dy` and the operands take turns.
+            // The derivatives of a product are products of `dy` and one of the operands.
             Own::ProductGradLhs => {
                 let (dz, b) = (self.operand(0), self.operand(2));
                 pass(self, 0, |on| on.emit(Op::Own(Own::At), &[dy, b]))?;
@@ -305,7 +308,8 @@ impl Reverse for Pullback<'_> {
     }
 }
 
-/// `dy[.., part]`, with the place of the part along an axis that the rule of the stack finds in range.
+/// The subscripts of `dy[.., part]`, which select one part along the axis of the stack. The rule of the stack checks
+/// the axis.
 fn part_of_stack(axis: i64, part: usize) -> Vec<Subscript> {
     let most = MAX_RANK as i64;
     let whole = |_| Subscript::Range { start: Some(Dim::ZERO), end: None, step: None };
@@ -316,10 +320,10 @@ fn part_of_stack(axis: i64, part: usize) -> Vec<Subscript> {
     }
 }
 
-/// A reduction as it is written.
+/// A reduction as written.
 type Reduced = Reduction<Option<Vec<i64>>>;
 
-/// Adds `value`, of the shape of `node`, to its cotangent.
+/// Adds `value`, which has the shape of `node`, to the cotangent of `node`.
 fn contribute(graph: &mut Graph, cotangents: &mut [Option<NodeId>], node: NodeId, value: NodeId) {
     graph.assume_shape(value, node);
     let cotangent = &mut cotangents[node.index()];
@@ -374,7 +378,7 @@ impl Calculus for Graph {
         Ok(self.derive(Op::Const(Box::new(Constant::number(number))), &[like]))
     }
 
-    /// Formulas that keep zeros are played where a node is differentiated.
+    /// Only the rules of nodes play formulas that keep zeros, and these do not use this calculus.
     fn is_finite_nonzero(&mut self, _: NodeId) -> bool {
         false
     }
@@ -384,7 +388,7 @@ impl Calculus for Graph {
     }
 }
 
-/// The permutation that undoes one; of what is none the rule of the transposition tells.
+/// The inverse of a permutation. The rule of the transposition reports a list that is none.
 fn inverse(permutation: &[i64]) -> Vec<i64> {
     let rank = permutation.len();
     let mut inverse = vec![0; rank];

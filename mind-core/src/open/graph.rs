@@ -1,4 +1,4 @@
-//! Nodes as they are made: equal ones are one, and of each it is known what shape it shares.
+//! The nodes of a program under construction. Equal nodes are shared, and each node has a [`ShapeId`].
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use super::{
     shapes::{SCALAR, ShapeId, Shapes},
 };
 
-/// The most nodes a program may come to.
+/// The limit on the number of nodes of a program.
 pub(super) const MAX_NODES: usize = 1 << 16;
 
 /// A node before its element type is known.
@@ -17,7 +17,7 @@ pub(super) struct RawNode {
     pub(super) op: Op,
     pub(super) operands: Vec<NodeId>,
     pub(super) spot: Option<Spot>,
-    /// The node whose derivative it was first made for, if it was made for one.
+    /// The node whose derivative this node was first made for, if any.
     pub(super) derives: Option<NodeId>,
 }
 
@@ -25,20 +25,21 @@ pub(super) struct RawNode {
 #[derive(Default)]
 pub(super) struct Graph {
     pub(super) nodes: Vec<RawNode>,
-    /// Looked up only, so that its order reaches nothing.
+    /// Never iterated, so its order does not affect the result.
     known: HashMap<(Op, Vec<NodeId>), NodeId>,
     shapes: Shapes,
     shape_of: Vec<ShapeId>,
-    /// What nodes tell of their derivatives.
+    /// The derivatives that the program defines.
     pub(super) pullbacks: CustomPullbacks,
-    /// Nodes with an effect that stand in a pullback as it is written, which only a derivative has.
+    /// Effect nodes in the written bodies of pullbacks. They are removed at the end: only a derivative runs a pullback.
     pub(super) silent: BTreeSet<NodeId>,
     /// The node that is being differentiated.
     pub(super) deriving: Option<NodeId>,
 }
 
 impl Graph {
-    /// The node of an operation, new or as it was made before; of one with an effect always new. A spot is that of the first who wrote it.
+    /// Returns the node of an operation: an existing equal node, or a new one. An operation with an effect always gets
+    /// a new node. A shared node keeps the first spot.
     pub(super) fn add(&mut self, op: Op, operands: &[NodeId], spot: Option<Spot>) -> NodeId {
         if op.is_effect() {
             return self.push(&op, operands, spot);
@@ -56,7 +57,7 @@ impl Graph {
         id
     }
 
-    /// A node that is no other, whatever others are equal to it.
+    /// Adds a node even if an equal one exists.
     pub(super) fn add_alone(&mut self, op: Op, operands: &[NodeId]) -> NodeId {
         self.push(&op, operands, None)
     }
@@ -74,35 +75,36 @@ impl Graph {
         id
     }
 
-    /// A node that differentiation adds.
+    /// Adds a node that is not written, as differentiation does.
     pub(super) fn derive(&mut self, op: Op, operands: &[NodeId]) -> NodeId {
         self.add(op, operands, None)
     }
 
-    /// What shape a node has; nodes of equal ones have equal shapes whatever the leaves are.
+    /// The shape of a node. Nodes with equal ids have equal shapes for all types of the leaves.
     pub(super) fn shape(&self, node: NodeId) -> ShapeId {
         self.shape_of[node.index()]
     }
 
-    /// Those of these nodes from whose shapes that of a node is broadcast, whatever they are; none where there are others.
+    /// Returns the positions in `others` of the nodes whose shapes the shape of a node is broadcast from, for all types
+    /// of the leaves; empty if other shapes take part.
     pub(super) fn broadcast_from(&self, node: NodeId, others: &[NodeId]) -> Vec<usize> {
         let others: Vec<_> = others.iter().map(|other| self.shape(*other)).collect();
         self.shapes.broadcast_from(self.shape(node), &others)
     }
 
-    /// Gives a leaf the shape with these extents.
+    /// Sets the extents of a leaf.
     pub(super) fn set_shape(&mut self, leaf: NodeId, extents: &[i64]) {
         self.shape_of[leaf.index()] = self.shapes.known(extents);
     }
 
-    /// Notes that a node has the shape of another.
+    /// Records that a node has the shape of another.
     pub(super) fn assume_shape(&mut self, node: NodeId, like: NodeId) {
         if !self.shape(node).is_scalar() {
             self.shape_of[node.index()] = self.shape(like);
         }
     }
 
-    /// Notes that a node is a single number.
+    /// Records that a node is a scalar.
     pub(super) fn assume_scalar(&mut self, node: NodeId) {
         self.shape_of[node.index()] = SCALAR;
     }

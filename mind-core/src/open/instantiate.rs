@@ -1,4 +1,4 @@
-//! Open programs with types for their leaves, as Core IR.
+//! Converts open programs to Core IR, given the types of their leaves.
 
 use mind_shape::rules::reduced;
 
@@ -14,8 +14,8 @@ use crate::{
     written::{Argument, each, resolve},
 };
 
-/// The module that computes what a program does where its leaves have these types: an input a leaf, and an output a node
-/// of the result, in order.
+/// Returns the module that computes a program whose leaves have these types. It has one input per leaf, and one output
+/// per node of the result, in order.
 ///
 /// ```
 /// use mind_core::{open, surface::parse_expression, text::core_ir, ty::{DType, Type}};
@@ -26,7 +26,7 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// As [`types`]; E5002 for a fault of the compiler.
+/// The errors of [`types`]; E5002 for a bug of the compiler.
 ///
 /// # Panics
 /// As [`types`].
@@ -48,7 +48,7 @@ pub fn instantiate(program: &Program, leaves: &[Type]) -> Result<Module, Diag> {
 
 type Emitted = Result<ValueId, AutodiffError>;
 
-/// One node on its way to instructions.
+/// The conversion of one node to instructions.
 struct Emitter<'a> {
     program: &'a Program,
     builder: &'a mut Builder,
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An input named as its leaf, with a number where another is.
+    /// Adds an input named after its leaf. If an earlier leaf has the same name, a number is appended.
     fn input(&mut self, leaf: usize, ty: Type) -> Emitted {
         let leaves = &self.program.leaves;
         let text = &leaves[leaf].text;
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         self.push(Op::Const(Const::new(data, shape)), &[])
     }
 
-    /// The axes that a reduction of an operand takes away, ascending.
+    /// The axes of an operand that a reduction reduces, ascending.
     fn reduced(&self, operand: usize, axes: Option<&[i64]>) -> Vec<i64> {
         let rank = self.ty(operand).rank();
         let reduced = reduced(rank, axes);

@@ -23,29 +23,29 @@ ids! {
     ClassId
 }
 
-/// A program whose inputs have no types so far.
+/// A program whose inputs have no types yet.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What it reads, in the order of first mention.
+    /// The leaves, in the order of first mention.
     pub leaves: Vec<Leaf>,
-    /// Leaves first, in their order; then each node after its operands. Every node that is written is here, needed or
-    /// not, since its rule is checked; of those that differentiation adds only the needed ones are.
+    /// Leaves first, in their order, then each node after its operands. Every written node is listed, needed or not,
+    /// since its rule is checked. Nodes that differentiation adds are listed only if needed.
     pub nodes: Vec<Node>,
     /// The element types.
     pub classes: Vec<Class>,
-    /// What must hold beside the rules of the nodes. Each is told as soon as the types of its nodes are known: the rules
-    /// of the nodes that differentiation added behind them hold only if it does.
+    /// The conditions beyond the rules of the nodes. Each is checked as soon as the types of its nodes are known: the
+    /// rules of later nodes that differentiation added hold only if it does.
     pub checks: Vec<Check>,
-    /// The value.
+    /// The value of the program.
     pub result: Structure,
-    /// For each result in order the leaves from whose shapes its own is broadcast, whatever they are; none where others
-    /// have a say.
+    /// For each result in order, the leaves whose shapes its shape is broadcast from, for all types of the leaves;
+    /// empty if other shapes take part.
     pub broadcast: Vec<Vec<LeafId>>,
-    /// The type that is written behind the expression.
+    /// The type annotation after the expression.
     pub annotation: Option<Annotation>,
-    /// The private fields of structs that it names, of which Rust is to say whether it may.
+    /// The private struct fields that the program names. Rust checks whether it may access them.
     pub seen: Vec<lower::Seen>,
-    /// Whether it begins with `late:`: types depend on generic parameters of the caller.
+    /// Whether the program begins with `late:`, which means that types depend on generic parameters of the caller.
     pub late: bool,
     /// The whole expression.
     pub site: Site,
@@ -54,26 +54,26 @@ pub struct Program {
 /// A Rust place or expression that a program reads.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// The Rust expression: `x`, `self.w`, or what stands inside the braces.
+    /// The Rust expression: `x`, `self.w`, or the content of the braces.
     pub tokens: TokenStream,
-    /// As messages name it: `x`, `self.w`, `{ … }`.
+    /// Its text in messages: `x`, `self.w`, `{ … }`.
     pub text: String,
     /// Whether it is a place, `x` or `self.w`, rather than an expression in braces.
     pub is_place: bool,
-    /// What is read of it where it is a struct.
+    /// The part that is read, if the leaf is a struct.
     pub part: Option<PartOf>,
-    /// The type that `(x: f32[2, 3])` gives it, every extent known.
+    /// Its annotated type, as in `(x: f32[2, 3])`. Every extent is known.
     pub annotation: Option<(Type, Site)>,
-    /// Where it is first mentioned.
+    /// The site of its first mention.
     pub site: Site,
 }
 
-/// A tensor or number of a struct.
+/// A tensor or number in a struct.
 #[derive(Clone, Debug)]
 pub struct PartOf {
     /// The struct.
     pub of: Rc<lower::StructType>,
-    /// Which of those in it.
+    /// The position among the tensors and numbers of the struct.
     pub position: usize,
 }
 
@@ -86,35 +86,36 @@ pub struct Node {
     pub operands: Vec<NodeId>,
     /// Its element type.
     pub class: ClassId,
-    /// Its shape, as far as it is known to be that of others.
+    /// Its shape, as far as it is known to equal the shapes of other nodes.
     pub shape: ShapeId,
-    /// What messages need where its rule is broken; nothing for a node that differentiation added, whose rule holds if
-    /// those of the written nodes and the checks do.
+    /// The data for messages about a broken rule. It is `None` for a node that differentiation added: its rule holds if
+    /// the rules of the written nodes and the checks do.
     pub spot: Option<Spot>,
-    /// Of a node that differentiation added the one whose derivative it was made for, where that is known.
+    /// For a node that differentiation added, the node whose derivative it was made for, if known.
     pub derives: Option<NodeId>,
 }
 
-/// What messages about a node need.
+/// The data for messages about a node.
 #[derive(Clone, Debug)]
 pub struct Spot {
-    /// The operation as it is written: `@`, `matmul`, `index`.
+    /// The operation as written: `@`, `matmul`, `index`.
     pub label: &'static str,
-    /// The templates in which it stands, `nn::softmax`; empty outside of any.
+    /// The templates around the operation, such as `nn::softmax`; empty outside of templates.
     pub within: String,
-    /// The operator sign, at which every mistake of an operator is told; or the whole expression.
+    /// The operator sign, where all mistakes of an operator are reported; or the whole expression.
     pub site: Site,
-    /// Whether `site` is an operator sign: then mistakes of operands and attributes are told there too.
+    /// Whether `site` is an operator sign. Mistakes of operands and attributes are then reported there too.
     pub is_operator: bool,
-    /// The operands as they are written.
+    /// The operands as written.
     pub operands: Vec<Operand>,
-    /// Where the attributes stand, by the names the rules have for them: `axes`, `shape`, `permutation`, `starts`, `ends`,
-    /// `steps`, `strides`, `padding`; for a constant itself `constant`; and the subscripts.
+    /// The sites of the attributes, by their names in the rules: `axes`, `shape`, `permutation`, `starts`, `ends`,
+    /// `steps`, `strides`, `padding`; `constant` for a constant; and the sites of the subscripts.
     pub attributes: Vec<(Written<'static>, Site)>,
 }
 
 impl Spot {
-    /// The operation as messages name it: within backquotes, which may end in between.
+    /// The name of the operation in messages, to be put in backquotes. It may contain backquotes that close and open
+    /// again.
     pub fn said(&self) -> String {
         match self.within.as_str() {
             "" => self.label.to_owned(),
@@ -122,7 +123,8 @@ impl Spot {
         }
     }
 
-    /// Where else than at [`Spot::site`] mistakes are told: at what they are about, or of an operator at a constant beside it.
+    /// The sites other than [`Spot::site`] where mistakes are reported: those of the attributes, or for an operator
+    /// that of a constant operand.
     pub fn places(&self) -> impl Iterator<Item = (Written<'static>, Site)> {
         let told = |(written, _): &(Written<'static>, Site)| {
             !self.is_operator || *written == Written::Attribute("constant")
@@ -130,18 +132,18 @@ impl Spot {
         self.attributes.iter().filter(move |place| told(place)).cloned()
     }
 
-    /// Where a mistake about one of these is told.
+    /// The site where a mistake about one of these attributes or subscripts is reported.
     pub(super) fn site_of(&self, is_about: impl Fn(Written<'static>) -> bool) -> Site {
         self.places().find(|(written, _)| is_about(*written)).map_or(self.site, |(_, site)| site)
     }
 }
 
-/// An operand as it is written.
+/// An operand as written.
 #[derive(Clone, Debug)]
 pub struct Operand {
-    /// As messages name it: a variable or place bare, anything else in backquotes.
+    /// Its text in messages: bare for a variable or place, in backquotes for anything else.
     pub text: String,
-    /// As the operand of a postfix form in a help: in parentheses where they are needed.
+    /// Its text as the operand of a postfix form in a help message, in parentheses where needed.
     pub operand_text: String,
     /// Its tokens.
     pub site: Site,
@@ -156,21 +158,21 @@ pub enum Structure {
     Tuple(Vec<Structure>),
     /// A struct.
     Struct {
-        /// Which, by what it is called in Rust.
+        /// The struct type, with its name in Rust.
         ty: lower::StructType,
-        /// Its tensors and numbers, those of structs in it too.
+        /// Its tensors and numbers, including those of nested structs.
         parts: Vec<(NodeId, Field)>,
     },
 }
 
-/// What a tensor or number in a struct is in Rust.
+/// The Rust type of a tensor or number in a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// A number.
     Number,
-    /// A tensor whose type decides all extents.
+    /// A tensor whose type fixes all extents.
     Decided,
-    /// A tensor of which run time knows some extents.
+    /// A tensor some of whose extents are known at run time only.
     Open,
 }
 
@@ -189,47 +191,48 @@ impl Structure {
     }
 }
 
-/// The type written behind an expression; it has the structure of the result.
+/// The type annotation of an expression. It has the structure of the result.
 #[derive(Clone, Debug)]
 pub struct Annotation {
-    /// The type; every extent is known.
+    /// The type. Every extent is known.
     pub structure: lower::Structure,
-    /// Where it stands.
+    /// The site of the annotation.
     pub site: Site,
 }
 
-/// Nodes of one element type, as far as that can be told without types: operands of one operation are in one class, and
-/// that they are of one type is what rules check.
+/// A class of nodes of one element type, as far as that is known without types. Operands of one operation are in one
+/// class; the rules check that they have one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// That of this leaf.
+    /// The element type of this leaf.
     Of(LeafId),
-    /// That of this leaf, which an operation says is one of numbers.
+    /// The element type of this leaf, which must be numeric because of an operation.
     NumbersOf(LeafId),
-    /// This one: what has it consists of literals alone, or an operation gives it. Of truth values it is always told.
+    /// This element type, because all members are literals, or because an operation fixes it. Classes of truth values
+    /// always have this form.
     Fixed(DType),
 }
 
 impl Class {
-    /// Of truth values.
+    /// The class of truth values.
     pub const TRUTHS: Self = Self::Fixed(DType::Bool);
 }
 
-/// What must hold of a node beside its own rule.
+/// A condition on a node beyond its own rule.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// The condition.
     pub kind: CheckKind,
-    /// Of this node.
+    /// The node that it is about.
     pub node: NodeId,
-    /// The node as messages name it; of a `let`, the name that it binds.
+    /// The text of the node in messages; for a `let`, the name that it binds.
     pub text: String,
-    /// Where a mistake is told.
+    /// The site where a mistake is reported.
     pub site: Site,
 }
 
 impl Check {
-    /// The node behind which it is told.
+    /// The node after which the check is made.
     pub fn after(&self) -> NodeId {
         match self.kind {
             CheckKind::CotangentOf(output) => output.max(self.node),
@@ -243,33 +246,33 @@ impl Check {
     }
 }
 
-/// What a [`Check`] demands.
+/// The condition of a [`Check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckKind {
-    /// A single float, since it is differentiated: else E5004. The transform as it is written is the label.
+    /// The node is a single float, since it is differentiated: else E5004. Messages name the transform as written.
     Scalar(TransformKind),
-    /// Floats, since it is differentiated by: else E5005.
+    /// The node is of floats, since the gradient with respect to it is taken: else E5005.
     Differentiable,
-    /// Of the type of this other node, of which it is the cotangent: else E2001.
+    /// The node has the type of this other node, whose cotangent it is: else E2001.
     CotangentOf(NodeId),
-    /// Of this type, which a `let` declares: else E2001.
+    /// The node has this type, which a `let` declares: else E2001.
     Is(Type),
-    /// Of a rank that has this axis, of which a negative one counts from the end: else E3004.
+    /// The rank of the node includes this axis, where a negative axis counts from the end: else E3004.
     Axis(i64),
-    /// What the parameter of a template demands of its argument: else E2001.
+    /// The node satisfies the parameter of a template: else E2001.
     Argument(Box<Contract>),
 }
 
-/// What the parameter of a template demands of its argument.
+/// The condition of a template parameter on its argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contract {
-    /// ``argument `x` of `nn::softmax` ``
+    /// The label in messages, such as ``argument `x` of `nn::softmax` ``.
     pub label: String,
-    /// `float[.., N]`, as it is written.
+    /// The pattern as written, such as `float[.., N]`.
     pub pattern: String,
-    /// What it demands.
+    /// The condition.
     pub demand: Demand,
-    /// The arguments that the demand is in terms of, each as messages name it.
+    /// The arguments that the condition refers to, each with its text in messages.
     pub others: Vec<(NodeId, String)>,
 }
 
@@ -284,12 +287,13 @@ impl Program {
         self.classes[self.node(id).class.index()]
     }
 
-    /// Whether a node is of truth values.
+    /// Whether the elements of a node are truth values.
     pub fn is_of_truths(&self, id: NodeId) -> bool {
         self.class(id) == Class::TRUTHS
     }
 
-    /// What kind of work a node is: a conversion from or to truth values stands in loops, which have one type of numbers each.
+    /// The kind of work of a node. A loop has one numeric type. A conversion from or to truth values involves one
+    /// numeric type only, so it can run in a loop.
     pub(crate) fn kind(&self, id: NodeId) -> Kind {
         let node = self.node(id);
         match &node.op {

@@ -1,12 +1,12 @@
-//! Bare expressions: programs among Rust variables, whose types the macro does not see.
+//! Bare expressions: programs over Rust variables, whose types the macro does not see.
 //!
-//! An open program ([`Program`]) is what `mind!(relu(x @ w + b))` comes to before anyone knows what `x` is. It is a form of
-//! its own, not Core IR: there every value has a type, here none has. Its operations are those of the surface language,
-//! attributes as they are written (`axes = [-1]` stays -1), and those of gradients, which take shapes from a *witness*, an
-//! operand of which only the type is read.
+//! An open program ([`Program`]) represents an expression such as `mind!(relu(x @ w + b))` while the type of `x` is not
+//! known. It is a separate form: the values of Core IR have types, the values here have none. Its operations are those
+//! of the surface language, with attributes as written (`axes = [-1]` stays -1), and those of gradients. The latter
+//! take shapes from a *witness*, an operand of which only the type is read.
 //!
-//! Given types for its leaves an open program becomes Core IR, which is how it is tested; the macro instead emits code in
-//! which each node's type is a constant that rustc computes.
+//! With types for its leaves an open program becomes Core IR; the tests use this. The macro instead emits code in which
+//! the type of each node is a constant that rustc computes.
 
 mod by_row;
 mod classes;

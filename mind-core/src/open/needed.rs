@@ -1,4 +1,4 @@
-//! What a plan needs to know of each node: who reads it.
+//! Finds the nodes that a plan needs, and their readers.
 
 use super::{NodeId, Op, Program};
 use crate::{plan::Watching, written::Kind};
@@ -6,14 +6,14 @@ use crate::{plan::Watching, written::Kind};
 /// Which nodes' elements are read, and by which nodes.
 pub(super) struct Needed {
     needed: Vec<bool>,
-    /// Ascending.
+    /// The readers of each node, ascending.
     readers: Vec<Vec<NodeId>>,
     is_result: Vec<bool>,
     is_watched: Vec<bool>,
 }
 
 impl Needed {
-    /// What the results of a program need, and what is shown.
+    /// Finds the nodes that the results and the effects of a program need.
     pub(super) fn of(program: &Program, watching: Watching) -> Self {
         let count = program.nodes.len();
         let (mut is_result, mut readers) = (vec![false; count], vec![Vec::new(); count]);
@@ -27,7 +27,7 @@ impl Needed {
         }
         for (id, _) in program.iter().filter(|(id, _)| needed[id.index()]) {
             for operand in read_by(program, id) {
-                // An operand may stand twice.
+                // A node may have the same operand twice.
                 if readers[operand.index()].last() != Some(&id) {
                     readers[operand.index()].push(id);
                 }
@@ -62,14 +62,14 @@ impl Needed {
     }
 }
 
-/// The operands of which a node reads the elements.
+/// The operands whose elements a node reads.
 pub(super) fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let node = program.node(node);
     let operands = node.operands.iter().enumerate();
     operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
 }
 
-/// The node of which a node is a view, or itself.
+/// Follows views to the node whose elements they show. Returns a node that is no view unchanged.
 pub(super) fn source(program: &Program, mut node: NodeId) -> NodeId {
     while program.node(node).op.kind() == Kind::View {
         node = program.node(node).operands[0];

@@ -1,4 +1,4 @@
-//! What runs and where results lie.
+//! Plans: the steps that run, and the locations of results.
 
 use std::collections::BTreeSet;
 
@@ -8,53 +8,55 @@ use super::{
 };
 use crate::{plan::Watching, written::Kind};
 
-/// The steps of a program. Shapes are not known, so a plan speaks of whole buffers, contiguous ones, and leaves index
-/// spaces to run time.
+/// The plan of a program. Shapes are not known, so a plan refers to whole contiguous buffers, and index spaces are
+/// decided at run time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// What runs, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Where each node's elements lie, by node; nothing for what no step computes.
+    /// The location of the elements of each node; `None` for a node that no step needs.
     pub places: Vec<Option<Location>>,
-    /// The element type of each slot. A slot is as long as the longest of the buffers that lie there, one after another.
+    /// The element type of each slot. Several buffers use a slot, one after another. It has the length of the longest.
     pub slots: Vec<ClassId>,
 }
 
-/// One thing to do.
+/// One step of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// One loop over one index space.
     Fused(Fused),
     /// One loop if some shapes turn out to be alike, else several.
     Alike {
-        /// The nodes whose shapes decide: alike if each has that of the last output of `fused`.
+        /// The nodes whose shapes decide. They are alike if each has the shape of the last output of `fused`.
         same: Vec<NodeId>,
         /// The one loop.
         fused: Fused,
-        /// The several, in order; all of `fused` and what is stored between them. The last stores what `fused` does.
+        /// The several loops, in order. They compute all nodes of `fused`, and store further nodes in between. The last
+        /// loop stores the outputs of `fused`.
         apart: Vec<Fused>,
     },
-    /// An operation with a kernel of its own: the node.
+    /// The node of an operation with a separate kernel.
     Kernel(NodeId),
-    /// A node that is watched: shown, if that is its operation, else searched for NaN.
+    /// A watched node. It is shown if that is its operation, else searched for NaN.
     Watch(NodeId),
-    /// Reductions and loops, a few rows at a time if shapes turn out to be those of rows.
+    /// Reductions and loops that run on a few rows at a time, if shapes turn out to allow it.
     ByRow(ByRow),
 }
 
 /// Elementwise operations in one loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fused {
-    /// What is read, broadcast to the index space: leaves, constants and results of other steps; ascending.
+    /// The nodes that are read and broadcast to the index space: leaves, constants and results of other steps,
+    /// ascending.
     pub inputs: Vec<NodeId>,
-    /// What is computed for each index, in order.
+    /// The nodes that are computed for each index, in order.
     pub nodes: Vec<NodeId>,
-    /// Those of the nodes that are stored, ascending. All have the shape of the index space.
+    /// The nodes that are stored, ascending. All have the shape of the index space.
     pub outputs: Vec<NodeId>,
 }
 
 impl Fused {
-    /// What an element costs, in additions, without what is `apart` computed once for many.
+    /// The cost of an element in additions, without the nodes in `apart`, which are computed once for many elements.
     pub(super) fn cost_without(&self, program: &Program, apart: &BTreeSet<NodeId>) -> usize {
         let of = |node: &NodeId| {
             let Op::Map(map) = &program.node(*node).op else { return 0 };
@@ -63,27 +65,27 @@ impl Fused {
         self.nodes.iter().filter(|node| !apart.contains(node)).map(of).sum()
     }
 
-    /// What an element costs, in additions.
+    /// The cost of an element in additions, at least 1.
     pub fn cost(&self, program: &Program) -> usize {
         self.cost_without(program, &BTreeSet::new()).max(1)
     }
 }
 
-/// Where the elements of a node lie.
+/// The location of the elements of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// In the caller's tensor.
     Leaf(LeafId),
     /// In the program: it is a constant.
     Constant,
-    /// In the result of this position among the nodes of [`Program::result`]. A node that stands there several times lies
-    /// in the first and is to be copied to the others, and so is a node among the results that lies elsewhere.
+    /// In the result at this position among the nodes of [`Program::result`]. A node that occurs there several times
+    /// lies in the first position, and must be copied to the others. A result that lies elsewhere must be copied too.
     Result(usize),
     /// In a slot of the workspace.
     Slot(usize),
-    /// Where those of this other node lie, seen in another shape.
+    /// In the location of this other node, viewed in another shape.
     View(NodeId),
-    /// Nowhere: it is computed in each loop that needs it.
+    /// Nowhere: each loop that needs the node computes it.
     Loop,
 }
 
@@ -101,7 +103,7 @@ pub fn plan(program: &Program) -> Plan {
     plan_watching(program, Watching::Shown)
 }
 
-/// As [`plan`], with steps that watch nodes. Each node that is watched is in memory; those of constants are not watched.
+/// As [`plan`], with steps that watch nodes. Each watched node is in memory. Constants are not watched.
 pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
     let needed = Needed::of(program, watching);
     let steps = by_row::group(program, fuse::steps(program, &needed));
@@ -112,7 +114,7 @@ pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
         .collect();
     for node in steps.iter().flat_map(stored) {
         let position = results.iter().position(|result| *result == node);
-        // Those without a result get their slot below.
+        // Nodes that are no results get their slot below.
         places[node.index()] = position.map(Location::Result);
     }
     let last = last_reads(program, &steps, &results);
@@ -120,7 +122,7 @@ pub fn plan_watching(program: &Program, watching: Watching) -> Plan {
     Plan { steps, places, slots }
 }
 
-/// Where a node lies that no step stores.
+/// The location of a node that no step stores.
 fn place_of(op: &Op, operands: &[NodeId]) -> Location {
     if let Some(leaf) = op.input_name() {
         Location::Leaf(*leaf)
@@ -133,7 +135,8 @@ fn place_of(op: &Op, operands: &[NodeId]) -> Location {
     }
 }
 
-/// The nodes that a step stores. None of a group shares its slot with another: each has some rows in turn.
+/// The nodes that a step stores. Nodes of one group never share a slot, since the steps of a group write some rows in
+/// turn.
 pub(super) fn stored(step: &Step) -> Vec<NodeId> {
     match step {
         Step::Fused(fused) => fused.outputs.clone(),
@@ -157,8 +160,8 @@ pub(super) fn read(program: &Program, step: &Step) -> Vec<NodeId> {
     }
 }
 
-/// For each node that a step stores the last step that reads it, by itself or through views; the number of steps for
-/// what is read when all have run.
+/// For each stored node, the last step that reads it, directly or through views. For a result this is the number of
+/// steps.
 fn last_reads(program: &Program, steps: &[Step], results: &[NodeId]) -> Vec<Option<usize>> {
     let mut last: Vec<Option<usize>> = vec![None; program.nodes.len()];
     let mut note = |node: NodeId, step: usize| {
@@ -169,7 +172,7 @@ fn last_reads(program: &Program, steps: &[Step], results: &[NodeId]) -> Vec<Opti
         read(program, step).into_iter().for_each(|node| note(node, position));
     }
     results.iter().for_each(|result| note(*result, steps.len()));
-    // What is summed over no axis may be left where it is, so it lives as long as the sum.
+    // A sum over no axis may reuse its operand's buffer, so the operand must live as long as the sum.
     for step in steps.iter().rev() {
         if let Step::Kernel(node) = step
             && matches!(program.node(*node).op, Op::Own(Own::SumLike))
@@ -181,7 +184,7 @@ fn last_reads(program: &Program, steps: &[Step], results: &[NodeId]) -> Vec<Opti
     last
 }
 
-/// Gives a slot to each node that is stored and no result: one that no other needs at the same time.
+/// Assigns a slot to each stored node that is no result. No other node needs the slot at the same time.
 fn allocate(
     program: &Program,
     steps: &[Step],

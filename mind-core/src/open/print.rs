@@ -1,10 +1,10 @@
-//! Open programs as text, for people.
+//! Prints open programs.
 
 use std::fmt;
 
 use super::{Class, NodeId, Op, Program, Structure};
 
-/// One node a line, `%3 = At(%0, %1)`; a witness stands behind `like`.
+/// Prints one node per line, as `%3 = At %0, %1 : x`. `like` precedes a witness.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (id, node) in self.iter() {

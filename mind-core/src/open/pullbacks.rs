@@ -1,8 +1,9 @@
 //! Derivatives that a program defines, by `pullback(y, dy) { … }`.
 //!
-//! The nodes of a pullback are in the graph like others. Their cotangents are placeholders: zeros of the results' types. So
-//! the rules of the nodes are checked where they are written, and no result depends on them. Differentiation copies the nodes with
-//! its cotangents in place of the placeholders. Each result is copied by a node of its own, which `finish` removes.
+//! The nodes of a pullback are in the graph like others. Placeholders, zeros of the types of the results, stand for
+//! their cotangents. This way the rules of the nodes are checked, although no result depends on them. Differentiation
+//! copies the nodes with its cotangents in place of the placeholders. Separate nodes pass on the results of the call;
+//! `finish` removes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,32 +16,32 @@ use crate::map::Map;
 /// The pullback of one call.
 #[derive(Clone, Debug)]
 pub(super) struct CustomPullback {
-    /// The nodes that pass the results on.
+    /// The nodes that pass on the results.
     pub(super) results: Vec<NodeId>,
-    /// What stands for the cotangent of each.
+    /// The placeholder for the cotangent of each result.
     pub(super) stand_ins: Vec<NodeId>,
-    /// Parameters, each with what flows back to it.
+    /// Each parameter with the contribution to it.
     pub(super) flows: Vec<(NodeId, NodeId)>,
-    /// Where the nodes on the stand-ins are.
+    /// The positions of the nodes of the pullback's body.
     pub(super) body: Range<usize>,
 }
 
 /// All pullbacks of a graph.
 #[derive(Default)]
 pub(super) struct CustomPullbacks {
-    /// By the first of the results.
+    /// The pullbacks, by their first results.
     pullbacks: BTreeMap<NodeId, CustomPullback>,
-    /// For each result the first one.
+    /// The first result of the pullback that each result belongs to.
     first: BTreeMap<NodeId, NodeId>,
 }
 
 impl CustomPullbacks {
-    /// The pullback whose first result this is.
+    /// The pullback that has this node as its first result.
     pub(super) fn of_first(&self, result: NodeId) -> Option<&CustomPullback> {
         self.pullbacks.get(&result)
     }
 
-    /// The pullback of which this is one of the results.
+    /// The pullback that has this node as one of its results.
     pub(super) fn of(&self, result: NodeId) -> Option<&CustomPullback> {
         self.pullbacks.get(self.first.get(&result)?)
     }
@@ -53,7 +54,7 @@ impl CustomPullbacks {
 }
 
 impl Graph {
-    /// Nodes that pass results on, and others that stand for their cotangents.
+    /// Adds nodes that pass on the results, and placeholders for their cotangents.
     pub(super) fn passed_on(&mut self, results: &[NodeId]) -> (Vec<NodeId>, Vec<NodeId>) {
         let results: Vec<_> =
             results.iter().map(|result| self.add_alone(Op::Map(Map::COPY), &[*result])).collect();
@@ -62,7 +63,7 @@ impl Graph {
         (results, stand_ins)
     }
 
-    /// What flows back to the parameters where the results have these cotangents.
+    /// Returns the contribution to each parameter, given the cotangents of the results.
     pub(super) fn pull_back(
         &mut self,
         pullback: &CustomPullback,
@@ -77,7 +78,7 @@ impl Graph {
             let cotangent = cotangent.unwrap_or_else(|| self.derive(zeros, &[*result]));
             became.insert(*stand_in, cotangent);
         }
-        // The pullbacks in it are not run.
+        // Nested pullbacks are copied, but not run.
         let nodes = pullback.body.clone().map(NodeId::new);
         let within: Vec<_> =
             nodes.filter_map(|node| Some(self.pullbacks.of_first(node)?.body.clone())).collect();
@@ -89,7 +90,7 @@ impl Graph {
                 continue;
             }
             let RawNode { op, operands, .. } = &self.nodes[node.index()];
-            // What has an effect has it each time.
+            // An effect happens in each copy.
             if op.is_effect() || operands.iter().any(|operand| became.contains_key(operand)) {
                 let is_linear = |at: usize| op.flows(at) && linear.contains(&operands[at]);
                 let (op, depends) = (keeping_zeros(op, is_linear), (0..operands.len()).any(is_linear));
@@ -115,7 +116,8 @@ impl Graph {
         pullback.flows.iter().map(|(parameter, value)| (*parameter, now(&became, *value))).collect()
     }
 
-    /// The results of a call within a pullback, passed on anew where anything of the call is new.
+    /// Adds new nodes that pass on the results of a call within a pullback, if a result or a parameter of the call was
+    /// copied.
     fn pass_on_again(&mut self, inner: &CustomPullback, became: &mut BTreeMap<NodeId, NodeId>) {
         let given: Vec<NodeId> =
             inner.results.iter().map(|result| self.nodes[result.index()].operands[0]).collect();
@@ -130,7 +132,7 @@ impl Graph {
     }
 }
 
-/// What a node has become.
+/// The copy of a node, or the node if there is none.
 fn now(became: &BTreeMap<NodeId, NodeId>, node: NodeId) -> NodeId {
     became.get(&node).copied().unwrap_or(node)
 }

@@ -1,21 +1,21 @@
-//! Which nodes have equal shapes, whatever the shapes are.
+//! Finds nodes whose shapes are equal for all types of the leaves.
 //!
-//! Broadcasting is a join: it is associative, commutative and idempotent, and single numbers are its neutral element. So a
-//! shape is a set of atoms, the empty set for a single number, and the shape of a broadcast result is the union. An atom is
-//! a shape of which no more is known than the operation and the shapes that it comes from.
+//! Broadcasting is a join: it is associative, commutative and idempotent, and scalars are its neutral element. A shape
+//! is therefore represented by a set of atoms. A scalar is the empty set, and the shape of a broadcast result is the
+//! union. An atom is a shape of which only the operation and the operand shapes are known.
 
 use std::collections::HashMap;
 
 use super::{Op, Own, Reduce};
 use crate::written::Axes;
 
-/// What is known of a shape before there are types: nodes with equal ones have equal shapes, whatever the leaves are. Of
-/// different ones nothing follows.
+/// The shape of a node, as far as it is known without types. Nodes with equal ids have equal shapes for all types of
+/// the leaves. Nodes with different ids may have equal or different shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ShapeId(u32);
 
 impl ShapeId {
-    /// Whether it is that of a single number for certain.
+    /// Whether this is certainly the shape of a scalar.
     pub fn is_scalar(self) -> bool {
         self == SCALAR
     }
@@ -23,20 +23,20 @@ impl ShapeId {
 
 pub(super) const SCALAR: ShapeId = ShapeId(0);
 
-/// More atoms than this are one: sets stay small.
+/// A set of more atoms than this becomes one atom, so that sets stay small.
 const MOST_ATOMS: usize = 32;
 
-/// Every shape so far.
+/// All shapes so far.
 pub(super) struct Shapes {
     /// The atoms of each shape, ascending.
     sets: Vec<Vec<u32>>,
-    // Both are looked up only.
+    // The maps are never iterated, so their order does not matter.
     set_ids: HashMap<Vec<u32>, ShapeId>,
     atoms: HashMap<Source, u32>,
     atom_count: u32,
 }
 
-/// Where an atom comes from.
+/// The origin of an atom.
 #[derive(PartialEq, Eq, Hash)]
 enum Source {
     /// Written extents.
@@ -74,19 +74,20 @@ impl Shapes {
                 .expect("what broadcasts has operands"),
             (_, Op::Map(_) | Op::Effect(_) | Op::Own(Own::ConvertedLike | Own::Indices)) => operands[0],
             (Some(Axes::Of(1)), Op::Rows(_)) => operands[1],
-            // The shape of one reduction is that of another.
+            // All reductions over the same axes have results of one shape.
             (_, Op::Reduce(_, reduction) | Op::ArgReduce(_, reduction)) => {
                 let sum = Op::Reduce(Reduce::ALL[0], reduction.clone());
                 self.atom(Source::Made(sum, operands.to_vec()))
             }
-            // Where both are possible, `@` and the functions make one shape.
+            // `@` and the product functions give the same shape where both are valid.
             (Some(Axes::Product), _) => self.atom(Source::Made(Op::Own(Own::At), operands.to_vec())),
-            // Of what another operation makes nothing is known.
+            // Nothing is known of the shapes of other results.
             (_, op) => self.atom(Source::Made(op.clone(), operands.to_vec())),
         }
     }
 
-    /// Those of these shapes that a shape is the broadcast of, whatever they are; none where there are not enough of them.
+    /// Returns the positions in `others` of the shapes that `shape` is the broadcast of, whatever they are; empty if
+    /// these do not make up `shape`.
     pub(super) fn broadcast_from(&self, shape: ShapeId, others: &[ShapeId]) -> Vec<usize> {
         let atoms = |shape: ShapeId| &self.sets[shape.0 as usize];
         let within = |other: &ShapeId| atoms(*other).iter().all(|atom| atoms(shape).contains(atom));

@@ -1,4 +1,4 @@
-//! The types of the nodes where those of the leaves are known: the rules that expansions have in constants, here.
+//! Computes the types of the nodes from the types of the leaves, by the rules that expansions evaluate in constants.
 
 use mind_shape::{
     Context, DType as RuleDType, Failure, Operand, Type as RuleType, TypeResult, UNKNOWN, Written,
@@ -28,10 +28,10 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// The first rule or check that is broken, in the words of [`mind_shape`].
+/// The first broken rule or check, with the message of [`mind_shape`].
 ///
 /// # Panics
-/// If there are not as many types as leaves, or an extent is a symbol.
+/// If the number of types is not the number of leaves, or an extent is a symbol.
 pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
     assert_eq!(program.leaves.len(), leaves.len(), "one type a leaf");
     assert!(leaves.iter().all(|ty| ty.shape.as_literals().is_some()), "every extent of a leaf is known");
@@ -49,12 +49,13 @@ pub fn types(program: &Program, leaves: &[Type]) -> Result<Vec<Type>, Diag> {
     Ok(types.iter().map(from_rule).collect())
 }
 
-/// Checks that no operation takes truth values for numbers, or numbers for truth values, as far as that shows without types.
+/// Checks that no operation takes truth values as numbers, or numbers as truth values, as far as that is known without
+/// types.
 ///
 /// # Errors
-/// E2005 at the first that does.
+/// E2005 for the first such operation.
 pub fn check_truths(program: &Program) -> Result<(), Diag> {
-    // What a node is by its operation is told before what it is by those that use it.
+    // The operation that makes a node takes precedence over the operations that read it.
     let mut made: Vec<Holds> = Vec::with_capacity(program.nodes.len());
     for (_, node) in program.iter() {
         let of_operands = match node.op.elements() {
@@ -83,7 +84,7 @@ pub fn check_truths(program: &Program) -> Result<(), Diag> {
     }
 }
 
-/// The mistake that an operand of a node holds truth values where numbers are needed, or the reverse.
+/// The error for an operand of a node that holds truth values where numbers are needed, or the reverse.
 fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
     let spot = node.spot.as_ref()?;
     let mut operands = node.operands.iter().zip(&spot.operands).enumerate();
@@ -109,11 +110,11 @@ fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
     })
 }
 
-/// Checks a program every leaf of which has its type written beside it, as `(x: f32[2, 3])`; of another nothing is known
-/// before Rust's types are.
+/// Checks a program if all of its leaves have annotated types, as `(x: f32[2, 3])`. Other programs can be checked only
+/// when Rust's types are known.
 ///
 /// # Errors
-/// As [`types`], and E2001 where the result has not the type that is written behind it.
+/// The errors of [`types`], and E2001 if the type of the result is not the annotated one.
 pub fn check_annotated(program: &Program) -> Result<(), Diag> {
     let written: Option<Vec<Type>> =
         program.leaves.iter().map(|leaf| leaf.annotation.as_ref().map(|(ty, _)| ty.clone())).collect();
@@ -128,7 +129,7 @@ pub fn check_annotated(program: &Program) -> Result<(), Diag> {
     Ok(())
 }
 
-/// A node with the types before it.
+/// A node with the types of the nodes before it.
 struct Known<'a> {
     types: &'a [RuleType],
     node: &'a Node,
@@ -136,7 +137,7 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// The type of the node, or what is wrong in the user's words.
+    /// The type of the node, or the error in the user's terms.
     fn result(&self) -> Result<RuleType, Diag> {
         if let Some(leaf) = self.node.op.input_name() {
             return self.told(rules::input(to_rule(&self.leaves[leaf.index()])));
@@ -163,7 +164,7 @@ impl Known<'_> {
         result.map_err(|failure| at_spot(&failure, spot, &operands))
     }
 
-    /// A constant beside its witness, or alone.
+    /// The type of a constant with a witness, or without one.
     fn constant(&self, constant: &Constant) -> Result<RuleType, Diag> {
         let witness = self.node.operands.first().map(|operand| self.types[operand.index()]);
         let dtype = witness.map_or(rule_dtype(constant.dtype), |witness| witness.dtype());
@@ -185,7 +186,7 @@ impl Known<'_> {
     }
 }
 
-/// Whether a check holds.
+/// Returns an error if a check does not hold.
 fn check(check: &Check, types: &[RuleType]) -> Result<(), Diag> {
     let ty = |node: NodeId| types[node.index()];
     let own = ty(check.node);
@@ -209,7 +210,7 @@ fn check(check: &Check, types: &[RuleType]) -> Result<(), Diag> {
 }
 
 impl Contract {
-    /// Whether it holds of the argument and of the others.
+    /// Checks the types of the argument, which come first, and of the other arguments.
     fn holds(&self, types: &[RuleType]) -> TypeResult<'_> {
         let tie = |name| rules::Tie { text: &self.pattern, name };
         match &self.demand {
@@ -227,7 +228,7 @@ impl Contract {
     }
 }
 
-/// A broken rule in the user's words.
+/// The error for a broken rule, in the user's terms.
 pub(super) fn diag(failure: &Failure<'_>, label: &str, operands: &[Operand<'_>], site: Site) -> Diag {
     let text = failure.message(&Context { label, operands });
     let code = code(failure);
@@ -240,13 +241,13 @@ pub(super) fn diag(failure: &Failure<'_>, label: &str, operands: &[Operand<'_>],
     Diag { help, ..Diag::new(code, site, message) }
 }
 
-/// A broken rule of a node that is written.
+/// The error for a broken rule of a written node.
 fn at_spot(failure: &Failure<'_>, spot: &Spot, operands: &[Operand<'_>]) -> Diag {
     let rank = operands.first().map_or(0, |operand| operand.ty.rank());
     diag(failure, &spot.said(), operands, spot.site_of(|written| failure.is_about(written, rank)))
 }
 
-/// A gradient breaks a rule that its program keeps: a fault of the compiler.
+/// The error for a gradient that breaks a rule which its program keeps: a bug of the compiler.
 fn fault(failure: &Failure<'_>, op: &Op) -> Diag {
     Diag::new(Code::E5002, Site::Nowhere, format!("{op:?} of a gradient breaks a rule, {}", code(failure)))
 }
@@ -256,7 +257,8 @@ fn code(failure: &Failure<'_>) -> Code {
     *named.expect("the rules' codes are those of the table")
 }
 
-/// A type as the rules have it. A symbol is what only Rust knows: a dimension of a struct that is told without it.
+/// Converts a type for the rules. A symbol becomes an unknown extent: it is a dimension of a struct that is named
+/// without its dimensions, so only Rust knows it.
 pub(super) fn to_rule(ty: &Type) -> RuleType {
     let extents: Vec<i64> = ty.shape.iter().map(|dim| dim.as_literal().unwrap_or(UNKNOWN)).collect();
     RuleType::new(rule_dtype(ty.dtype), &extents)

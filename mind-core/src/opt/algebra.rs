@@ -1,8 +1,8 @@
-//! Rewrites that keep every bit of every result, zeros' signs and infinities included; only which NaN comes out may change,
-//! as it may from one processor to the next.
+//! Rewrites that preserve every bit of every result, including signs of zeros and infinities. Only which NaN results
+//! may change, as it may from one processor to the next.
 //!
-//! What looks alike and is not is left alone: `x + 0.0` turns -0.0 into 0.0, `x * 0.0` is NaN for infinities,
-//! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round otherwise.
+//! Some rewrites that look valid are left out: `x + 0.0` turns -0.0 into 0.0, `x * 0.0` is NaN for infinities,
+//! `-(x - y)` is -0.0 where `y - x` is 0.0, and sums of products in another order round differently.
 
 use crate::{
     ir::{Arrange, Inst, Op, Operands, ValueId},
@@ -12,11 +12,11 @@ use crate::{
     ty::Type,
 };
 
-/// What an instruction becomes; its operands were rewritten before.
+/// The rewritten form of an instruction. Its operands have been rewritten before.
 pub(super) enum Rewrite {
-    /// Itself.
+    /// The instruction itself.
     Same,
-    /// An earlier value, broadcast to the type of the result if it is of another shape.
+    /// An earlier value, broadcast to the type of the result if its shape differs.
     Value(ValueId),
     /// The same number at every index.
     Filled(Number),
@@ -26,17 +26,17 @@ pub(super) enum Rewrite {
     Scaled(Op, ValueId, Number),
 }
 
-/// The optimised instructions so far, as rules look at them.
+/// The optimised instructions so far, as the rules read them.
 pub(super) struct Known<'k> {
     /// Each instruction.
     pub(super) insts: &'k [Inst],
-    /// The number that fills each value, where there is one.
+    /// The number that fills each value, if any.
     pub(super) filled: &'k [Option<Number>],
-    /// The value that an operation on these operands has been given.
+    /// Finds the value of an earlier instruction with this operation and these operands.
     pub(super) find: &'k dyn Fn(Op, Operands) -> Option<ValueId>,
 }
 
-/// The number that fills the result of an instruction.
+/// The number that fills the result of an instruction, if any.
 pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) -> Option<Number> {
     if let Op::Const(constant) = op {
         return Number::filling(&constant.data()?);
@@ -44,7 +44,7 @@ pub(super) fn filling(op: &Op, operands: &[ValueId], filled: &[Option<Number>]) 
     op.motion().filter(Motion::adds_nothing).and_then(|_| filled[operands[0].index()])
 }
 
-/// What is known to equal `op` of `operands`, whose result has type `ty`.
+/// Returns a form that equals `op` of `operands`, whose result has type `ty`.
 pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     let number = |position: usize| known.filled[operands[position].index()];
     if let Some(result) = Number::apply(op, number).filter(|result| result.into_op().is_some()) {
@@ -57,7 +57,7 @@ pub(super) fn rewrite(op: &Op, operands: &Operands, ty: &Type, known: &Known<'_>
         Op::Map(Map::Div) => quotient(operands, ty, known),
         Op::Map(Map::Neg) => known.negated(operands[0]).map_or(Rewrite::Same, Rewrite::Value),
         Op::Map(Map::Relu) if known.inst(operands[0]).op == Op::Map(Map::Relu) => Rewrite::Value(operands[0]),
-        // relu(x) is above 0 where x is, so the mask need not keep x alive beside relu(x).
+        // relu(x) is above 0 exactly where x is. A mask that reads relu(x) does not keep x alive.
         Op::Map(Map::ReluGrad) => match (known.find)(Op::Map(Map::Relu), known.operands(&[operands[1]])) {
             Some(relu) => Rewrite::Inst(Op::Map(Map::ReluGrad), known.operands(&[operands[0], relu])),
             None => Rewrite::Same,
@@ -83,7 +83,7 @@ fn sum(operands: &Operands, known: &Known<'_>) -> Rewrite {
     }
 }
 
-/// `x - 0.0` is x; `x - -y` is `x + y`; of integers, `0 - x` is `-x`.
+/// `x - 0.0` is x; `x - -y` is `x + y`; for integers, `0 - x` is `-x`.
 fn difference(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
     if known.is_filled(b, |number| number.is(0)) {
@@ -97,7 +97,7 @@ fn difference(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     }
 }
 
-/// `x * 1.0` is x and `x * -1.0` is `-x`; `-x * -y` is `x * y`; of integers, `x * 0` is 0.
+/// `x * 1.0` is x and `x * -1.0` is `-x`; `-x * -y` is `x * y`; for integers, `x * 0` is 0.
 fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     for (x, factor) in [(operands[0], operands[1]), (operands[1], operands[0])] {
         let Some(number) = known.filled[factor.index()] else { continue };
@@ -115,8 +115,8 @@ fn product(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     }
 }
 
-/// `x / 1.0` is x and `x / -1.0` is `-x`; dividing by another power of two is multiplying by its inverse; `-x / -y` is `x / y`,
-/// but of integers not where `x` is the least one, whose negative it is itself.
+/// `x / 1.0` is x and `x / -1.0` is `-x`. A division by another power of two becomes a product with its inverse. For
+/// floats `-x / -y` is `x / y`. For integers it is not if `x` is the minimum, whose negative is itself.
 fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     let [a, b] = [operands[0], operands[1]];
     if let Some(number) = known.filled[b.index()] {
@@ -137,7 +137,7 @@ fn quotient(operands: &Operands, ty: &Type, known: &Known<'_>) -> Rewrite {
     }
 }
 
-/// An arrangement of the operand's own type is the operand; two in a row are one, or none.
+/// An arrangement that changes nothing is its operand. Two arrangements in a row become one, or none.
 fn arranged(arrange: &Arrange, operand: ValueId, ty: &Type, known: &Known<'_>) -> Rewrite {
     let inner = known.inst(operand);
     if arrange.motion().is_identity(&inner.ty, ty) {
@@ -166,7 +166,7 @@ impl Known<'_> {
         self.filled[value.index()].is_some_and(with)
     }
 
-    /// What a value is the negative of.
+    /// The operand of a value that is a negation.
     fn negated(&self, value: ValueId) -> Option<ValueId> {
         let inst = self.inst(value);
         (inst.op == Op::Map(Map::Neg)).then(|| inst.operands[0])

@@ -19,7 +19,7 @@ use crate::{
 
 use algebra::{Known, Rewrite};
 
-/// A module whose every operation is computed once and contributes to an output.
+/// A module that computes each operation once, and in which each operation contributes to an output or has an effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimised {
     module: Module,
@@ -29,17 +29,17 @@ pub struct Optimised {
 }
 
 impl Optimised {
-    /// For each value the one of the canonical module that it is.
+    /// For each value, the value of the canonical module that it computes.
     pub fn origins(&self) -> &[ValueId] {
         &self.origins
     }
 
-    /// What must hold of symbolic extents for the program to run.
+    /// The conditions on symbolic extents under which the program can run.
     pub fn requirements(&self) -> &[Requirement] {
         &self.requirements
     }
 
-    /// Every unknown extent in the inputs' types, ascending.
+    /// Every symbol in the types of the inputs, ascending.
     pub fn symbols(&self) -> Vec<Symbol> {
         self.symbols.clone()
     }
@@ -52,21 +52,22 @@ impl Deref for Optimised {
     }
 }
 
-/// Removes what is computed twice, what nothing needs, what algebra makes simpler without a change of bits
-/// (`opt/algebra.rs`), and the barriers that only differentiation sees.
+/// Removes repeated computations, unneeded values, and the barriers that only differentiation needs. Simplifies
+/// operations by rules that change no bit of a result (`opt/algebra.rs`).
 ///
-/// Requirements are those of the whole canonical module: what is optimised away must still be possible to run.
+/// The requirements are those of the whole canonical module: an operation that is optimised away must still be able to
+/// run.
 pub fn optimise(module: &Canonical) -> Optimised {
     optimised(module, verify::requirements(module.as_verified()), symbols(module))
 }
 
-/// The optimised form of what a loop of an optimised module holds, where these symbols are known.
+/// Optimises the body of a loop of an optimised module. `symbols` are the known symbols.
 pub(crate) fn of_body(body: &Module, symbols: &[Symbol]) -> Optimised {
-    // What must hold for the body stands among the requirements of the module around it.
+    // The requirements of the surrounding module include those of the body.
     optimised(body, Vec::new(), symbols.to_vec())
 }
 
-/// Every unknown extent in the inputs' types, ascending.
+/// Every symbol in the types of the inputs, ascending.
 fn symbols(module: &Module) -> Vec<Symbol> {
     let mut symbols = BTreeSet::new();
     for (_, ty) in module.inputs() {
@@ -89,12 +90,12 @@ fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbo
             replaced[result.index()]
         } else if inst.op.has_effect() {
             let value = rewriter.append(inst.op.clone(), operands.clone(), inst.ty.clone());
-            // An effect passes its operand on: the other instructions are as if it were not there.
+            // An effect returns its operand. The other instructions are optimised as if it did not exist.
             if inst.op.is_effect() { operands[0] } else { value }
         } else if live[value.index()] || is_input {
             rewriter.rewrite(&inst.op, operands, &inst.ty)
         } else {
-            // Nothing reads it.
+            // Nothing reads this value.
             ValueId::new(0)
         });
     }
@@ -104,8 +105,8 @@ fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbo
     Optimised { module, requirements, origins, symbols }
 }
 
-/// The canonical module as it is, but for what only differentiation sees, to be planned without being optimised: what tests
-/// compare with.
+/// The canonical module without optimisations. Only the barriers that differentiation needs are removed. Tests compare
+/// its results with those of the optimised module.
 pub fn unoptimised(module: &Canonical) -> Optimised {
     let (mut insts, mut origins) = (Vec::new(), Vec::new());
     let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
@@ -121,16 +122,16 @@ pub fn unoptimised(module: &Canonical) -> Optimised {
     }
     let outputs = module.outputs().iter().map(|output| replaced[output.index()]).collect();
     let requirements = verify::requirements(module.as_verified());
-    // What only derivatives read is dead by now, and plans have no place for it.
+    // Values that only derivatives read are dead now, and plans have no place for them.
     let canonical = module;
     let (module, origins) = without_dead_values(Module::from_parts(insts, outputs), &origins);
     Optimised { module, requirements, origins, symbols: symbols(canonical) }
 }
 
-/// The optimised instructions as they come.
+/// The optimised instructions so far.
 struct Rewriter {
     insts: Vec<Inst>,
-    /// For each instruction, the number that fills its result.
+    /// For each instruction, the number that fills its result, if any.
     filled: Vec<Option<Number>>,
     origins: Vec<ValueId>,
     known: HashMap<(Op, Operands), ValueId>,
@@ -149,10 +150,10 @@ impl Rewriter {
         }
     }
 
-    /// The value that an operation gives, in its simplest form.
+    /// Adds an operation in its simplest form, and returns its value.
     fn rewrite(&mut self, op: &Op, operands: Operands, ty: &Type) -> ValueId {
         let (mut op, mut operands) = (op.clone(), operands);
-        // Each round leaves fewer operations between the result and the inputs, or cheaper ones, so there are few.
+        // Each round leaves fewer operations between the inputs and the result, or cheaper ones, so few rounds suffice.
         loop {
             if op.info().commutative && operands[0] > operands[1] {
                 operands = Operands::new(&[operands[1], operands[0]]).expect("two operands fit");
@@ -193,7 +194,7 @@ impl Rewriter {
         self.push(Op::Arrange(Arrange::BroadcastTo { shape: shape.clone() }), operands, ty)
     }
 
-    /// The value of an instruction, which is computed once.
+    /// Adds an instruction and returns its value. An equal instruction is shared.
     fn push(&mut self, op: Op, operands: Operands, ty: Type) -> ValueId {
         let next = ValueId::new(self.insts.len());
         let value = *self.known.entry((op.clone(), operands.clone())).or_insert(next);
@@ -212,7 +213,7 @@ impl Rewriter {
     }
 }
 
-/// The module without what no output needs, and the origin of each value that is left.
+/// Removes values that no output needs. Returns the module and the origin of each remaining value.
 fn without_dead_values(module: Module, origins: &[ValueId]) -> (Module, Vec<ValueId>) {
     let live = module.live();
     let (insts, outputs) = module.into_parts();

@@ -1,4 +1,4 @@
-//! What steps read and write, for whatever orders them or gives them memory.
+//! The reads and writes of steps, for code that orders steps or assigns memory.
 
 use crate::{
     ir::ValueId,
@@ -12,7 +12,7 @@ use crate::{
 const IN_MEMORY: &str = "elements are stored in memory";
 
 impl Step {
-    /// Whether it can fail.
+    /// Whether the step can fail.
     pub fn can_fail(&self) -> bool {
         match self {
             Self::Check { .. } => true,
@@ -22,7 +22,7 @@ impl Step {
         }
     }
 
-    /// What runs by strips, if the step does.
+    /// The strips, if the step runs by strips.
     pub fn strips(&self) -> Option<&Strips> {
         if let Self::Strips(strips) = self { Some(strips) } else { None }
     }
@@ -97,7 +97,7 @@ impl Step {
         }
     }
 
-    /// Calls `visit` with every single number that the step computes for later steps.
+    /// Calls `visit` with every scalar that the step computes for later steps.
     pub fn for_each_local(&self, mut visit: impl FnMut(ValueId)) {
         match self {
             Self::Scalar(ScalarStep { result, .. })
@@ -111,7 +111,7 @@ impl Step {
                     }
                 }
             }
-            // What runs for each strip of rows makes rows and sums of them, and no single number.
+            // The steps of strips compute rows and sums of rows, but no scalars.
             Self::Strips(_)
             | Self::MatMul(_)
             | Self::Check { .. }
@@ -124,7 +124,7 @@ impl Step {
         }
     }
 
-    /// Calls `visit` with every single number that the step reads.
+    /// Calls `visit` with every scalar that the step reads.
     pub fn for_each_scalar(&self, mut visit: impl FnMut(&Scalar)) {
         self.visit_scalars(&mut visit);
     }
@@ -151,7 +151,7 @@ impl Step {
         }
     }
 
-    /// Calls `visit` with every view of a nest or product: what is read before what is written.
+    /// Calls `visit` with every view of a nest or product: reads before writes.
     pub(super) fn for_each_view_mut(&mut self, visit: &mut dyn FnMut(&mut View)) {
         match self {
             Self::Nest(nest) => nest.for_each_view_mut(visit),
@@ -165,14 +165,14 @@ impl Step {
 }
 
 impl Call {
-    /// Everything in memory that it reads or writes.
+    /// All buffers that it reads or writes.
     pub(super) fn buffers(&self) -> impl Iterator<Item = BufferId> {
         self.operands.iter().filter_map(Argument::buffer).chain([self.result])
     }
 }
 
 impl Argument {
-    /// The buffer, if it is in memory.
+    /// The buffer, if the argument is in memory.
     pub fn buffer(&self) -> Option<BufferId> {
         if let Self::Tensor(buffer, _) = self { Some(*buffer) } else { None }
     }
@@ -185,7 +185,7 @@ impl Argument {
         }
     }
 
-    /// The single number, if it is one.
+    /// The scalar, if it is one.
     pub fn scalar(&self) -> Option<&Scalar> {
         if let Self::Scalar(scalar, _) = self { Some(scalar) } else { None }
     }
@@ -210,7 +210,7 @@ impl Nest {
         }
     }
 
-    /// Calls `visit` with every view: loads, then targets as [`for_each_target`](Self::for_each_target) has them.
+    /// Calls `visit` with every view: loads, then targets in the order of [`for_each_target`](Self::for_each_target).
     pub(super) fn for_each_view_mut(&mut self, visit: &mut dyn FnMut(&mut View)) {
         self.loads.iter_mut().for_each(&mut *visit);
         for pass in &mut self.passes {
@@ -250,7 +250,7 @@ impl Finish {
 }
 
 impl Operand {
-    /// The single number, where it is the same at every index.
+    /// The scalar, if the operand is the same number at every index.
     pub fn scalar(&self) -> Option<&Scalar> {
         match self {
             Self::Scalar(scalar) => Some(scalar),
@@ -260,7 +260,7 @@ impl Operand {
 }
 
 impl Integers {
-    /// The buffer, if they are in memory.
+    /// The buffer, if the integers are in memory.
     pub fn buffer(&self) -> Option<BufferId> {
         match self {
             Self::Buffer(buffer) => Some(*buffer),

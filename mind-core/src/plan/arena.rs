@@ -1,8 +1,9 @@
-//! Memory for temporaries: one arena an element type, and an offset in it for each buffer, by liveness.
+//! Memory for temporaries: one arena per element type, and an offset in it for each buffer, by liveness.
 //!
-//! Sizes that are known are placed greedily, the largest first, each into the tightest gap between what lives at the same
-//! time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Sizes that depend on symbols
-//! cannot all be compared: they follow in slots, which buffers share whose lives do not meet and whose sizes provably fit.
+//! Buffers of known size are placed greedily, the largest first, each into the tightest gap between the buffers that
+//! live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Sizes
+//! that depend on symbols cannot all be compared. Buffers of such sizes follow in slots. Buffers share a slot if their
+//! lifetimes do not overlap and their sizes provably fit.
 
 use crate::{
     dim::{Dim, DimResult},
@@ -10,18 +11,18 @@ use crate::{
     ty::DType,
 };
 
-/// More known sizes than this in one arena are treated as if they were unknown, which takes less time.
+/// If an arena has more allocations than this, known sizes are treated as unknown, which takes less time.
 const MOST: usize = 1500;
 
 /// The place of a temporary before it has an offset.
 pub(super) const UNASSIGNED: Location = Location::Arena { offset: Dim::ZERO };
 
-/// Gives every temporary an offset.
+/// Assigns an offset to every temporary.
 ///
-/// Temporaries that live at the same time do not overlap, but that what a step stores takes the place of what it is the last
-/// to read, where it reads each element before it stores that element.
+/// Temporaries that live at the same time do not overlap, with one exception. A result of a step may take the memory of
+/// an operand that the step is the last to read, if the step reads each element before it stores that element.
 pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
-    // Of what is there for a strip of rows at a time, the longest strip takes most.
+    // A buffer that holds one strip of rows is as large as the longest strip.
     let mut longest = buffers.to_vec();
     for step in steps {
         if let Some(strips) = step.strips() {
@@ -58,12 +59,12 @@ pub(super) fn assign(buffers: &mut [Buffer], steps: &[Step]) -> Vec<Arena> {
     arenas
 }
 
-/// How many elements there have to be.
+/// The size of an allocation in elements.
 #[derive(Clone, PartialEq)]
 struct Size {
-    /// Those in use.
+    /// The elements in use.
     count: Dim,
-    /// Rounded up to the alignment.
+    /// The elements in use, rounded up to the alignment.
     len: Dim,
 }
 
@@ -75,18 +76,18 @@ impl Size {
         Self { count: or_too_many(count), len: or_too_many(len) }
     }
 
-    /// Whether it is provably no larger. Counts are compared as they are, since rounded ones are no polynomials.
+    /// Whether it is provably no larger than another. Counts are compared too, since rounded sizes are no polynomials.
     fn at_most(&self, other: &Self) -> bool {
         self.count.at_most(&other.count) || self.len.at_most(&other.len)
     }
 }
 
-/// Buffers that take the place of one another.
+/// Buffers that share memory, one after the other.
 struct Allocation {
     dtype: DType,
     size: Size,
     buffers: Vec<BufferId>,
-    /// The steps in which it is first and last used.
+    /// The first and the last step that use it.
     life: (usize, usize),
 }
 
@@ -96,8 +97,8 @@ impl Allocation {
     }
 }
 
-/// A step, or one of those that run for a strip of rows, and when what it uses has to be there: what is not the strip's alone,
-/// from the first to the last of these.
+/// A step, or a step of strips, with the positions at which its buffers must live. A buffer that is not local to the
+/// strips lives from the first to the last of their steps (`all`).
 struct ScheduledStep<'s> {
     step: &'s Step,
     strips: Option<&'s Strips>,
@@ -131,7 +132,7 @@ impl<'s> ScheduledStep<'s> {
         self.strips.map_or(buffer, |strips| strips.whole(buffer))
     }
 
-    /// When a buffer has to be there that the step uses.
+    /// The first and the last position at which a buffer of the step must live.
     fn life(&self, buffer: BufferId) -> (usize, usize) {
         let is_own = self.strips.is_none_or(|strips| strips.local.contains(&buffer));
         if is_own { (self.position, self.position) } else { self.all }
@@ -152,7 +153,7 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
     let mut tenant_of: Vec<Option<usize>> = vec![None; buffers.len()];
     for turn in &turns {
         let (step, position) = (turn.step, turn.position);
-        // What a step writes itself is no place for another of its results.
+        // A result must not take the memory of another result of the same step.
         let mut taken: Vec<BufferId> = Vec::new();
         step.for_each_write(|result| taken.push(turn.whole(result)));
         step.for_each_write(|result| {
@@ -189,13 +190,13 @@ fn allocations(buffers: &[Buffer], steps: &[Step]) -> Vec<Allocation> {
     allocations
 }
 
-/// What no memory holds, where the number of elements leaves 64 bits.
+/// The number of elements, or a number too large for any memory if it overflows 64 bits.
 fn or_too_many(elements: DimResult) -> Dim {
     const TOO_MANY: i64 = i64::MAX / 64 * 64;
     elements.unwrap_or(Dim::literal(TOO_MANY))
 }
 
-/// Offsets of known sizes, and where the last one ends.
+/// Offsets for known sizes, and the end of the last allocation.
 fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
     let size = |allocation: &Allocation| {
         allocation.size.len.as_literal().expect("only known sizes are placed in gaps")
@@ -203,7 +204,7 @@ fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
     let mut largest_first: Vec<usize> = (0..allocations.len()).collect();
     largest_first.sort_by_key(|allocation| std::cmp::Reverse(size(allocations[*allocation])));
     let mut offsets: Vec<i64> = vec![0; allocations.len()];
-    // The placed ones by offset.
+    // The placed allocations, by offset.
     let mut placed: Vec<usize> = Vec::new();
     let mut end = 0;
     for allocation in largest_first {
@@ -226,16 +227,16 @@ fn in_gaps(allocations: &[&Allocation]) -> (Vec<Dim>, Dim) {
     (offsets.into_iter().map(Dim::literal).collect(), Dim::literal(end))
 }
 
-/// Offsets from `start` on of sizes that may be unknown, and where the last one ends.
+/// Offsets from `start` on for sizes that may be unknown, and the end of the last slot.
 fn in_slots(allocations: &[&Allocation], start: Dim) -> (Vec<Dim>, Dim) {
     struct Slot {
         size: Size,
-        /// The last step of its last tenant.
+        /// The last step that uses its last tenant.
         until: usize,
     }
     let mut slots: Vec<Slot> = Vec::new();
     let mut slot_of = Vec::with_capacity(allocations.len());
-    // Tenants come in the order in which their lives begin.
+    // Allocations come in the order in which their lifetimes begin.
     for allocation in allocations {
         let free = || (0..slots.len()).filter(|slot| slots[*slot].until < allocation.life.0);
         // The tightest slot that fits, else one that can grow to fit.
@@ -244,7 +245,7 @@ fn in_slots(allocations: &[&Allocation], start: Dim) -> (Vec<Dim>, Dim) {
             let [slot_size, best_size] = [slot, best].map(|slot| &slots[slot].size);
             if slot_size != best_size && slot_size.at_most(best_size) { slot } else { best }
         });
-        // Of those the largest, which grows least.
+        // Among the slots that can grow, the largest grows least.
         let growing = free().filter(|slot| slots[*slot].size.at_most(&allocation.size));
         let growing = growing.reduce(
             |best, slot| {

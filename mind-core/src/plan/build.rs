@@ -1,4 +1,4 @@
-//! Steps from clusters: memory is given out, each cluster becomes a step, and results and updates are placed.
+//! Builds steps from clusters: assigns buffers, converts each cluster to a step, and places results and updates.
 
 use crate::{
     opt::Optimised,
@@ -94,7 +94,7 @@ impl<'g> Planner<'g> {
         self.steps.extend(step);
     }
 
-    /// The members and what they read that is computed again, ascending.
+    /// The members and the items that they compute again, ascending.
     fn with_repeated(&self, members: &[ItemId]) -> Vec<ItemId> {
         let mut all = members.to_vec();
         for member in members {
@@ -124,7 +124,7 @@ impl<'g> Planner<'g> {
         self.stored(read.item().expect("kernels read memory"))
     }
 
-    /// A product or convolution with what was fused to it.
+    /// A product or convolution with the operations that were fused to it.
     fn kernel(&self, item: &Item, cluster: &Cluster<'_>) -> Step {
         let finish = finish(self.fusion, cluster);
         match &item.work {
@@ -207,7 +207,7 @@ impl<'g> Planner<'g> {
         })
     }
 
-    /// A value of this type that is passed on.
+    /// A value of this type as an argument.
     fn argument(&self, read: &Read, ty: &Type) -> Argument {
         match ty.rank() {
             0 => Argument::Scalar(number(read), ty.dtype),
@@ -215,7 +215,7 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// The elements of a view in order.
+    /// A nest that copies the elements of a view in order.
     fn copy(&self, read: &Read, to: BufferId, space: &[crate::dim::Dim]) -> Nest {
         let mut extents = space.to_vec();
         let mut target = View::contiguous(to, &Shape::from_slice(space));
@@ -234,7 +234,7 @@ impl<'g> Planner<'g> {
         Nest { extents, row_axes, loads, passes: vec![pass] }
     }
 
-    /// Brings new values into the inputs they update, orders the steps and gives temporaries their memory.
+    /// Stores new values to the inputs that they update, orders the steps, and assigns memory to temporaries.
     fn finish(mut self, module: &Optimised, limits: &Limits) -> Plan {
         let mut last = Vec::new();
         let mut updated: Vec<(ItemId, usize)> = Vec::new();
@@ -246,7 +246,7 @@ impl<'g> Planner<'g> {
                 Delivery::Item(item) => updated.push((*item, *input)),
             }
         }
-        // What a check needs is there before anything that the caller sees is written.
+        // The values that a check needs are computed before any memory that the caller sees is written.
         let (early, updated): (Vec<_>, Vec<_>) =
             updated.into_iter().partition(|(item, _)| self.graph.items[*item].feeds_check);
         let [early, updated] = [early, updated].map(|updates| {

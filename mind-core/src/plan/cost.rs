@@ -1,4 +1,4 @@
-//! What steps need at least: arithmetic, and bytes moved.
+//! The least cost of steps: arithmetic, and bytes moved.
 
 use super::{
     Argument, BufferId, Call, Conv2d, Finish, Integers, Loop, MatMul, Nest, Node, Plan, Step, Store, Strips,
@@ -8,22 +8,22 @@ use crate::dim::{Dim, Overflow};
 use crate::ir::Op;
 use crate::map::{self, Map};
 
-/// The work of one step, whatever kernel does it.
+/// The work of one step, whichever kernel does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Additions, subtractions, multiplications, divisions and comparisons, an element each.
+    /// Additions, subtractions, multiplications, divisions and comparisons, one per element.
     pub flops: Dim,
     /// Exponentials and logarithms.
     pub functions: Dim,
-    /// The bytes of what is read and written, each element once.
+    /// The bytes of the elements that are read and written, each element once.
     pub bytes: Dim,
 }
 
 impl Step {
-    /// What the step costs as part of `plan`.
+    /// The cost of the step as part of `plan`.
     ///
     /// # Errors
-    /// If a number leaves 64 bits.
+    /// If a number overflows 64 bits.
     pub fn cost(&self, plan: &Plan) -> Result<Cost, Overflow> {
         let mut count =
             Count { plan, cost: Cost { flops: Dim::ZERO, functions: Dim::ZERO, bytes: Dim::ZERO } };
@@ -73,14 +73,14 @@ impl Count<'_> {
         let types: Vec<_> = call.operands.iter().map(Argument::ty).collect();
         let types: Vec<_> = types.iter().collect();
         self.flops(&(call.op.info().flops)(&call.op, &types, &call.ty)?)?;
-        // Of a table the elements that are picked are read, as many as are written.
+        // A gather reads as many elements of the table as it writes.
         let table = call.operands.first().and_then(Argument::buffer);
         let picks = matches!(&call.op, Op::Rows(rows) if !rows.adds());
         let read = |buffer: BufferId| if picks && Some(buffer) == table { call.result } else { buffer };
         self.buffers(call.buffers().map(read))
     }
 
-    /// That of all rows at once.
+    /// Adds the cost of all strips.
     fn strips(&mut self, strips: &Strips) -> Result<(), Overflow> {
         let (symbols, times) = strips.all_rows();
         let times = times?;
@@ -94,7 +94,7 @@ impl Count<'_> {
         self.add(&Cost { flops: flops?, functions: functions?, bytes: bytes? }, &times)
     }
 
-    /// Adds something that is done so often.
+    /// Adds a cost, multiplied by the number of its occurrences.
     fn add(&mut self, own: &Cost, times: &Dim) -> Result<(), Overflow> {
         let Cost { flops, functions, bytes } = &mut self.cost;
         for (all, own) in [(flops, &own.flops), (functions, &own.functions), (bytes, &own.bytes)] {
@@ -178,7 +178,7 @@ impl Count<'_> {
         stores.iter().try_for_each(|store| self.view(&store.target))
     }
 
-    /// An axis along which a view stands still is read once.
+    /// Adds the bytes of a view. An axis of stride 0 is read once.
     fn view(&mut self, view: &View) -> Result<(), Overflow> {
         let Some(buffer) = view.buffer() else { return Ok(()) };
         let axes = view.shape.iter().zip(&view.strides);

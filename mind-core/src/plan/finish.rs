@@ -1,4 +1,4 @@
-//! What becomes of a product's or convolution's elements, from the operations that were fused to it.
+//! Builds the finish of a product or convolution from the operations that were fused to it.
 
 use crate::{
     plan::{

@@ -1,14 +1,15 @@
-//! Which operations share a nest, and which become part of a product's or convolution's store.
+//! Decides which operations share a nest, and which become part of a product's or convolution's store.
 //!
 //! Merging is greedy, in this order:
 //!
-//! 1. A product takes in the operation that is the only one to read it, and so on along the chain: what is stored stays one
-//!    tensor, and nothing is loaded again.
+//! 1. A product absorbs the operation that is its only reader, and so on along the chain. It still stores one tensor,
+//!    and nothing is loaded again.
 //! 2. An operation joins the operations whose results it reads at its own index, or as numbers of its row.
 //! 3. A nest that only stores elements becomes part of the store of the last product that it reads.
-//! 4. Nests that read the same tensor in the same way are one.
+//! 4. Nests that read the same tensor in the same way are merged.
 //!
-//! Two clusters merge only if one index space fits both, with the same axes counting rows, and nothing lies between them.
+//! Two clusters merge only if one index space fits both, with the same row axes, and no other cluster lies between
+//! them.
 
 use crate::{
     dim::Dim,
@@ -24,25 +25,25 @@ use crate::{
 /// The most operations in one nest or loop: rustc's time and memory grow faster than the length of a function.
 pub(crate) const LONGEST: usize = 128;
 
-/// What items do that are computed together.
+/// The index space of items that are computed together.
 #[derive(Clone, Debug)]
 pub(super) struct Space {
-    /// The product or convolution that the others change the elements of.
+    /// The product or convolution whose elements the other items process.
     pub(super) kernel: Option<ItemId>,
     /// The index space, without axes of extent 1.
     pub(super) extents: Vec<Dim>,
-    /// How many axes count rows, where a sum over the others says so.
+    /// The number of row axes, if a sum over the other axes determines it.
     pub(super) row_axes: Option<usize>,
     /// The sums.
     sums: Vec<ItemId>,
     feeds_check: bool,
 }
 
-/// The clusters of a graph, and the space of each that loops.
+/// The clusters of a graph, and the space of each cluster that loops.
 pub(super) struct Fusion<'g> {
     pub(super) graph: &'g Graph,
     pub(super) partition: Partition<'g>,
-    /// By cluster; nothing for what is no nest and no product.
+    /// The space of each cluster; `None` for a cluster that is neither a nest nor a product.
     spaces: Vec<Option<Space>>,
 }
 
@@ -80,7 +81,7 @@ impl Space {
         Self { extents, row_axes: None, sums, ..self.clone() }
     }
 
-    /// How many axes count rows: those before the ones that a sum takes away, or enough for sums over rows.
+    /// The number of row axes: the axes before those that a sum reduces, or enough axes for sums over rows.
     pub(super) fn rows(&self, graph: &Graph) -> usize {
         let last = |item: &ItemId| {
             let reduced = graph.items[*item].work.reduced().filter(|reduced| reduced.contains(&false))?;
@@ -91,14 +92,14 @@ impl Space {
     }
 }
 
-/// How many axes count rows if the innermost ones are summed over and some others are not.
+/// The number of row axes, if the innermost axes are summed over and some others are not.
 fn row_axes(reduced: &[bool]) -> Option<usize> {
     let kept = reduced.iter().rposition(|reduced| !reduced)?;
     (kept + 1 < reduced.len()).then_some(kept + 1)
 }
 
 impl<'g> Fusion<'g> {
-    /// What the items of a cluster do; nothing if it is a single item that is neither a nest nor a product.
+    /// The space of a cluster; `None` if it is a single item that is neither a nest nor a product.
     pub(super) fn space(&self, cluster: ItemId) -> Option<&Space> {
         self.spaces[cluster].as_ref()
     }
@@ -142,7 +143,7 @@ impl<'g> Fusion<'g> {
             if !self.graph.items[kernel].has_finish() {
                 continue;
             }
-            // What became part of the store may be read by more.
+            // Operations that became part of the store may have further readers.
             let mut next = 0;
             loop {
                 let members = self.partition.members(self.partition.of(kernel));
@@ -193,7 +194,7 @@ impl<'g> Fusion<'g> {
         self.graph.delivered[item]
     }
 
-    /// Merges the clusters of two items if that is possible; whether they are one now.
+    /// Merges the clusters of two items if possible. Returns whether they are one cluster.
     fn merge(&mut self, a: ItemId, b: ItemId) -> bool {
         let [a, b] = [a, b].map(|item| self.partition.of(item));
         if a == b {
@@ -205,7 +206,7 @@ impl<'g> Fusion<'g> {
         true
     }
 
-    /// The space of two clusters in one.
+    /// The space of two clusters merged into one; `None` if they do not fit.
     fn common(&self, a: ItemId, b: ItemId) -> Option<Space> {
         let (of_a, of_b) = (self.spaces[a].as_ref()?, self.spaces[b].as_ref()?);
         let [members_a, members_b] = [a, b].map(|cluster| self.partition.members(cluster));
@@ -265,12 +266,12 @@ impl<'g> Fusion<'g> {
                 let elements = &reduced[rows..];
                 !elements.contains(&true) || !elements.contains(&false)
             }
-            // Sums over rows take any axes; what decides alone fits.
+            // Sums over rows fit any row axes. Without row axes, the sum itself determines them.
             Some(_) | None => true,
         }
     }
 
-    /// Whether an item reads what the two clusters compute at its own index, or as numbers of its row.
+    /// Whether an item reads the results of the two clusters at its own index, or as numbers of its row.
     fn reads_fit(&self, reader: ItemId, clusters: [ItemId; 2], space: &Space) -> bool {
         let item = &self.graph.items[reader];
         let is_inside = |needed: ItemId| clusters.contains(&self.partition.of(needed));
@@ -283,7 +284,7 @@ impl<'g> Fusion<'g> {
             },
             Read::Scalar(_) => true,
         });
-        // A number that the same nest computes is there after it only.
+        // A scalar that the nest computes is known only after the nest.
         let numbers = item.needs.iter().all(|needed| {
             let viewed = item.reads.iter().any(|read| read.item() == Some(*needed));
             viewed || !is_inside(*needed)
@@ -291,7 +292,7 @@ impl<'g> Fusion<'g> {
         views && numbers
     }
 
-    /// Whether an item is the kernel, or has its element type and all that it reads is a view of a matrix.
+    /// Whether an item is the kernel, or has the kernel's element type and reads views of a matrix only.
     fn fits_finish(&self, id: ItemId, space: &Space) -> bool {
         let item = &self.graph.items[id];
         let has_type = |kernel: ItemId| self.graph.items[kernel].dtype == item.dtype;
@@ -304,7 +305,7 @@ impl<'g> Fusion<'g> {
                 }))
     }
 
-    /// A view of a product's index space with all rows in one axis.
+    /// A view of a product's index space with all row axes merged into one; `None` if their strides do not allow it.
     pub(super) fn as_matrix(&self, view: &View, space: &Space) -> Option<View> {
         let columns = self.columns(space);
         let row_axes = space.extents.len() - usize::from(!columns.is_one());
@@ -318,14 +319,14 @@ impl<'g> Fusion<'g> {
             }
             extent = extent.mul(&space.extents[axis]).ok()?;
         }
-        // Along an extent of 1 any stride will do: the one that a contiguous matrix has.
+        // Any stride fits an extent of 1. This is the stride of a contiguous matrix.
         let column = if columns.is_one() { Dim::ONE } else { view.strides[row_axes].clone() };
         let strides = vec![stride.unwrap_or_else(|| columns.clone()), column];
         let (source, offset) = (view.source.clone(), view.offset.clone());
         Some(View { source, offset, shape: Shape::new([extent, columns]), strides })
     }
 
-    /// The columns of the matrix that a product or convolution makes.
+    /// The columns of the matrix that a product or convolution computes.
     fn columns(&self, space: &Space) -> Dim {
         match space.kernel.map(|kernel| &self.graph.items[kernel]) {
             Some(Item { work: Work::MatMul { extents, .. }, .. }) => extents[2].clone(),
@@ -335,7 +336,7 @@ impl<'g> Fusion<'g> {
     }
 }
 
-/// How an item of a nest is read by another.
+/// How one item of a nest reads another item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InPlace {
     /// At the same index.
@@ -344,7 +345,8 @@ pub(super) enum InPlace {
     Number,
 }
 
-/// How an item in this space reads another one there, if at its own index or as a number of its row.
+/// How an item in this space reads another item of the space; `None` if neither at its own index nor as a number of its
+/// row.
 pub(super) fn reads_in_place(
     graph: &Graph,
     reader: &Item,

@@ -12,29 +12,29 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// What a program does, step by step.
+/// The steps of a program, and the memory that they use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The inputs, in order.
     pub inputs: Vec<Parameter>,
     /// The types of the results that are returned, in order.
     pub results: Vec<Type>,
-    /// Where each result comes from.
+    /// The source of each returned result.
     pub returned: Vec<Returned>,
-    /// Every unknown extent, ascending.
+    /// Every symbol, ascending.
     pub symbols: Vec<Symbol>,
-    /// What must hold of symbolic extents before the first step.
+    /// The conditions on symbolic extents that must hold before the first step.
     pub requirements: Vec<Requirement>,
-    /// Everything in memory.
+    /// All buffers in memory.
     pub buffers: Vec<Buffer>,
-    /// Memory for temporaries, at most one arena an element type.
+    /// The memory for temporaries, at most one arena per element type.
     pub arenas: Vec<Arena>,
-    /// What runs, in order. Everything that can fail comes before the first write to a result or parameter.
+    /// The steps, in order. Every step that can fail precedes the first write to a result or parameter.
     pub steps: Vec<Step>,
 }
 
 impl Plan {
-    /// The same plan, and those of its loops, with the unknown extents in this order.
+    /// The same plan with the symbols in this order, also in the plans of its loops.
     #[must_use]
     pub fn with_symbols(mut self, symbols: &[Symbol]) -> Self {
         self.symbols = symbols.to_vec();
@@ -58,12 +58,12 @@ pub struct Parameter {
     pub updated: bool,
 }
 
-/// Where a returned result comes from.
+/// The source of a returned result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Returned {
     /// A tensor: the steps write it to this buffer, whose place is [`Location::Result`].
     Buffer(BufferId),
-    /// A single number.
+    /// A scalar.
     Scalar(Scalar),
 }
 
@@ -76,7 +76,7 @@ pub struct Arena {
     pub len: Dim,
 }
 
-/// Buffers in an arena begin at multiples of so many bytes.
+/// The alignment, in bytes, of the buffers in an arena.
 pub const ALIGNMENT: usize = 64;
 
 /// The position of a buffer in [`Plan::buffers`].
@@ -86,7 +86,7 @@ pub struct BufferId(pub usize);
 /// A contiguous row-major tensor in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
-    /// Where it lies.
+    /// Its location.
     pub place: Location,
     /// Element type and extents.
     pub ty: Type,
@@ -94,7 +94,7 @@ pub struct Buffer {
     pub value: ValueId,
 }
 
-/// Where a buffer lies.
+/// The location of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Location {
     /// The caller's input.
@@ -104,30 +104,30 @@ pub enum Location {
     /// The arena of the buffer's element type, for as long as steps use the buffer. Buffers at one place hold the same
     /// number of elements.
     Arena {
-        /// The element that it begins at; its bytes are a multiple of [`ALIGNMENT`].
+        /// The element at which it begins. The offset in bytes is a multiple of [`ALIGNMENT`].
         offset: Dim,
     },
     /// Constant data of the program.
     Constant(TensorData),
     /// A part of an input or result that [`Strips`] write, from an element on.
     Part {
-        /// The whole.
+        /// The whole buffer.
         of: BufferId,
-        /// The element that it begins at.
+        /// The element of the whole at which the part begins.
         from: Dim,
     },
 }
 
-/// A single number as steps name it.
+/// A scalar that steps read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A known number.
     Constant(TensorData),
     /// An input of rank 0, as it was on entry.
     Input(usize),
-    /// What an earlier step computed.
+    /// A scalar that an earlier step computed.
     Local(ValueId),
-    /// A number of elements that only run time knows.
+    /// An element count that is known only at run time.
     Count {
         /// The number, above 0.
         count: Dim,
@@ -136,14 +136,14 @@ pub enum Scalar {
     },
 }
 
-/// One thing to do.
+/// One step of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A single number from single numbers.
+    /// Computes a scalar from scalars.
     Scalar(ScalarStep),
-    /// A single number from memory.
+    /// Reads a scalar from memory.
     Load {
-        /// What it is from now on.
+        /// The value of the scalar.
         result: ValueId,
         /// A view of rank 0.
         from: View,
@@ -152,43 +152,43 @@ pub enum Step {
     Nest(Nest),
     /// A matrix product, batched.
     MatMul(MatMul),
-    /// The inner product of two vectors, to a single number.
+    /// Computes the inner product of two vectors, a scalar.
     Dot {
-        /// What it is from now on.
+        /// The value of the scalar.
         result: ValueId,
         /// Views of rank 1.
         operands: [View; 2],
     },
-    /// An error unless something holds of each of these integers.
+    /// Fails unless each of these integers satisfies a condition.
     Check {
-        /// Contiguous.
+        /// The integers, contiguous.
         integers: Integers,
-        /// What must hold.
+        /// The condition.
         must: Condition,
     },
     /// A kernel called on whole tensors.
     Call(Call),
     /// A plan that runs once for each element along the leading axis of operands.
     Loop(Loop),
-    /// A convolution or one of its derivatives, all contiguous.
+    /// A convolution or one of its derivatives, of contiguous tensors.
     Conv2d(Conv2d),
-    /// A value that is watched. Such steps run in the order of the module.
+    /// Watches a value. Such steps run in the order of the module.
     Watch {
-        /// What is done with it.
+        /// The action.
         watch: Watch,
         /// The value, contiguous.
         argument: Argument,
     },
-    /// Nests and products, a strip of rows at a time.
+    /// Nests and products that run on a strip of rows at a time.
     Strips(Strips),
-    /// A buffer copied into an input that the program updates.
+    /// Copies a buffer to an input that the program updates.
     Update {
-        /// Of the same type.
+        /// The new value, of the same type.
         from: BufferId,
         /// The input's buffer.
         to: BufferId,
     },
-    /// A single number stored into an input of rank 0 that the program updates.
+    /// Stores a scalar to an input of rank 0 that the program updates.
     UpdateScalar {
         /// The new value.
         from: Scalar,
@@ -197,57 +197,57 @@ pub enum Step {
     },
 }
 
-/// What a program asks of integers before it writes anything.
+/// A condition on integers that is checked before a program writes anything.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
-    /// They index this extent; else it is E6001.
+    /// They are indices within this extent: else E6001.
     BeBelow(Dim),
-    /// They divide, so none is 0; else it is E6010.
+    /// They are divisors, so none is 0: else E6010.
     Divide,
 }
 
-/// What is done with a value that is watched.
+/// The action on a watched value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// Whoever runs the program is shown it under this label.
+    /// The value is shown under this label to whoever runs the program.
     Show(Arc<str>),
-    /// It is searched for NaN.
+    /// The value is searched for NaN.
     Search(Search),
 }
 
-/// A search of a value for NaN, after the same of all that it is made of.
+/// A search of a value for NaN, after the searches of its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// The value.
     pub value: ValueId,
-    /// The values of floats that it is made of, all of which were searched; none of an input or a constant.
+    /// Its operands of floats, all of which were searched; none for an input or a constant.
     pub made_of: Vec<ValueId>,
-    /// Whether the caller gets it.
+    /// Whether it is returned to the caller.
     pub delivered: bool,
 }
 
-/// Which values a plan watches.
+/// The values that a plan watches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watching {
-    /// Those that the program says are to be shown.
+    /// The values that the program shows.
     Shown,
-    /// And for NaN all of floats, which are all in memory then.
+    /// Also all values of floats, which are searched for NaN. All of them are in memory then.
     Nan,
 }
 
-/// Indices that are to be within an extent, or divisors.
+/// Indices that must be within an extent, or divisors.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Integers {
     /// Contiguous in memory.
     Buffer(BufferId),
-    /// A single one.
+    /// A single integer.
     Scalar(Scalar, DType),
 }
 
-/// A single number computed from others.
+/// A scalar computed from other scalars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalarStep {
-    /// What it is from now on.
+    /// The value of the scalar.
     pub result: ValueId,
     /// The function.
     pub op: Map,
@@ -255,29 +255,29 @@ pub struct ScalarStep {
     pub operands: Vec<Scalar>,
     /// The element type.
     pub dtype: DType,
-    /// That of its operands, but for a condition.
+    /// The element type of its operands, except for a condition.
     pub of: DType,
 }
 
 /// `result[b, i, j] = sum over k of lhs[b, i, k] * rhs[b, k, j]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatMul {
-    /// Of rank 2 plus the batch's; stride 0 where the batch is broadcast.
+    /// The left operand, of rank 2 plus the rank of the batch. Its strides are 0 where the batch is broadcast.
     pub lhs: View,
-    /// Likewise.
+    /// The right operand, likewise.
     pub rhs: View,
     /// The batch extents.
     pub batch: Vec<Dim>,
     /// Rows of the result, contraction, columns of the result.
     pub extents: [Dim; 3],
-    /// What becomes of its elements.
+    /// The processing of its elements.
     pub finish: Finish,
 }
 
 /// A convolution or one of its derivatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conv2d {
-    /// Which of the three.
+    /// The part that is computed.
     pub kind: ConvKind,
     /// Strides and padding.
     pub convolution: Convolution,
@@ -289,28 +289,28 @@ pub struct Conv2d {
     pub output: Shape,
     /// Input and filter, or output's cotangent and filter, or input and output's cotangent.
     pub operands: [BufferId; 2],
-    /// What becomes of the elements of its result, a matrix with a column for each channel.
+    /// The processing of the elements of its result, a matrix with one column per channel.
     pub finish: Finish,
 }
 
-/// A kernel called on whole tensors, each contiguous: what computes an operation that is neither loops nor a product.
+/// A kernel called on whole tensors, each contiguous. It computes an operation that is neither loops nor a product.
 ///
-/// Nothing here says which function of the run time that is, or what it is given: both stand in the table of
-/// [written operations](crate::written::kernel_text), which expressions without types read too.
+/// The table of [written operations](crate::written::kernel_text) gives the function of the run time and its arguments.
+/// Expressions without types read this table too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The operation. Indices that it takes have been checked.
+    /// The operation. Its indices have been checked.
     pub op: Op,
     /// The operands.
     pub operands: Vec<Argument>,
-    /// The type of the result; a single number is stored as one element.
+    /// The type of the result. A scalar is stored as one element.
     pub ty: Type,
-    /// Where the result goes.
+    /// The buffer of the result.
     pub result: BufferId,
 }
 
 impl Call {
-    /// The function that is called, if it is one that the program does not hold.
+    /// The called function, if the program does not define it.
     pub fn external(&self) -> Option<&External> {
         if let Op::Own(Own::External(external)) = &self.op { Some(external) } else { None }
     }
@@ -319,8 +319,8 @@ impl Call {
 /// A plan that runs once for each element along the leading axis of operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// The plan of a step. Its inputs are the operands, its results are the next carries, then the results that are stacked. Its symbols are
-    /// those of the plan around it.
+    /// The plan of a step. Its inputs are the operands. Its results are the next carries, then the stacked results. Its
+    /// symbols are those of the plan around it.
     pub body: Box<Plan>,
     /// The number of steps, unless only the guard ends the loop.
     pub steps: Option<Dim>,
@@ -330,9 +330,10 @@ pub struct Loop {
     pub guard: Guard,
     /// The operands, the first values of the carries before all others.
     pub operands: Vec<(Argument, Access)>,
-    /// For each carry where its last value goes, and as much memory again. A single number is stored as one element.
+    /// For each carry, the buffer of its last value, and a second buffer of the same size. A scalar is stored as one
+    /// element.
     pub carries: Vec<[BufferId; 2]>,
-    /// Where what each step gives behind the carries goes, an element along the leading axis each.
+    /// The buffers of the further results. Each step writes one element along the leading axis.
     pub stacked: Vec<BufferId>,
 }
 
@@ -347,13 +348,13 @@ impl Loop {
 /// An operand of a call, or a value that is watched.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
-    /// A tensor of these extents, contiguous.
+    /// A contiguous tensor of this type.
     Tensor(BufferId, Type),
-    /// A single number.
+    /// A scalar.
     Scalar(Scalar, DType),
 }
 
-/// Which part of a convolution is computed.
+/// The part of a convolution that is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConvKind {
     /// The output.
@@ -364,7 +365,7 @@ pub enum ConvKind {
     GradFilter,
 }
 
-/// Which input an output of the module updates.
+/// The update of an input by an output of the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update {
     /// The position among the module's outputs.

@@ -1,4 +1,4 @@
-//! A plan as people read it: what runs, what was fused, and where everything lies.
+//! Prints plans for people: the steps, the fused operations, and the locations of buffers.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -16,20 +16,21 @@ use crate::{
     ty::Type,
 };
 
-/// What of a plan is shown how.
+/// A plan, and the way to show it.
 pub struct Listing<'a> {
-    /// What is shown.
+    /// The plan.
     pub plan: &'a Plan,
-    /// What the user calls a value of the planned module; values without a name are `%` and their number.
+    /// The user's name of a value of the planned module. A value without a name is shown as `%` and its number.
     pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
     /// Extents to show as numbers.
     pub bindings: &'a Bindings,
 }
 
-/// The steps in order, with every operation that was fused into them; then the buffers with their places, bytes and lives;
-/// then the memory that temporaries take.
+/// Lists the steps in order, with every operation that was fused into them; then the buffers with their locations,
+/// bytes and lifetimes; then the memory of temporaries.
 ///
-/// In a step `name <- value` is a store. A nest says how many rows it has before `|`, and the extents of a row after it.
+/// In a step, `name <- value` is a store. A nest shows the extents that count rows before `|`, and those of a row after
+/// it.
 pub fn listing(listing: &Listing<'_>) -> String {
     let mut text = String::new();
     for (position, step) in listing.plan.steps.iter().enumerate() {
@@ -121,7 +122,7 @@ impl Listing<'_> {
         vec![line]
     }
 
-    /// `loop     h, hs <- h0, x[i]  (3 steps)`, and the steps of the body further in.
+    /// `loop     h, hs <- h0, x[i]  (3 steps)`, with the steps of the body indented.
     fn repeated(&self, of: &Loop) -> Vec<String> {
         let results = of.carries.iter().map(|[result, _]| result).chain(&of.stacked);
         let results: Vec<_> = results.map(|result| self.buffer(*result)).collect();
@@ -177,7 +178,7 @@ impl Listing<'_> {
         format!("{:<8} {result}{arrow}{operands}{attributes}", row.mnemonic)
     }
 
-    /// What is said of an attribute; nothing of a flag that is not set.
+    /// The text of an attribute; `None` for a flag that is not set.
     fn attribute(&self, name: &str, attribute: &Attribute) -> Option<String> {
         let dims = |dims: &[Dim]| dims.iter().map(|dim| self.dim(dim)).collect::<Vec<_>>().join(", ");
         match attribute {
@@ -268,8 +269,8 @@ impl Listing<'_> {
         }
     }
 
-    /// What is there for a strip of rows at a time is shown as the longest strip has it, and without its parts of other
-    /// buffers.
+    /// Lists the buffers. A buffer that holds one strip of rows is shown with the size of the longest strip. Parts of
+    /// other buffers are left out.
     fn buffers(&self, text: &mut String) {
         let strips = || self.plan.steps.iter().filter_map(Step::strips);
         let row = |id: BufferId| match strips().find(|strips| strips.local.contains(&id)) {
@@ -282,7 +283,7 @@ impl Listing<'_> {
         };
         let parts: BTreeSet<BufferId> =
             strips().flat_map(|strips| &strips.parts).map(|part| part.buffer).collect();
-        // Of what strips compute again nothing may be left that reads what they were to compute first.
+        // A buffer may be unused: if strips compute its elements again, nothing may read the first ones.
         let mut used = BTreeSet::new();
         self.plan.steps.iter().for_each(|step| step.for_each_buffer(|buffer| _ = used.insert(buffer)));
         let is_shown = |id: &BufferId| {
@@ -306,7 +307,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Name, type, bytes, place and life of a buffer.
+    /// The name, type, bytes, location and lifetime of a buffer.
     fn row(&self, id: BufferId) -> [String; 5] {
         let Buffer { place, ty, .. } = &self.plan.buffers[id.0];
         let place = match place {
@@ -340,7 +341,7 @@ impl Listing<'_> {
         [self.buffer(id), Type::new(ty.dtype, shape).to_string(), format!("{bytes} bytes"), place, life]
     }
 
-    /// Whether a buffer is what an input is at first.
+    /// Whether a buffer holds the original value of an input.
     fn name_of_input(&self, id: BufferId) -> bool {
         let Buffer { place, value, .. } = &self.plan.buffers[id.0];
         matches!(place, Location::Input(input) if value.index() == *input)

@@ -1,8 +1,8 @@
-//! From an optimised module to steps over memory: which loops run, over which buffers, in which order.
+//! Plans an optimised module as steps over memory: which loops run, over which buffers, in which order.
 //!
-//! A plan knows views (a transpose or a slice moves no data), nests (elementwise operations and sums over one index
-//! space are one nest of loops) and arenas (temporaries whose lifetimes do not meet share memory). It knows nothing of
-//! Rust; emitting is another crate's work, and tests execute plans directly.
+//! A plan consists of views (a transpose or a slice moves no data), nests (elementwise operations and sums over one
+//! index space are one nest of loops) and arenas (temporaries whose lifetimes do not overlap share memory). It does not
+//! depend on Rust. Another crate emits Rust, and tests execute plans directly.
 
 mod access;
 mod arena;
@@ -36,7 +36,8 @@ pub use view::{Source, View};
 
 use crate::opt::Optimised;
 
-/// The steps that compute `module`. Outputs named in `updates` go into the input they update; the others are returned.
+/// Plans the steps that compute `module`. Outputs named in `updates` are stored to the inputs that they update; the
+/// others are returned.
 ///
 /// # Panics
 /// If an update names an output or input that the module does not have, or their types differ.
@@ -52,7 +53,7 @@ pub fn plan_watching(module: &Optimised, updates: &[Update], watching: Watching)
     build::build(module, updates, watching, &Limits::default())
 }
 
-/// As [`plan`], with other limits, which tests set so that what is small is large.
+/// As [`plan`], with other limits. Tests lower them, so that small products count as large.
 ///
 /// # Panics
 /// As [`plan`].

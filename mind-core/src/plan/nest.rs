@@ -1,4 +1,4 @@
-//! Fused loops: the one form in which elementwise chains, sums, softmax and normalisation patterns are planned.
+//! Fused loops: the single form in which elementwise chains, sums, softmax and normalisation patterns are planned.
 
 use crate::{
     dim::Dim,
@@ -9,39 +9,42 @@ use crate::{
     ty::DType,
 };
 
-/// Loops over one index space, computed row by row; a row is passed over as often as its numbers need.
+/// Loops over one index space, computed row by row. A row is processed in as many passes as its numbers need.
 ///
-/// A softmax along the last axis is one nest of two passes: the first sums exponentials to a number of the row, the second
-/// divides by it. What a pass reads a second time is still in cache.
+/// A softmax along the last axis is one nest of two passes: the first sums exponentials to a number of the row, the
+/// second divides by it. Elements that a pass reads a second time are still in cache.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
-    /// The extents, outermost first, at least one; neighbours that every view steps through alike are already one.
+    /// The extents, outermost first, at least one. Neighbouring axes that every view traverses alike are already
+    /// merged.
     pub extents: Vec<Dim>,
-    /// So many axes, from the outside, count rows; the others count the elements of a row. With 0 everything is one row.
-    /// Less than the rank.
+    /// The number of outer axes, which count rows; the others count the elements of a row. With 0 the nest is one row.
+    /// It is less than the rank.
     pub row_axes: usize,
-    /// What is read; every view has the rank of `extents`. One that stands still along the elements is read once a row.
+    /// The views that are read, each of the rank of `extents`. A view that is constant along the elements is read once
+    /// per row.
     pub loads: Vec<View>,
-    /// In the order in which they run within a row; at least one.
+    /// The passes in the order in which they run within a row; at least one.
     pub passes: Vec<Pass>,
 }
 
-/// One pass over the elements of a row, and what follows from its sums.
+/// One pass over the elements of a row, and the computations on its sums.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
-    /// Computed for each element, in order. What an earlier pass computed is computed again, or was kept: stored in one and
-    /// loaded in the other. Empty, as stores and sums are, where numbers are all that the pass is for.
+    /// The nodes that are computed for each element, in order. An element that an earlier pass computed is computed
+    /// again, or was kept: the earlier pass stored it, and this one loads it. Empty, as are stores and folds, if the
+    /// pass only computes numbers.
     pub elements: Vec<Node>,
-    /// What is stored for each element.
+    /// The stores of each element.
     pub stores: Vec<Store>,
-    /// What is summed.
+    /// The folds of elements.
     pub folds: Vec<Fold>,
-    /// Computed once for the row when the pass is over, in order; they may read [`Operand::Number`] and loads that stand
-    /// still along the elements.
+    /// The nodes that are computed once per row after the pass, in order. They may read [`Operand::Number`] and loads
+    /// that are constant along the elements.
     pub numbers: Vec<Node>,
-    /// What is stored once for the row when the pass is over: [`Store::operand`] is a number.
+    /// The stores that run once per row after the pass. [`Store::operand`] is a number.
     pub row_stores: Vec<Store>,
-    /// What is summed over rows when the pass is over: [`Fold::operand`] is a number, or a load that stands still along the
+    /// The folds over rows, after the pass. [`Fold::operand`] is a number, or a load that is constant along the
     /// elements.
     pub row_folds: Vec<Fold>,
 }
@@ -55,20 +58,20 @@ pub struct Node {
     pub operands: Vec<Operand>,
     /// The element type.
     pub dtype: DType,
-    /// That of its operands, but for a condition.
+    /// The element type of its operands, except for a condition.
     pub of: DType,
-    /// The value, for names. Among [`Pass::numbers`] it is what [`Operand::Number`] calls the number by.
+    /// The value, for names. [`Operand::Number`] refers to a node of [`Pass::numbers`] by its value.
     pub value: ValueId,
 }
 
-/// What a node reads.
+/// An operand of a node, store or fold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// The element of the load of this position at the current index.
+    /// The element at the current index of the load at this position.
     Load(usize),
-    /// The node of this position in the same pass or finish.
+    /// The node at this position in the same pass or finish.
     Node(usize),
-    /// A number of the row: a fold to [`Target::Number`] or a node of [`Pass::numbers`], in this pass or an earlier one.
+    /// A number of the row: a fold to [`Target::Number`] or a node of [`Pass::numbers`], in this or an earlier pass.
     Number(ValueId),
     /// The same number at every index.
     Scalar(Scalar),
@@ -79,52 +82,53 @@ pub enum Operand {
 /// An operand stored at each index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Store {
-    /// What is stored.
+    /// The operand that is stored.
     pub operand: Operand,
-    /// Where: a view of the rank of the index space, still along the elements if it is stored once for a row. A load of the
-    /// same memory (the same [`Location`](crate::plan::Location), under whatever buffer) in the same pass is of the same element,
-    /// and no later pass loads what was there before.
+    /// The target: a view of the rank of the index space, constant along the elements if the store runs once per row. A
+    /// load of the same memory (the same [`Location`](crate::plan::Location), whatever the buffer) in the same pass
+    /// reads the same element, and no later pass loads the previous content.
     pub target: View,
 }
 
-/// What becomes one of many elements: a sum, a largest one.
+/// A fold of many elements into one: a sum, a maximum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fold {
-    /// What puts elements together.
+    /// The monoid that combines elements.
     pub monoid: &'static Monoid,
-    /// What is put together.
+    /// The operand that is folded.
     pub operand: Operand,
     /// For a mean, the number of elements, by which the sum is divided.
     pub count: Option<Dim>,
     /// The element type.
     pub dtype: DType,
-    /// Over which axes, and where the sum goes.
+    /// The axes of the fold, and the place of its result.
     pub target: Target,
 }
 
-/// Over which axes a sum goes, and what becomes of it.
+/// The axes of a fold, and the place of its result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Target {
     /// Over the elements of the row, to a number of the row. Not for [`Pass::row_folds`].
     Number(ValueId),
-    /// Over the axes along which the view, of the nest's rank, has stride 0, to memory, which need not hold zeros before. All
-    /// of them count rows or have extent 1, but for [`Pass::row_folds`], whose views stand still along the elements.
+    /// Over the axes along which the view has stride 0, to memory, which need not hold zeros before. The view has the
+    /// nest's rank. These axes count rows or have extent 1, except for [`Pass::row_folds`], whose views are constant
+    /// along the elements.
     Memory(View),
-    /// Over everything, to a single number that later steps may read.
+    /// Over all elements, to a scalar that later steps may read.
     Total(ValueId),
 }
 
-/// What becomes of each element of a product or convolution, seen as a matrix: rows of all matrices of the batch, or
-/// pixels, one below the other; columns.
+/// The processing of each element of a product or convolution, viewed as a matrix. Its rows are the rows of all
+/// matrices of the batch, or the pixels, one below the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finish {
     /// Rows and columns.
     pub extents: [Dim; 2],
-    /// What is read beside the product; views of rank 2.
+    /// The views of rank 2 that are read besides the product.
     pub loads: Vec<View>,
-    /// Computed for each element, in order; none if the element itself is stored.
+    /// The nodes that are computed for each element, in order; none if the element itself is stored.
     pub nodes: Vec<Node>,
-    /// What is stored; at least one. The rows of every target follow each other in memory and do not overlap. A load of the
-    /// same memory is of the same element.
+    /// The stores; at least one. The rows of every target follow each other in memory and do not overlap. A load of the
+    /// same memory reads the same element.
     pub stores: Vec<Store>,
 }

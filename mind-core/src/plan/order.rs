@@ -1,4 +1,5 @@
-//! The order of steps: whatever can fail, and what it needs, comes first; an input is overwritten after its last reader.
+//! Orders steps: steps that can fail come first, with the steps that they need. An input is overwritten after its last
+//! reader.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,9 +10,9 @@ use crate::{
 
 const MADE: &str = "every number that a step reads is made by one";
 
-/// The steps that each step must come after.
+/// The constraints on the order of steps.
 pub(super) struct Edges {
-    /// By step, the steps that read what it writes.
+    /// For each step, the steps that must come after it, such as the readers of its results.
     pub(super) readers: Vec<Vec<usize>>,
 }
 
@@ -51,7 +52,7 @@ impl Edges {
         Self { readers }
     }
 
-    /// Whether one of `targets` comes after `from`.
+    /// Whether one of `targets` must come after `from`.
     fn reaches(&self, from: usize, targets: &[usize]) -> bool {
         let mut seen = HashSet::from([from]);
         let mut next = vec![from];
@@ -69,8 +70,8 @@ impl Edges {
     }
 }
 
-/// Has new values stored straight into the inputs that they update, where whatever reads the old value can come before, and
-/// brings the steps into such an order. The others are given back: they are copied in the end.
+/// Lets steps store new values directly to the inputs that they update, if all other readers of the old value can come
+/// before, and orders the steps accordingly. Returns the other updates, which are copied at the end.
 pub(super) fn update_in_place(
     buffers: &mut [Buffer],
     steps: &mut Vec<Step>,
@@ -107,8 +108,8 @@ pub(super) fn input_buffer(buffers: &[Buffer], input: usize) -> BufferId {
     BufferId(own.expect("every input that is not a number has a buffer, before all others that lie there"))
 }
 
-/// Whether a step may store to the memory of something that it reads: only elements that it stores itself, and none after it
-/// has stored them; nothing to mind where it does not read it.
+/// Whether a step may store `result` to the memory of `operand`. If it reads the operand, it may read only elements
+/// that it stores itself, and none of them after it has stored it.
 pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) -> bool {
     let is_own = |views: &mut dyn Iterator<Item = &View>, target: &View| {
         let mut loads = views.filter(|load| load.buffer() == Some(operand));
@@ -168,15 +169,15 @@ fn last_load(nest: &Nest, buffer: BufferId) -> Option<usize> {
     })
 }
 
-/// The same steps, each after what it needs.
+/// Sorts steps so that each comes after the steps that it needs.
 pub(super) fn sorted(mut steps: Vec<Step>, buffers: &[Buffer]) -> Vec<Step> {
     let edges = Edges::new(&steps, buffers);
     sort(&mut steps, buffers, &edges);
     steps
 }
 
-/// The same steps, each after what it must come after. Those that take no memory come as soon as they can, since what they
-/// read may end with them; the others stay as they were.
+/// Sorts steps by the constraints. Steps that take no memory come as soon as possible, since the lifetimes of their
+/// operands may end with them. The others keep their order.
 fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
     let mut missing = vec![0; steps.len()];
     for readers in &edges.readers {
@@ -206,8 +207,8 @@ fn sort(steps: &mut Vec<Step>, buffers: &[Buffer], edges: &Edges) {
     assert!(taken.iter().all(Option::is_none), "the order of steps has a cycle");
 }
 
-/// The same steps in the same order, but those that can fail and the steps they depend on before all others, so that nothing
-/// the caller sees has been written when one fails.
+/// Moves the steps that can fail, and the steps that they depend on, before all others. The order is otherwise
+/// unchanged. If a step fails, no memory that the caller sees has been written.
 pub(super) fn checks_first(steps: Vec<Step>) -> Vec<Step> {
     let needed = before_checks(&steps);
     let numbered = steps.into_iter().enumerate();

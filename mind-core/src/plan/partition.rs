@@ -1,14 +1,14 @@
-//! Which items are computed together, and an order in which that is possible.
+//! Partitions items into clusters that are computed together, and keeps the clusters in order.
 
 use crate::plan::graph::{Graph, ItemId};
 
-/// So many clusters a search may look at: planning stays near-linear in long programs.
+/// The most clusters that a search may visit, so that planning stays near-linear in long programs.
 const FARTHEST: usize = 2048;
 
-/// Items in clusters without cycles between them.
+/// Items in clusters, without cycles between clusters.
 ///
-/// The order is kept as clusters merge, as in Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic
-/// graphs" (2006): only clusters between the two that merge change places.
+/// The order is kept as clusters merge, as in Pearce and Kelly, "A dynamic topological sort algorithm for directed
+/// acyclic graphs" (2006): only clusters between the two that merge change places.
 pub(super) struct Partition<'g> {
     graph: &'g Graph,
     /// The cluster of each item, named by one of its items.
@@ -17,13 +17,13 @@ pub(super) struct Partition<'g> {
     members: Vec<Vec<ItemId>>,
     /// The place of each cluster in the order.
     places: Vec<usize>,
-    /// For each cluster the last search that saw it.
+    /// For each cluster, the last search that visited it.
     seen: Vec<usize>,
     searches: usize,
 }
 
 impl<'g> Partition<'g> {
-    /// Each item alone.
+    /// Puts each item into a separate cluster.
     pub(super) fn new(graph: &'g Graph) -> Self {
         let count = graph.items.len();
         Self {
@@ -46,7 +46,7 @@ impl<'g> Partition<'g> {
         &self.members[cluster]
     }
 
-    /// The clusters in an order in which each comes after what it needs.
+    /// The clusters in an order in which each comes after those that it needs.
     pub(super) fn in_order(&self) -> Vec<ItemId> {
         let mut clusters: Vec<ItemId> =
             (0..self.members.len()).filter(|cluster| !self.members[*cluster].is_empty()).collect();
@@ -54,8 +54,8 @@ impl<'g> Partition<'g> {
         clusters
     }
 
-    /// Merges two clusters unless something would have to come both after the one and before the other; gives the cluster
-    /// that both are then.
+    /// Merges two clusters and returns the merged one. Returns `None` if another cluster must come after the one and
+    /// before the other, or if the search takes too long.
     pub(super) fn merge(&mut self, a: ItemId, b: ItemId) -> Option<ItemId> {
         let (first, second) = if self.places[a] < self.places[b] { (a, b) } else { (b, a) };
         let after = self.search(first, second, Direction::After)?;
@@ -82,8 +82,8 @@ impl<'g> Partition<'g> {
         Some(kept)
     }
 
-    /// The clusters between `from` and `to` in the order that depend on `from`, or that it depends on, in order; nothing if
-    /// there is a way to `to` through one of them, or too many.
+    /// The clusters between `from` and `to` in the order that depend on `from`, or that `from` depends on, in order.
+    /// `None` if a path leads to `to` through one of them, or if they are too many.
     fn search(&mut self, from: ItemId, to: ItemId, direction: Direction) -> Option<Vec<ItemId>> {
         self.searches += 1;
         self.seen[from] = self.searches;

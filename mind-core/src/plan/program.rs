@@ -1,8 +1,9 @@
-//! The passes of a nest: in which one each operation is computed, what is computed again, and what is kept.
+//! Divides a nest into passes: chooses the pass that computes each operation, and the values that are computed again or
+//! kept.
 //!
-//! An operation is computed in the first pass in which what it reads is there. A later pass that needs it loads it if it is
-//! stored anyway, and otherwise computes it again, but for exponentials, logarithms and quotients: they are kept in the row
-//! of a tensor that a pass from then on stores to anyway, where there is one.
+//! An operation is computed in the first pass in which its operands are known. A later pass that needs it loads it if
+//! it is stored anyway, and otherwise computes it again. Exponentials, logarithms and quotients are kept instead, in
+//! the row of a tensor that this or a later pass stores to anyway, if there is one.
 
 use crate::{
     dim::Dim,
@@ -16,19 +17,19 @@ use crate::{
     ty::Shape,
 };
 
-/// What a nest is made of.
+/// The items of a nest, and their buffers.
 pub(super) struct Cluster<'a> {
     pub(super) graph: &'a Graph,
     pub(super) space: &'a Space,
-    /// Ascending; what is computed again because another nest computes it too is among them.
+    /// The members, ascending. They include items that are computed again although another nest computes them too.
     pub(super) members: &'a [ItemId],
-    /// For each member where it is stored, if it is read outside of the nest.
+    /// The buffer of each member that is read outside of the nest.
     pub(super) buffers: &'a [Option<BufferId>],
     /// The buffer of every item that is read from outside.
     pub(super) buffer_of: &'a dyn Fn(ItemId) -> BufferId,
 }
 
-/// The nest of a cluster; nothing if it stores nothing.
+/// The nest of a cluster; `None` if it has no results.
 pub(super) fn nest(cluster: &Cluster<'_>) -> Option<Nest> {
     assert_eq!(cluster.members.len(), cluster.buffers.len(), "a place, or none, for each member");
     let mut builder = Builder::new(cluster);
@@ -45,7 +46,7 @@ pub(super) fn nest(cluster: &Cluster<'_>) -> Option<Nest> {
     Some(builder.finish(passes))
 }
 
-/// The nest of what is computed once a row, where nothing is left to do for each element: a row is an index then.
+/// The nest of a cluster that only computes numbers of rows. Its index space is that of the rows.
 fn nest_of_rows(cluster: &Cluster<'_>, row_axes: usize) -> Option<Nest> {
     let space = cluster.space.of_rows(cluster.graph, row_axes);
     let members = cluster.members.iter().zip(cluster.buffers);
@@ -54,14 +55,14 @@ fn nest_of_rows(cluster: &Cluster<'_>, row_axes: usize) -> Option<Nest> {
     nest(&Cluster { space: &space, members: &members, buffers: &buffers, ..*cluster })
 }
 
-/// What a member is to the nest.
+/// The role of a member in the nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Computed at each index.
     Element,
     /// A fold over the elements of a row, which is a number of the row.
     RowFold,
-    /// Computed once a row.
+    /// Computed once per row.
     Number,
     /// A fold of elements over rows, or over everything.
     Fold,
@@ -79,9 +80,9 @@ struct Builder<'a> {
     first: Vec<usize>,
     /// The pass in which each member is stored or summed, if it is.
     sinks: Vec<Option<usize>>,
-    /// For each pass which elements it computes.
+    /// For each pass, the elements that it computes.
     needs: Vec<Vec<bool>>,
-    /// For each member the one in whose row it is kept.
+    /// For each member, the member in whose row it is kept.
     kept: Vec<Option<usize>>,
     loads: Vec<View>,
 }
@@ -114,7 +115,7 @@ impl<'a> Builder<'a> {
             return Role::FoldOfNumbers;
         }
         let (rows, elements) = reduced.split_at(self.row_axes);
-        // Everything at once, or over rows.
+        // A fold to a scalar is over everything at once.
         let is_total = item.shape.rank() == 0;
         match (rows.contains(&true), elements.contains(&true)) {
             _ if is_total => Role::Fold,
@@ -159,7 +160,7 @@ impl<'a> Builder<'a> {
                     None => pass,
                     Some((other, InPlace::Element)) => pass.max(self.first[other]),
                     Some((other, InPlace::Number)) => {
-                        // A number is there when the pass is over.
+                        // A number is known after the pass.
                         let after = match self.roles[member] {
                             Role::Number | Role::FoldOfNumbers => 0,
                             Role::Element | Role::RowFold | Role::Fold | Role::FoldOfRowFolds => 1,
@@ -179,7 +180,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Marks the elements that a pass computes; later passes are done, so that it is known what they want kept.
+    /// Marks the elements that a pass computes. Later passes have been processed, so the values to keep for them are
+    /// known.
     fn find_needs(&mut self, pass: usize) {
         for member in (0..self.cluster.members.len()).rev() {
             let here = match self.roles[member] {
@@ -204,7 +206,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a pass loads an element that an earlier one computed; where that takes a place to keep it, it is chosen here.
+    /// Whether a pass loads an element that an earlier pass computed. If it must be kept for this, its place is chosen
+    /// here.
     fn is_loaded(&mut self, member: usize, pass: usize) -> bool {
         if self.first[member] >= pass {
             return false;
@@ -315,7 +318,7 @@ impl<'a> Builder<'a> {
             (None, Read::View(view)) => {
                 let item = read.item().expect("a view of memory");
                 let buffer = (self.cluster.buffer_of)(item);
-                // A number reads in the space of rows.
+                // A number reads in the space of rows, so it is constant along the elements.
                 let mut strides = view.strides.clone();
                 strides.resize(self.cluster.space.extents.len(), Dim::ZERO);
                 self.load(self.view(buffer, view.offset.clone(), strides))
@@ -336,7 +339,7 @@ impl<'a> Builder<'a> {
         View { offset, strides, ..View::contiguous(buffer, &shape) }
     }
 
-    /// Where a member is stored.
+    /// The view that a member is stored to.
     fn target(&self, member: usize) -> View {
         let buffer = self.cluster.buffers[member].expect("only what is read elsewhere is stored");
         let item = &self.cluster.graph.items[self.cluster.members[member]];
@@ -357,7 +360,7 @@ impl<'a> Builder<'a> {
         if item.shape.rank() == 0 { Target::Total(item.value) } else { Target::Memory(self.target(member)) }
     }
 
-    /// Joins axes that everything steps through alike.
+    /// Builds the nest, with axes merged that all views traverse alike.
     fn finish(mut self, mut passes: Vec<Pass>) -> Nest {
         let mut extents = self.cluster.space.extents.clone();
         let mut loads = std::mem::take(&mut self.loads);
@@ -397,7 +400,7 @@ impl<'a> Builder<'a> {
         Nest { extents, row_axes, loads, passes }
     }
 
-    /// Whether all that the nest makes are single numbers.
+    /// Whether the nest computes scalars only.
     fn stores_nothing(&self) -> bool {
         self.cluster.buffers.iter().all(Option::is_none)
     }

@@ -1,4 +1,4 @@
-//! Which items are stored, and which are computed again where they are read.
+//! Decides which items are stored, and which are computed again where they are read.
 
 use std::collections::BTreeSet;
 
@@ -12,31 +12,32 @@ use crate::{
     ty::Shape,
 };
 
-/// The most operations that are computed again instead of being stored.
+/// The most operations that are computed again to avoid storing an item.
 const MOST_REPEATED: usize = 3;
 
-/// What becomes of each item.
+/// The decision for each item.
 pub(super) struct Storage {
-    /// Whether each item is written to memory, or is there from the start.
+    /// Whether each item is written to memory, or is in memory from the start.
     pub(super) is_stored: Vec<bool>,
-    /// For each item that is computed again by what reads it, the operations that takes, itself last.
+    /// For each item that its readers compute again, the operations that compute it, ending with itself.
     pub(super) repeated: Vec<Option<Vec<ItemId>>>,
 }
 
-/// Stores what is read outside of its cluster.
+/// Stores the items that are read outside of their cluster.
 ///
-/// An operation that only nests and finishes read, each at its own index, is computed again in each of them if that takes
-/// a few cheap operations (no exponential, logarithm or quotient) on things that are in memory anyway, of which at most one
-/// has as many elements: then nothing more is read, and nothing is written.
+/// An operation is computed again by its readers, rather than stored, if these are nests and finishes that read it at
+/// their own index, and if a few cheap operations (no exponential, logarithm or quotient) compute it from items that
+/// are in memory anyway. At most one of these items may have as many elements as the operation. Then nothing more is
+/// read, and nothing is written.
 pub(super) fn decide(fusion: &Fusion<'_>) -> Storage {
     let graph = fusion.graph;
     let count = graph.items.len();
-    // What has to be in memory whatever is computed again.
+    // The items that must be in memory, whatever is computed again.
     let mut is_stored = vec![false; count];
     let mut is_read_outside = vec![false; count];
     for (id, item) in graph.items.iter().enumerate() {
         is_stored[id] |= !item.is_written() && item.shape.rank() > 0;
-        // A loop writes all of its results, whatever is read of them.
+        // A loop writes all of its results, even those that nothing reads.
         is_stored[id] |= matches!(item.work, Work::Loop(_) | Work::LoopBuffer);
         is_stored[id] |= fusion.is_delivered(id) && item.shape.rank() > 0;
         for read in &item.reads {
@@ -68,8 +69,9 @@ fn is_in_place(fusion: &Fusion<'_>, reader: ItemId, read: &Read, item: ItemId) -
         && reads_in_place(fusion.graph, of_reader, view, item, space) == Some(InPlace::Element)
 }
 
-/// The operations that make a value of at most one tensor in memory. Nothing if there are more than `most`. `reads` gives the
-/// operations and the tensors that an operation reads, and nothing for one that is not to be computed again.
+/// The operations that compute a value from at most one tensor in memory. `None` if they are more than `most`, or read
+/// several tensors. `reads` returns the operations and the tensors that an operation reads, or `None` for an operation
+/// that is not computed again.
 pub(crate) fn repetition<Operation: Copy + Ord, Tensor: Copy + PartialEq>(
     value: Operation,
     most: usize,
@@ -87,8 +89,8 @@ pub(crate) fn repetition<Operation: Copy + Ord, Tensor: Copy + PartialEq>(
     Some(operations)
 }
 
-/// The operations that make an item of what is stored, if they are few and cheap and read little, and what reads the item
-/// can read that too.
+/// The operations that compute an item from stored items, if they are few and cheap and read little, and if the readers
+/// of the item can read the stored items too.
 fn repeated_operations(fusion: &Fusion<'_>, item: ItemId, is_stored: &[bool]) -> Option<Vec<ItemId>> {
     let graph = fusion.graph;
     let space = &graph.items[item].space;

@@ -1,4 +1,4 @@
-//! Views: which element of which source stands at an index.
+//! Views: the element of a source at each index.
 
 use crate::{
     dim::Dim,
@@ -7,44 +7,44 @@ use crate::{
     ty::Shape,
 };
 
-/// A strided arrangement of elements of a source; index `i` is at `offset + sum of i[k] * strides[k]`.
+/// A strided arrangement of the elements of a source. Index `i` is at `offset + sum of i[k] * strides[k]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// Where the elements lie.
+    /// The source of the elements.
     pub source: Source,
     /// The element at index zero.
     pub offset: Dim,
     /// The extents.
     pub shape: Shape,
-    /// In elements, none negative; 0 where the axis is broadcast. All 0 for a single number.
+    /// The strides in elements, none negative; 0 along a broadcast axis. All are 0 for a scalar.
     pub strides: Vec<Dim>,
 }
 
-/// Where the elements of a view lie.
+/// The source of the elements of a view.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// In memory.
+    /// A buffer in memory.
     Buffer(BufferId),
-    /// There is only one.
+    /// A scalar.
     Scalar(Scalar),
 }
 
 const FITS: &str = "a stride is a product of extents of a type, and those are within the limits";
 
 impl View {
-    /// All of a buffer in its own order.
+    /// A whole buffer, in row-major order.
     pub fn contiguous(buffer: BufferId, shape: &Shape) -> Self {
         let strides = row_major(shape);
         Self { source: Source::Buffer(buffer), offset: Dim::ZERO, shape: shape.clone(), strides }
     }
 
-    /// A single number, at every index of a shape.
+    /// A scalar at every index of a shape.
     pub fn scalar(scalar: Scalar, shape: &Shape) -> Self {
         let strides = vec![Dim::ZERO; shape.rank()];
         Self { source: Source::Scalar(scalar), offset: Dim::ZERO, shape: shape.clone(), strides }
     }
 
-    /// The elements of another buffer at the same places.
+    /// The same view of another buffer.
     pub(super) fn of(&self, buffer: BufferId) -> Self {
         Self { source: Source::Buffer(buffer), ..self.clone() }
     }
@@ -57,7 +57,7 @@ impl View {
         }
     }
 
-    /// Whether the elements lie in memory one after the other from the start of the buffer.
+    /// Whether the elements are contiguous in memory, from the start of the buffer.
     pub fn is_contiguous(&self) -> bool {
         let placed = self.buffer().is_some() && self.offset == Dim::ZERO;
         let expected = row_major(&self.shape);
@@ -76,7 +76,7 @@ impl View {
         }
     }
 
-    /// With extent-1 axes where `shape` has them and `self` has not, or the other way round.
+    /// Inserts and removes axes of extent 1, so that the view has this shape.
     pub fn insert_or_remove_ones(&self, shape: &Shape) -> Self {
         let axes = self.shape.iter().zip(&self.strides);
         let mut kept = axes.filter(|(extent, _)| !extent.is_one()).map(|(_, stride)| stride.clone());
@@ -89,7 +89,7 @@ impl View {
         Self { source: self.source.clone(), offset: self.offset.clone(), strides, shape: shape.clone() }
     }
 
-    /// Right-aligned to a shape it broadcasts to.
+    /// Broadcasts the view to a shape, aligned at the last axes.
     pub fn broadcast(&self, shape: &Shape) -> Self {
         let added = shape.rank() - self.shape.rank();
         let strides = shape.iter().enumerate().map(|(axis, extent)| match axis.checked_sub(added) {
@@ -104,7 +104,8 @@ impl View {
         }
     }
 
-    /// A box of it, where its places are within the limits of dims; they are in a contiguous tensor.
+    /// A slice of the view; `None` if an offset or a stride exceeds the limits of dims, which does not happen in a
+    /// contiguous tensor.
     pub fn slice(&self, slice: &Slice, shape: &Shape) -> Option<Self> {
         let offset = self.offset_of(&slice.starts)?;
         let mut strides = Vec::with_capacity(self.strides.len());
@@ -116,13 +117,14 @@ impl View {
         Some(Self { source: self.source.clone(), offset, shape: shape.clone(), strides })
     }
 
-    /// A single element of it, where its place is within the limits of dims; it is in a contiguous tensor.
+    /// A single element of the view; `None` if its offset exceeds the limits of dims, which does not happen in a
+    /// contiguous tensor.
     pub fn index(&self, indices: &[Dim]) -> Option<Self> {
         let offset = self.offset_of(indices)?;
         Some(Self { source: self.source.clone(), offset, shape: Shape::scalar(), strides: Vec::new() })
     }
 
-    /// Where the element at these indices is.
+    /// The offset of the element at these indices.
     fn offset_of(&self, indices: &[Dim]) -> Option<Dim> {
         assert_eq!(indices.len(), self.strides.len(), "an index for each axis");
         let along = indices.iter().zip(&self.strides);
@@ -131,7 +133,7 @@ impl View {
             .try_fold(self.offset.clone(), |sum, part| sum.add(&part.ok()?).ok())
     }
 
-    /// The same elements in row-major order in another shape, where no element has to move.
+    /// Reshapes the view, with the elements in row-major order; `None` if elements would have to move.
     pub fn reshape(&self, shape: &Shape) -> Option<Self> {
         if let Source::Scalar(scalar) = &self.source {
             return Some(Self::scalar(scalar.clone(), shape));
@@ -141,7 +143,7 @@ impl View {
         if ones(&self.shape) == ones(shape) {
             return Some(self.insert_or_remove_ones(shape));
         }
-        // From the outside in, each run of own axes that is contiguous in itself covers a run of new axes.
+        // No element moves if the strides are a common multiple of the row-major strides.
         let expected = row_major(&self.shape);
         let mut scale = None;
         for ((extent, stride), expected) in self.shape.iter().zip(&self.strides).zip(&expected) {
@@ -168,7 +170,7 @@ pub fn row_major(shape: &Shape) -> Vec<Dim> {
     strides
 }
 
-/// Joins neighbouring axes that every view steps through alike; at least one is left.
+/// Merges neighbouring axes that every view traverses alike. At least one axis is left.
 pub fn collapse_all(extents: &mut Vec<Dim>, views: &mut [&mut View]) {
     let mut joinable = vec![true; extents.len()];
     collapse(extents, views, &mut joinable);
@@ -181,8 +183,8 @@ pub fn collapse_all(extents: &mut Vec<Dim>, views: &mut [&mut View]) {
     }
 }
 
-/// Joins neighbouring axes that every view steps through alike and that `joinable` allows; the extents and, for each
-/// view, the strides change together.
+/// Merges neighbouring axes that every view traverses alike and whose flags in `joinable` are equal. Also removes axes
+/// whose extent is 1. The extents, the flags and the strides of all views change together.
 pub fn collapse(extents: &mut Vec<Dim>, views: &mut [&mut View], joinable: &mut Vec<bool>) {
     assert_eq!(extents.len(), joinable.len(), "a flag for each axis");
     let drop = |extents: &mut Vec<Dim>, views: &mut [&mut View], flags: &mut Vec<bool>, axis: usize| {

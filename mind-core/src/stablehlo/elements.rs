@@ -1,4 +1,4 @@
-//! Functions of elements, as their rows say.
+//! Lowers elementwise functions as their rows say.
 
 use std::convert::Infallible;
 
@@ -12,13 +12,13 @@ use crate::{
     ty::{DType, Kind},
 };
 
-/// A function of elements, whose operands broadcast to a shape.
+/// Lowers an elementwise function whose operands broadcast to a shape.
 pub(super) fn lower(writer: &mut Writer, map: Map, operands: &[SsaValue], shape: &[i64]) -> SsaValue {
     let operands: Vec<_> = operands.iter().map(|operand| writer.broadcast(*operand, shape)).collect();
     apply(writer, map, &operands)
 }
 
-/// A function of elements of operands of one shape.
+/// Lowers an elementwise function of operands of one shape.
 pub(super) fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> SsaValue {
     let row = map.row();
     let leading = writer.tensor(operands[row.leading()]).clone();
@@ -51,7 +51,8 @@ pub(super) fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> Ssa
     }
 }
 
-/// A function of or to integers without a sign, where it is another one than of those that have it.
+/// Lowers a function with an unsigned result, if it differs from the function with a signed result; `None` for all
+/// others.
 fn of_unsigned(
     writer: &mut Writer,
     map: Map,
@@ -66,7 +67,8 @@ fn of_unsigned(
         Map::Abs => Some(operands[0]),
         Map::Sign => Some(play(writer, "minimum(x, 1.0)", &[("x", operands[0])])),
         Map::Shr => Some(of_elements(writer, "stablehlo.shift_right_logical", operands, to.clone())),
-        // What engines make of floats out of range is their own, but for wide integers, which are cut here.
+        // Engines convert a float out of range in different ways, except to wide integers. A wide integer is clamped
+        // here.
         _ if map == Map::to(to.dtype) && leading.dtype.is_float() => {
             let wide = apply(writer, Map::to(DType::I64), operands);
             let as_wide = writer.tensor(wide).clone();
@@ -80,8 +82,9 @@ fn of_unsigned(
     }
 }
 
-/// A quotient. Where an operand may be a quotient itself, XLA would divide once, by the product of both divisors or of a product,
-/// which leave the range sooner: `1e-10 / 1e-20 / 1e-20` was infinite in `f32`. It keeps a product with the reciprocal.
+/// Lowers a quotient. If an operand may be a quotient too, XLA would merge both divisions into one, by a product of
+/// divisors that overflows or underflows sooner: `1e-10 / 1e-20 / 1e-20` was infinite in `f32`. XLA keeps a product
+/// with the reciprocal.
 fn quotient(writer: &mut Writer, operation: &str, operands: [SsaValue; 2], to: Tensor) -> SsaValue {
     let [lhs, rhs] = operands;
     if !(to.dtype.is_float() && operands.iter().any(|operand| writer.is_quotient(*operand))) {
@@ -89,7 +92,7 @@ fn quotient(writer: &mut Writer, operation: &str, operands: [SsaValue; 2], to: T
         writer.mark_quotient(result);
         return result;
     }
-    // 2^-64 where the reciprocal would be subnormal, which engines flush to 0.
+    // The scale is 2^-64 where the reciprocal would be subnormal, since engines flush subnormal numbers to 0.
     let scale = play(
         writer,
         "where(gt(abs(rhs), 1e30), 0.000000000000000000054210108624275222, 1.0)",
@@ -104,7 +107,7 @@ fn quotient(writer: &mut Writer, operation: &str, operands: [SsaValue; 2], to: T
     result
 }
 
-/// The value of the last of some formulas, of which each is known to those behind it.
+/// Plays formulas in order and returns the value of the last. Each formula may use the names of the formulas before it.
 fn all(
     writer: &mut Writer,
     formulas: &'static [Named],
@@ -117,8 +120,8 @@ fn all(
     names.last().expect("a function has operands").1
 }
 
-/// `%1 = stablehlo.add %0, %arg0 : tensor<3xf32>`, where all types are one. A selection has three operands, and MLIR asks for
-/// the type of its condition apart.
+/// Writes `%1 = stablehlo.add %0, %arg0 : tensor<3xf32>` if all types are equal. A selection has three operands and is
+/// written in full, since MLIR requires the type of its condition.
 pub(super) fn of_elements(
     writer: &mut Writer,
     operation: &str,
@@ -135,7 +138,7 @@ pub(super) fn of_elements(
     writer.operation(operation, operands, format_args!(""), to)
 }
 
-/// The value of a formula.
+/// Plays a formula and returns its value.
 pub(super) fn play(writer: &mut Writer, text: &'static str, names: &[(&str, SsaValue)]) -> SsaValue {
     let Ok(value) = formula(writer, text, names);
     value

@@ -1,4 +1,4 @@
-//! What the symbols of a module are, and that it can be run with that.
+//! Binds the symbols of a module to extents, and checks that it can run with these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use crate::{
     verify::requirements,
 };
 
-/// The extents as bindings under which every dim of the module has a value that 64 bits hold.
+/// Returns the extents as bindings, after checking that every dim of the module has a 64-bit value under them.
 ///
 /// # Errors
-/// As [`Error`] says.
+/// See [`Error`].
 pub(super) fn check(module: &Canonical, given: &BTreeMap<Symbol, i64>) -> Result<Bindings, Error> {
     let mut symbols: BTreeSet<Symbol> = BTreeSet::new();
     for dim in module.inputs().flat_map(|(_, ty)| ty.shape.iter()) {
@@ -43,7 +43,7 @@ pub(super) fn check(module: &Canonical, given: &BTreeMap<Symbol, i64>) -> Result
     Ok(bindings)
 }
 
-/// E6004 if there is a shape, in loops too, with more elements than 64 bits count.
+/// Returns E6004 if a shape, in loops too, has more elements than 64 bits can count.
 fn all_countable(module: &Module, bindings: &Bindings) -> Result<(), Error> {
     for inst in module.insts() {
         countable(&inst.ty.shape, bindings)?;
@@ -55,7 +55,7 @@ fn all_countable(module: &Module, bindings: &Bindings) -> Result<(), Error> {
     Ok(())
 }
 
-/// E6004 for a shape with more elements than 64 bits count.
+/// Returns E6004 for a shape with more elements than 64 bits can count.
 fn countable(shape: &Shape, bindings: &Bindings) -> Result<(), Error> {
     let count = shape.iter().try_fold(1_i64, |count, dim| count.checked_mul(dim.evaluate(bindings)?));
     let too_many = || format!("{shape} has more elements than 64 bits can count");

@@ -1,4 +1,4 @@
-//! Operations, one match over all that there are.
+//! Lowers operations, by one match over all of them.
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
@@ -23,7 +23,7 @@ use crate::{
     ty::DType,
 };
 
-/// The text of a module whose every dim has a value under the bindings.
+/// The text of a module. Every dim must have a value under the bindings.
 ///
 /// # Errors
 /// If the inputs cannot be split over the mesh.
@@ -68,7 +68,7 @@ pub(super) fn module(module: &Canonical, bindings: &Bindings, options: &Options)
     Ok(Described { text, axes, arguments, results })
 }
 
-/// The arguments, which are the inputs of the module.
+/// The arguments, one per input of the module.
 fn arguments(module: &Canonical, inputs: Vec<Tensor>, options: &Options) -> Vec<Argument> {
     let mut updated = BTreeMap::new();
     for Update { output, input } in options.updates.iter().copied() {
@@ -105,7 +105,7 @@ fn attributes(all: impl IntoIterator<Item = String>) -> String {
     if all.is_empty() { String::new() } else { format!(" {{{}}}", all.join(", ")) }
 }
 
-/// What the symbols are.
+/// The extents of the symbols.
 struct Extents<'a>(&'a Bindings);
 
 impl Extents<'_> {
@@ -118,7 +118,7 @@ impl Extents<'_> {
     }
 }
 
-/// A module under way.
+/// The state of the lowering of a module.
 struct Lowering<'a> {
     extents: Extents<'a>,
     writer: Writer,
@@ -129,7 +129,7 @@ struct Lowering<'a> {
 }
 
 impl Lowering<'_> {
-    /// The results of a module, whose inputs are these.
+    /// Lowers a module with these inputs, and returns its results.
     fn module(&mut self, module: &Module, inputs: Vec<SsaValue>) -> Vec<SsaValue> {
         let count = inputs.len();
         let around = (mem::replace(&mut self.values, inputs), mem::take(&mut self.further));
@@ -199,8 +199,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// The results of a loop. The loop of StableHLO carries the number of steps, the carries, and the stacked results, of which each step
-    /// writes an element. It reads the other operands where they are, outside.
+    /// Lowers a loop and returns its results. The loop of StableHLO carries the step count, the carries, and the
+    /// stacked results. Each step writes one element of the stacked results. The loop reads other operands from
+    /// outside.
     fn scan(&mut self, scan: &Scan, operands: &[SsaValue]) -> Vec<SsaValue> {
         let carries = scan.carry_count();
         let accesses = scan.accesses(operands.iter().map(|operand| self.writer.tensor(*operand).rank()));
@@ -264,7 +265,7 @@ impl Lowering<'_> {
         results[1..].to_vec()
     }
 
-    /// The element along the leading axis at a place.
+    /// The element at position `at` of the leading axis.
     fn element(&mut self, operand: SsaValue, at: SsaValue, zero: SsaValue) -> SsaValue {
         let shape = self.writer.tensor(operand).shape.clone();
         let sizes: Vec<i64> = [1].into_iter().chain(shape[1..].iter().copied()).collect();
@@ -280,7 +281,7 @@ impl Lowering<'_> {
         self.writer.reshaped(part, &shape[1..])
     }
 
-    /// A tensor with another element along the leading axis at a place.
+    /// Replaces the element at position `at` of the leading axis.
     fn with_element(&mut self, whole: SsaValue, element: SsaValue, at: SsaValue, zero: SsaValue) -> SsaValue {
         let to = self.writer.tensor(whole).clone();
         let shape: Vec<i64> = [1].into_iter().chain(to.shape[1..].iter().copied()).collect();
@@ -332,7 +333,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// So many elements of each axis from a first one on, at steps.
+    /// Takes `counts` elements of each axis, from `starts` on, with these steps.
     fn slice(&mut self, starts: &[i64], counts: &[i64], steps: &[i64], operand: SsaValue) -> SsaValue {
         let ranges = starts.iter().zip(counts).zip(steps).map(|((start, count), step)| {
             let end = start + (count - 1) * step + 1;
@@ -359,7 +360,7 @@ impl Lowering<'_> {
         self.contract([lhs, rhs], 0, [last, 0], to)
     }
 
-    /// Matrices in batches that broadcast; those of the second operand are shared where it has no batch.
+    /// Multiplies matrices in batches that broadcast. A second operand without batch axes is shared by all matrices.
     fn matmul(&mut self, lhs: SsaValue, rhs: SsaValue, to: Tensor) -> SsaValue {
         if self.writer.tensor(rhs).rank() == 2 {
             return self.dot(lhs, rhs, to);
@@ -374,7 +375,7 @@ impl Lowering<'_> {
         self.contract(operands, batch, [batch + 1, batch], to)
     }
 
-    /// A product over an axis of each operand, in batches of the first axes.
+    /// Contracts an axis of each operand. The first `batch` axes are batch axes.
     fn contract(&mut self, operands: [SsaValue; 2], batch: usize, axes: [usize; 2], to: Tensor) -> SsaValue {
         let batching = list(0..batch);
         let batching =

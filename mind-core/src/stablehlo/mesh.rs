@@ -1,4 +1,4 @@
-//! How inputs are laid out over devices, as Shardy has it.
+//! The layout of inputs over devices, in terms of Shardy.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,11 +11,11 @@ use super::{
 };
 use crate::{canon::Canonical, diag::Code, interp::RunError};
 
-/// Devices in a grid, and which inputs are split over them.
+/// A grid of devices, and the inputs that are split over them.
 ///
-/// Each axis has a name and a number of devices. An input that is split names a mesh axis, or nothing, for each of its
-/// dimensions; other inputs are whole on every device. An output that updates an input is laid out as that is, and any other is
-/// whole on every device.
+/// Each axis has a name and a number of devices. A split input names a mesh axis, or none, for each of its dimensions.
+/// Other inputs are whole on every device. An output that updates an input has the layout of the input. Other outputs
+/// are whole on every device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mesh {
     /// The axes in order: name and number of devices.
@@ -25,10 +25,10 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// That the inputs can be split so.
+    /// Checks that the inputs can be split over the mesh.
     ///
     /// # Errors
-    /// As [`Error::Mesh`] says.
+    /// See [`Error::Mesh`].
     pub(super) fn check(&self, module: &Canonical, inputs: &[Tensor]) -> Result<(), Error> {
         let mut devices = 1_i64;
         let mut sizes: BTreeMap<&str, i64> = BTreeMap::new();
@@ -78,19 +78,19 @@ impl Mesh {
         Ok(())
     }
 
-    /// The line that declares it.
+    /// The line that declares the mesh.
     pub(super) fn declared(&self) -> String {
         let axes = self.axes.iter().map(|(name, size)| format!("{}={size}", quoted_text(name)));
         format!("  sdy.mesh @mesh = <{}>\n", list(axes))
     }
 
-    /// What splits each dimension of an input of this rank.
+    /// The mesh axis that splits each dimension of an input of this rank.
     pub(super) fn split(&self, input: &str, rank: usize) -> Vec<Option<Arc<str>>> {
         self.shards.get(input).cloned().unwrap_or_else(|| vec![None; rank])
     }
 }
 
-/// The attribute of a value that is split so: `sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>`.
+/// The attribute of a split value: `sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>`.
 pub(super) fn attribute(split: &[Option<Arc<str>>]) -> String {
     let dimensions = split.iter().map(|axis| match axis {
         Some(axis) => format!("{{{}}}", quoted_text(axis)),

@@ -1,35 +1,36 @@
-//! StableHLO out: a module as text that XLA and other engines compile, for known extents.
+//! StableHLO output: the text of a module for known extents, which XLA and other engines compile.
 //!
-//! [`print()`] writes one function `main`, whose arguments are the inputs of the module and whose results are its outputs,
-//! both in order. Every operation but calls of Rust functions is lowered, those of gradients too. How a function of
-//! elements is lowered stands in its [row](crate::map::Row::hlo).
+//! [`print()`] writes one function `main`, whose arguments are the inputs of the module and whose results are its
+//! outputs, both in order. Every operation is lowered, including those of gradients, except calls of Rust functions.
+//! The [row](crate::map::Row::hlo) of an elementwise function says how it is lowered.
 //!
 //! # What the text promises
 //!
-//! - **Extents** are numbers: XLA's CPU refuses others. Each symbol of the module needs one.
+//! - **Extents** are numbers, since XLA's CPU backend refuses symbols. Each symbol of the module needs an extent.
 //! - **Precision** of products and convolutions is `HIGHEST`, so that no engine rounds their operands.
-//! - **Updates** are donated: an input that an output [updates](Update) has `tf.aliasing_output`, and an engine that knows
-//!   the attribute reuses its memory.
-//! - **Layouts** over several devices are Shardy's, of the dialect `sdy`, written only where a [`Mesh`] asks for them. The
-//!   engine finds those of all other values but results, which are whole on every device where they update nothing split.
+//! - **Updates** are donated: an input that an output [updates](Update) has `tf.aliasing_output`, and an engine that
+//!   knows the attribute reuses its memory.
+//! - **Layouts** over several devices use Shardy's dialect `sdy`, and are written only if a [`Mesh`] is given. The
+//!   engine chooses the layouts of intermediate values. Results are whole on every device, except those that update a
+//!   split input.
 //! - **Names** of inputs are their locations: `loc("x")`.
 //! - **Dialects** are `stablehlo`, `func` and, for functions that StableHLO does not have (`erf`, `lgamma`, `sinh`, …),
 //!   `chlo`, which XLA and IREE read.
 //!
-//! # What an engine does otherwise
+//! # How engines differ
 //!
-//! Programs that stop here go on there, since StableHLO has no errors:
+//! Programs that stop with an error here continue in an engine, since StableHLO has no errors:
 //!
-//! - A gathered index out of range, E6001 here, is clamped; what would be added at one is left out.
+//! - A gathered index out of range, E6001 here, is clamped. Rows that are added at such an index are dropped.
 //! - An integer divided by 0, E6010 here, gives a number that the engine chooses.
-//! - What `inspect` shows is not shown.
+//! - `inspect` shows nothing.
 //!
-//! NaN is kept in maxima and minima by comparisons and selections, since `stablehlo.maximum` drops it in XLA's plugin for
-//! CPUs. A quotient of quotients is a product with a reciprocal, since XLA merges divisions into one whose divisor may leave
-//! the range.
+//! Maxima and minima keep NaN by comparisons and selections, since `stablehlo.maximum` drops it in XLA's plugin for
+//! CPUs. A quotient of quotients is lowered to a product with a reciprocal, since XLA merges divisions into one, whose
+//! divisor may overflow or underflow.
 //!
-//! Sums round in the order of the engine, and functions of elements by its own kernels. XLA's derivatives of `digamma`
-//! of the fifth order and up are wrong below -8.
+//! Sums are rounded in the engine's order of addition, and elementwise functions by the engine's kernels. XLA's
+//! derivatives of `digamma` of the fifth order and up are wrong below -8.
 //!
 //! ```
 //! use mind_core::{build::Builder, canon::canonicalise, ir::Op, map::Map, ops::Profile, stablehlo, ty::{DType, Shape, Type}, verify::verify};
@@ -73,41 +74,42 @@ use crate::{
     ty::DType,
 };
 
-/// How a module is written.
+/// The options for writing a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The extent of each symbol.
     pub extents: BTreeMap<Symbol, i64>,
-    /// Which outputs update which inputs.
+    /// The outputs that update inputs.
     pub updates: Vec<Update>,
-    /// How inputs are laid out over devices, where there are several.
+    /// The layout of inputs over devices, if there are several.
     pub mesh: Option<Mesh>,
 }
 
-/// Why a module is not written.
+/// The reason why a module cannot be written.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// Symbols without an extent, all of them: E2003.
+    /// E2003: all symbols without an extent.
     #[error("no extent is given for {}", quoted(.0))]
     Open(Vec<Symbol>),
-    /// Extents of symbols that the module does not have, all of them: E2002.
+    /// E2002: all names of extents that are no symbols of the module.
     #[error("the program has no symbol {}", quoted(.0))]
     Unknown(Vec<Symbol>),
-    /// Extents that the module cannot have: E3006 and E6009, or E6004 for tensors that 64 bits do not count.
+    /// Extents that the module cannot have: E3006 and E6009, or E6004 for a tensor with more elements than 64 bits can
+    /// count.
     #[error("{}", .0.message)]
     Extents(RunError),
-    /// A mesh that is none or does not fit the inputs: E2002 for a name that is not there, E2007 for an input of another rank,
-    /// E2008 for an axis that is there twice, E3006 for one without devices, E6004 for more of them than 64 bits count, E6009
-    /// for an extent that the devices do not divide.
+    /// A mesh that is invalid or does not fit the inputs: E2002 for an unknown name, E2007 for an input of another
+    /// rank, E2008 for a repeated axis, E3006 for an axis without devices, E6004 for more devices than 64 bits can
+    /// count, E6009 for an extent that the devices do not divide.
     #[error("{}", .0.message)]
     Mesh(RunError),
-    /// Calls of Rust functions, all of them: E6010.
+    /// E6010: all Rust functions that the module calls.
     #[error("functions of Rust have no StableHLO: {}", quoted(.0))]
     External(Vec<Arc<str>>),
 }
 
 impl Error {
-    /// The stable number.
+    /// The stable error code.
     pub const fn code(&self) -> Code {
         match self {
             Self::Open(_) => Code::E2003,
@@ -118,26 +120,27 @@ impl Error {
     }
 }
 
-/// The text of a module.
+/// Returns the text of a module.
 ///
-/// It is a function of the module and the options alone, and its length is in proportion to the instructions and the
-/// elements of constants.
+/// The text depends on the module and the options alone. Its length is proportional to the number of instructions and
+/// of elements of constants.
 ///
 /// # Errors
-/// As [`Error`] says.
+/// See [`Error`].
 ///
 /// # Panics
-/// If an update names an input or an output that is not there, or two of different types.
+/// If an update names an input or an output that does not exist, or two of different types.
 pub fn print(module: &Canonical, options: &Options) -> Result<String, Error> {
     described(module, options).map(|described| described.text)
 }
 
-/// A text, and what who runs it has to know of its arguments and results.
+/// The text of a module, and the description of its arguments and results that running it requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// As [`print()`] gives it.
+    /// The text, as [`print()`] returns it.
     pub text: String,
-    /// The axes of the mesh in order: name and number of devices; none for one device. Devices count along the last axis first.
+    /// The axes of the mesh in order: name and number of devices; empty for one device. Devices are counted along the
+    /// last axis first.
     pub axes: Vec<(Arc<str>, i64)>,
     /// The arguments in order.
     pub arguments: Vec<Argument>,
@@ -148,32 +151,32 @@ pub struct Described {
 /// An argument of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// What the program calls it: `x`, `net.w1`.
+    /// The name in the program: `x`, `net.w1`.
     pub name: Arc<str>,
-    /// Its type and where it is.
+    /// Its type and layout.
     pub placed: Placed,
-    /// The position of the result that updates it, to which its memory is given.
+    /// The position of the result that updates it and reuses its memory.
     pub updated: Option<usize>,
 }
 
-/// A tensor's type and how it lies on the devices.
+/// The type of a tensor and its layout on the devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// The element type.
     pub dtype: DType,
-    /// All of its extents, before it is split.
+    /// Its extents before it is split.
     pub extents: Vec<i64>,
-    /// For each dimension the mesh axis that splits it, evenly.
+    /// For each dimension, the mesh axis that splits it evenly.
     pub split: Vec<Option<Arc<str>>>,
 }
 
-/// As [`print()`], with what the arguments and results are.
+/// As [`print()`], with the description of the arguments and results.
 ///
 /// # Errors
-/// As [`print()`].
+/// The errors of [`print()`].
 ///
 /// # Panics
-/// As [`print()`].
+/// In the same cases as [`print()`].
 pub fn described(module: &Canonical, options: &Options) -> Result<Described, Error> {
     let foreign = externals(module);
     if !foreign.is_empty() {
@@ -183,7 +186,7 @@ pub fn described(module: &Canonical, options: &Options) -> Result<Described, Err
     lower::module(module, &extents, options)
 }
 
-/// The functions of Rust that a module calls, in loops too, each once, sorted.
+/// The Rust functions that a module calls, in loops too, sorted and without repetitions.
 fn externals(module: &Module) -> Vec<Arc<str>> {
     fn collect(module: &Module, functions: &mut BTreeSet<Arc<str>>) {
         for inst in module.insts() {
@@ -200,7 +203,7 @@ fn externals(module: &Module) -> Vec<Arc<str>> {
     functions.into_iter().collect()
 }
 
-/// A name between quotes, as MLIR reads it.
+/// A name in quotes, with the escapes of MLIR.
 fn quoted_text(name: &str) -> String {
     let mut text = String::from("\"");
     for byte in name.bytes() {

@@ -1,4 +1,4 @@
-//! The elements along an axis in another order.
+//! Lowers operations that reorder the elements along an axis.
 
 use super::{
     tensor::{Tensor, comparison, list},
@@ -20,7 +20,7 @@ pub(super) fn lower(writer: &mut Writer, reorder: Reorder, operand: SsaValue, to
     }
 }
 
-/// The part that comes to the front, then what was before it.
+/// Writes the part that comes to the front, then the part that was before it.
 fn roll(writer: &mut Writer, shift: i64, axis: usize, operand: SsaValue, to: Tensor) -> SsaValue {
     let extent = to.shape[axis];
     let cut = (-i128::from(shift)).rem_euclid(i128::from(extent)) as i64;
@@ -40,7 +40,8 @@ fn roll(writer: &mut Writer, shift: i64, axis: usize, operand: SsaValue, to: Ten
     writer.operation("stablehlo.concatenate", &parts, format_args!(", dim = {axis}"), to)
 }
 
-/// The sorted elements, or `beside` sorted with them. NaN comes last in both directions.
+/// Sorts elements. Returns `beside` in their order if it is given, else the elements. NaN comes last in both
+/// directions.
 fn sort(
     writer: &mut Writer,
     axis: i64,

@@ -1,4 +1,4 @@
-//! Elements put together: over axes, along one, and where the best ones are.
+//! Lowers reductions over axes, cumulations along an axis, and searches for the largest or smallest elements.
 
 use super::{
     elements,
@@ -41,7 +41,7 @@ pub(super) fn reduce(
     writer.reshaped(result, &to.shape)
 }
 
-/// The elements over some axes, put together by an operation.
+/// Combines the elements over some axes by an operation.
 fn reduced(writer: &mut Writer, combine: &str, names: [SsaValue; 2], axes: &[usize], to: Tensor) -> SsaValue {
     let types = writer.types(&names, &to);
     let [operand, start] = names.map(|value| writer.name(value));
@@ -54,14 +54,14 @@ fn reduced(writer: &mut Writer, combine: &str, names: [SsaValue; 2], axes: &[usi
     )
 }
 
-/// Whether engines may leave NaN out as they put elements together.
+/// Whether engines may drop NaN when they combine elements.
 fn drops_nan(combine: Map) -> bool {
     matches!(combine.row().hlo, Hlo::ByType { .. })
 }
 
-/// NaN where an element that is put together is NaN, else the result. A reduction of truth values beside it, which `any` makes of whether
-/// elements are NaN and of what none of them is, rather than a region with comparisons: engines split and put together over devices what
-/// is one operation.
+/// NaN where a combined element is NaN, else the result. `any` makes a second reduction, of truth values, from whether
+/// each element is NaN and from its neutral element. A region with comparisons would do too, but engines split only
+/// single operations over devices and combine the parts.
 fn with_nan(
     writer: &mut Writer,
     operand: SsaValue,
@@ -77,8 +77,8 @@ fn with_nan(
     elements::play(writer, "where(any, nan, y)", &[("any", any), ("nan", nan), ("y", result)])
 }
 
-/// Each element goes with its position. The first NaN wins, else the first of the best ones; a group has an element,
-/// so that the element to start from, which is behind all, never does.
+/// Reduces pairs of an element and its position. The first NaN wins, else the first of the best elements. The position
+/// of the start value is larger than all others. It never wins, since each group has an element.
 pub(super) fn arg_reduce(
     writer: &mut Writer,
     arg: ArgReduce,
@@ -144,7 +144,7 @@ pub(super) fn arg_reduce(
     writer.reshaped(result, &to.shape)
 }
 
-/// What the elements up to each along an axis are together.
+/// Combines at each place the elements up to it along an axis.
 pub(super) fn cumulate(
     writer: &mut Writer,
     cumulate: Cumulate,
@@ -168,7 +168,7 @@ pub(super) fn cumulate(
     }
 }
 
-/// A recurrence by doubling: at each place what the places up to it are together, one, two, four and so on of them.
+/// Lowers a recurrence by doubling: the number of places that each place combines doubles in each round.
 fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [SsaValue; 2], to: &Tensor) -> SsaValue {
     let Cumulation { axis, reverse, exclusive } = cumulation;
     let axis = position(axis);
@@ -192,7 +192,7 @@ fn recurrence(writer: &mut Writer, cumulation: Cumulation, [a, b]: [SsaValue; 2]
     if exclusive { shifted(writer, sums, 1, 0.0) } else { sums }
 }
 
-/// A window as long as the axis, of which padding leaves what is up to each place.
+/// Reduces windows as long as the axis. The padding leaves the elements up to each place.
 fn window(
     writer: &mut Writer,
     combine: &str,
@@ -224,7 +224,7 @@ fn window(
     )
 }
 
-/// The extents of the other axes.
+/// The extents of the axes that are not in `axes`.
 fn without(shape: &[i64], axes: &[usize]) -> Vec<i64> {
     let kept = shape.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     kept.map(|(_, extent)| *extent).collect()

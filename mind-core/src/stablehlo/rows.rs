@@ -1,4 +1,4 @@
-//! Rows and elements that integers pick, taken out and added back.
+//! Lowers operations that read or add to the rows and elements that integer indices select.
 
 use super::{
     elements::apply,
@@ -83,7 +83,7 @@ pub(super) fn add_along(
     added(writer, indices, updates, &numbers, to)
 }
 
-/// Indices of a type with a sign: engines compare them with extents, which narrower ones may not hold.
+/// Converts unsigned indices to signed ones. Engines compare indices with extents, which narrow types may not hold.
 fn wide(writer: &mut Writer, indices: SsaValue) -> SsaValue {
     match writer.tensor(indices).dtype.kind() {
         Kind::Unsigned => apply(writer, Map::to(DType::I64), &[indices]),
@@ -91,7 +91,7 @@ fn wide(writer: &mut Writer, indices: SsaValue) -> SsaValue {
     }
 }
 
-/// Zeros with updates added where indices say.
+/// Adds updates to zeros, at the places that indices select.
 fn added(writer: &mut Writer, indices: SsaValue, updates: SsaValue, numbers: &str, to: Tensor) -> SsaValue {
     let zeros = writer.constant(&number(0.0, to.dtype), to.clone());
     let operands = [zeros, wide(writer, indices), updates];

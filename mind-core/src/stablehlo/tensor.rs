@@ -1,4 +1,4 @@
-//! Types and constants as MLIR writes them.
+//! Types and constants in the syntax of MLIR.
 
 use std::fmt;
 
@@ -23,12 +23,12 @@ impl Tensor {
         Self { dtype, shape: shape.into() }
     }
 
-    /// A single number.
+    /// The type of a scalar.
     pub(super) fn scalar(dtype: DType) -> Self {
         Self::new(dtype, [])
     }
 
-    /// Of the same element type.
+    /// The same element type with another shape.
     pub(super) fn with_shape(&self, shape: impl Into<Vec<i64>>) -> Self {
         Self::new(self.dtype, shape)
     }
@@ -58,7 +58,7 @@ pub(super) fn list<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> Strin
     format!("[{}]", items.join(", "))
 }
 
-/// The elements of a constant as `dense` takes them: one that fills it, or all of them in brackets.
+/// The elements of a constant in the syntax of `dense`: one that fills it, or all of them in brackets.
 pub(super) fn elements(data: &TensorData, shape: &[i64]) -> String {
     match_elements!(data, TensorData(elements) => nested(elements, shape, |element| element.get().shown()))
 }
@@ -83,7 +83,7 @@ fn nested<T>(elements: &[T], shape: &[i64], show: impl Fn(&T) -> String) -> Stri
     text
 }
 
-/// An element as `dense` takes it.
+/// An element in the syntax of `dense`.
 trait Shown {
     /// Its text.
     fn shown(self) -> String;
@@ -101,7 +101,7 @@ macro_rules! whole {
 
 macro_rules! floats {
     ($($float:ident $variant:ident;)*) => {$(
-        /// A number that is read back to the bit: MLIR reads decimals as `f64` and rounds that.
+        /// The text is read back to the same bits: MLIR reads decimals as `f64` and rounds the result.
         impl Shown for $float {
             fn shown(self) -> String {
                 if !self.is_finite() {
@@ -119,7 +119,7 @@ whole!(bool Bool;);
 element_types!(integers => whole!);
 element_types!(floats => floats!);
 
-/// MLIR asks for a point before an exponent.
+/// Adds the point that MLIR requires before an exponent.
 fn with_point(number: String) -> String {
     match number.split_once('e') {
         Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0e{exponent}"),
@@ -127,12 +127,12 @@ fn with_point(number: String) -> String {
     }
 }
 
-/// A number of an element type.
+/// The text of a number in an element type.
 pub(super) fn number(number: f64, dtype: DType) -> String {
     elements(&TensorData::splat(dtype, number), &[])
 }
 
-/// What changes no element that `combine` puts together with it.
+/// The text of a neutral element.
 pub(super) fn neutral(neutral: Neutral, dtype: DType) -> String {
     let (least, greatest) = match_dtype!(dtype, T {
         truths => (false.shown(), true.shown()),
@@ -147,7 +147,7 @@ pub(super) fn neutral(neutral: Neutral, dtype: DType) -> String {
     }
 }
 
-/// What follows the operands of a comparison: MLIR takes integers of `ui8` for signed ones else.
+/// The text after the operands of a comparison. Without it MLIR compares unsigned integers as signed ones.
 pub(super) fn comparison(dtype: DType) -> &'static str {
     match dtype.kind() {
         Kind::Unsigned => ", UNSIGNED",
@@ -155,10 +155,10 @@ pub(super) fn comparison(dtype: DType) -> &'static str {
     }
 }
 
-/// The operation that puts elements together. Of floats it may drop NaN, which the caller keeps.
+/// The operation that combines elements. It may drop NaN of floats; the caller has to keep it.
 ///
 /// # Panics
-/// If it is more than one operation, which that of no monoid is.
+/// If the function is lowered to more than one operation. No monoid has such a function.
 pub(super) fn operation(combine: Map) -> &'static str {
     match combine.row().hlo {
         Hlo::Operation(operation) | Hlo::ByType { integers: operation, .. } => operation,

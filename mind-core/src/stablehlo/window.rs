@@ -6,18 +6,18 @@ use super::{
 };
 use crate::ir::{Convolution, Window};
 
-/// A convolution as StableHLO has it.
+/// The parameters of a StableHLO convolution.
 struct Form {
-    /// Which axis is which, of both operands and the result.
+    /// The roles of the axes of both operands and the result.
     axes: &'static str,
     stride: [i64; 2],
-    /// Zeros before and after, of which a negative number takes away.
+    /// The zeros before and after each axis. A negative number removes elements.
     padding: [[i64; 2]; 2],
-    /// The distance of the elements of the first operand, and of the second.
+    /// The distance of the elements of the first operand, and of the second operand.
     dilation: [[i64; 2]; 2],
 }
 
-/// A convolution or a derivative of one.
+/// Lowers a convolution or a derivative of one.
 pub(super) fn lower(writer: &mut Writer, window: &Window, operands: [SsaValue; 2], to: Tensor) -> SsaValue {
     let [lhs, rhs] = operands;
     let shape = |value| writer.tensor(value).shape.clone();
@@ -99,11 +99,11 @@ impl Taps {
         }
     }
 
-    /// From the first to the last place of the window, both counted.
+    /// The extent from the first to the last position of the window, inclusive.
     fn span(&self, axis: usize) -> i64 {
         (self.result[axis] - 1) * self.strides[axis] + 1
     }
-    /// The zeros after the image that the last place of the window needs; below 0 where it ends before the image does.
+    /// The zeros that the last position of the window needs after the image; negative if it ends before the image does.
     fn needed_after(&self, axis: usize) -> i64 {
         (self.span(axis) - 1) + (self.window[axis] - self.image[axis]) - self.before[axis]
     }

@@ -1,4 +1,4 @@
-//! Lines of a function: an operation each, whose result has a number.
+//! Writes the lines of a function: one operation per line, with a numbered result.
 
 use std::{
     collections::BTreeSet,
@@ -12,17 +12,17 @@ use super::tensor::{Tensor, list};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SsaValue(usize);
 
-/// A function under way.
+/// A function that is being written.
 pub(super) struct Writer {
     lines: String,
     /// The number of lines that have results.
     count: usize,
-    /// Of all values, arguments first.
+    /// The types of all values, arguments first.
     tensors: Vec<Tensor>,
     /// The names of the values in the text.
     names: Vec<String>,
     arguments: usize,
-    /// Those that are a quotient once an engine has dropped what changes no number, as a product with 1.
+    /// The values that may be quotients once an engine has dropped operations without effect, such as a product with 1.
     quotients: BTreeSet<usize>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct OuterLines(String);
 /// The lines of a region.
 pub(super) struct Region(String);
 
-/// Operations that an engine drops where an operand is 0 or 1, or moves a division through.
+/// Operations that an engine drops if an operand is 0 or 1, or moves a division through.
 const TRANSPARENT: &[&str] = &[
     "stablehlo.add",
     "stablehlo.broadcast_in_dim",
@@ -54,7 +54,7 @@ const TRANSPARENT: &[&str] = &[
 ];
 
 impl Writer {
-    /// A function of these arguments.
+    /// A function with these arguments.
     pub(super) fn new(arguments: Vec<Tensor>) -> Self {
         let names = (0..arguments.len()).map(|argument| format!("%arg{argument}")).collect();
         Self {
@@ -78,37 +78,37 @@ impl Writer {
         &self.tensors[value.0]
     }
 
-    /// What the text calls a value.
+    /// The name of a value in the text.
     pub(super) fn name(&self, value: SsaValue) -> String {
         self.names[value.0].clone()
     }
 
-    /// Another value.
+    /// Adds a value.
     fn value(&mut self, to: Tensor, name: String) -> SsaValue {
         self.tensors.push(to);
         self.names.push(name);
         SsaValue(self.tensors.len() - 1)
     }
 
-    /// The number of the next line that has results.
+    /// Counts a line with results, and returns its number.
     fn number(&mut self) -> usize {
         self.count += 1;
         self.count - 1
     }
 
-    /// The lines so far.
+    /// The lines of the function.
     pub(super) fn into_lines(self) -> String {
         self.lines
     }
 
-    /// A line whose right side is this.
+    /// Writes a line with this right side.
     pub(super) fn line(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
         let number = self.number();
         self.write(format_args!("%{number} = {right}"));
         self.value(to, format!("%{number}"))
     }
 
-    /// A line with two results, of which the second is read.
+    /// Writes a line with two results, and returns the second.
     pub(super) fn second(&mut self, to: Tensor, right: fmt::Arguments<'_>) -> SsaValue {
         let number = self.number();
         self.write(format_args!("%{number}:2 = {right}"));
@@ -119,7 +119,7 @@ impl Writer {
         writeln!(self.lines, "    {line}").expect("writing to a string cannot fail");
     }
 
-    /// A loop that starts with these values; its regions are to be written, then [`Self::repeat`] gives its results.
+    /// Starts a loop with these values. Its regions are written next; then [`Self::repeat`] writes the loop.
     pub(super) fn start(&mut self, start: &[SsaValue]) -> Loop {
         let (number, tensors) = (self.number(), start.iter().map(|value| self.tensor(*value).clone()));
         let tensors: Vec<Tensor> = tensors.collect();
@@ -135,7 +135,7 @@ impl Writer {
         OuterLines(mem::take(&mut self.lines))
     }
 
-    /// Ends a region, which gives these values.
+    /// Ends a region that returns these values.
     pub(super) fn close(&mut self, outer: OuterLines, given: &[SsaValue]) -> Region {
         let types: Vec<_> = given.iter().map(|value| self.tensor(*value).to_string()).collect();
         let (names, types) = (self.names(given), types.join(", "));
@@ -144,7 +144,8 @@ impl Writer {
         Region(lines.lines().fold(String::new(), |text, line| text + "  " + line + "\n"))
     }
 
-    /// The results of a loop, which repeats `step` while `condition` is true. `step` gives the values of the next step.
+    /// Writes a loop that repeats `step` while `condition` is true, and returns its results. `step` returns the values
+    /// of the next step.
     pub(super) fn repeat(&mut self, of: Loop, condition: &Region, step: &Region) -> Vec<SsaValue> {
         let Loop { number, start, now } = of;
         let tensors: Vec<Tensor> = now.iter().map(|value| self.tensor(*value).clone()).collect();
@@ -201,17 +202,17 @@ impl Writer {
         result
     }
 
-    /// Whether an engine may find a quotient here.
+    /// Whether an engine may find a quotient in a value.
     pub(super) fn is_quotient(&self, value: SsaValue) -> bool {
         self.quotients.contains(&value.0)
     }
 
-    /// Notes that a value is a quotient.
+    /// Records that a value may be a quotient.
     pub(super) fn mark_quotient(&mut self, value: SsaValue) {
         self.quotients.insert(value.0);
     }
 
-    /// Notes that a result is a quotient where an operand is and the operation may be dropped.
+    /// Records that a result may be a quotient, if an operand may be one and the engine may drop the operation.
     pub(super) fn follow_quotient(&mut self, operation: &str, operands: &[SsaValue], result: SsaValue) {
         if TRANSPARENT.contains(&operation) && operands.iter().any(|operand| self.is_quotient(*operand)) {
             self.mark_quotient(result);
@@ -230,19 +231,19 @@ impl Writer {
         format!("({}) -> {to}", operands.join(", "))
     }
 
-    /// A constant, of the text of its elements.
+    /// A constant with this text of its elements.
     pub(super) fn constant(&mut self, elements: &str, to: Tensor) -> SsaValue {
         let line = format!("stablehlo.constant dense<{elements}> : {to}");
         self.line(to, format_args!("{line}"))
     }
 
-    /// Each element its place along an axis.
+    /// A tensor whose elements are their positions along an axis.
     pub(super) fn iota(&mut self, axis: usize, to: Tensor) -> SsaValue {
         let line = format!("stablehlo.iota dim = {axis} : {to}");
         self.line(to, format_args!("{line}"))
     }
 
-    /// The elements in order, in another shape.
+    /// Reshapes a value.
     pub(super) fn reshaped(&mut self, value: SsaValue, shape: &[i64]) -> SsaValue {
         if self.tensor(value).shape == shape {
             return value;
@@ -251,13 +252,13 @@ impl Writer {
         self.operation("stablehlo.reshape", &[value], format_args!(""), to)
     }
 
-    /// Broadcast: the axes of the value are the last ones of the shape.
+    /// Broadcasts a value whose axes are the last axes of the shape.
     pub(super) fn broadcast(&mut self, value: SsaValue, shape: &[i64]) -> SsaValue {
         let axes = shape.len() - self.tensor(value).rank()..shape.len();
         self.broadcast_along(value, axes, shape)
     }
 
-    /// Broadcast, where the axes of the value are these of the shape.
+    /// Broadcasts a value whose axes are these axes of the shape.
     pub(super) fn broadcast_along(
         &mut self,
         value: SsaValue,
@@ -273,7 +274,7 @@ impl Writer {
     }
 }
 
-/// The region that puts two elements together by an operation.
+/// The region that combines two elements by an operation.
 pub(super) fn fold(operation: &str, element: &Tensor) -> String {
     format!(
         "({{\n    ^bb0(%lhs: {element}, %rhs: {element}):\n      %both = {operation} %lhs, %rhs : {element}\n      \

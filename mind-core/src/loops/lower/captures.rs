@@ -1,4 +1,4 @@
-//! What loops capture.
+//! The captures of loops.
 
 use crate::{
     dim::Dim,
@@ -10,18 +10,18 @@ use crate::{
 
 use super::{buffer, chains, operands, targets, writer::Writer};
 
-/// What loops capture.
+/// The captures of loops.
 pub(super) struct Captures {
     pub(super) all: Vec<Capture>,
-    /// For each load.
+    /// The variable of each load.
     pub(super) loads: Vec<Var>,
-    /// Each single number that a step before computed, or the caller gave.
+    /// The captured scalars: element counts, and numbers that an earlier step computed or the caller gave.
     scalars: Vec<(Scalar, Var)>,
-    /// Each buffer that is written.
+    /// The variable of each buffer that is written.
     targets: Vec<(BufferId, Var)>,
-    /// For each sum in memory that is gathered in scratch memory, its chain and what it lost.
+    /// The chain and the rounding error of each sum that is accumulated in scratch memory.
     scratch: Vec<(BufferId, [Var; 2])>,
-    /// The axis along which the loops are cut, and how many steps of it there are.
+    /// The axis along which the loops are cut, and the number of steps that they process.
     pub(super) cut: Option<(usize, Var)>,
 }
 
@@ -52,7 +52,7 @@ impl Captures {
         self.all.push(Capture { var, source, stride });
     }
 
-    /// What is written is known before what is read, which may lie there.
+    /// Targets are named before loads, since a load may share the memory of a target.
     fn name_targets(&mut self, plan: &Plan, nest: &Nest, out: &mut Writer) {
         for view in targets(nest) {
             let buffer = buffer(view);
@@ -110,7 +110,8 @@ impl Captures {
         }
     }
 
-    /// What chains of sums in memory, and what these lost, are gathered in: as much as the sums, lying likewise.
+    /// Captures the scratch memory for chains and rounding errors of sums in memory. It has the size and layout of the
+    /// sums.
     fn scratch(&mut self, plan: &Plan, nest: &Nest, cut: Option<&Cut>, out: &mut Writer) {
         for sum in chains::in_scratch(nest, cut.map(|cut| cut.axis)) {
             let of = buffer(sum.view);
@@ -124,7 +125,7 @@ impl Captures {
         }
     }
 
-    /// What a product's kernel says of a block of sums is captured too, and what is written is cut along rows.
+    /// Also captures the properties of a block of sums that a product's kernel passes, and cuts the targets along rows.
     pub(super) fn of_block(&mut self, finish: &Finish, dtype: DType, out: &mut Writer) -> [Var; 7] {
         use OfBlock::{Column, Columns, First, Row, Rows, Stride, Sums};
 
@@ -151,48 +152,48 @@ impl Captures {
         })
     }
 
-    /// The chain of a sum and what it lost, which are in scratch memory.
+    /// The chain and the rounding error of a sum in scratch memory.
     pub(super) fn scratch_of(&self, view: &View) -> [Var; 2] {
         let scratch = self.scratch.iter().find(|(known, _)| *known == buffer(view));
         scratch.expect("scratch memory was taken for it").1
     }
 
-    /// How many steps there are of an axis, if the loops are cut along it.
+    /// The number of steps to process of an axis, if the loops are cut along it.
     pub(super) fn steps(&self, axis: usize) -> Option<Var> {
         self.cut.filter(|(cut, _)| *cut == axis).map(|(_, steps)| steps)
     }
 
-    /// A single number that is captured.
+    /// The variable of a captured scalar.
     pub(super) fn scalar(&self, scalar: &Scalar) -> Option<Var> {
         self.scalars.iter().find(|(known, _)| known == scalar).map(|(_, var)| *var)
     }
 
-    /// What is written.
+    /// The variable of a target.
     pub(super) fn target(&self, view: &View) -> Var {
         let target = self.targets.iter().find(|(known, _)| *known == buffer(view));
         target.expect("every target is captured").1
     }
 }
 
-/// Elements of a buffer.
+/// A variable for the elements of a buffer.
 fn elements(plan: &Plan, buffer: BufferId, out: &mut Writer) -> Var {
     let Buffer { value, ty, .. } = &plan.buffers[buffer.0];
     out.variable(Some(*value), "", Holds::Borrowed(ty.dtype))
 }
 
-/// So many elements are between one step of the axis along which loops are cut and the next.
+/// The stride, in elements, between steps of the axis along which the loops are cut.
 fn stride(view: &View, cut: Option<&Cut>) -> Dim {
     cut.map_or(Dim::ZERO, |cut| view.strides[cut.axis].clone())
 }
 
-/// Whether what is read lies where something is written.
+/// Whether a buffer that is read lies in the memory of one that is written.
 fn is_written(plan: &Plan, written: BufferId, read: BufferId) -> bool {
     let [written, read] = [written, read].map(|buffer| &plan.buffers[buffer.0]);
     let is_constant = matches!(written.place, Location::Constant(_));
     !is_constant && written.place == read.place && written.ty.dtype == read.ty.dtype
 }
 
-/// Whether two buffers that are read are the same.
+/// Whether two buffers that are read are the same memory.
 fn is_same(plan: &Plan, a: BufferId, b: BufferId) -> bool {
     let place = |buffer: BufferId| &plan.buffers[buffer.0].place;
     a == b || (!matches!(place(a), Location::Arena { .. }) && place(a) == place(b))

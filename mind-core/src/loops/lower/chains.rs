@@ -1,7 +1,8 @@
-//! Chains: how many numbers a sum adds one after the other.
+//! Chains: the numbers that a sum adds one after the other.
 //!
-//! The run time's sums add chains of at most [`CHAIN`] numbers and settle each, which is what bounds their error. Sums in
-//! nests do the same: one of the loops that add to a sum goes over chains, and after each its sums are settled.
+//! The sums of the run time add chains of at most [`CHAIN`] numbers and settle each chain, which bounds their error.
+//! Sums in nests do the same: one of the loops that add to a sum is split into chains, and the sum is settled after
+//! each chain.
 
 use mind_shape::loops::CHAIN;
 
@@ -12,22 +13,23 @@ use crate::{
 
 use super::{Along, cut::separable};
 
-/// So many sums, known ahead, are gathered in an array, which is in registers if it is short enough. In memory, each row would
-/// wait for the one before to be stored.
+/// At most this many sums, known ahead, are accumulated in an array, which is in registers if it is short enough. In
+/// memory, each row would wait for the stores of the row before.
 const SHORT: usize = 256;
 
-/// Where the chains of a sum end.
+/// The split of a loop into the chains of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chain {
-    /// The loop that is gone through in chains. That of the innermost axis counts blocks of lanes.
+    /// The axis of the loop that is split into chains. The loop of the innermost axis counts blocks of lanes.
     pub(super) axis: usize,
-    /// The most turns of it in a chain.
+    /// The most iterations of the loop in a chain.
     pub(super) turns: usize,
 }
 
 impl Chain {
-    /// The chains, of so many numbers at most, of a sum that is added to in each turn of these loops, outermost first, given
-    /// with their turns where these are known; nothing if all turns are one chain.
+    /// The chains, of `most` numbers at most, of a sum that each iteration of some loops adds to. `loops` holds the
+    /// axis of each loop, outermost first, and the number of its iterations if known. `None` if all iterations are one
+    /// chain.
     pub(super) fn of(
         most: usize,
         loops: impl DoubleEndedIterator<Item = (usize, Option<usize>)>,
@@ -48,25 +50,25 @@ impl Chain {
 pub(super) struct MemoryFold<'n> {
     pub(super) fold: &'n Fold,
     pub(super) view: &'n View,
-    /// The loops from this one on add up all of it.
+    /// The loops from this one on add up the whole sum.
     pub(super) depth: usize,
     pub(super) chain: Option<Chain>,
-    /// Where it is gathered.
+    /// The place where it is accumulated.
     pub(super) place: PartialSums,
 }
 
-/// Where chains are added up, and what sums lost to rounding is kept.
+/// The place where chains are accumulated, and where the rounding errors of sums are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PartialSums {
-    /// Where the sum goes: there is one chain.
+    /// In the target of the sum, since there is one chain.
     Target,
-    /// In arrays of so many.
+    /// In arrays of this length.
     Arrays(usize),
-    /// In scratch memory, as much for each as the sum has.
+    /// In scratch memory, of the size of the sum for each.
     Scratch,
 }
 
-/// The folds of a nest in memory, in the order of its folds. `cut` is the axis of which loops see a part.
+/// The folds of a nest in memory, in the order of its folds. The loops process a part of the axis `cut`.
 pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemoryFold<'_>> {
     let sums = nest.folds().filter_map(|fold| {
         let Target::Memory(view) = &fold.target else { return None };
@@ -84,7 +86,7 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemoryFold<'_>> 
     sums.collect()
 }
 
-/// Whether a sum is one of rows of a matrix, as they are in memory, and all that its nest does.
+/// Whether a nest only sums the rows of a matrix, whose elements are contiguous.
 pub(super) fn is_sum_of_rows(nest: &Nest, fold: &Fold, view: &View) -> bool {
     let ([pass], [_, _], Operand::Load(load)) = (&nest.passes[..], &nest.extents[..], &fold.operand) else {
         return false;
@@ -96,12 +98,12 @@ pub(super) fn is_sum_of_rows(nest: &Nest, fold: &Fold, view: &View) -> bool {
     nest.row_axes == 1 && is_alone && is_sum && !few && follows(&nest.loads[*load]) && follows(view)
 }
 
-/// Those that are gathered in scratch memory.
+/// The folds that are accumulated in scratch memory.
 pub(super) fn in_scratch(nest: &Nest, cut: Option<usize>) -> impl Iterator<Item = MemoryFold<'_>> {
     in_memory(nest, cut).into_iter().filter(|sum| sum.place == PartialSums::Scratch)
 }
 
-/// The turns of the loop over an axis, if they are known.
+/// The iterations of the loop over an axis, if known.
 pub(super) fn turns(nest: &Nest, cut: Option<usize>, axis: usize) -> Option<usize> {
     if cut == Some(axis) {
         return None;
@@ -117,7 +119,7 @@ fn depth(nest: &Nest, view: &View) -> usize {
     (0..=kept).rev().find(is_whole).expect("everything is a whole")
 }
 
-/// The number of sums that the loops from `depth` on gather, if they are a row and few.
+/// The number of sums that the loops from `depth` on accumulate, if they are a row and few.
 fn few(nest: &Nest, cut: Option<usize>, view: &View, depth: usize) -> Option<usize> {
     let inner = nest.extents.len() - 1;
     let is_row = inner == nest.row_axes

@@ -1,8 +1,8 @@
-//! Sums of few columns, over a matrix as one row.
+//! Sums of few columns, with the matrix as one row.
 //!
-//! A row of few elements is a part of a register, and each row would wait for the sums of the one before. So the matrix is
-//! gone through as one long row, in blocks of several rows, and each element of a block has a lane of its own: row `i` of
-//! a column goes to lane `i % rows`. In the end the lanes of a column are added up as a tree.
+//! A row of few elements fills a part of a register, and each row would wait for the sums of the row before. The matrix
+//! is therefore processed as one long row, in blocks of several rows. Each element of a block has a separate lane: row
+//! `i` of a column goes to lane `i % rows`. In the end the lanes of a column are added up as a tree.
 
 use mind_shape::loops::chain_in;
 
@@ -22,8 +22,8 @@ use super::{
     writer::Writer,
 };
 
-/// The sums of few columns, and what is stored of the elements of the same matrix, if that is all that a nest does; else
-/// what was there comes back.
+/// Lowers a nest that only sums few columns, and stores elements of the same matrix. Returns `out` unchanged as the
+/// error if the nest does anything else.
 pub(super) fn lower(plan: &Plan, nest: &Nest, captures: &Captures, out: Writer) -> Result<Writer, Writer> {
     let Some((flat, lanes, columns)) = flat_of_few(plan, nest, captures) else { return Err(out) };
     let mut lowering = Lowering::new(plan, &flat, captures, Frame::Nest, out);
@@ -47,7 +47,7 @@ pub(super) fn lower(plan: &Plan, nest: &Nest, captures: &Captures, out: Writer) 
     Ok(lowering.out)
 }
 
-/// The nest as one row, its lanes and its columns, if it does nothing but sum few columns.
+/// The nest as one row, and its numbers of lanes and columns, if it only sums few columns.
 fn flat_of_few(plan: &Plan, nest: &Nest, captures: &Captures) -> Option<(Nest, usize, usize)> {
     let ([pass], [_, columns]) = (&nest.passes[..], &nest.extents[..]) else { return None };
     let is_little = known(&nest.extents).is_some_and(|elements| elements <= WORTH_DISPATCHING);
@@ -64,7 +64,7 @@ fn flat_of_few(plan: &Plan, nest: &Nest, captures: &Captures) -> Option<(Nest, u
     Some((flat(plan, nest, pass)?, rows * columns, columns))
 }
 
-/// The nest over all elements as one row, whose sums are numbers; nothing if the elements do not follow each other.
+/// The nest over all elements as one row, whose sums are numbers; `None` if the elements are not contiguous.
 fn flat(plan: &Plan, nest: &Nest, pass: &Pass) -> Option<Nest> {
     let len = nest.extents[0].mul(&nest.extents[1]).ok()?;
     let flat = |view: &View| flat_view(view, &nest.extents[1], std::slice::from_ref(&len));

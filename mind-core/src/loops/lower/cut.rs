@@ -11,7 +11,7 @@ use crate::{
 use super::{known, targets};
 
 impl Cut {
-    /// Nothing if the nest cannot be cut, or is known to be too small.
+    /// The cut of a nest; `None` if the nest cannot be cut, or is known to be too small.
     pub(super) fn of(nest: &Nest) -> Option<Self> {
         let cost = cost(nest);
         // The run time would not cut it either.
@@ -34,9 +34,9 @@ impl Cut {
     }
 }
 
-/// Whether parts of an axis write to different memory, and need nothing of each other.
+/// Whether parts of an axis write to different memory, and do not depend on each other.
 fn can_be_cut(nest: &Nest, axis: usize) -> bool {
-    // Elements of one buffer are always at the same place of a step.
+    // All views of one buffer have the same stride along the axis.
     let alike = |view: &View| {
         let same = nest.loads.iter().chain(targets(nest)).filter(|other| other.buffer() == view.buffer());
         same.into_iter().all(|other| other.strides[axis] == view.strides[axis])
@@ -55,7 +55,8 @@ fn has_totals(nest: &Nest) -> bool {
     nest.folds().any(|fold| matches!(fold.target, Target::Total(_)))
 }
 
-/// Whether the elements of a target that belong to one step of an axis come before those of the next, and fill its memory.
+/// Whether the elements of a target that belong to one step of an axis precede those of the next step, and the first
+/// step begins the memory.
 pub(super) fn separable(view: &View, nest: &Nest, axis: usize) -> bool {
     let stride = &view.strides[axis];
     let mut inner = view.strides.iter().zip(&nest.extents).skip(axis + 1);
@@ -64,7 +65,7 @@ pub(super) fn separable(view: &View, nest: &Nest, axis: usize) -> bool {
         && inner.all(|(inner, extent)| inner.mul(extent).is_ok_and(|reach| reach.at_most(stride)))
 }
 
-/// What an element costs, in additions; numbers of rows are left out.
+/// The cost of an element in additions. Numbers of rows are left out.
 fn cost(nest: &Nest) -> usize {
     let nodes = nest.passes.iter().flat_map(|pass| &pass.elements);
     let computed = nodes.map(|node| node.op.row().cost.additions());

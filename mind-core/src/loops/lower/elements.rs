@@ -1,4 +1,4 @@
-//! One pass over the elements of a row.
+//! Lowers one pass over the elements of a row.
 
 use crate::{
     dim::Dim,
@@ -14,40 +14,40 @@ use super::{
     rows::{Frame, Gathered, Lowering},
 };
 
-/// Elements of a row that are handled at once where its length is not known: a register of the highest level.
+/// The elements of a row that are processed at once if its length is not known: a register of the highest SIMD level.
 const fn register(dtype: DType) -> usize {
     64 / dtype.bytes()
 }
 
-/// Elements of a block where no sum decides it: two registers, so that one `exp` hides the latency of another.
+/// The elements of a block if no sum decides it: two registers, so that one `exp` hides the latency of another.
 const PLAIN: usize = 32;
 
-/// The shortest block whose loop LLVM does not unroll before it vectorises loops. It unrolls a block of 8, and its SLP pass then
-/// vectorises the copies of `exp` but not those of `tanh` and `atan`, which take twice as long.
+/// The shortest block whose loop LLVM does not unroll before it vectorises loops. It unrolls a block of 8. Its SLP pass
+/// then vectorises the copies of `exp`, but not those of `tanh` and `atan`, which then take twice as long.
 const LOOPED: usize = 16;
 
-/// So few elements, known ahead, are computed one by one as fast as in a block.
+/// At most this many elements, known ahead, are computed one by one as fast as in a block.
 const ONE_BY_ONE: usize = 3;
 
 /// The variables of one pass.
 #[derive(Clone)]
 pub(super) struct Variables {
-    /// For each load whether the pass reads it.
+    /// For each load, whether the pass reads it.
     reads: Vec<bool>,
-    /// For each load a row, or a number; what lies where something is written has the row of that.
+    /// For each load, its row or its number. A load that shares the memory of a target has the row of the target.
     loads: Vec<Option<Var>>,
-    /// For each buffer that the pass writes along the row, the row.
+    /// The buffers that the pass writes along the row, and the row of each.
     targets: Vec<(View, Option<Var>)>,
-    /// For each sum of short rows, the row in the array of what is summed.
+    /// For each sum of short rows, the row in the array of its operands.
     pub(super) values: Vec<Var>,
     /// The row of a product's sums.
     sums: Option<Var>,
-    /// Where a block begins.
+    /// The start of a block.
     pub(super) start: Option<Var>,
 }
 
 impl Variables {
-    /// The same with other variables in the place of some.
+    /// Replaces variables. Each pair holds the old and the new variable.
     fn with(&self, pairs: &[(Var, Var)]) -> Self {
         let new = |var: Var| pairs.iter().find(|(old, _)| *old == var).map_or(var, |(_, new)| *new);
         let mut all = self.clone();
@@ -58,7 +58,7 @@ impl Variables {
 }
 
 impl Lowering<'_> {
-    /// What a pass reads and writes.
+    /// The variables of the memory that a pass reads and writes.
     pub(super) fn variables(&self, pass: &Pass) -> Variables {
         let mut reads = vec![false; self.nest.loads.len()];
         pass.for_each_operand(|operand| {
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         Variables { reads, loads, targets, values: Vec::new(), sums: self.sums, start: None }
     }
 
-    /// The loads that a pass reads elsewhere than where it writes.
+    /// The loads that a pass reads and that do not share memory with its targets.
     fn read_apart<'v>(&'v self, variables: &'v Variables) -> impl Iterator<Item = usize> + 'v {
         let is_target = |load: &usize| {
             let mut targets = variables.targets.iter();
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         (0..self.nest.loads.len()).filter(move |load| variables.reads[*load] && !is_target(load))
     }
 
-    /// Loads that stand still along the elements are read once a row.
+    /// Reads the loads that are constant along the elements, once per row.
     pub(super) fn still_loads(&mut self, variables: &mut Variables) {
         for load in self.read_apart(variables).collect::<Vec<_>>() {
             let view = &self.nest.loads[load];
@@ -125,8 +125,8 @@ impl Lowering<'_> {
             Frame::Block(_) => pass.stores.iter().map(|store| register(self.dtype(&store.target))).max(),
             Frame::Rows(_) => None,
         };
-        // Functions that are shorter in range are long all the same. Where one register is computed at a time, their constants
-        // are read once and need no registers.
+        // Functions with a faster form for operands in range are still long. If one register is computed at a time,
+        // their constants are read once and need no registers.
         let ranged = pass.elements.iter().filter(|node| node.op.row().range.is_some());
         let plain = ranged.map(|node| register(node.dtype)).max().unwrap_or(PLAIN);
         let is_short = self.inner_known().is_some_and(|len| len <= plain);
@@ -148,7 +148,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The part of each captured slice that one run along the innermost axis goes over.
+    /// Borrows the part of each captured slice that one run along the innermost axis accesses.
     fn slices(&mut self, variables: &mut Variables) {
         let (inner, len) = (self.rank() - 1, self.inner_len());
         let run = |along: Along| matches!(along, Along::Consecutive).then(|| len.clone());
@@ -190,11 +190,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// Blocks as wide as the lanes of sums, and what is left.
+    /// Processes blocks as wide as the lanes of sums, and the rest.
     fn blocks(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>], width: usize) {
         let (len, known) = (self.inner_len(), self.inner_known());
         if known.is_some_and(|len| len <= width) {
-            // Else rows may be put together, by gathers and scatters.
+            // Otherwise LLVM may combine rows, by gathers and scatters.
             self.out.push(Statement::OneByOne);
             match known != Some(width) && self.is_padded(pass, variables, width) {
                 true => self.padded(pass, variables, sums, width, &len),
@@ -214,8 +214,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether a product's store begins with blocks of [`LOOPED`] elements, before those of `width`. Functions with a range do
-    /// not: each block reads their constants again, and more elements have to be in range.
+    /// Whether a product's store begins with blocks of [`LOOPED`] elements, before blocks of `width`. This excludes
+    /// functions with range checks: each block reads their constants again, and more elements would have to be in
+    /// range.
     fn has_long_blocks(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
         matches!(self.frame, Frame::Block(_))
             && width < LOOPED
@@ -223,7 +224,7 @@ impl Lowering<'_> {
             && pass.elements.iter().all(|node| node.op.row().range.is_none())
     }
 
-    /// The whole blocks of `len` elements. The variables returned are the rest of each row.
+    /// Processes the whole blocks of `len` elements. Returns the variables of the rest of each row.
     fn whole_blocks(
         &mut self,
         pass: &Pass,
@@ -261,8 +262,8 @@ impl Lowering<'_> {
             pairs.push((*row, var));
             let statement = match written {
                 false => Statement::Chunk { var, of: *of, index },
-                // Written as a whole, since LLVM does not know that it is elsewhere than what is read: rustc inlines before
-                // it says so.
+                // The block is written as a whole. LLVM does not know that it does not overlap the memory that is read,
+                // since rustc inlines before it emits that fact.
                 true => {
                     let home = self.out.derived(*row, "to", Holds::Array(dtype, width));
                     back.push(Statement::PutBack { home, from: var });
@@ -278,7 +279,8 @@ impl Lowering<'_> {
         variables.with(&rests)
     }
 
-    /// What is left of a row after its whole blocks of `width` elements. Of known length it is a block of a narrower register.
+    /// Processes the rest of a row after its whole blocks of `width` elements. A rest of known length is a block of a
+    /// narrower register.
     fn rest(&mut self, pass: &Pass, variables: &Variables, sums: &[Option<LaneFold>], width: usize) {
         let (len, known) = (self.inner_len(), self.inner_known());
         let start = self.out.size("start", len.clone().over(width).times(Size::known(width)));
@@ -293,7 +295,7 @@ impl Lowering<'_> {
             let rest = self.out.derived(sum.sums, "rest", holds);
             let is_chain = |chains: &Chains| chains.end.axis == inner && sum.last.is_none();
             match sum.chains.filter(is_chain) {
-                // It is a chain of its own.
+                // The rest is a separate chain.
                 Some(chains) => {
                     self.array(rest, sum.of);
                     let [sums, lost, chain] = [sum.sums, chains.lost, rest].map(Part::whole);
@@ -325,8 +327,9 @@ impl Lowering<'_> {
         back.into_iter().for_each(|statement| self.out.push(statement));
     }
 
-    /// Whether what is left of a row after its whole blocks is computed as one more block, filled up with its last element: that is
-    /// one vector or two where `exp` and `ln`, of some twenty instructions each, would be computed number by number.
+    /// Whether the rest of a row after its whole blocks is computed as one more block, filled up with its last element.
+    /// This takes one or two vectors, where `exp` and `ln`, of some twenty instructions each, would be computed number
+    /// by number.
     fn is_padded(&self, pass: &Pass, variables: &Variables, width: usize) -> bool {
         let is_little = self
             .inner_known()
@@ -335,11 +338,11 @@ impl Lowering<'_> {
         !is_little && pass.elements.iter().any(is_slow) && self.can_be_padded(pass, variables)
     }
 
-    /// Whether more may be computed of a row than there is.
+    /// Whether elements beyond the end of a row may be computed.
     fn can_be_padded(&self, pass: &Pass, variables: &Variables) -> bool {
         let inner = self.rank() - 1;
         let mut targets = variables.targets.iter();
-        // The quotient of two integers that nobody asked for may be one by 0.
+        // An unneeded quotient of two integers may divide by 0.
         pass.elements.iter().all(|node| node.dtype.is_float())
             && !self.reads_strided(variables)
             && targets.all(|(view, _)| matches!(Along::of(view, inner), Along::Consecutive))
@@ -352,7 +355,7 @@ impl Lowering<'_> {
         views.any(|view| matches!(Along::of(view, inner), Along::Strided))
     }
 
-    /// The `len` elements of rows that are no whole block, as a block of which only so many count.
+    /// Processes `len` elements of rows, fewer than a block, as a block of which only the first `len` elements count.
     fn padded(
         &mut self,
         pass: &Pass,
@@ -375,7 +378,7 @@ impl Lowering<'_> {
         back.into_iter().for_each(|statement| self.out.push(statement));
     }
 
-    /// The rows whose elements follow each other, and whether they are written.
+    /// The rows of contiguous elements, and whether they are written.
     fn consecutive(&self, variables: &Variables) -> Vec<(Var, bool)> {
         let inner = self.rank() - 1;
         let follows = |view: &View| matches!(Along::of(view, inner), Along::Consecutive);
@@ -390,7 +393,7 @@ impl Lowering<'_> {
         rows
     }
 
-    /// Everything that happens at each of so many elements, of which only the first `counted` may count.
+    /// Writes a loop over `count` elements. If `counted` is given, only that many elements count.
     fn each(
         &mut self,
         pass: &Pass,
@@ -427,7 +430,7 @@ impl Lowering<'_> {
             self.out.push(Statement::Number(var, value));
             nodes.push(var);
         }
-        // An operand may be the element that a store replaces.
+        // Operands are read first, since an operand may be the element that a store replaces.
         let operands = pass.stores.iter().map(|store| &store.operand);
         let operands = operands.chain(pass.folds.iter().map(|fold| &fold.operand));
         let mut values = Vec::new();
@@ -468,7 +471,7 @@ impl Lowering<'_> {
         self.place(row, view, variables, Some(at))
     }
 
-    /// What an operand is at an index of the row, or once a row.
+    /// The value of an operand at an index of the row, or once per row.
     pub(super) fn operand(
         &self,
         operand: &Operand,
@@ -494,7 +497,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The row of a load; what lies where something is written has the row of that.
+    /// The row of a load. A load that shares the memory of a target has the row of the target.
     fn row(&self, load: usize, variables: &Variables) -> Var {
         let read = self.captures.loads[load];
         let written = variables.targets.iter().find(|(view, _)| self.captures.target(view) == read);
@@ -502,7 +505,7 @@ impl Lowering<'_> {
         row.expect("a pass names what it reads before")
     }
 
-    /// The element of a row; a row that stands still has one.
+    /// The element of a row. A constant row has one element.
     fn place(&self, of: Var, view: &View, variables: &Variables, at: Option<&Size>) -> ElementRef {
         let inner = self.rank() - 1;
         let at = || at.expect("what moves along the elements is read at one").clone();
@@ -524,5 +527,5 @@ fn reads_numbers(pass: &Pass) -> bool {
     operands.any(|operand| matches!(operand, Operand::Number(_)))
 }
 
-/// What an array begins with that is written before it is read.
+/// The initial content of an array that is written before it is read.
 pub(super) const BLANK: Neutral = Neutral::Zero;

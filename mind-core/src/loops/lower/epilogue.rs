@@ -1,4 +1,4 @@
-//! What becomes of the elements of products and convolutions, as loops over blocks of sums while these are in cache.
+//! Epilogues of products and convolutions: loops over blocks of sums while these are in cache.
 
 use crate::{
     dim::Dim,
@@ -14,13 +14,13 @@ use super::{
     writer::Writer,
 };
 
-/// Up to so many multiplications of known extents, each at most 16, a product is computed where it stands.
+/// A product of at most this many multiplications, whose extents are known and at most 16 each, is computed inline.
 const TINY: i64 = 256;
 
-/// How a product is computed, and what becomes of it.
+/// The lowered form of a product.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Product {
-    /// Where it stands, row by row.
+    /// Inline, row by row.
     Tiny(Whole),
     /// By a kernel.
     Kernel(Epilogue),
@@ -29,37 +29,37 @@ pub enum Product {
 /// Loops over the rows of a small product.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Whole {
-    /// The loops; [`Statement::ProductRow`] is a row of it.
+    /// The loops. [`Statement::ProductRow`] computes a row of the product.
     pub loops: Loops,
     /// The element type.
     pub dtype: DType,
 }
 
-/// What becomes of the sums that a kernel gives.
+/// The use of the sums that a kernel computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Epilogue {
-    /// They are stored as they are.
+    /// The sums are stored unchanged.
     Stored(BufferId),
-    /// What loops over a block of them do.
+    /// Loops run over each block of sums.
     Finished(Finished),
 }
 
 /// Loops over a block of the sums of a product.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// The loops, which capture [what is known of a block](crate::loops::OfBlock).
+    /// The loops, which capture [the properties of a block](crate::loops::OfBlock).
     pub loops: Loops,
-    /// Where the elements go: where they are added to what is there, if they are.
+    /// The destination of the elements. It is the target that is also read, if there is one.
     pub destination: Var,
-    /// From one row of that to the next.
+    /// The stride between rows of the destination.
     pub stride: Dim,
-    /// The element type of what is stored.
+    /// The element type of the stored elements.
     pub dtype: DType,
-    /// Whether a block of whole rows may be given as one row.
+    /// Whether a block of whole rows may be passed as one row.
     pub joins_rows: bool,
 }
 
-/// How a product is computed, and what becomes of its elements.
+/// Lowers a product.
 pub fn product(plan: &Plan, product: &MatMul) -> Product {
     match is_tiny(product) {
         true => Product::Tiny(whole(plan, &product.finish)),
@@ -67,7 +67,7 @@ pub fn product(plan: &Plan, product: &MatMul) -> Product {
     }
 }
 
-/// What becomes of the sums that a kernel gives.
+/// Lowers the use of the sums that a kernel computes.
 pub fn epilogue(plan: &Plan, finish: &Finish) -> Epilogue {
     if let Some(buffer) = stored(plan, finish) {
         return Epilogue::Stored(buffer);
@@ -104,7 +104,7 @@ fn joins_rows(finish: &Finish) -> bool {
     targets.chain(&finish.loads).all(|view| view.strides == expected || is_still(view))
 }
 
-/// Where the sums go, if they are stored as they are and nothing else becomes of them.
+/// The destination of the sums, if they are stored unchanged and not used otherwise.
 fn stored(plan: &Plan, finish: &Finish) -> Option<BufferId> {
     let [store] = &finish.stores[..] else { return None };
     let buffer = store.target.buffer()?;
@@ -113,7 +113,7 @@ fn stored(plan: &Plan, finish: &Finish) -> Option<BufferId> {
     (whole && finish.nodes.is_empty() && store.operand == Operand::Product).then_some(buffer)
 }
 
-/// Whether a product is so small that it is computed where it stands.
+/// Whether a product is so small that it is computed inline.
 pub fn is_tiny(product: &MatMul) -> bool {
     let small = |extent: &Dim| extent.as_literal().filter(|extent| *extent <= 16);
     let count = product.extents.iter().try_fold(1, |count, extent| Some(count * small(extent)?));
@@ -134,11 +134,11 @@ fn whole(plan: &Plan, finish: &Finish) -> Whole {
     lowering.out.push(Statement::ProductRow { var: sums, row: index.into() });
     lowering.sums = Some(sums);
     let out = finished(lowering);
-    // It is not dispatched, so no level says how to multiply and add.
+    // The loops are not dispatched, so no SIMD level says how to multiply and add.
     Whole { loops: loops(captures, out, false), dtype }
 }
 
-/// What becomes of a row of sums, whose loop is open: the nest has one pass of stores.
+/// Lowers the pass over a row of sums, whose loop is open. The nest has one pass, of stores.
 fn finished(mut lowering: Lowering<'_>) -> Writer {
     let nest = lowering.nest;
     for pass in &nest.passes {
@@ -152,12 +152,12 @@ fn finished(mut lowering: Lowering<'_>) -> Writer {
 
 fn loops(captures: Captures, out: Writer, tells_how: bool) -> Loops {
     let (variables, body) = out.finish();
-    // A kernel runs them, at the level that it runs at.
+    // A kernel runs the loops at its SIMD level.
     let run = Run::Here;
     Loops { captures: captures.all, variables, body, totals: Vec::new(), run, tells_how }
 }
 
-/// A finish as a nest of one pass, whose rows are those of the product.
+/// Converts a finish to a nest of one pass, whose rows are those of the product.
 fn nest(finish: &Finish) -> Nest {
     Nest {
         extents: finish.extents.to_vec(),

@@ -1,4 +1,4 @@
-//! What folds are gathered in: lanes, arrays or scratch memory, sums chain by chain, which are settled.
+//! Accumulates folds in lanes, arrays or scratch memory. Sums are accumulated in chains, which are settled.
 
 use std::ops::Range;
 
@@ -17,16 +17,16 @@ use super::{
     rows::{Element, Gathered, Lowering},
 };
 
-/// A fold in an array of lanes; that of numbers of rows has one.
+/// A fold in an array of lanes. A fold of numbers of rows has one lane.
 #[derive(Clone)]
 pub(super) struct LaneFold {
     pub(super) sums: Var,
     pub(super) lanes: usize,
     pub(super) of: Element,
-    /// If there is more than one chain, where they end, and what each is gathered in.
+    /// The chains and their variables, if there is more than one chain.
     pub(super) chains: Option<Chains>,
-    /// If the loop of which it has chains is the only one that adds to it, the chain before the one under way: it is settled
-    /// when there is a next, and the last one takes what is left after whole blocks.
+    /// The chain before the current one, if the loop that is split into chains is the only one that adds to the fold.
+    /// It is settled when the next chain begins. The last chain also takes the elements after the whole blocks.
     pub(super) last: Option<Var>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// The rows of a matrix, summed by the run time, several at a time.
+    /// Sums the rows of a matrix in the run time, several at a time.
     pub(super) fn sum_columns(&mut self) {
         let (sum, Gathered { chain, lost }) = self.memory[0];
         let lost = lost.expect("chains in scratch memory lose something");
@@ -73,7 +73,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Declares a fold along the axes from one on, of blocks of lanes along the last.
+    /// Declares a fold along the axes from `first` on, in blocks of lanes along the last axis.
     pub(super) fn fold_in_lanes(
         &mut self,
         value: Option<ValueId>,
@@ -84,7 +84,7 @@ impl<'a> Lowering<'a> {
         self.fold(value, of, lanes, chain_in(lanes), first..self.rank())
     }
 
-    /// Declares a fold that is added to in each turn of the loops over some axes.
+    /// Declares a fold that each iteration of the loops over some axes adds to.
     pub(super) fn fold(
         &mut self,
         value: Option<ValueId>,
@@ -116,22 +116,22 @@ impl<'a> Lowering<'a> {
         LaneFold { sums, lanes, of, chains, last }
     }
 
-    /// Declares an array that holds what changes nothing.
+    /// Declares an array filled with the neutral element.
     pub(super) fn array(&mut self, var: Var, of: Element) {
         self.out.push(Statement::Array(var, of.monoid.neutral));
     }
 
-    /// The lanes of the folds of a pass along the row, which have equally many: those of the narrowest type. Lanes without
-    /// elements change nothing: fewer of them give the same bits.
+    /// The number of lanes of the folds of a pass along the row. All folds have as many lanes as the narrowest type.
+    /// Lanes without elements change nothing, so fewer lanes give the same bits.
     pub(super) fn lanes(&self, pass: &Pass) -> usize {
         let of_type = pass.folds.iter().map(|fold| lanes_of(fold.dtype)).max().unwrap_or(1);
         self.inner_known().map_or(of_type, |len| len.max(1).next_power_of_two().min(of_type))
     }
 
-    /// The lanes that a row was summed in as one.
+    /// The lanes of a summed row, combined into one element.
     pub(super) fn value_of_row(&self, sum: &LaneFold) -> Expr {
         match (self.inner_known(), sum.value()) {
-            // Nothing is to be kept apart from a loop over blocks: there is one block.
+            // There is one block, so no loop over blocks keeps the lanes in registers.
             (Some(len), Expr::Lanes { monoid, .. }) if len <= sum.lanes && self.is_one_run() => {
                 Expr::Lanes { monoid, lanes: Lanes::Array(sum.sums), looped: false }
             }
@@ -207,8 +207,8 @@ impl<'a> Lowering<'a> {
         self.memory.iter().filter(|(sum, _)| sum.depth == depth).copied().collect()
     }
 
-    /// Goes through the turns of a loop in chains, where sums have chains of it. What is returned are the first turn and the
-    /// end of the chain, or of all.
+    /// Opens a loop over the chains of an axis, if sums have chains of it. Returns the first iteration and the end of
+    /// the chain, or of the whole loop.
     pub(super) fn open_chains(&mut self, axis: usize, turns: Size, sums: &[LaneFold]) -> (Size, Size) {
         let Some(most) = self.chains(axis, sums) else { return (Size::known(0), turns) };
         let [first, end] =
@@ -237,7 +237,7 @@ impl<'a> Lowering<'a> {
         (first.into(), end.into())
     }
 
-    /// Settles the chains of a loop.
+    /// Settles the chains of an axis, and closes the loop over them.
     pub(super) fn close_chains(&mut self, axis: usize, sums: &[LaneFold]) {
         if self.chains(axis, sums).is_none() {
             return;
@@ -276,7 +276,7 @@ impl<'a> Lowering<'a> {
         self.out.push(Statement::Settle { monoid: of.monoid, sums, lost, chain, lanes });
     }
 
-    /// The most turns of a loop in a chain, if sums have chains of it.
+    /// The most iterations of a loop in a chain, if sums have chains of the loop.
     fn chains(&self, axis: usize, sums: &[LaneFold]) -> Option<usize> {
         let in_memory = self.memory.iter().filter_map(|(sum, _)| sum.chain);
         let in_lanes = sums.iter().filter_map(|sum| sum.chains.map(|chains| chains.end));
@@ -288,7 +288,7 @@ impl<'a> Lowering<'a> {
         self.memory.iter().filter(|(sum, _)| of_axis(sum)).copied().collect()
     }
 
-    /// The part of a sum in memory, or of what lies as it does, that the loops from `axis` on add to.
+    /// The part of a sum in memory, or of memory with its layout, that the loops from `axis` on add to.
     fn part(&self, of: Var, view: &View, axis: usize) -> Part {
         let kept = (axis..self.rank()).filter(|axis| view.strides[*axis] != Dim::ZERO);
         let len = kept.map(|axis| self.extent(axis)).reduce(Size::times);
@@ -296,7 +296,7 @@ impl<'a> Lowering<'a> {
         Part { of, at: Some(self.position(view, 0..axis)), len: Some(len) }
     }
 
-    /// What the elements of a sum in memory are added to.
+    /// The variables that the elements of a sum in memory are added to.
     pub(super) fn gathered_in(&self, view: &View) -> Option<&(MemoryFold<'a>, Gathered)> {
         self.memory.iter().find(|(sum, _)| sum.view.buffer() == view.buffer())
     }
@@ -314,12 +314,12 @@ impl<'a> Lowering<'a> {
 }
 
 impl LaneFold {
-    /// All lanes as one.
+    /// All lanes combined into one element.
     pub(super) fn value(&self) -> Expr {
         Expr::Lanes { monoid: self.of.monoid, lanes: self.in_lanes(), looped: true }
     }
 
-    /// The lanes when all is added.
+    /// The lanes after all elements have been added.
     pub(super) fn in_lanes(&self) -> Lanes {
         match (self.chains, self.last) {
             (Some(Chains { lost, .. }), Some(last)) => Lanes::Settled { sums: self.sums, lost, last },
@@ -327,13 +327,13 @@ impl LaneFold {
         }
     }
 
-    /// What the chain under way is gathered in.
+    /// The variable that accumulates the current chain.
     pub(super) fn chain(&self) -> Var {
         self.chains.map_or(self.sums, |chains| chains.chain)
     }
 }
 
-/// The lanes of a sum.
+/// The number of lanes of a sum.
 pub(super) fn lanes_of(dtype: DType) -> usize {
     loops::lanes_of(dtype.bytes())
 }

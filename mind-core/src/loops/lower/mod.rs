@@ -1,4 +1,4 @@
-//! From nests and finishes of a plan to loops: every decision of how they run is made here.
+//! Lowers nests and finishes of a plan to loops. Every decision on how they run is made here.
 
 mod captures;
 mod chains;
@@ -28,32 +28,32 @@ use nest::{Along, WORTH_DISPATCHING, buffer, dtype, known, operands, targets};
 use rows::{Frame, Lowering};
 use writer::Writer;
 
-/// What a nest does.
+/// The lowered form of a nest.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Done {
-    /// It copies elements that do not follow each other: the run time has a blocked copy.
+    /// A copy of elements that are not contiguous. The run time has a blocked copy for it.
     Copied {
-        /// What is copied.
+        /// The elements that are copied.
         from: View,
-        /// To where, one after the other.
+        /// The contiguous destination.
         to: BufferId,
     },
     /// Loops.
     Looped(Loops),
 }
 
-/// What a step of a plan does by loops or in their stead; nothing if all of it is calls of the run time.
+/// The lowered form of a step of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OfStep {
-    /// That of a nest.
+    /// The form of a nest.
     Nest(Done),
-    /// That of a product.
+    /// The form of a product.
     Product(Product),
-    /// What becomes of the sums of a convolution.
+    /// The epilogue of a convolution.
     Convolution(Epilogue),
 }
 
-/// What a step of a plan does by loops.
+/// Lowers a step of a plan; `None` if the step has no loops.
 pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
     match step {
         Step::Nest(of) => Some(OfStep::Nest(nest(plan, of))),
@@ -64,7 +64,7 @@ pub fn of_step(plan: &Plan, step: &Step) -> Option<OfStep> {
 }
 
 impl OfStep {
-    /// The loops, if there are some.
+    /// The loops, if any.
     pub fn loops(&self) -> Option<&Loops> {
         match self {
             Self::Nest(Done::Looped(loops)) | Self::Product(Product::Tiny(Whole { loops, .. })) => {
@@ -79,7 +79,7 @@ impl OfStep {
     }
 }
 
-/// What a nest of a plan does.
+/// Lowers a nest of a plan.
 pub fn nest(plan: &Plan, nest: &Nest) -> Done {
     if let Some((from, to)) = transposition(nest) {
         return Done::Copied { from: from.clone(), to };
@@ -110,7 +110,7 @@ pub fn nest(plan: &Plan, nest: &Nest) -> Done {
     })
 }
 
-/// The lengths of the scratch memory that sums of a nest are gathered in, and their element types.
+/// The element types and the lengths of the scratch memory that accumulates sums of a nest.
 pub fn scratch(plan: &Plan, nest: &Nest) -> Vec<(DType, Dim)> {
     let sums = chains::in_scratch(nest, Cut::of(nest).map(|cut| cut.axis));
     let lens = sums.map(|sum| {
@@ -120,7 +120,7 @@ pub fn scratch(plan: &Plan, nest: &Nest) -> Vec<(DType, Dim)> {
     lens.collect()
 }
 
-/// What is read and where it is stored, if the nest does nothing but copy elements that do not follow each other.
+/// The source and the destination, if the nest only copies elements that are not contiguous.
 fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
     let ([from], [pass]) = (&nest.loads[..], &nest.passes[..]) else { return None };
     let [store] = &pass.stores[..] else { return None };
@@ -138,7 +138,7 @@ fn transposition(nest: &Nest) -> Option<(&View, BufferId)> {
     if alone && copies && strided && in_order { Some((from, store.target.buffer()?)) } else { None }
 }
 
-/// Whether elements or numbers of rows are results of functions that are told how to multiply and add.
+/// Whether a function that computes elements or numbers of rows depends on how to multiply and add.
 fn has_functions(nest: &Nest) -> bool {
     let mut nodes = nest.passes.iter().flat_map(|pass| pass.elements.iter().chain(&pass.numbers));
     nodes.any(|node| matches!(node.op.row().rust, Rust::By(_)))

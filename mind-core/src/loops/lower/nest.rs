@@ -1,4 +1,4 @@
-//! What the lowering reads of a nest.
+//! The properties of nests that the lowering reads.
 
 use crate::{
     dim::Dim,
@@ -6,7 +6,7 @@ use crate::{
     ty::DType,
 };
 
-/// Below this many elements, known ahead, a nest runs where it stands: choosing a SIMD level would cost more.
+/// A nest of at most this many elements, known ahead, runs inline: choosing a SIMD level would cost more.
 pub(super) const WORTH_DISPATCHING: i64 = 64;
 
 /// How a view moves along an axis.
@@ -26,7 +26,7 @@ impl Along {
     }
 }
 
-/// The operands of everything that a nest computes, stores or sums, and their element types.
+/// The operands of all nodes, stores and folds of a nest, and their element types.
 pub(super) fn operands<'n>(plan: &Plan, nest: &'n Nest) -> Vec<(&'n Operand, DType)> {
     let mut operands = Vec::new();
     for pass in &nest.passes {
@@ -43,7 +43,7 @@ pub(super) fn operands<'n>(plan: &Plan, nest: &'n Nest) -> Vec<(&'n Operand, DTy
     operands
 }
 
-/// What is written: views of stores and of sums in memory.
+/// The written views: those of stores, and those of sums in memory.
 pub(super) fn targets(nest: &Nest) -> impl Iterator<Item = &View> {
     nest.passes.iter().flat_map(|pass| {
         let stores = pass.stores.iter().chain(&pass.row_stores).map(|store| &store.target);

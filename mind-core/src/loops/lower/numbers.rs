@@ -1,4 +1,4 @@
-//! Numbers of rows, for a block of short rows at a time.
+//! Computes numbers of rows, for a block of short rows at a time.
 
 use std::ops::Range;
 
@@ -14,26 +14,26 @@ use super::{
     rows::{Block, Lowering},
 };
 
-/// Rows of a block of rows, at most.
+/// The most rows of a block.
 const ROWS: usize = 16;
 
-/// Elements in a block of rows, at most: what its passes read again is still in the fastest cache.
+/// The most elements of a block of rows, so that elements that several passes read are still in the fastest cache.
 const BLOCK: usize = 6 * 1024;
 
-/// A number of the row.
+/// A number that is computed once per row.
 pub(super) struct RowNumber {
     pub(super) value: ValueId,
-    /// Once it is known, in the row that is gone over.
+    /// Its variable in the current row, once it is computed.
     pub(super) var: Option<Var>,
     holds: Holds,
-    /// Those of all rows of a block of rows.
+    /// The array of the numbers of all rows of a block.
     pub(super) block: Option<Var>,
 }
 
 impl Lowering<'_> {
-    /// Whether rows are passed over in blocks, and how many rows these have at most. Numbers of several rows are computed at
-    /// once: a logarithm of one number costs as much as those of a whole register, and while one row waits for its numbers the
-    /// next is summed.
+    /// The most rows of a block, if rows are processed in blocks. The numbers of several rows are computed at once: a
+    /// logarithm of one number costs as much as the logarithms of a whole register, and the next row is summed while
+    /// one row waits for its numbers.
     pub(super) fn rows_at_once(&self) -> Option<Size> {
         if let Some(rows) = self.flat_rows() {
             return Some(Size::known(rows));
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         self.block = Some(Block { first, rows });
     }
 
-    /// The numbers that a pass computes once for each row.
+    /// Names the numbers that a pass computes once per row.
     pub(super) fn name_numbers(&mut self, pass: &Pass) {
         let folds = pass.folds.iter().filter_map(|fold| match &fold.target {
             Target::Number(value) => Some((*value, fold.dtype)),
@@ -80,7 +80,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Goes over the rows of a block, if there are blocks, with so many numbers known.
+    /// Opens a loop over the rows of a block, if there are blocks. The first `known` numbers are known.
     pub(super) fn open_rows(&mut self, known: usize) {
         let Some(Block { first, rows }) = self.block else { return };
         let axis = self.nest.row_axes - 1;
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Goes over the rows of a block once more.
+    /// Closes the loop over the rows of a block, and opens another.
     pub(super) fn next_rows(&mut self, known: usize, variables: &mut Variables) {
         if self.block.is_some() {
             self.out.close();

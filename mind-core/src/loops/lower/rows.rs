@@ -1,8 +1,8 @@
-//! The loops of a nest: rows, the passes over a row, and what becomes of their sums.
+//! Lowers the loops of a nest: rows, the passes over a row, and their sums.
 //!
-//! A sum along a row goes to lanes as the run time's own sums do, element `i` to lane `i % LANES`, in blocks as wide as the
-//! lanes; what is left after the last whole block goes to a copy of the lanes, since an array that is also indexed by a
-//! variable stays in memory.
+//! A sum along a row is accumulated in lanes as in the run time: element `i` goes to lane `i % LANES`, in blocks as
+//! wide as the lanes. The rest after the last whole block goes to a copy of the lanes, since an array that is also
+//! indexed by a variable stays in memory.
 
 use std::ops::Range;
 
@@ -20,31 +20,31 @@ use super::{
     numbers::RowNumber, writer::Writer,
 };
 
-/// What the rows of a nest are.
+/// The rows of a nest.
 #[derive(Clone, Copy)]
 pub(super) enum Frame {
-    /// All that its outer axes count.
+    /// All rows that the outer axes count.
     Nest,
     /// The columns of a block of a product's sums.
     Block(Columns),
     /// Whole rows of a product's sums, whose length is known.
     Row,
-    /// A block of short rows as one.
+    /// A block of short rows as one row.
     Rows(Columns),
 }
 
 /// A part of a row.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
-    /// Where it begins.
+    /// Its start.
     pub(super) column: Var,
-    /// How long it is.
+    /// Its length.
     pub(super) columns: Var,
-    /// The row at which what is written begins, unless that is where what is read does.
+    /// The row at which the written memory begins, if it differs from the row at which the read memory begins.
     pub(super) first: Option<Var>,
 }
 
-/// The rows that are gone over at once.
+/// The rows of a block that are processed together.
 #[derive(Clone, Copy)]
 pub(super) struct Block {
     pub(super) first: Var,
@@ -56,34 +56,34 @@ pub(super) struct Lowering<'a> {
     pub(super) nest: &'a Nest,
     pub(super) captures: &'a Captures,
     pub(super) frame: Frame,
-    /// Of the loops that are open, for each axis.
+    /// The index of the open loop over each axis.
     pub(super) indices: Vec<Option<Var>>,
     /// The numbers of the row so far.
     pub(super) numbers: Vec<RowNumber>,
-    /// For each total, in the order of passes, what it is summed in.
+    /// The accumulators of the totals, in the order of passes.
     pub(super) totals: Vec<LaneFold>,
-    /// The folds in memory, and what each is gathered in.
+    /// The folds in memory, and the variables that accumulate each.
     pub(super) memory: Vec<(MemoryFold<'a>, Gathered)>,
-    /// The arrays of elements that are summed for a block of rows at once, in the order of passes.
+    /// The arrays of operands that are summed for a block of rows at once, in the order of passes.
     pub(super) values: Vec<Var>,
     pub(super) block: Option<Block>,
-    /// Which of these rows is gone over.
+    /// The current row within the block.
     pub(super) block_row: Option<Var>,
     /// The row of a product's sums.
     pub(super) sums: Option<Var>,
     pub(super) out: Writer,
 }
 
-/// The variables that chains of a sum are gathered in.
+/// The variables that accumulate a sum.
 #[derive(Clone, Copy)]
 pub(super) struct Gathered {
-    /// The chain under way.
+    /// The current chain.
     pub(super) chain: Var,
-    /// What the sum lost to rounding, if there is more than one chain.
+    /// The rounding error of the sum, if there is more than one chain.
     pub(super) lost: Option<Var>,
 }
 
-/// What is put together, and by what.
+/// The monoid and the element type of a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Element {
     pub(super) monoid: &'static Monoid,
@@ -121,7 +121,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// All rows; what the loops give.
+    /// Lowers all rows. Returns the totals of the loops.
     pub(super) fn rows(&mut self) -> Vec<Total> {
         if self.rows_alone() {
             return Vec::new();
@@ -206,7 +206,7 @@ impl<'a> Lowering<'a> {
         self.numbers_of_rows(pass, number, &mut variables, totals);
     }
 
-    /// What is computed, stored and summed once a row when a pass is over, with so many numbers known.
+    /// Computes, stores and sums the numbers of a row after a pass. The numbers before `first` are known.
     fn numbers_of_rows(
         &mut self,
         pass: &Pass,
@@ -264,7 +264,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Opens the loop over an axis, and those over chains of it.
+    /// Opens the loop over an axis, and the loop over its chains.
     pub(super) fn open(&mut self, axis: usize, sums: &[LaneFold]) {
         let (from, to) = self.open_chains(axis, self.extent(axis), sums);
         let index = self.index(axis);
@@ -282,7 +282,7 @@ impl<'a> Lowering<'a> {
         self.nest.extents.len()
     }
 
-    /// The part of a row that is gone over, if it is one.
+    /// The part of a row that is processed, if it is not the whole row.
     pub(super) fn columns(&self) -> Option<Columns> {
         match self.frame {
             Frame::Block(columns) | Frame::Rows(columns) => Some(columns),
@@ -290,7 +290,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The extent of an axis, or of the part of it that is left after cuts.
+    /// The extent of an axis, or of the part of it that the loops process.
     pub(super) fn extent(&self, axis: usize) -> Size {
         if let Some(Columns { columns, .. }) = self.columns() {
             return columns.into();
@@ -314,7 +314,7 @@ impl<'a> Lowering<'a> {
         self.nest.extents[inner].as_literal().and_then(|len| usize::try_from(len).ok())
     }
 
-    /// Where the first element of the current row, or of the part of it that is in the block, is.
+    /// The position of the first element of the current row, or of its part in the block.
     pub(super) fn row_position(&self, view: &View, written: bool) -> Size {
         let inner = self.rank() - 1;
         let Some(Columns { column, first, .. }) = self.columns() else {
@@ -333,12 +333,12 @@ impl<'a> Lowering<'a> {
         dtype(self.plan, view)
     }
 
-    /// Where the element of a view is at the current indices of some axes and 0 of the others.
+    /// The position of a view's element at the current indices of `axes`, and at index 0 of the other axes.
     pub(super) fn position(&self, view: &View, axes: Range<usize>) -> Size {
         self.position_from(view, axes, None)
     }
 
-    /// The same in what begins at this index of the outermost axis.
+    /// The same in memory that begins at index `first` of the outermost axis.
     fn position_from(&self, view: &View, axes: Range<usize>, first: Option<Var>) -> Size {
         let mut parts = Vec::new();
         if view.offset != Dim::ZERO {

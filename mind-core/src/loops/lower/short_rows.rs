@@ -1,7 +1,7 @@
 //! Sums of short rows: the run time sums as many at once as a register has lanes.
 //!
-//! Where a nest does nothing but sum rows, it is told all of them. Where `exp` or `ln` are computed first, and rows follow
-//! each other, a block of rows is computed as one row, or else many lanes would be computed in vain.
+//! A nest that does nothing but sum rows passes all of them to the run time. If `exp` or `ln` is computed first and
+//! rows are contiguous, a block of rows is computed as one row; otherwise many lanes would be computed in vain.
 
 use std::mem;
 
@@ -20,16 +20,16 @@ use super::{
     rows::{Block, Columns, Frame, Lowering},
 };
 
-/// A sum of each row, stored in rows of its own.
+/// A sum of each row, stored contiguously.
 struct RowSum<'n> {
     fold: &'n Fold,
-    /// The position of what is summed among the nest's loads.
+    /// The position of the operand among the nest's loads.
     load: usize,
     target: &'n View,
 }
 
 impl<'a> Lowering<'a> {
-    /// Sums rows, if that is all that the nest does and they are short or may be.
+    /// Sums rows, if the nest does nothing else and the rows are short or may be short.
     pub(super) fn rows_alone(&mut self) -> bool {
         let Some(sums) = self.sums_of_rows() else { return false };
         let len = match self.inner_known() {
@@ -56,7 +56,7 @@ impl<'a> Lowering<'a> {
         true
     }
 
-    /// Whether rows are so short, and there may be so many, that several are worth being summed at once.
+    /// Whether rows are short enough, and may be numerous enough, that summing several at once is worthwhile.
     fn sums_are_short<'f>(&self, mut folds: impl Iterator<Item = &'f Fold>) -> bool {
         let is_little = known(&self.nest.extents).is_some_and(|elements| elements <= WORTH_DISPATCHING);
         let len = self.inner_known().filter(|len| *len > 1 && !is_little);
@@ -66,7 +66,8 @@ impl<'a> Lowering<'a> {
             && len.is_some_and(|len| folds.all(|fold| is_sum(fold) && len <= lanes_of(fold.dtype)))
     }
 
-    /// The sums of rows that a nest stores, if it does nothing else and rows, and sums, follow each other in memory.
+    /// The sums of rows that a nest stores, if it does nothing else, and the elements of rows and the sums are
+    /// contiguous.
     fn sums_of_rows(&self) -> Option<Vec<RowSum<'a>>> {
         let nest = self.nest;
         let axis = nest.row_axes.checked_sub(1)?;
@@ -104,9 +105,9 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The most rows of a block, if a pass is computed for such as one row.
+    /// The most rows of a block, if a pass is computed for a block of rows as one row.
     pub(super) fn flat_rows(&self) -> Option<usize> {
-        /// Elements of a block, at most.
+        /// The most elements of a block.
         const BLOCK: usize = 2048;
 
         let len = self.inner_known()?;
@@ -114,8 +115,8 @@ impl<'a> Lowering<'a> {
         is_flat.then(|| (BLOCK / len).clamp(16, 256) / 16 * 16)
     }
 
-    /// Computes the elements of a pass for a block of rows as one row, as [`Self::flat`] has it, and sums the rows. The sums
-    /// are the numbers from `first` on.
+    /// Computes the elements of a pass for a block of rows as one row, in the nest that [`Self::flat`] returns, and
+    /// sums the rows. The sums are the numbers from `first` on.
     pub(super) fn flat_pass(&mut self, pass: &Pass, flat: &Nest, first: usize) {
         let len = self.inner_known().expect("short rows have a known length");
         let axis = self.nest.row_axes - 1;
@@ -161,16 +162,16 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Where the first row of a block is.
+    /// The position of the first row of a block.
     fn position_of_block(&self, view: &View, axis: usize, block: Block) -> Size {
         let first = Size::from(block.first).times((&view.strides[axis]).into());
         Size::sum(vec![self.position(view, 0..axis), first])
     }
 
-    /// A pass with the last row axis and the axis along rows as one, whose sums are those that are in no memory; nothing if
-    /// it does not sum short rows or rows do not follow each other.
+    /// A nest of the pass, in which the last row axis and the axis along rows are one axis. Its folds are those whose
+    /// operands are not in memory. `None` if the pass does not sum short rows, or if rows are not contiguous.
     pub(super) fn flat(&self, pass: &Pass) -> Option<Nest> {
-        // What is computed faster than it is read would only be written and read once more.
+        // Values that are faster to compute than to read would only be written and read once more.
         let is_slow = |node: &Node| node.op.row().cost.is_series();
         let is_worth_it = pass.elements.is_empty() || pass.elements.iter().any(is_slow);
         if pass.folds.is_empty() || !is_worth_it || !self.sums_are_short(pass.folds.iter()) {
@@ -205,14 +206,14 @@ impl<'a> Lowering<'a> {
             folds: pass.folds.iter().filter(|fold| in_memory(pass, fold).is_none()).cloned().collect(),
             ..Pass::default()
         };
-        // What the pass does not read may lie in any way.
+        // Loads that the pass does not read may have any layout.
         let loads = self.nest.loads.iter().map(|view| flat(view).unwrap_or_else(|| view.clone())).collect();
         Some(Nest { extents, row_axes: axis, loads, passes: vec![pass] })
     }
 }
 
-/// A view with its last two axes, the inner one so long, as one, which gives the extents; nothing if its elements along them
-/// neither follow each other nor are one.
+/// A view with its last two axes as one. The last axis has the extent `inner_len`, and the result has `extents`. `None`
+/// if the elements along both axes are neither contiguous nor a single element.
 pub(super) fn flat_view(view: &View, inner_len: &Dim, extents: &[Dim]) -> Option<View> {
     let [outer @ .., across, along] = &view.strides[..] else { return None };
     let follows = along.is_one() && across == inner_len;
@@ -222,18 +223,18 @@ pub(super) fn flat_view(view: &View, inner_len: &Dim, extents: &[Dim]) -> Option
     (follows || is_still).then(|| View { strides, shape: Shape::from_slice(extents), ..view.clone() })
 }
 
-/// Whether the run time has kernels for a fold of many rows at once.
+/// Whether the run time has kernels for the fold over many rows at once.
 fn is_sum(fold: &Fold) -> bool {
     fold.monoid.settles
 }
 
-/// Elements that lie in memory.
+/// The place of elements in memory.
 enum Elements<'n> {
     Loaded(usize),
     Stored(&'n View),
 }
 
-/// Where what is summed lies once the elements of the pass are stored.
+/// The place of a fold's operand once the elements of the pass are stored; `None` if it is not in memory.
 fn in_memory<'n>(pass: &'n Pass, fold: &Fold) -> Option<Elements<'n>> {
     let stored = pass.stores.iter().find(|store| store.operand == fold.operand);
     match (stored, &fold.operand) {

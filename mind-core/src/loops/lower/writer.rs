@@ -1,4 +1,4 @@
-//! Statements as they are lowered: those so far, and what they stand in.
+//! Collects statements during lowering, and the heads around them.
 
 use std::mem;
 
@@ -8,23 +8,23 @@ use crate::{
     ty::DType,
 };
 
-/// What has been written so far.
+/// The variables and statements so far.
 #[derive(Default)]
 pub(super) struct Writer {
     pub(super) variables: Vec<Variable>,
     pub(super) body: Vec<Statement>,
-    /// The heads that are open, and what stands before them.
+    /// The open heads, each with the statements before it.
     open: Vec<(Head, Vec<Statement>)>,
 }
 
 impl Writer {
-    /// A new variable; `what` it is of the value, or its name if there is none.
+    /// A new variable. `what` is its role for the value, or its name if there is no value.
     pub(super) fn variable(&mut self, value: Option<ValueId>, what: &str, holds: Holds) -> Var {
         self.variables.push(Variable { value, what: what.to_owned(), holds });
         Var(self.variables.len() - 1)
     }
 
-    /// What is something of another variable: `x` has a `row`.
+    /// A new variable that is derived from another: `x` has a `row`.
     pub(super) fn derived(&mut self, of: Var, what: &str, holds: Holds) -> Var {
         let Variable { value, what: own, .. } = &self.variables[of.0];
         let what = if own.is_empty() { what.to_owned() } else { format!("{own}_{what}") };
@@ -44,14 +44,14 @@ impl Writer {
         self.body.push(statement);
     }
 
-    /// A size under a name.
+    /// Defines a size under a name.
     pub(super) fn size(&mut self, name: &str, size: Size) -> Var {
         let var = self.variable(None, name, Holds::Size);
         self.push(Statement::Size(var, size));
         var
     }
 
-    /// What follows stands under this head, until it is closed.
+    /// Opens a head. The statements that follow belong to it until it is closed.
     pub(super) fn open(&mut self, head: Head) {
         self.open.push((head, mem::take(&mut self.body)));
     }
@@ -62,7 +62,7 @@ impl Writer {
         self.push(Statement::Do(head, body));
     }
 
-    /// Everything, once all is closed.
+    /// All variables and statements, once all heads are closed.
     pub(super) fn finish(self) -> (Vec<Variable>, Vec<Statement>) {
         assert!(self.open.is_empty(), "what was opened is closed");
         (self.variables, self.body)

@@ -94,7 +94,7 @@ impl Lowering<'_> {
         self.call_builtin(builtin, arguments, expr)
     }
 
-    /// What is said of a function of a block, which has types of its own: expressions call templates only.
+    /// The error for a call of a function of a block. Functions declare types, so expressions call templates only.
     fn not_for_expressions(&self, callee: &Callee, expr: ExprId) -> Option<Diag> {
         let text = callee.to_string();
         if let Some(frame) = self.frames.last() {
@@ -116,7 +116,8 @@ impl Lowering<'_> {
         given.attributes().fold(spot, |spot, (name, argument)| spot.attribute(name, self.given_at(argument)))
     }
 
-    /// Where an attribute is written; in a template where the outermost call has it, if it does.
+    /// The site of an attribute. In a template it is the site in the outermost call, if that call contains the
+    /// attribute.
     fn given_at(&self, argument: ExprId) -> Site {
         let written = match (self.frames.first(), self.value(argument)) {
             (Some(frame), Value::Literal(literal)) => {
@@ -127,7 +128,7 @@ impl Lowering<'_> {
         written.map_or_else(|| self.site(argument), |expr| self.body[expr].site)
     }
 
-    /// The spot of a literal, which may be a call as `zeros([3])`.
+    /// The spot of a literal, which may be a call such as `zeros([3])`.
     pub(super) fn spot_of_literal(&self, expr: ExprId) -> Spot {
         let NodeKind::Call { callee, .. } = &self.body[expr].kind else {
             return self.spot("literal", expr, &[]);
@@ -136,7 +137,7 @@ impl Lowering<'_> {
         self.spot(callee.map_or("literal", |builtin| builtin.name), expr, &[])
     }
 
-    /// Where the shape of a literal stands that is a call as `zeros([3])`.
+    /// The site of the shape in a literal that is a call, such as `zeros([3])`.
     pub(super) fn shape_site(&self, expr: ExprId) -> Option<Site> {
         let NodeKind::Call { arguments, .. } = &self.body[expr].kind else { return None };
         arguments.first().map(|argument| argument.site)
@@ -214,7 +215,7 @@ impl Lowering<'_> {
             sites.push((!matches!(kind, SubscriptKind::Rest)).then_some(*site));
         }
         let new = new_axes(subscripts);
-        // What is taken whole beside them is no copy.
+        // If all axes are taken whole beside new axes, the operand needs no copy.
         let is_whole = !new.is_empty() && read.iter().all(|part| *part == Subscript::Rest);
         let index = Op::Part(Part::Index { indices: read });
         // Mistakes inside a template are reported at its call.

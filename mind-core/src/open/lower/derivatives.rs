@@ -47,7 +47,7 @@ impl Lowering<'_> {
         let (mut gradients, mut found) = (Vec::new(), found.into_iter());
         for (target, nodes) in wrt.iter().zip(&places) {
             let flows: Vec<_> = found.by_ref().take(nodes.len()).collect();
-            // A struct is reached where one of its fields is.
+            // A struct counts as reached if one of its fields is.
             let reached = flows.iter().any(Option::is_some);
             let mut parts = Vec::new();
             for (node, gradient) in nodes.iter().zip(flows) {
@@ -88,12 +88,12 @@ impl Lowering<'_> {
         }
     }
 
-    /// The tensors that are differentiated: one, or for `vjp` those of a tuple.
+    /// The tensors that are differentiated: one, or the elements of a tuple for `vjp`.
     fn outputs(&mut self, derivative: &Derivative) -> Lowered<Vec<NodeId>> {
         let value = self.value(derivative.value).clone();
         let several = matches!((&value, derivative.kind), (Value::Tuple(_), TransformKind::Vjp));
         match &value {
-            // A loss and what is passed on beside it.
+            // A loss, and further values that are passed through.
             Value::Tuple(tuple)
                 if derivative.kind == TransformKind::ValueAndGrad
                     && matches!(tuple.elements.first(), Some(Value::Tensor(_))) =>
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The leaf that a place is, or those of a struct.
+    /// The leaf of a place, or the leaves of a struct.
     fn target(&mut self, target: &WrtPlace) -> Lowered<Vec<NodeId>> {
         let nodes = if let Value::Struct(record) = self.value(target.place) {
             record.sound()?.leaves()
@@ -179,7 +179,7 @@ impl Lowering<'_> {
         format!("{text} reaches {several} only through {through}, where no derivative flows back to it")
     }
 
-    /// Where the leaf stands in the list alone, the one that was probably meant.
+    /// Adds a help message. If nothing reads the leaf, the help suggests the place that was probably meant.
     fn help_unreached(&self, diag: Diag, leaf: NodeId, target: &WrtPlace) -> Diag {
         let read = self.graph.nodes.iter().any(|node| node.operands.contains(&leaf));
         if read {
@@ -200,7 +200,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The parts of a cotangent, one for each tensor of what it belongs to; nothing where their tuples differ.
+/// The parts of a cotangent, one for each tensor of `value`; `None` if their tuples differ.
 fn pairs<'a>(value: &Value<NodeId>, cotangent: &'a Value<NodeId>) -> Option<Vec<&'a Value<NodeId>>> {
     match (value, cotangent) {
         (Value::Tuple(a), Value::Tuple(b)) if a.elements.len() == b.elements.len() => {

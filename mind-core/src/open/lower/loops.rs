@@ -1,4 +1,4 @@
-//! Loops among Rust variables, whose types are not known while the macro runs: they stand in functions.
+//! Refuses loops in expressions over Rust variables. Loops need types, which are not known while the macro runs.
 
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
@@ -8,7 +8,7 @@ use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Stop, Value};
 
 impl Lowering<'_> {
-    /// Binds what a loop binds to nothing that is known.
+    /// Binds the names of a loop to poison.
     pub(super) fn enter_loop(&mut self, of: &Loop) {
         self.names.enter();
         let carry = of.carry.as_ref().map(|(pattern, first)| (pattern, *first));
@@ -17,7 +17,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// E1007 for the loop.
+    /// Returns E1007 for the loop.
     pub(super) fn leave_loop(&mut self, head: ExprId) -> Lowered<Value<crate::open::NodeId>> {
         self.names.leave();
         let message = "found a loop, which stands in functions only";

@@ -1,4 +1,4 @@
-//! What is known of an expression on its way to an open program.
+//! The state of the lowering of an expression to an open program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,42 +24,42 @@ use crate::surface::lower::values::templates::Frame;
 use crate::surface::lower::values::{Lowered, Names, Record, Value};
 use crate::written::{self, ExtentRef};
 
-/// An expression on its way to an open program.
+/// The state of the lowering of an expression.
 pub(super) struct Lowering<'a> {
     pub(super) body: &'a Body,
     /// The text of each node of the body, as messages show it.
     pub(super) texts: Vec<String>,
     pub(super) roles: Vec<Role>,
-    /// What each node of the body stands for.
+    /// The value of each node of the body.
     pub(super) values: Vec<Value<NodeId>>,
-    /// The places of which only a field is read, until that is seen.
+    /// Places of which only a field is read, until the node that reads it is lowered.
     pub(super) places: BTreeMap<ExprId, PlaceExpr>,
-    /// The places that names of templates and patterns stand for.
+    /// The places that template parameters and names in patterns are bound to.
     pub(super) passed: Vec<PlaceExpr>,
     pub(super) literals: Literals,
-    /// What `let` has bound.
+    /// The bindings of `let`.
     pub(super) names: Names<NodeId>,
     pub(super) leaves: Vec<Leaf>,
     /// The leaf of each place.
     pub(super) leaf_of: BTreeMap<String, NodeId>,
-    /// The struct at each place of which that is told.
+    /// The struct at each place that is declared to be one.
     pub(super) records: BTreeMap<String, Record<NodeId>>,
-    /// The fields of structs that are named, of which Rust is to say whether they may be.
+    /// The private struct fields that are named. Rust checks whether they are accessible.
     pub(super) seen: Vec<Seen>,
     /// The templates whose bodies are being lowered, innermost last.
     pub(super) frames: Vec<Frame<NodeId, BTreeMap<usize, usize>>>,
     /// The pullbacks whose bodies are being lowered, innermost last.
     pub(super) pullbacks: Vec<OpenPullback>,
-    /// What imported templates see.
+    /// The scopes of imported templates.
     pub(super) table: &'a Table,
     /// The constants and structs that the expression imports.
     pub(super) imported: DimNames,
-    /// The extents that dims are made of: each what of a node, and the argument that it is.
+    /// The extents that symbols in dims stand for: the node, which of its extents, and the argument that gave the node.
     pub(super) extents: BTreeMap<Symbol, (NodeId, ExtentRef, ExprId)>,
     pub(super) graph: Graph,
     pub(super) checks: Vec<Check>,
     pub(super) diags: Diags,
-    /// The mistakes that have been told and are not told again.
+    /// The mistakes that have been reported, so as not to report them again.
     pub(super) reported: BTreeSet<String>,
 }
 
@@ -97,12 +97,13 @@ impl Expressions for Lowering<'_> {
         None
     }
 
-    /// Of one definition, where only Rust knows the dimensions: whether these are the same is a check.
+    /// Structs of one definition count as the same if only Rust knows the dimensions of one. A check then compares
+    /// them.
     fn is_same_struct(&self, one: &StructType, other: &StructType) -> bool {
         one == other || (one.is_open() || other.is_open()) && one.is_of(&other.definition)
     }
 
-    /// Inside of templates, where the outermost is called.
+    /// The site of a node. Inside templates it is the site of the outermost call.
     fn site(&self, expr: ExprId) -> Site {
         self.frames.first().and_then(|frame| frame.site).unwrap_or(self.body[expr].site)
     }
@@ -118,7 +119,7 @@ impl Expressions for Lowering<'_> {
             NodeKind::Typed { operand, .. } => {
                 matches!(self.body[*operand].kind, NodeKind::Name(_) | NodeKind::Member { .. })
             }
-            // An element of a tuple of Rust's, not one that a `let` has bound.
+            // An element of a Rust tuple, not of one that a `let` has bound.
             NodeKind::Field { .. } => matches!(
                 self.values.get(expr.index()),
                 Some(Value::Tensor(node)) if self.graph.node(*node).op.is_input()
@@ -150,7 +151,7 @@ impl Lower for Lowering<'_> {
         roles::key(name)
     }
 
-    /// A template sees the fields that its own scope sees.
+    /// Records a private field, for Rust to check. A template may name the fields that its own scope may.
     fn sees(&mut self, ty: &StructType, field: &Ident) -> Lowered<()> {
         let is_private = |known: &Field| known.name == *field && !known.is_public;
         if self.frames.is_empty() && ty.definition.fields.iter().any(is_private) {
@@ -214,7 +215,7 @@ impl Foreign for Lowering<'_> {
         let Some(receiver) = arguments.first().filter(|receiver| self.is_library(receiver.value)) else {
             return false;
         };
-        // Of a path, `jax.nn`, a field would have to be a variable of that name.
+        // To be a field, `jax.nn` would need a variable named `jax`.
         let is_tensor = |expr: ExprId| foreign::is_tensor(self.value(expr));
         matches!(self.body[receiver.value].kind, NodeKind::Name(_) | NodeKind::Member { .. })
             && foreign::makes_no_sense_as_method(callee, arguments, is_tensor)
@@ -222,13 +223,13 @@ impl Foreign for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// The templates around what is being lowered, innermost first.
+    /// The templates around the current node, innermost first.
     pub(super) fn within(&self) -> String {
         let names: Vec<_> = self.frames.iter().rev().map(Frame::name).collect();
         names.join("` in `")
     }
 
-    /// The extent of an axis, or several, as a dim: a symbol that no other has.
+    /// A new symbol for the extent of an axis, or of several axes.
     pub(super) fn extent_symbol(
         &mut self,
         name: &str,
@@ -241,10 +242,10 @@ impl Lowering<'_> {
         Dim::symbol(symbol)
     }
 
-    /// A dim over extents of nodes as one over those of operands, which come from a position on, and of which more become
-    /// known.
+    /// Rewrites a dim over extents of nodes as one over extents of operands. `operands` starts at position `first`;
+    /// nodes that are missing are appended.
     pub(super) fn over_operands(&self, dim: &Dim, first: usize, operands: &mut Vec<(NodeId, ExprId)>) -> Dim {
-        // Extents of one axis are one symbol, which may cancel: then the node is no operand.
+        // Equal extents become one symbol, which may cancel. Then the node is no operand.
         let mut same = Bindings::new();
         dim.for_each_symbol(&mut |symbol| {
             let (node, what, _) = self.extents[symbol];
@@ -263,7 +264,7 @@ impl Lowering<'_> {
             bindings.insert(symbol.clone(), written::extent_symbol(first + place, what));
         });
         dim.substitute(&bindings).unwrap_or_else(|_| {
-            // Terms of one extent have come together and leave 64 bits: each symbol is an operand of its own.
+            // The sum of terms of one extent overflows 64 bits. Each symbol then becomes a separate operand.
             operands.truncate(known);
             bindings.clear();
             dim.for_each_symbol(&mut |symbol| {

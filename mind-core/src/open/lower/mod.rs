@@ -1,7 +1,7 @@
-//! From the syntax tree of an expression to an open program: places, names, calls, literals.
+//! Lowers the AST of an expression to an open program: places, names, calls, literals.
 //!
-//! As in the lowering of functions, a body is a flat list and its lowering a loop; a mistake makes the value of its node
-//! poison, and what uses poison is not spoken of.
+//! As in the lowering of functions, a body is a flat list, which a loop lowers. A mistake makes the value of its node
+//! poison, and no further mistake is reported for nodes that use poison.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ mod tensors;
 
 use lowering::Lowering;
 
-/// Lowers an expression among Rust variables; nothing where it has a mistake.
+/// Lowers an expression over Rust variables. Returns no program if it has a mistake.
 ///
 /// ```
 /// use mind_core::{open, surface::parse_expression};
@@ -51,7 +51,7 @@ use lowering::Lowering;
 /// ```
 ///
 /// # Errors
-/// The second part holds every mistake that can be found without types.
+/// The second value holds every mistake that can be found without types.
 pub fn lower(expression: &Expression) -> (Option<Program>, Diags) {
     lower_with(expression, &Library::default())
 }
@@ -189,7 +189,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// E1008 where gradients of gradients have grown beyond the limit.
+    /// Returns E1008 if the graph exceeds the limit, as gradients of gradients may.
     fn check_size(&mut self, expr: ExprId) -> Lowered<()> {
         if self.graph.nodes.len() <= MAX_NODES {
             return Ok(());
@@ -216,7 +216,7 @@ impl Lowering<'_> {
         self.bind_declared(pattern, ty, expr);
     }
 
-    /// The value of the whole, and the type that is written behind it.
+    /// The value of the whole expression, and its type annotation.
     fn result(&mut self, expression: &Expression) -> Lowered<(Structure, Option<Annotation>)> {
         let tail = self.body.tail.ok_or(Stop::Poisoned)?;
         let value = self.value(tail).clone();
@@ -224,10 +224,10 @@ impl Lowering<'_> {
             let structure = self.structure(&value, tail)?;
             return Ok((structure, None));
         };
-        // What is written is the type of each part in Rust.
+        // The annotation is the type of each part in Rust.
         let closed = DimNames { may_be_open: false, ..self.imported.clone() };
         let structure = closed.structure(ty).map_err(tensors::without_symbols)?;
-        // The check is the macro's: the result has exactly this type.
+        // The macro checks that the result has exactly this type.
         let checks = self.checks.len();
         let value = self.coerce(&value, &structure, tail, "the result")?;
         self.checks.truncate(checks);
@@ -235,14 +235,14 @@ impl Lowering<'_> {
         Ok((self.structure(&value, tail)?, Some(annotation)))
     }
 
-    /// A value as a result: literals get their own element types.
+    /// Converts a value to a result. Literals get their default element types.
     fn structure(&mut self, value: &Value<NodeId>, expr: ExprId) -> Lowered<Structure> {
         match value {
             Value::Poison | Value::Tensor(_) | Value::Literal(_) | Value::Word(_) => {
                 let tensor = self.infer(value.clone(), expr)?.tensor();
                 Ok(Structure::Node(tensor.expect("what is no tuple and no struct is a tensor")))
             }
-            // That a value is not used has been reported.
+            // An unused value has been reported already.
             Value::Tuple(_) if value.is_unit() && !self.diags.is_empty() => Err(Stop::Poisoned),
             Value::Tuple(_) if value.is_unit() => {
                 let diag = Diag::new(Code::E4014, self.site(expr), "the expression has no value");

@@ -1,4 +1,4 @@
-//! What an expression reads: Rust places such as `x` and `self.w`, and Rust expressions in braces.
+//! The leaves of an expression: Rust places such as `x` and `self.w`, and Rust expressions in braces.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 
@@ -42,7 +42,7 @@ impl Lowering<'_> {
             return Err(diag.help(help).into());
         }
         if !self.frames.is_empty() {
-            // Where it stands this has been told.
+            // The mistake has been reported at the template.
             let diag = Diag::new(Code::E2002, self.site(expr), format!("undefined name `{text}`"));
             return Err(diag.into());
         }
@@ -50,7 +50,7 @@ impl Lowering<'_> {
         self.place(place, expr)
     }
 
-    /// `layers::EPS`, in a template.
+    /// A constant by its path in a template, such as `layers::EPS`.
     pub(super) fn constant_by_path(&mut self, path: &Callee, expr: ExprId) -> Lowered<Value<NodeId>> {
         let text = path.to_string();
         match self.constant(&text, expr) {
@@ -81,7 +81,8 @@ impl Lowering<'_> {
         self.place(place, expr)
     }
 
-    /// Adds a field, where the place stands if a template names it: rustc is to say there that it is missing.
+    /// Adds a field to a place. If a template names the field, it gets the span of the place, where rustc then reports
+    /// that the field is missing.
     fn push_field(&self, place: &mut PlaceExpr, name: &Ident) {
         let (mut name, last) = (name.clone(), place.tokens.clone().into_iter().last());
         if let (false, Some(last)) = (self.frames.is_empty(), last) {
@@ -139,11 +140,11 @@ impl Lowering<'_> {
         self.place(place, expr)
     }
 
-    /// The leaf that a place is, or the place where only a field of it is read.
+    /// The leaf of a place. If only a field is read, or the place is bound to a name, the place is recorded instead.
     fn place(&mut self, place: PlaceExpr, expr: ExprId) -> Lowered<Value<NodeId>> {
         if let Role::Base | Role::Passed = self.roles[expr.index()] {
             self.places.insert(expr, place);
-            // Nothing but what is around it looks at it, and that looks at the place.
+            // Only the surrounding node uses the value, and it uses the place instead.
             return Ok(Value::Poison);
         }
         let PlaceExpr { tokens, text, key } = place;
@@ -159,8 +160,8 @@ impl Lowering<'_> {
         Ok(Value::Tensor(leaf))
     }
 
-    /// E1007 for `x.shape` where the expression reads `x` too: a variable that is a tensor or a number has no fields. Of
-    /// `x.shape` alone only rustc knows what `x` is.
+    /// Reports E1007 for `x.shape` if the expression also reads `x`, since a tensor or a number has no fields.
+    /// Otherwise only rustc knows the type of `x`.
     pub(super) fn refuse_fields_of_tensors(&mut self) {
         let of_leaf = |(key, node): (&String, &NodeId)| {
             let (base, field) = key.rsplit_once('.')?;
@@ -199,7 +200,7 @@ impl Lowering<'_> {
         self.graph.derive(Op::input(id), &[])
     }
 
-    /// Gives a leaf its type.
+    /// Annotates a leaf with its type.
     pub(super) fn typed(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
         if let TypeKind::Struct { .. } = ty.kind {
             return self.of_struct(operand, ty);

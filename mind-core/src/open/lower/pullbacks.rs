@@ -1,4 +1,4 @@
-//! Templates that tell their derivatives, in expressions: what [`crate::open`] has of them.
+//! Templates in expressions that define their derivatives: the part that is specific to [`crate::open`].
 
 use super::lowering::{Lowering, OpenPullback};
 use super::roles::key;
@@ -104,7 +104,7 @@ impl Pullbacks for Lowering<'_> {
     }
 }
 
-/// The same with other nodes, taken in order.
+/// Rebuilds a value with other nodes, taken in order.
 fn rebuilt(value: &Value<NodeId>, nodes: &mut dyn Iterator<Item = NodeId>) -> Value<NodeId> {
     match value {
         Value::Tuple(tuple) => {

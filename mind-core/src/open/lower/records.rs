@@ -1,7 +1,7 @@
-//! Structs: Rust places of which the struct is told, struct expressions, and what is done field by field.
+//! Structs: Rust places that are declared to be structs, struct expressions, and operations field by field.
 //!
-//! Only Rust knows the type of a place, so an expression tells which struct it is: `(net: Net)`. The definition comes with
-//! the import of the struct, and its tensors are leaves, in order, whatever their extents are.
+//! Only Rust knows the type of a place, so an expression declares the struct: `(net: Net)`. The import of the struct
+//! gives the definition. Its tensors are leaves, in order, whatever their extents are.
 
 use std::rc::Rc;
 
@@ -85,7 +85,7 @@ impl Records for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// `(net: Net)`, or `let p: Net = net;`: a value of which the struct is told.
+    /// `(net: Net)`, or `let p: Net = net;`: a value that is declared to be a struct.
     pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
         self.is_imported(ty)?;
         let structure = self.imported.structure(ty).map_err(without_symbols)?;
@@ -105,14 +105,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// E2002 for a type of a struct that the expression does not import.
+    /// Returns E2002 for a struct type that the expression does not import.
     fn is_imported(&self, ty: &TypeExpr) -> Lowered<()> {
         let TypeKind::Struct { name, dims, over } = &ty.kind else { return Ok(()) };
         let name = match self.imported.state(name) {
             None => name.clone(),
             Some(_) => match states::over(name, dims, over.as_deref()).map(|over| over.kind) {
                 Some(TypeKind::Struct { name, .. }) => name,
-                // That it is over none is told with the type.
+                // The lowering of the type reports a state over no struct.
                 Some(TypeKind::Tensor { .. } | TypeKind::Tuple(_)) | None => return Ok(()),
             },
         };
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The struct that stands at a place of Rust, from now on wherever that is named.
+    /// The struct at a Rust place. Later uses of the place refer to this struct.
     fn record_at(&mut self, place: &PlaceExpr, ty: StructType, expr: ExprId) -> Lowered<Value<NodeId>> {
         if let Some(known) = self.records.get(&place.key).cloned() {
             return self.as_struct(&known, &ty, expr, &place.text);
@@ -157,7 +157,7 @@ impl Lowering<'_> {
         Ok(value)
     }
 
-    /// A field of a struct; rustc is to say where it is private.
+    /// A field of a struct. rustc reports a field that is private.
     pub(super) fn field_of(&mut self, record: &Record<NodeId>, name: &Ident) -> Lowered<Value<NodeId>> {
         let position = record.ty.position(name)?;
         self.sees(&record.ty, name).unwrap_or_else(|stop| self.report(stop));
@@ -167,7 +167,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// `Net { w: a, b, ..net }`, where a place may stand behind `..`.
+    /// `Net { w: a, b, ..net }`, where the base after `..` may be a place.
     pub(super) fn struct_of_places(
         &mut self,
         name: &Callee,
@@ -191,7 +191,7 @@ impl Lowering<'_> {
         self.struct_expression(name, written, base, expr)
     }
 
-    /// What is said where neither a field nor what stands behind `..` tells which parameters a struct of the library is over.
+    /// The error if neither a field nor the base after `..` says which parameters a struct of the library is over.
     fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
         let text = self.short_text(base);
         let message =
@@ -200,7 +200,7 @@ impl Lowering<'_> {
         Diag::new(Code::E2001, self.site(base), message).help(help)
     }
 
-    /// Says of which type a leaf is.
+    /// Annotates a leaf with its type. Returns E2001 if the leaf has another one.
     pub(super) fn annotate(&mut self, node: NodeId, written: Type, site: Site) -> Lowered<()> {
         let leaf = self.graph.node(node).op.input_name().expect("the caller has seen a leaf");
         let leaf = &mut self.leaves[leaf.index()];

@@ -1,17 +1,17 @@
-//! What stands for a leaf, and what the node around an expression makes of it.
+//! Rust places, and the use that the surrounding node makes of each expression.
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use crate::surface::ast::{Body, Formal, NodeKind, Pattern, TypeExpr, TypeKind};
 use crate::surface::lower::builtins;
 
-/// A Rust place on its way to being a leaf.
+/// A Rust place that may become a leaf.
 #[derive(Clone)]
 pub(super) struct PlaceExpr {
     pub(super) tokens: TokenStream,
-    /// As it is written.
+    /// The place as written.
     pub(super) text: String,
-    /// The same, told apart from others that only look the same.
+    /// The same text, except that places which only look the same differ.
     pub(super) key: String,
 }
 
@@ -27,17 +27,17 @@ impl PlaceExpr {
     }
 }
 
-/// The formal whose argument may be a word.
+/// The name of the parameter whose argument may be a word.
 const PADDING: &str = "padding";
 
-/// What the node around an expression makes of it.
+/// The use that the surrounding node makes of an expression.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Role {
     /// Its value is used.
     Value,
-    /// Only a field of it is.
+    /// Only a field of it is used.
     Base,
-    /// It is named anew, for a template or by a pattern, where its value or fields of it are used.
+    /// It is bound to another name by a template or a pattern. The value or fields of it are used there.
     Passed,
     /// It may be `same` or `valid`.
     Padding,
@@ -60,7 +60,7 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
                     }
                 }
             }
-            // What flows back to a parameter flows to its value.
+            // A pullback contributes to the values of its parameters, so it needs values, not places.
             NodeKind::Enter { template, arguments }
                 if template.body.as_ref().is_some_and(|body| body.pullback().is_none()) =>
             {
@@ -79,8 +79,8 @@ pub(super) fn roles(body: &Body) -> Vec<Role> {
     roles
 }
 
-/// What tells a name from others. Names that look the same are not, where one of them comes from another macro: the
-/// compiler shows that only in the debug form of a span, `#3 bytes(8..9)`.
+/// A key that distinguishes names. Names that look the same differ if one of them comes from another macro. The
+/// compiler shows this only in the debug form of a span, `#3 bytes(8..9)`.
 pub(super) fn key(name: &Ident) -> String {
     let span = format!("{:?}", name.span());
     match span.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {

@@ -1,4 +1,4 @@
-//! What messages about a node need.
+//! The data for messages about a node.
 
 use mind_shape::Written;
 
@@ -9,7 +9,7 @@ use crate::surface::ast::ExprId;
 use crate::surface::lower::values::expressions::Expressions;
 
 impl Lowering<'_> {
-    /// The spot of an operation written as `label` whose operands are these.
+    /// The spot of an operation written as `label` with these operands.
     pub(super) fn spot(&self, label: &'static str, expr: ExprId, operands: &[ExprId]) -> Spot {
         let operand = |operand: &ExprId| Operand {
             text: self.text(*operand),
@@ -26,9 +26,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// A node that is written.
+    /// Adds a written node.
     ///
-    /// Extents of other nodes in its attributes become extents of operands, which come last.
+    /// Extents of other nodes in its attributes become extents of additional operands, which come last.
     pub(super) fn emit(&mut self, mut op: Op, operands: &[NodeId], spot: Spot) -> NodeId {
         let mut lenders = Vec::new();
         for dim in op.dims_mut() {
@@ -41,18 +41,18 @@ impl Lowering<'_> {
 }
 
 impl Spot {
-    /// At an operator sign.
+    /// Sets the site to an operator sign.
     pub(super) fn at_operator(self, site: Site) -> Self {
         Self { site, is_operator: true, ..self }
     }
 
-    /// With the place of an attribute.
+    /// Adds the site of an attribute.
     pub(super) fn attribute(mut self, name: &'static str, site: Site) -> Self {
         self.attributes.push((Written::Attribute(name), site));
         self
     }
 
-    /// With the places of subscripts, nothing for a `..` that may stand for any number of axes.
+    /// Adds the sites of subscripts. `None` is a `..` that may stand for any number of axes.
     pub(super) fn subscripts(mut self, sites: &[Option<Site>]) -> Self {
         let rest = sites.iter().position(Option::is_none).unwrap_or(sites.len());
         for (place, site) in sites.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Templates in expressions: what a call gives is held against what the template takes as soon as types are known.
+//! Templates in expressions. The arguments of a call are checked against the parameters once types are known.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ type Frame = templates::Frame<NodeId, BTreeMap<usize, usize>>;
 type DeducedFrom = templates::DeducedFrom<NodeId>;
 
 impl Templates for Lowering<'_> {
-    /// The arguments that are passed on as places, by their positions among the parameters.
+    /// The arguments that are passed as places: the position of each in `passed`, by its position among the parameters.
     type FormData = BTreeMap<usize, usize>;
 
     fn frames(&self) -> &Vec<Frame> {
@@ -140,7 +140,7 @@ impl Templates for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// An argument as messages name it, or the field of it that is given.
+    /// The text of an argument in messages, or of the field of it that is given.
     fn giver_text(&self, node: NodeId, argument: ExprId) -> String {
         match self.field_text(node, argument) {
             Some(field) => format!("{}.{field}", self.short_text(argument)),

@@ -1,4 +1,4 @@
-//! Literals as nodes, and values held against declared types.
+//! Converts literals to nodes, and checks values against declared types.
 
 use mind_shape::{DType as RuleDType, rules};
 
@@ -19,7 +19,7 @@ use crate::surface::lower::values::{Lowered, Stop};
 use crate::ty::{DType, Shape, Type};
 use crate::written::spread;
 
-/// Where a literal has its element type from.
+/// The source of the element type of a literal.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
     Fixed(DType),
@@ -106,7 +106,7 @@ impl Tensors for Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// A number made of extents.
+    /// A number computed from extents.
     fn number(&mut self, extent: Dim, source: Source, expr: ExprId) -> NodeId {
         let like = match source {
             Source::Beside(typed) => typed.other,
@@ -119,7 +119,7 @@ impl Lowering<'_> {
         self.emit(Op::Own(Own::Extent { number: extent }), &[like], spot)
     }
 
-    /// The literal in each element type.
+    /// Evaluates a literal in each element type.
     fn worked_out(&self, id: LiteralId, source: Source) -> Lowered<Constant> {
         let shape = self.literals.shape(id).expect("no symbol stands in an expression");
         if let Err(failure) = rules::filled(RuleDType::F32, &shape) {
@@ -167,11 +167,11 @@ impl Lowering<'_> {
     }
 }
 
-/// The names that the type may use, and how a constant of Rust that the macro does not see becomes an extent.
+/// Help on the extents of a type, and on the use of a Rust constant that the macro does not see.
 const EXTENTS: &str = "in an expression the extents of a type are integers; a constant of Rust stands outside, \
     as `let y: Tensor![f32; {N}, 3] = mind!(…).into();`";
 
-/// A mistake in a type, where no symbol can be declared.
+/// Adds help to a mistake in a type, where no symbol can be declared.
 pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {
     let mistake = mistake.map(|diag| {
         let undefined = diag.code == Code::E2002;

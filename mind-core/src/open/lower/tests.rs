@@ -1,4 +1,4 @@
-//! What expressions come to, and what is said of those that make no sense whatever the types are.
+//! Tests the programs that expressions lower to, and the mistakes that do not depend on types.
 
 use super::lower;
 use crate::diag::Diags;
@@ -6,7 +6,7 @@ use crate::surface::{golden, parse_expression};
 
 fn report(diags: &Diags) -> String {
     let lines = diags.as_slice().iter().map(|diag| format!("{}: {diag}\n", diag.site)).collect::<String>();
-    // Only line and column: the name counts the strings parsed before.
+    // Keeps line and column only, since the name counts the strings parsed before.
     let parts = lines.split("<parsed string ").enumerate();
     parts.map(|(i, part)| part.split_once(">:").filter(|_| i > 0).map_or(part, |(_, rest)| rest)).collect()
 }

@@ -1,4 +1,4 @@
-//! What plans are, and that they hold together.
+//! Tests the content and the consistency of plans.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ fn program(source: &str) -> Program {
     program.unwrap_or_else(|| panic!("{source}: {diags:?}"))
 }
 
-/// The program, then its steps with where their results lie.
+/// The program, then its steps with the locations of their results.
 fn planned(source: &str) -> String {
     let program = program(source);
     let plan = plan(&program);
@@ -55,12 +55,12 @@ fn planned(source: &str) -> String {
     text
 }
 
-/// Runs a plan with the names of nodes for their elements.
+/// Simulates a plan, with node ids as buffer contents.
 pub(crate) fn check(program: &Program, plan: &Plan) {
     let results = program.result.nodes();
     let mut slots: Vec<Option<NodeId>> = vec![None; plan.slots.len()];
     let mut written: Vec<Option<NodeId>> = vec![None; results.len()];
-    // What is read is there, and still what it was.
+    // A node that is read has been written and not yet overwritten.
     let read = |node: NodeId, slots: &[Option<NodeId>], written: &[Option<NodeId>]| {
         let mut node = node;
         loop {
@@ -101,7 +101,7 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
                         | Op::Own(crate::open::Own::FilledLike { .. })
                 );
                 assert!(elementwise, "{node}");
-                // What is slower than reading it is computed once an element of its own.
+                // A node that is slower to compute than to read is computed once per element of its shape.
                 let is_dear = matches!(op, Op::Map(map) if map.row().cost.is_series());
                 assert!(alike || !is_dear || program.node(*node).shape == space.shape, "{node}");
             }
@@ -125,7 +125,7 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
             Step::Watch(node) => read(*node, &slots, &written),
             Step::Fused(fused) => run(fused, &mut slots, &mut written, false),
             Step::Alike { fused, apart, .. } => {
-                // What the loops apart store is the same, and more.
+                // The separate loops store the same nodes, and further ones.
                 run(fused, &mut slots.clone(), &mut written.clone(), true);
                 apart.iter().for_each(|fused| run(fused, &mut slots, &mut written, false));
                 let last = apart.last().expect("there are loops apart");
@@ -142,8 +142,8 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
     }
 }
 
-/// What a group stores row by row is there when the group reads it and lies apart from all else; what is one number a row is
-/// computed of such numbers.
+/// Checks that a group reads its own nodes only after it has stored them, that it stores them apart from all other
+/// nodes, and that it computes each number of a row from such numbers.
 fn check_group(program: &Program, plan: &Plan, group: &ByRow) {
     let stored: Vec<NodeId> = program.iter().map(|(id, _)| id).filter(|node| group.stores(*node)).collect();
     let places: Vec<_> = stored.iter().map(|node| plan.places[node.index()].unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Items from instructions: views are followed, and what cannot be a view is copied.
+//! Converts instructions to items. Views are resolved, and values that cannot be views are copied.
 
 mod reading;
 mod watched;
@@ -34,7 +34,7 @@ pub(super) fn arrange(
     let mut arranger = Arranger::new(module, plan_of);
     for (value, inst) in module.iter() {
         let view = arranger.instruction(value, inst);
-        // Every value of rank 0 is a number.
+        // Every value of rank 0 is a scalar.
         let view = if inst.ty.rank() == 0 { arranger.loaded(value, view, inst.ty.dtype) } else { view };
         arranger.views.push(view);
         if watching == Watching::Nan && may_be_nan(inst) {
@@ -47,20 +47,20 @@ pub(super) fn arrange(
 struct Arranger<'m> {
     module: &'m Module,
     items: Vec<Item>,
-    /// Where each value is.
+    /// The view of each value.
     views: Vec<View>,
-    /// For each value of rank 0 the item that computes it.
+    /// For each value of rank 0, the item that computes it.
     numbers: HashMap<ValueId, ItemId>,
-    /// What a mask may be read from instead of the value.
+    /// For each value, the value that a mask may read instead.
     masks: Vec<ValueId>,
-    /// Whether a product is read with its rows as columns only: it is stored so.
+    /// Whether each product is only read with rows and columns swapped. It is then stored with them swapped.
     is_read_transposed: Vec<bool>,
     /// Contiguous copies of values.
     copies: HashMap<ValueId, ItemId>,
     checks: HashMap<(ValueId, Condition), ItemId>,
     /// The last item so far that watches a value.
     watched: Option<ItemId>,
-    /// The results behind the first of each loop.
+    /// The results of each loop after the first.
     further: HashMap<ValueId, Vec<View>>,
     symbols: Vec<Symbol>,
     /// Plans the body of a loop.
@@ -150,7 +150,7 @@ impl<'m> Arranger<'m> {
         }
     }
 
-    /// The positions along one axis in memory, and the same at every place of the other axes.
+    /// Stores the positions along one axis in memory, and broadcasts them along the other axes.
     fn iota(&mut self, value: ValueId, inst: &Inst, axis: usize) -> View {
         let shape = &inst.ty.shape;
         let along = Shape::from_slice(&shape[axis..=axis]);
@@ -162,7 +162,7 @@ impl<'m> Arranger<'m> {
         numbers.insert_or_remove_ones(&shape.iter().enumerate().map(only).collect()).broadcast(shape)
     }
 
-    /// The elements of the operand where they are, or where that cannot be, elsewhere.
+    /// A view of the operand's elements, or of a copy of them if there is no such view.
     fn moved(&mut self, value: ValueId, inst: &Inst, motion: &Motion<'_>) -> View {
         let (operand, shape) = (inst.operands[0], &inst.ty.shape);
         match motion {
@@ -206,13 +206,13 @@ impl<'m> Arranger<'m> {
         self.items.len() - 1
     }
 
-    /// A new item that is a tensor, all of it.
+    /// Adds an item that is a tensor. Returns a view of all of it.
     fn whole(&mut self, value: ValueId, work: Work, reads: Vec<Read>, ty: &Type) -> View {
         let item = self.push(value, work, reads, ty.clone(), Vec::new());
         View::contiguous(BufferId(item), &ty.shape)
     }
 
-    /// A new item that is a single number.
+    /// Adds an item that is a scalar.
     fn number(
         &mut self,
         value: ValueId,
@@ -226,7 +226,7 @@ impl<'m> Arranger<'m> {
         View::scalar(Scalar::Local(value), &Shape::scalar())
     }
 
-    /// A view of rank 0 as a single number.
+    /// Converts a view of rank 0 to a scalar.
     fn loaded(&mut self, value: ValueId, view: View, dtype: DType) -> View {
         match view.source {
             Source::Scalar(_) => view,
@@ -256,8 +256,8 @@ impl<'m> Arranger<'m> {
         view
     }
 
-    /// A value at every index of a shape. What is made at little cost of smaller tensors, as a mask of positions is, is made at
-    /// each index rather than read from memory at most of them.
+    /// A value at every index of a shape. A value that is cheap to compute from smaller tensors, such as a mask of
+    /// positions, is computed at each index, rather than read from memory at most of them.
     fn repeated(&mut self, value: ValueId, shape: &Shape) -> View {
         let view = self.view(value).broadcast(shape);
         let inst = self.module.inst(value);
@@ -286,7 +286,7 @@ impl<'m> Arranger<'m> {
         let axes = || operand.shape.iter().enumerate().filter(|(_, extent)| !extent.is_one());
         let reduced: Vec<bool> = axes().map(|(axis, _)| marked(axis)).collect();
         if !reduced.contains(&true) {
-            // Folds of one element each.
+            // Each fold is of one element.
             let view = operand.insert_or_remove_ones(&inst.ty.shape);
             return view;
         }
@@ -301,7 +301,7 @@ impl<'m> Arranger<'m> {
         View::contiguous(BufferId(item), &inst.ty.shape)
     }
 
-    /// A view of a value's elements, or of a copy of them where that cannot be.
+    /// A view of a value's elements, or of a copy of them if there is no such view.
     fn part(&mut self, value: ValueId, view_of: impl Fn(&View) -> Option<View>) -> View {
         let view = self.view(value);
         view_of(&view).unwrap_or_else(|| {
@@ -323,7 +323,7 @@ impl<'m> Arranger<'m> {
         View::contiguous(BufferId(item), &view.shape)
     }
 
-    /// The view of a value, in memory.
+    /// A view of a value in memory.
     fn in_memory(&mut self, value: ValueId) -> View {
         let view = self.view(value);
         match view.source {
@@ -332,7 +332,7 @@ impl<'m> Arranger<'m> {
         }
     }
 
-    /// A value in row-major order, with nothing else before or behind it.
+    /// Reads a value in row-major order, as the whole of an item.
     fn contiguous(&mut self, value: ValueId) -> Read {
         let view = self.view(value);
         Read::View(if self.is_whole(&view) { view } else { self.copied(value, &view) })
@@ -351,7 +351,7 @@ impl<'m> Arranger<'m> {
         self.check(value, operand, &indices, Condition::BeBelow(extent))
     }
 
-    /// A value as kernels take it: a number, or contiguous elements.
+    /// A value as kernels take it: a scalar, or contiguous elements.
     fn argument(&mut self, value: ValueId) -> Read {
         if self.module.ty(value).rank() == 0 { read(&self.view(value)) } else { self.contiguous(value) }
     }
@@ -369,11 +369,11 @@ impl<'m> Arranger<'m> {
         check
     }
 
-    /// The check that must come before a function divides integers by what it is not known not to be 0.
+    /// The check that must precede a division of integers, unless the divisor is known not to be 0.
     fn check_of_divisors(&mut self, value: ValueId, inst: &Inst, row: &map::Row) -> Option<ItemId> {
         let divisor = inst.operands[row.pole?];
         let ty = self.module.ty(divisor);
-        // A number of elements is above 0.
+        // An element count is above 0.
         let has_no_zero = |known: &Const| known.data().is_none_or(|known| !known.has_zero_integer());
         let is_known = matches!(&self.module.inst(divisor).op, Op::Const(known) if has_no_zero(known));
         if is_known || !ty.dtype.is_integer() {
@@ -388,7 +388,7 @@ impl<'m> Arranger<'m> {
         self.items[item.0].needs.push(before);
     }
 
-    /// The result of a kernel called on the operands. A single number is stored as one element and loaded from there.
+    /// The result of a kernel called on the operands. A scalar is stored as one element and loaded from there.
     fn call(&mut self, value: ValueId, inst: &Inst) -> View {
         let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
         let operands = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
@@ -411,7 +411,7 @@ impl<'m> Arranger<'m> {
         let results: Vec<Type> = results.into_iter().map(stored).collect();
         let operands = types.into_iter().zip(accesses).collect();
         let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
-        // The items behind that of the loop are numbered before they are there.
+        // The items after that of the loop are numbered before they exist.
         let first = self.items.len();
         let result = |at: usize| first + at;
         let work = LoopWork {
@@ -502,7 +502,7 @@ impl<'m> Arranger<'m> {
         self.whole(value, work, reads.into(), &inst.ty)
     }
 
-    /// Brings results and updates into a form that can be stored, and notes who reads what.
+    /// Converts results and updates to items that can be stored, and collects the readers of each item.
     fn finish(mut self, updates: &[Update]) -> Graph {
         let feeds = self.feeding_checks();
         let mut taken: Vec<ItemId> = Vec::new();
@@ -516,7 +516,7 @@ impl<'m> Arranger<'m> {
         for update in updates {
             let value = self.module.outputs()[update.output];
             let view = self.view(value);
-            // A value that is in memory for itself is copied from there.
+            // A value that is the whole of an item in memory is copied from there.
             let own = view.buffer().filter(|item| self.items[item.0].is_written() && self.is_whole(&view));
             let delivery = match own {
                 Some(item) => Delivery::Item(item.0),
@@ -540,7 +540,7 @@ impl<'m> Arranger<'m> {
         Graph { items: self.items, readers, delivered, returned, updates: new_values, updated_outputs }
     }
 
-    /// A number, or an item that is nothing else's: the one that makes the value, or a copy.
+    /// A scalar, or an item that delivers nothing else: the one that computes the value, or a copy.
     fn delivery(&mut self, value: ValueId, taken: &mut Vec<ItemId>, feeds: &[bool]) -> Delivery {
         let view = self.view(value);
         if let (Source::Scalar(scalar), 0) = (&view.source, view.shape.rank()) {
@@ -562,14 +562,15 @@ impl<'m> Arranger<'m> {
         Delivery::Item(item)
     }
 
-    /// Whether an item can fail and so can another: then it is not known which comes first, and neither stores what the
-    /// caller sees.
+    /// Whether an item can fail and another can too. It is then not known which fails first, so neither stores to
+    /// memory that the caller sees.
     fn may_fail_after(&self, item: ItemId) -> bool {
         let mut others = self.items.iter().enumerate().filter(|(other, _)| *other != item);
         self.items[item].can_fail() && others.any(|(_, other)| other.can_fail())
     }
 
-    /// Whether an item is of a loop that may fail at a later step than its first: then it is not stored where the caller sees it.
+    /// Whether an item belongs to a loop that may fail after its first step. It is then not stored to memory that the
+    /// caller sees.
     fn may_fail_midway(&self, item: ItemId) -> bool {
         let item = &self.items[item];
         match &item.work {
@@ -579,8 +580,8 @@ impl<'m> Arranger<'m> {
         }
     }
 
-    /// Which items the indices that some check sees are computed from: they are there before the checks, so never in a
-    /// result.
+    /// The items that an item that can fail depends on. They are computed before the checks, so they are never stored
+    /// in a result.
     fn feeding_checks(&self) -> Vec<bool> {
         let mut feeds = vec![false; self.items.len()];
         for (position, item) in self.items.iter().enumerate().rev() {
@@ -592,7 +593,7 @@ impl<'m> Arranger<'m> {
     }
 }
 
-/// What an operand's view is read as: without axes of extent 1 where it is in memory.
+/// The read of an operand's view. A view of memory is stripped of axes of extent 1.
 fn read(view: &View) -> Read {
     match &view.source {
         Source::Scalar(scalar) => Read::Scalar(scalar.clone()),

@@ -1,4 +1,4 @@
-//! What there is to compute, as a graph: views are followed, so that every item reads other items through views of them.
+//! The computations of a module as a graph. Views are resolved: every item reads other items through views of them.
 
 mod arrange;
 
@@ -13,73 +13,73 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// The position of an item in [`Graph::items`]; an item comes after what it reads.
+/// The position of an item in [`Graph::items`]. An item comes after the items that it reads.
 ///
 /// In the views of a graph a [`BufferId`] is the position of the item that is viewed.
 pub(super) type ItemId = usize;
 
-/// Everything that has to be computed, and what for.
+/// All computations, and the uses of their results.
 pub(super) struct Graph {
     pub(super) items: Vec<Item>,
-    /// Who reads each item, in order, each reader once.
+    /// The readers of each item, in order, each once.
     pub(super) readers: Vec<Vec<ItemId>>,
     /// Whether each item is a result or the new value of an input.
     pub(super) delivered: Vec<bool>,
-    /// Where each returned result comes from.
+    /// The source of each returned result.
     pub(super) returned: Vec<Delivery>,
-    /// What becomes the new value of which input.
+    /// The new values, each with the input that it updates.
     pub(super) updates: Vec<(Delivery, usize)>,
     /// The outputs of the module that are new values of inputs.
     pub(super) updated_outputs: Vec<usize>,
 }
 
-/// Where a result or the new value of an input comes from.
+/// The source of a result, or of the new value of an input.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Delivery {
     /// All elements of an item in order.
     Item(ItemId),
-    /// A single number.
+    /// A scalar.
     Scalar(Scalar),
 }
 
-/// Something that is in memory or a single number, and how it comes about.
+/// A tensor in memory or a scalar, and the work that computes it.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// For names.
+    /// The value, for names.
     pub(super) value: ValueId,
     pub(super) dtype: DType,
-    /// The element type of the operands of a function of elements, but for a condition.
+    /// The element type of the operands of an elementwise function, except for a condition.
     pub(super) of: DType,
-    /// The extents of what it makes.
+    /// The extents of the result.
     pub(super) shape: Shape,
     pub(super) work: Work,
-    /// What it reads; for elementwise operations and sums in the index space [`Item::space`].
+    /// The operands. For elementwise operations and sums they are in the index space [`Item::space`].
     pub(super) reads: Vec<Read>,
-    /// The items that must be there before, each once.
+    /// The items that must be computed before, each once.
     pub(super) needs: Vec<ItemId>,
     /// The index space of an elementwise operation or sum, without axes of extent 1.
     pub(super) space: Vec<Dim>,
-    /// Whether it decides which indices a check sees.
+    /// Whether a check depends on it.
     pub(super) feeds_check: bool,
 }
 
-/// How an item comes about.
+/// The work that computes an item.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
     /// An input of the program.
     Input(usize),
-    /// Known values.
+    /// Known elements.
     Constant(TensorData),
     /// One operation at each index.
     Elementwise(Map),
-    /// The elements of a view put in order.
+    /// The elements of a view, copied in order.
     Copy,
-    /// A fold over the axes of the index space that are marked, divided by the count if there is one; over all axes and with a
-    /// shape of rank 0 it is a number.
+    /// A fold over the marked axes of the index space, divided by the count if there is one. It is a scalar if it is
+    /// over all axes and its shape has rank 0.
     Fold { monoid: &'static Monoid, reduced: Vec<bool>, count: Option<Dim> },
-    /// A single number from single numbers.
+    /// A scalar from scalars.
     Scalar(Map),
-    /// A single number from memory.
+    /// A scalar from memory.
     Load,
     /// A matrix product.
     MatMul { batch: Vec<Dim>, extents: [Dim; 3] },
@@ -87,15 +87,15 @@ pub(super) enum Work {
     Dot,
     /// A convolution or one of its derivatives.
     Conv2d(Box<Conv>),
-    /// A check of integers of this type; it makes nothing.
+    /// A check of integers of this type. It has no result.
     Check { must: Condition, dtype: DType },
-    /// A kernel called on operands of these types, and the type of what it gives.
+    /// A kernel called on operands of these types, and the type of its result.
     Call { op: Op, operands: Vec<Type>, ty: Type },
-    /// A loop. It makes the first result, and memory for all others are items of their own, behind it.
+    /// A loop. The item is its first result. The memory of all other results are separate items after it.
     Loop(Box<LoopWork>),
     /// Memory of the loop before it: a further result, or the second buffer of a carry.
     LoopBuffer,
-    /// A value of this type that is watched; it makes nothing.
+    /// Watches a value of this type. It has no result.
     Watch { watch: Watch, ty: Type },
 }
 
@@ -108,7 +108,7 @@ pub(super) struct LoopWork {
     pub(super) reverse: bool,
     pub(super) guard: Guard,
     pub(super) operands: Vec<(Type, Access)>,
-    /// For each carry the item of its last value, and that of as much memory again.
+    /// For each carry, the item of its last value, and an item of as much memory.
     pub(super) carries: Vec<[ItemId; 2]>,
     pub(super) stacked: Vec<ItemId>,
 }
@@ -132,7 +132,7 @@ pub(super) enum Read {
 }
 
 impl Graph {
-    /// What the module computes; updates are in the order given. `plan_of` plans the bodies of loops.
+    /// The graph of a module, with updates in the given order. `plan_of` plans the bodies of loops.
     pub(super) fn new(
         module: &Optimised,
         updates: &[Update],
@@ -144,7 +144,7 @@ impl Graph {
 }
 
 impl Work {
-    /// Of a fold, which axes of the index space it is over.
+    /// The axes of the index space that a fold reduces; `None` for other work.
     pub(super) fn reduced(&self) -> Option<&[bool]> {
         match self {
             Self::Fold { reduced, .. } => Some(reduced),
@@ -154,7 +154,7 @@ impl Work {
 }
 
 impl Item {
-    /// The extents of what it makes without those of 1.
+    /// The extents of the result, without extents of 1.
     pub(super) fn stripped(&self) -> Vec<Dim> {
         without_ones(&self.shape)
     }
@@ -164,7 +164,7 @@ impl Item {
         matches!(self.work, Work::Elementwise(_) | Work::Fold { .. })
     }
 
-    /// Whether it can fail.
+    /// Whether the item can fail.
     pub(super) fn can_fail(&self) -> bool {
         match &self.work {
             Work::Check { .. } => true,

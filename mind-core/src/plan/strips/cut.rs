@@ -1,4 +1,4 @@
-//! A strip of what a group of steps does.
+//! Builds the strips of a group of steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,16 +18,16 @@ use super::{
     seen::{self, Columns},
 };
 
-/// Rows are cut at multiples of so many, where there are as many: tiles of products are whole then.
+/// Rows are cut at multiples of this number, if there are as many, so that tiles of products are whole.
 const GRAIN: i64 = 16;
 
-/// Strips, and what then becomes of their sums.
+/// Strips, and the steps that process their sums afterwards.
 pub(super) struct Cut {
     pub(super) inner: Strips,
     pub(super) after: Vec<Step>,
 }
 
-/// The strips of a group, if there are at least two. Buffers change only then.
+/// The strips of a group; `None` if it cannot be cut into at least two. Buffers change only if it is cut.
 pub(super) fn strips(
     buffers: &mut Vec<Buffer>,
     steps: &[Step],
@@ -100,8 +100,8 @@ fn cut(
     Some(Cut { inner, after: cutter.after })
 }
 
-/// Which axis of rows is cut and into how many places at a time, so that a strip of a large tensor has at most so many
-/// elements where it can; nothing if all of it has.
+/// The axis of rows to cut, and the number of its positions in a strip, so that a strip of a large tensor has at most
+/// `elements` elements if possible. `None` if the whole tensor has no more.
 pub(super) fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
     let mut axis = rows.axes.len() - 1;
     let mut size = rows.columns.as_literal()?;
@@ -117,13 +117,13 @@ pub(super) fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
         |most: i64| if is_of_rows && most > GRAIN { (most + GRAIN - 1) / GRAIN * GRAIN } else { most };
     let most = (elements / size.max(1)).max(1);
     let Some(extent) = rows.axes[axis].as_literal() else { return Some((axis, most)) };
-    // Strips of equal length.
+    // Strips have equal lengths.
     let strips = extent.div_euclid(most) + i64::from(extent % most != 0);
     let most = grain(extent.div_euclid(strips) + i64::from(extent % strips != 0));
     (axis > 0 || most < extent).then_some((axis, most.min(extent)))
 }
 
-/// What a step writes.
+/// The buffers that a step writes.
 fn written(laid: &[RowView<'_>]) -> Vec<BufferId> {
     laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect()
 }
@@ -132,12 +132,12 @@ struct Cutter<'g> {
     rows: &'g Rows,
     /// The axis that is cut.
     axis: usize,
-    /// The place at hand of each axis up to it.
+    /// The current position of each axis up to the cut one.
     at: Vec<Dim>,
     len: Dim,
-    /// How many columns what is large has in a strip.
+    /// The number of columns of large tensors in a strip.
     columns: Dim,
-    /// What is large, if a strip may have fewer columns of it than there are.
+    /// The large buffers, if a strip may have fewer columns of them than there are.
     shortened: BTreeSet<BufferId>,
     group: &'g Group,
     buffers: &'g mut Vec<Buffer>,
@@ -232,7 +232,7 @@ impl Cutter<'_> {
         Some(cut)
     }
 
-    /// A product that adds up rows: its sums go on from strip to strip, or are of some matrices.
+    /// A product that adds up rows. Its sums continue from strip to strip, or are those of some matrices.
     fn sums(&mut self, product: &MatMul, laid: &[RowView<'_>]) -> Option<MatMul> {
         let rows = self.is_of_rows();
         let [lhs, rhs, ..] = laid else { return None };
@@ -248,7 +248,7 @@ impl Cutter<'_> {
             cut.lhs.shape = Shape::from_slice(&cut.extents[..2]);
         }
         let of = self.sum_of(product)?;
-        // Whatever it is stored to, it lies as a product's matrices do, one below the other.
+        // Whatever the target is, the sums have the layout of a product's matrices, one below the other.
         let from = self.from(&laid.iter().find(|laid| laid.is_written)?.along)?;
         let matrices = Dim::product(&cut.batch).ok()?;
         let extents = [matrices.mul(&cut.extents[0]).ok()?, product.extents[2].clone()];
@@ -277,8 +277,8 @@ impl Cutter<'_> {
         Some(cut)
     }
 
-    /// Where the sums of a product go: where it stores them, or to a temporary of which becomes afterwards what was to
-    /// become of them at once.
+    /// The buffer of a product's sums. It is the product's target if the sums are stored unchanged. Otherwise it is a
+    /// temporary, which a nest after the strips processes as the product's finish would have.
     fn sum_of(&mut self, product: &MatMul) -> Option<BufferId> {
         let Finish { extents, loads, nodes, stores } = &product.finish;
         if let ([], [], [Store { operand: Operand::Product, target }]) = (&loads[..], &nodes[..], &stores[..])
@@ -317,7 +317,7 @@ impl Cutter<'_> {
         laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
     }
 
-    /// Has a view step from row to row along an axis, if it is of what may have fewer columns.
+    /// Sets the stride from row to row of a view whose buffer may have fewer columns.
     fn shorten(&self, view: &mut View, of_rows: Option<usize>) {
         if view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
             && let Some(axis) = of_rows
@@ -330,7 +330,7 @@ impl Cutter<'_> {
         self.axis + 1 == self.rows.axes.len()
     }
 
-    /// How many places of an axis are in a strip.
+    /// The number of positions of an axis in a strip.
     fn extent(&self, axis: usize) -> Dim {
         match axis.cmp(&self.axis) {
             std::cmp::Ordering::Less => Dim::ONE,
@@ -348,13 +348,13 @@ impl Cutter<'_> {
         self.len.mul(&self.rows.behind(self.axis)?).ok()
     }
 
-    /// How far the strip at hand is from the first one.
+    /// The distance from the first strip to the current one.
     fn from(&self, along: &[Dim]) -> Option<Dim> {
         let mut places = self.at.iter().zip(along);
         places.try_fold(Dim::ZERO, |from, (at, step)| from.add(&at.mul(step).ok()?).ok())
     }
 
-    /// An operand of a product: from the strip's first row on, where it has a row for each.
+    /// An operand of a product. If its axis `rows` counts rows, the operand begins at the first row of the strip.
     fn operand(&self, laid: &RowView<'_>, rows: Option<usize>) -> Option<View> {
         let view = laid.view;
         let batch = self.rows.axes.len() - 1;
@@ -372,7 +372,8 @@ impl Cutter<'_> {
         Some(cut)
     }
 
-    /// A view of the strip at hand; what the step writes is a part of its own, from its first element on.
+    /// A view for the current strip. A view that the step writes is replaced by one of a separate part, from its first
+    /// element on.
     fn view(&mut self, laid: &RowView<'_>, written: &[BufferId]) -> Option<View> {
         let Some(buffer) = laid.view.buffer().filter(|buffer| written.contains(buffer)) else {
             return self.moved(laid);
@@ -407,7 +408,7 @@ impl Cutter<'_> {
         part
     }
 
-    /// The rows of a buffer that are in a strip.
+    /// The type of the part of a buffer that is in a strip.
     fn part_type(&self, buffer: BufferId) -> Option<Type> {
         let Buffer { ty, .. } = &self.buffers[buffer.0];
         let columns = if self.shortened.contains(&buffer) {

@@ -1,4 +1,4 @@
-//! What is known of elements behind the columns that the rows of a strip see, and what functions make of it.
+//! Facts about elements after the columns that the rows of a strip see, and the facts about functions of them.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,20 @@ use crate::{
     reduce::Neutral,
 };
 
-/// Numbers of places farther away than this are not looked at, so that sums of them stay exact.
+/// Multiples and constants beyond this bound are not used, so that sums of them stay exact.
 const FARTHEST: i64 = 1 << 40;
 
-/// What is known of an element behind the columns that are seen, or of a number of a row.
+/// A fact about an element after the columns that are seen, or about a number of a row.
 #[derive(Clone, Copy)]
 pub(super) enum Fact {
-    /// It is this one.
+    /// It is this number.
     Known(Number),
     /// It is a finite float.
     Finite,
-    /// It is an integer: a multiple of the row's place, one of the column's, and a number.
+    /// It is an integer: the sum of a multiple of the row's position, a multiple of the column's position, and a
+    /// constant.
     Place { row: i64, column: i64, plus: i64 },
-    /// Anything.
+    /// Nothing is known.
     Any,
 }
 
@@ -59,7 +60,7 @@ impl Fact {
         }
     }
 
-    /// Whether it changes nothing that it is put together with.
+    /// Whether combining it with another element changes nothing.
     pub(super) fn is_neutral(self, neutral: Neutral) -> bool {
         let is = |number: f64| matches!(self, Self::Known(known) if known.float() == Some(number));
         match neutral {
@@ -70,7 +71,7 @@ impl Fact {
         }
     }
 
-    /// It, or its negation.
+    /// The fact about the value, or about its negation.
     fn signed(self, sign: i64) -> Self {
         match self {
             fact if sign == 1 => fact,
@@ -80,7 +81,7 @@ impl Fact {
         }
     }
 
-    /// The sum of two.
+    /// The fact about the sum of two values.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (infinite, finite) | (finite, infinite) if infinite.is_infinite() && finite.is_finite() => {
@@ -96,7 +97,7 @@ impl Fact {
         }
     }
 
-    /// A place plus a number; a number is a place that stands still.
+    /// The factors of a position and the constant. A number has the factors 0.
     fn place(self) -> Option<[i64; 3]> {
         match self {
             Self::Place { row, column, plus } => Some([row, column, plus]),
@@ -108,20 +109,20 @@ impl Fact {
     }
 }
 
-/// What masks let rows see.
+/// The columns that masks let rows see.
 pub(super) struct Masks {
-    /// Which columns are seen: up to the row's place plus this. None are left out without it.
+    /// A row sees the columns up to its position plus this number; all columns if `None`.
     pub(super) ahead: Option<i64>,
-    /// How far the masks that were found let a row see.
+    /// The numbers `ahead` of the masks that were found.
     pub(super) found: BTreeSet<i64>,
 }
 
 impl Masks {
-    /// What a function gives for elements of which so much is known.
+    /// The fact about the result of a function, from the facts about its operands.
     pub(super) fn function(&mut self, op: Map, operands: &[Fact]) -> Fact {
         let known = |fact: &Fact| if let Fact::Known(number) = fact { Some(*number) } else { None };
         if let Some(known) = operands.iter().map(known).collect::<Option<Vec<Number>>>() {
-            // Of `exp` kernels keep what it is at infinities.
+            // Kernels keep the values of `exp` at infinities.
             let is_sure = op.row().is_reproducible()
                 || (op == Map::Exp && known[0].float().is_some_and(f64::is_infinite));
             let found = is_sure.then(|| Number::of_function(op.row(), &known)).flatten();
@@ -149,12 +150,12 @@ impl Masks {
         }
     }
 
-    /// What a comparison of a difference of places with 0 is behind the columns that are seen.
+    /// The result of a comparison of a difference of positions with 0, after the columns that are seen.
     fn compared(&mut self, op: Map, [row, column, plus]: [i64; 3]) -> Fact {
         if plus.abs() > FARTHEST {
             return Fact::Any;
         }
-        // As of column - row + plus.
+        // The comparison is rewritten for `column - row + plus`.
         let (op, plus) = match ([row, column], op) {
             ([-1, 1], op) => (op, plus),
             ([1, -1], Map::Le) => (Map::Ge, -plus),
@@ -163,7 +164,7 @@ impl Masks {
             ([1, -1], Map::Gt) => (Map::Lt, -plus),
             _ => return Fact::Any,
         };
-        // The last column for which it is not what it is behind.
+        // The last column, relative to the row, for which the result is not the one of all later columns.
         let (ahead, behind) = match op {
             Map::Le => (-plus, false),
             Map::Lt => (-plus - 1, false),
@@ -179,7 +180,7 @@ impl Masks {
     }
 }
 
-/// What a function gives if one operand decides it.
+/// The result of a function if one operand decides it.
 fn decided(row: &Row, operands: &[Fact]) -> Option<Fact> {
     let truth = row.decides?;
     operands.iter().any(|fact| fact.truth() == Some(truth)).then_some(Fact::Known(Number::Bool(truth)))
@@ -192,7 +193,7 @@ fn kept(row: &Row, operands: &[Fact]) -> Option<Fact> {
     Some(Fact::Known(if zero.is(0) { zero } else { zero.negated() }))
 }
 
-/// What a function gives that adds its operands.
+/// The fact about the result of a function that adds its operands.
 fn summed(row: &Row, operands: &[Fact]) -> Option<Fact> {
     row.signs.iter().zip(operands).map(|(sign, fact)| fact.signed(*sign)).reduce(Fact::plus)
 }

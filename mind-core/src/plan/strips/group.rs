@@ -1,7 +1,8 @@
-//! Which steps run together, a strip of rows at a time.
+//! Groups steps that run together on a strip of rows at a time.
 //!
-//! From a product that is large the search goes to whatever reads or writes tensors as large as it, row by row. These steps are
-//! groups of as many as nothing else lies between. What a group reads of another one's rows it computes again.
+//! The search starts from a large product and follows the steps that read or write tensors as large as it, row by row.
+//! Such steps join a group unless another step lies between them. A group computes again the rows that it reads from
+//! other groups.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -19,21 +20,22 @@ use super::{
     rows::{Along, RowView, Rows},
 };
 
-/// So many steps a search may look at: planning stays near-linear in long programs.
+/// The most steps that a search may visit, so that planning stays near-linear in long programs.
 const FARTHEST: usize = 1024;
 
-/// Steps that go along the same rows.
+/// Steps that process the same rows.
 pub(super) struct Group {
     pub(super) rows: Rows,
-    /// By place, ascending, and how each goes along the rows.
+    /// The positions of the steps, in an order in which they can run, and how each processes the rows.
     pub(super) steps: Vec<(usize, Along)>,
-    /// What is written by these steps and read by no other.
+    /// The buffers that these steps write and no other step reads.
     pub(super) local: BTreeSet<BufferId>,
-    /// Steps whose rows every reader computes again: they need not run.
+    /// Steps that need not run, since every reader computes their rows again.
     pub(super) unread: Vec<usize>,
 }
 
-/// The groups among steps, each in an order in which it can run. Copies of steps, which compute again, are put behind all others.
+/// Finds the groups among steps, each in an order in which it can run. Copies of steps that are computed again are
+/// appended to `steps`.
 pub(super) fn find(
     buffers: &mut Vec<Buffer>,
     steps: &mut Vec<Step>,
@@ -62,13 +64,13 @@ pub(super) fn find(
     groups
 }
 
-/// Whether a step makes a temporary that is much larger than what it is made of, matrix by matrix.
+/// Whether a step computes a temporary that is much larger than its operands, matrix by matrix.
 fn is_large(buffers: &[Buffer], step: &Step, limits: &Limits) -> bool {
     let Step::MatMul(MatMul { extents, finish, .. }) = step else { return false };
     let is_temporary = finish.stores.iter().any(|store| {
         store.target.buffer().is_some_and(|buffer| matches!(buffers[buffer.0].place, Location::Arena { .. }))
     });
-    // Small matrices are better left to threads, so those are not cut of which only run time knows how large they are.
+    // Small matrices are better left to threads. Matrices whose size is known only at run time are therefore not cut.
     let [Some(m), Some(k), Some(n)] = extents.each_ref().map(Dim::as_literal) else { return false };
     let operands = m.checked_add(n).and_then(|lines| lines.checked_mul(k)?.checked_mul(limits.larger));
     let elements = m.checked_mul(n).zip(operands);
@@ -77,14 +79,14 @@ fn is_large(buffers: &[Buffer], step: &Step, limits: &Limits) -> bool {
     is_temporary && is_large
 }
 
-/// How many bytes an element of a product has.
+/// The bytes of an element of a product.
 fn bytes_of(buffers: &[Buffer], product: &MatMul) -> i64 {
     let buffer = product.finish.stores.iter().find_map(|store| store.target.buffer());
     let buffer = buffer.expect("a product is stored in memory");
     buffers[buffer.0].ty.dtype.bytes() as i64
 }
 
-/// Which steps write and read buffers.
+/// The step that writes each buffer, and the steps that read it.
 struct Users {
     writer: Vec<Option<usize>>,
     readers: Vec<Vec<usize>>,
@@ -113,7 +115,7 @@ struct Search<'s> {
     edges: Edges,
     groups: Vec<Group>,
     group_of: Vec<Option<usize>>,
-    /// The steps that run before a check, and so before anything that a caller sees is written.
+    /// The steps that run before a check, and so before any memory that a caller sees is written.
     feeds_check: HashSet<usize>,
     /// The step that each is a copy of, or itself.
     origin: Vec<usize>,
@@ -138,7 +140,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The groups of all steps that go along the rows of a product.
+    /// Finds the groups of all steps that process the rows of a product.
     fn groups_from(&mut self, seed: usize) {
         let Step::MatMul(product) = &self.steps[seed] else { return };
         let rows = Rows::of(product);
@@ -162,7 +164,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// What reads or writes tensors as large as a product, row by row, and so on from there, ascending.
+    /// The steps that read or write tensors as large as a product row by row, directly or through each other,
+    /// ascending.
     fn connected(&self, rows: &Rows, seed: usize) -> BTreeMap<usize, Along> {
         let mut found = BTreeMap::new();
         let mut next = vec![seed];
@@ -187,7 +190,7 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// How a step goes along rows, where each row that it makes or reads of what is large is that row.
+    /// How a step processes rows, if for each row it reads and writes only that row of large tensors.
     fn fitting(&self, rows: &Rows, step: usize) -> Option<Along> {
         let step = &self.steps[step];
         rows.along(step).into_iter().find(|along| {
@@ -206,8 +209,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Whether a step can run in the strips of a group: it reads what these make row by row, and nothing that needs the
-    /// group has to come before it.
+    /// Whether a step can run in the strips of a group. It must read the results of the group row by row, and no step
+    /// outside the group may lie between them.
     fn may_join(&self, group: usize, step: usize, along: &Along) -> bool {
         let group_of = &self.groups[group];
         let rows = &group_of.rows;
@@ -225,7 +228,8 @@ impl<'s> Search<'s> {
         reads_rows && are_as_early && !self.lies_between(group, step)
     }
 
-    /// Whether something that is not in the group comes after one of it and before one of it, the step being one.
+    /// Whether a step outside of the group must come after one of its steps and before another. `step` counts as one of
+    /// its steps.
     fn lies_between(&self, group: usize, step: usize) -> bool {
         let mut own: BTreeSet<usize> = self.groups[group].steps.iter().map(|(step, _)| *step).collect();
         own.insert(step);
@@ -248,15 +252,15 @@ impl<'s> Search<'s> {
                 return true;
             }
             next.extend(&self.edges.readers[found]);
-            // A group runs as one step.
+            // A group runs as a single step.
             let beside = self.group_of[found].map(|group| &self.groups[group].steps[..]).unwrap_or_default();
             next.extend(beside.iter().map(|(step, _)| *step).filter(|step| !seen.contains(step)));
         }
         false
     }
 
-    /// The last step from which a way may lead back to a step or before it: groups run as one step, so that what comes behind
-    /// leads to their first.
+    /// The last step from which a path may lead back to `step` or an earlier step. A group runs as a single step, so
+    /// paths from its last step include those from its first.
     fn last_that_leads_back(&self, step: usize) -> usize {
         let span = |group: &Group| {
             let originals =
@@ -274,7 +278,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Has a group make itself what it reads of the rows of others.
+    /// Makes a group compute the rows that it reads from other groups.
     fn compute_again(&mut self, group: usize) {
         let members: Vec<usize> = self.groups[group].steps.iter().map(|(step, _)| *step).collect();
         let rows = self.groups[group].rows.clone();
@@ -284,7 +288,7 @@ impl<'s> Search<'s> {
         while let Some(step) = next.pop() {
             self.steps[step].for_each_read(|buffer| {
                 let maker = self.users.writer[buffer.0].filter(|maker| !members.contains(maker));
-                // What a nest keeps for its later passes in a tensor that it stores is needed too.
+                // An element that a nest keeps in a stored tensor for its later passes is needed too.
                 let is_needed = |maker: &usize| *maker == step || rows.are_of(&self.buffers[buffer.0]);
                 if let Some(maker) = maker.filter(is_needed) {
                     needed.insert(buffer);
@@ -294,7 +298,7 @@ impl<'s> Search<'s> {
                 }
             });
         }
-        // A step goes along the rows of its group.
+        // The rows that a step processes are known from its group.
         let is_known = |maker: &usize| self.group_of[*maker].is_some_and(|of| self.groups[of].rows == rows);
         if needed.is_empty() || !makers.iter().all(is_known) {
             return;
@@ -326,7 +330,7 @@ impl<'s> Search<'s> {
             self.origin.push(self.origin[maker]);
             copies.push((own, along));
         }
-        // What is large is read row by row; of the rest, what a step reads may be of other rows.
+        // Large buffers are read row by row. A step may read other rows of smaller buffers, so these are not replaced.
         let mut large = again;
         large.retain(|buffer, _| rows.are_of(&self.buffers[buffer.0]));
         for step in members {
@@ -342,7 +346,7 @@ impl Group {
         self.rows.are_of(buffer)
     }
 
-    /// Leaves out the steps of which nothing is read any more, once readers compute it again.
+    /// Removes the steps whose results nothing reads any more, since readers compute them again.
     fn leave_out_unread(
         &mut self,
         users: &Users,
@@ -381,7 +385,7 @@ impl Group {
     }
 }
 
-/// Leaves out what a step stores elsewhere.
+/// Removes the stores of a step that `keeps` rejects.
 fn keep_stores(step: &mut Step, keeps: &dyn Fn(&View) -> bool) {
     match step {
         Step::Nest(nest) => {
@@ -401,7 +405,7 @@ fn keep_stores(step: &mut Step, keeps: &dyn Fn(&View) -> bool) {
     }
 }
 
-/// Has a step read and write other buffers.
+/// Replaces buffers that a step reads and writes.
 fn rename(step: &mut Step, names: &BTreeMap<BufferId, BufferId>) {
     step.for_each_view_mut(&mut |view| {
         if let Some(name) = view.buffer().and_then(|buffer| names.get(&buffer)) {

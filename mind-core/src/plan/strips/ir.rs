@@ -1,21 +1,21 @@
-//! The data of strips, and the limits from which steps run by them.
+//! The data of strips, and the limits above which steps run by strips.
 
 use crate::{
     dim::{Bindings, Dim, DimResult, Symbol},
     plan::{BufferId, Step},
 };
 
-/// When products run by strips.
+/// The limits above which products run by strips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Matrices of so many elements or more are run by strips: smaller ones fit into a cache.
+    /// Matrices of at least this many elements run by strips. Smaller matrices fit into a cache.
     pub large: i64,
-    /// If they are so many times larger than what they are made of: to compute their elements again takes less time than
-    /// to write them and to read them.
+    /// The matrices must also be this many times larger than their operands. Computing their elements again then takes
+    /// less time than writing and reading them.
     pub larger: i64,
-    /// About so many bytes of each large tensor are in a strip, where a row has no more, and half as many where strips leave
-    /// columns out. What a group of steps has at once nearly fits into the cache of a core, operands that are packed for each strip
-    /// are seldom packed, and the band of a mask is followed closely.
+    /// The approximate number of bytes of each large tensor in a strip, unless a row has more; half of it if strips
+    /// leave columns out. With this size, the data of a group of steps nearly fits into the cache of a core, operands
+    /// that are packed for each strip are seldom packed, and strips follow the band of a mask closely.
     pub bytes: i64,
 }
 
@@ -25,55 +25,58 @@ impl Default for Limits {
     }
 }
 
-/// Steps that run for a strip of rows, then for the next.
+/// Steps that run on one strip of rows, then on the next.
 ///
-/// Rows are counted by axes: by all places of some, one after the other, then by some places at a time of one.
+/// Several axes count rows. The outer axes are traversed one position at a time, the last one several positions at a
+/// time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strips {
-    /// The axes whose places are gone over one by one, outermost first.
+    /// The axes that are traversed one position at a time, outermost first.
     pub outer: Vec<Walk>,
     /// The axis that is cut.
     pub cut: Walk,
-    /// So many places at a time, a number that is known.
+    /// The most positions of the cut axis in a strip.
     pub most: i64,
-    /// How many there are in the strip at hand: [`most`](Self::most), or a symbol, since the last strip may be shorter.
+    /// The number of positions in the current strip: [`most`](Self::most), or a symbol, since the last strip may be
+    /// shorter.
     pub len: Dim,
-    /// Which columns of what is large the strip at hand has, if not always all.
+    /// The columns of large tensors that the current strip has, if it may have fewer than all.
     pub seen: Option<Seen>,
-    /// What the steps add to, strip by strip: zeros at first.
+    /// The buffers that the steps add to, strip by strip. They are zeros at first.
     pub sums: Vec<BufferId>,
-    /// Parts of other buffers that belong to the strip at hand.
+    /// The parts of other buffers that belong to the current strip.
     pub parts: Vec<Part>,
-    /// What is in memory only for the strip at hand.
+    /// The buffers that hold the current strip only.
     pub local: Vec<BufferId>,
-    /// What runs for each strip: nests and products.
+    /// The steps of each strip: nests and products.
     pub steps: Vec<Step>,
 }
 
-/// An axis that is gone over.
+/// An axis that is traversed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
-    /// The place at hand, from 0 on: in the steps of the strip it is a dim.
+    /// The symbol of the current position, counted from 0. The steps of the strip use it in dims.
     pub at: Symbol,
-    /// How many there are.
+    /// The number of positions.
     pub extent: Dim,
 }
 
-/// The columns of what is large that a strip has, from the first on: those behind change nothing.
+/// The columns of large tensors that a strip has, from the first on. Later columns change nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
-    /// How many: in the steps of the strip it is a dim.
+    /// The symbol of their number. The steps of the strip use it in dims.
     pub len: Symbol,
-    /// A row has the columns up to its own place and so many more: the strip has those of its last row, and at least one.
+    /// A row has the columns up to its own position plus this number. The strip has those of its last row, and at least
+    /// one.
     pub ahead: i64,
-    /// How many there are.
+    /// The number of all columns.
     pub columns: i64,
-    /// Unless all elements of these buffers are finite before the first strip, every strip has all columns.
+    /// If some element of these buffers is not finite before the first strip, every strip has all columns.
     pub finite: Vec<BufferId>,
 }
 
 impl Seen {
-    /// How many columns a strip of rows has that ends before a row, if all that is asked for is finite.
+    /// The number of columns of a strip that ends before row `end`, if all of [`finite`](Self::finite) is finite.
     pub fn before(&self, end: i64) -> i64 {
         end.saturating_add(self.ahead).clamp(1, self.columns)
     }
@@ -89,18 +92,18 @@ pub struct Part {
 }
 
 impl Strips {
-    /// The symbols that stand for the strip at hand.
+    /// The symbols of the current strip.
     pub fn symbols(&self) -> impl Iterator<Item = &Symbol> {
         let places = self.outer.iter().chain([&self.cut]).map(|walk| &walk.at);
         places.chain(self.len.as_symbol()).chain(self.seen.iter().map(|seen| &seen.len))
     }
 
-    /// The buffer that is read or written where a step of the strip reads or writes one.
+    /// The whole buffer of a part. Other buffers are returned unchanged.
     pub fn whole(&self, buffer: BufferId) -> BufferId {
         self.parts.iter().find(|part| part.buffer == buffer).map_or(buffer, |part| part.of)
     }
 
-    /// The symbols of the longest strip, of all columns.
+    /// The symbols of the longest strip, with all columns.
     pub fn longest(&self) -> Bindings {
         let walks = self.outer.iter().chain([&self.cut]).map(|walk| (walk.at.clone(), Dim::ZERO));
         let len = self.len.as_symbol().map(|len| (len.clone(), Dim::literal(self.most)));
@@ -108,10 +111,11 @@ impl Strips {
         walks.chain(len).chain(seen).collect()
     }
 
-    /// The symbols of a strip of all rows that the outer axes do not count, and how often there are so many.
+    /// The symbols of a strip of all rows that the outer axes do not count, or of the fixed length of strips, and the
+    /// number of such strips.
     ///
     /// # Errors
-    /// If a number leaves 64 bits.
+    /// If a number overflows 64 bits.
     pub(in crate::plan) fn all_rows(&self) -> (Bindings, DimResult) {
         let mut symbols = self.longest();
         symbols.extend(self.len.as_symbol().map(|len| (len.clone(), self.cut.extent.clone())));

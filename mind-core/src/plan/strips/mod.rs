@@ -1,12 +1,14 @@
-//! Products that are much larger than what they are made of, a strip of rows at a time.
+//! Runs products that are much larger than their operands on a strip of rows at a time.
 //!
-//! The scores of attention are one: every query by every key. What is computed from them row by row, up to the products that
-//! add their rows up, is run for a strip of rows before the next strip, so that only a strip of them is ever in memory. What
-//! gradients need of scores again is computed again, strip by strip: that takes less time than to write all of it to memory
-//! and to read it (Dao et al., *FlashAttention*, 2022).
+//! The scores of attention, every query by every key, are such a product. The steps that process scores row by row, up
+//! to the products that add up their rows, run on one strip of rows before the next. Only one strip of the scores is
+//! thus in memory at a time. Gradients compute scores again, strip by strip: that takes less time than writing all of
+//! them to memory and reading them (Dao et al., *FlashAttention*, 2022).
 //!
-//! `rows` says how a step lies along rows, `group` which steps run together, `seen` which columns count, by the facts of
-//! `fact`, `cut` makes a strip of them.
+//! - `rows` describes how a step processes rows.
+//! - `group` decides which steps run together.
+//! - `seen` decides which columns count, by the facts of `fact`.
+//! - `cut` builds the strips.
 
 mod cut;
 mod fact;
@@ -27,8 +29,8 @@ use crate::{
 use super::order;
 use cut::Cut;
 
-/// The same steps, where it pays a strip of rows at a time. Each buffer is written by one step; what is `delivered` is read
-/// after all of them.
+/// Replaces groups of steps by strips where that pays. One step writes each buffer. The `delivered` buffers are read
+/// after all steps.
 pub(super) fn cut(
     buffers: &mut Vec<Buffer>,
     mut steps: Vec<Step>,
@@ -40,7 +42,7 @@ pub(super) fn cut(
     if groups.is_empty() {
         return steps;
     }
-    // Those of a group have the place of its last one that is no copy.
+    // The strips of a group take the place of its last step, which is no copy.
     let mut cut: BTreeMap<usize, Vec<Step>> = BTreeMap::new();
     let mut is_in_group = vec![false; steps.len()];
     for group in &groups {
@@ -61,7 +63,7 @@ pub(super) fn cut(
     order::sorted(steps, buffers)
 }
 
-/// Names of what stands for the strip at hand, which none of a program's symbols has.
+/// The names of the symbols of the current strip, which differ from all symbols of a program.
 pub(super) struct Names {
     prefix: String,
 }
@@ -88,7 +90,7 @@ impl Names {
     }
 }
 
-/// Where parts are, once all else has its place.
+/// Sets the locations of parts, once all whole buffers have theirs.
 pub(super) fn place_parts(buffers: &mut [Buffer]) {
     for position in 0..buffers.len() {
         let Location::Part { of, from } = &buffers[position].place else { continue };

@@ -1,40 +1,41 @@
-//! How a step lies along rows: what it reads and writes at each.
+//! How steps process rows: the elements that they read and write for each row.
 
 use crate::{
     dim::Dim,
     plan::{Buffer, Finish, Location, MatMul, Nest, Step, Target, View},
 };
 
-/// What counts rows, and how long they are.
+/// The axes that count rows, and the length of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rows {
     /// The extents of the axes, outermost first: those of a batch, then the rows of its matrices.
     pub(super) axes: Vec<Dim>,
-    /// How many elements of what is large a row has.
+    /// The number of elements in a row of a large tensor.
     pub(super) columns: Dim,
 }
 
-/// How a step goes along rows.
+/// How a step processes rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Along {
-    /// What it makes of a row it makes of that row of what it reads. For a nest, which axes of rows each of its axes
-    /// covers.
+    /// The step computes each row from the same row of its operands. For a nest, each of its axes covers some axes of
+    /// rows.
     Rows(Vec<Covered>),
     /// A product that adds up the rows of each matrix.
     Sums,
 }
 
-/// The axes of rows that an axis of a nest covers, and how often it goes on within the last of them.
+/// The axes of rows that an axis of a nest covers, and the number of its positions within one position of the last of
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Covered {
     pub(super) axes: std::ops::Range<usize>,
     pub(super) within: Dim,
 }
 
-/// A view that a step reads or writes by.
+/// A view that a step reads or writes.
 pub(super) struct RowView<'s> {
     pub(super) view: &'s View,
-    /// How far it moves along each axis of rows.
+    /// Its stride along each axis of rows.
     pub(super) along: Vec<Dim>,
     /// The extents and strides within a row.
     within: Vec<(Dim, Dim)>,
@@ -48,7 +49,7 @@ impl Rows {
         Self { axes, columns: product.extents[2].clone() }
     }
 
-    /// How many rows there are behind an axis for each place of it.
+    /// The number of rows for each position of an axis.
     pub(super) fn behind(&self, axis: usize) -> Option<Dim> {
         Dim::product(&self.axes[axis + 1..]).ok()
     }
@@ -57,12 +58,13 @@ impl Rows {
         Dim::product(&self.axes).ok()
     }
 
-    /// How long the rows of a buffer are.
+    /// The length of the rows of a buffer.
     pub(super) fn len_of_row(&self, buffer: &Buffer) -> Option<Dim> {
         buffer.ty.shape.element_count().ok()?.exact_div(&self.count()?).ok()?
     }
 
-    /// How a step may go along the rows by its extents; a product of square matrices may either way.
+    /// The ways in which the extents of a step allow it to process the rows. A product of square matrices may allow
+    /// both.
     pub(super) fn along(&self, step: &Step) -> Vec<Along> {
         match step {
             Step::Nest(nest) => self.along_nest(nest).map(Along::Rows).into_iter().collect(),
@@ -79,7 +81,7 @@ impl Rows {
     fn along_nest(&self, nest: &Nest) -> Option<Vec<Covered>> {
         let mut covered = Vec::with_capacity(nest.extents.len());
         let mut next = 0;
-        // A nest has no axes of one place.
+        // A nest has no axes of extent 1.
         let after_ones = |from: usize| {
             let more = self.axes[from..].iter().take_while(|extent| extent.is_one()).count();
             from + more
@@ -109,7 +111,7 @@ impl Rows {
         (sums_are_of_rows && (rows_count_rows || !has_numbers)).then_some(covered)
     }
 
-    /// The views of a step that goes along the rows.
+    /// The views of a step that processes the rows in this way.
     pub(super) fn laid<'s>(&self, step: &'s Step, along: &Along) -> Option<Vec<RowView<'s>>> {
         match (step, along) {
             (Step::Nest(nest), Along::Rows(covered)) => {
@@ -191,13 +193,13 @@ impl Rows {
         Some(all)
     }
 
-    /// Whether a buffer is a temporary that has rows as long as those of what is large.
+    /// Whether a buffer is a temporary whose rows are as long as those of large tensors.
     pub(super) fn are_of(&self, buffer: &Buffer) -> bool {
         let is_temporary = matches!(buffer.place, Location::Arena { .. });
         is_temporary && self.len_of_row(buffer).as_ref() == Some(&self.columns)
     }
 
-    /// Whether a view shows at each row that row of a buffer alone.
+    /// Whether a view accesses at each row only that row of a buffer.
     pub(super) fn is_row_of(&self, laid: &RowView<'_>, buffer: &Buffer) -> bool {
         let Some(len) = self.len_of_row(buffer) else { return false };
         let in_order = (0..self.axes.len()).all(|axis| {
@@ -208,7 +210,7 @@ impl Rows {
     }
 }
 
-/// Whether what is reached by these extents and strides is in the first `len` elements.
+/// Whether the elements that these extents and strides reach are among the first `len`.
 fn is_inside(axes: &[(Dim, Dim)], len: &Dim) -> bool {
     let mut moving: Vec<&(Dim, Dim)> =
         axes.iter().filter(|(extent, stride)| !extent.is_one() && *stride != Dim::ZERO).collect();
@@ -218,7 +220,7 @@ fn is_inside(axes: &[(Dim, Dim)], len: &Dim) -> bool {
     if let (Some(reach), Some(len)) = (known, len.as_literal()) {
         return reach < len;
     }
-    // In order, without gaps.
+    // Otherwise the axes must be in order, without gaps.
     let mut step = Dim::ONE;
     while let Some(position) = moving.iter().position(|(_, stride)| *stride == step) {
         let (extent, _) = moving.remove(position);

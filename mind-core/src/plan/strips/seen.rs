@@ -1,12 +1,14 @@
-//! How many columns of what is large the rows of a strip see.
+//! Finds how many columns of large tensors the rows of a strip see.
 //!
-//! The mask of causal attention lets a row see the columns up to its own place. Behind the last column that the last row of a
-//! strip sees, a mask `j <= i + ahead` is false, so the scores that it selects are -∞, their exponentials 0, and nothing that is
-//! computed of them changes by leaving them out: maxima are of -∞ beside others, sums of zeros, and so are products whose other
-//! factor is finite, which the strips ask of memory before they begin.
+//! The mask of causal attention lets a row see the columns up to its own position. After the last column that the last
+//! row of a strip sees, a mask `j <= i + ahead` is false. The scores that it selects are then -∞, and their
+//! exponentials 0. Leaving them out changes no result:
 //!
-//! That is proved here from the steps of a group, of each element one fact, and of no operation by its name but of comparisons
-//! of places: a mask that is written otherwise, or attention that is, is as good.
+//! - Maxima do not change by -∞, nor sums by zeros.
+//! - Products with zeros are zeros if the other factor is finite. The strips check this in memory before they begin.
+//!
+//! This module proves that from the steps of a group, with one fact per element. It recognises comparisons of
+//! positions, but no operation by its name, so masks and attention may be written in other ways.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,28 +25,28 @@ use super::{
     rows::{Along, Covered, RowView, Rows},
 };
 
-/// What strips may leave out.
+/// The columns that strips may leave out.
 pub(super) struct LeftOut {
     /// The row at place `i` sees the columns up to `i + ahead`.
     pub(super) ahead: i64,
-    /// What has to be finite, or all columns count: each is read only.
+    /// The buffers that must be finite, or else all columns count. They are only read.
     pub(super) finite: BTreeSet<BufferId>,
-    /// What has fewer columns then.
+    /// The buffers that have fewer columns then.
     pub(super) shortened: BTreeSet<BufferId>,
 }
 
-/// Which axis of a nest goes along the columns.
+/// The axis of a nest along the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Columns {
-    /// It has nothing to do with what is shortened.
+    /// The nest does not access shortened buffers.
     None,
-    /// This one.
+    /// This axis, along the columns alone.
     Own(usize),
-    /// This one, and along the rows.
+    /// This axis, along the rows and the columns.
     WithRows(usize),
 }
 
-/// What the rows of a group see, if it is not everything.
+/// The columns that the rows of a group do not see, if any.
 pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<LeftOut> {
     let columns = group.rows.columns.as_literal()?;
     let shortened: BTreeSet<BufferId> = buffers_of_rows(buffers, group);
@@ -57,20 +59,20 @@ pub(super) fn find(buffers: &[Buffer], steps: &[Step], group: &Group) -> Option<
         }
         behind
     };
-    // With the fewest columns that the masks allow with which it can be proved.
+    // The fewest columns are chosen that the masks allow and for which the proof holds.
     with(None).masks.found.into_iter().filter(|ahead| *ahead < columns).find_map(|ahead| {
         let Behind { holds, finite, .. } = with(Some(ahead));
         holds.then(|| LeftOut { ahead, finite, shortened: shortened.clone() })
     })
 }
 
-/// What is there for a strip only and as large as what the group is about.
+/// The local buffers of a group that are as large as its product.
 fn buffers_of_rows(buffers: &[Buffer], group: &Group) -> BTreeSet<BufferId> {
     let is_large = |buffer: &&BufferId| group.rows.are_of(&buffers[buffer.0]);
     group.local.iter().filter(is_large).copied().collect()
 }
 
-/// The axis of a nest along the columns of what is shortened; nothing where none is one.
+/// The axis of a nest along the columns of shortened buffers; `None` if no axis is one.
 pub(super) fn columns_of(
     rows: &Rows,
     nest: &Nest,
@@ -101,17 +103,17 @@ pub(super) fn columns_of(
     }
 }
 
-/// A search for what holds behind the columns that are seen.
+/// A proof about the elements after the columns that are seen.
 struct Behind<'s> {
     buffers: &'s [Buffer],
     rows: &'s Rows,
     shortened: &'s BTreeSet<BufferId>,
-    /// Those with the numbers from 0 up.
+    /// The buffers that hold the numbers from 0 up.
     iotas: BTreeSet<BufferId>,
-    /// What the group writes.
+    /// The buffers that the group writes.
     written: BTreeSet<BufferId>,
     masks: Masks,
-    /// The elements of what is shortened.
+    /// The facts about the elements of shortened buffers.
     facts: BTreeMap<BufferId, Fact>,
     finite: BTreeSet<BufferId>,
     holds: bool,
@@ -147,7 +149,7 @@ impl<'s> Behind<'s> {
         }
     }
 
-    /// Whether nothing that a step makes changes by what is behind the columns that are seen.
+    /// Whether the elements after the columns that are seen change no result of a step.
     fn step(&mut self, step: &Step, along: &Along) -> bool {
         let Some(laid) = self.rows.laid(step, along) else { return false };
         match (step, along) {
@@ -191,7 +193,7 @@ impl<'s> Behind<'s> {
             return false;
         }
         let is_summed = self.is_shortened(lhs);
-        // What a product sums, and what it adds to, is zeros if the other factor is finite.
+        // The terms that a product adds are zeros if the other factor is finite.
         let back = if *along == Along::Sums { 2 } else { 1 };
         let of_columns = lhs.view.shape.rank() - back;
         if is_summed && !(self.element(lhs, Some(of_columns)).is_zero() && self.asks_for_finite(rhs)) {
@@ -220,22 +222,24 @@ impl<'s> Behind<'s> {
         laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
     }
 
-    /// Notes what an element is stored as; what has all its columns must have them whatever a row sees.
+    /// Records the fact about a stored element. Returns `false` for a buffer that is not shortened: it needs all
+    /// columns, whatever a row sees.
     fn stored(&mut self, buffer: Option<BufferId>, fact: Fact) -> bool {
         let Some(buffer) = buffer.filter(|buffer| self.shortened.contains(buffer)) else { return false };
         self.facts.insert(buffer, fact);
         true
     }
 
-    /// An element of what is shortened, by the axis of the view along the columns if it has one of its own. What stands still along
-    /// it is of another column, which may be seen.
+    /// The fact about an element of a shortened buffer. `column` is the axis of the view along the columns, if it has a
+    /// separate one. A view that is constant along this axis reads another column, which may be seen.
     fn element(&self, laid: &RowView<'_>, column: Option<usize>) -> Fact {
         let goes_along = column.is_none_or(|axis| laid.view.strides[axis].is_one());
         let fact = laid.view.buffer().and_then(|buffer| self.facts.get(&buffer)).filter(|_| goes_along);
         fact.copied().unwrap_or(Fact::Any)
     }
 
-    /// Whether it can be asked before the strips whether all that a factor is made of is finite.
+    /// Whether the strips can check before they begin that a factor is finite. Its buffer is then recorded for the
+    /// check.
     fn asks_for_finite(&mut self, laid: &RowView<'_>) -> bool {
         let Some(buffer) = laid.view.buffer() else { return false };
         let Buffer { ty, place, .. } = &self.buffers[buffer.0];
@@ -249,7 +253,7 @@ impl<'s> Behind<'s> {
         is_there
     }
 
-    /// An element that is loaded, by the axis of its view along the columns.
+    /// The fact about a loaded element. `column` is the axis of its view along the columns.
     fn loaded(&self, laid: &RowView<'_>, column: Option<usize>) -> Fact {
         match &laid.view.source {
             Source::Scalar(scalar) => Fact::of(scalar),
@@ -278,7 +282,8 @@ impl<'s> Behind<'s> {
         facts
     }
 
-    /// Numbers of a row, which do not depend on what is behind where sums do not.
+    /// Records the facts about numbers of a row. If sums do not depend on the elements after the columns that are seen,
+    /// neither do these numbers.
     fn numbers<'n>(&mut self, nodes: &'n [Node], numbers: &mut Numbers<'n>) {
         for node in nodes {
             let fact = self.node(node, &[], &[], &[], numbers);
@@ -300,7 +305,8 @@ impl<'s> Behind<'s> {
         let asks_itself = || {
             let condition = match (&node.operands[0], &node.operands[1]) {
                 (Operand::Node(condition), _) => nodes.get(*condition),
-                // Another pass has other nodes, and what it loads may have been stored since.
+                // A node of another pass does not count, since the elements that it loads may have been overwritten
+                // since.
                 (Operand::Number(condition), Operand::Number(_)) => numbers.nodes.get(condition).copied(),
                 _ => None,
             };
@@ -315,7 +321,7 @@ impl<'s> Behind<'s> {
     }
 }
 
-/// What is known of values of a nest by their names: numbers of a row, and what computes them.
+/// The facts about numbers of a row, by their values, and the nodes that compute them.
 #[derive(Default)]
 struct Numbers<'n> {
     facts: BTreeMap<ValueId, Fact>,

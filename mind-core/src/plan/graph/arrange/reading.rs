@@ -1,12 +1,12 @@
-//! How values are read, asked of the whole program before it is arranged.
+//! Analyses how the whole program reads values, before it is arranged.
 
 use crate::{
     ir::{Inst, Module, Op, ValueId},
     ops::{Class, Motion},
 };
 
-/// Which products are read with rows and columns of their matrices swapped, and in no other way: the gradients of what a product
-/// had taken so. Another product reads either way as well, so what it reads stays as it is written.
+/// Which products are only read with the rows and columns of their matrices swapped, such as gradients of operands that
+/// a product had taken swapped. Products read either layout equally well, so their operands keep their layout.
 pub(super) fn read_transposed(module: &Module) -> Vec<bool> {
     let is_product = |inst: &Inst| matches!(inst.op, Op::Product(_));
     let count = module.insts().len();
@@ -39,8 +39,8 @@ pub(super) fn matrices_transposed(rank: usize) -> Vec<i64> {
     axes
 }
 
-/// For each value what a mask may be read from: `relu(z)`, which is above 0 where `z` is, instead of `z` where the one is in
-/// memory anyway and the other need not be.
+/// For each value, the value that a mask may read instead. `relu(z)` is above 0 where `z` is, so it replaces `z` if it
+/// is in memory anyway and `z` need not be.
 pub(super) fn masks(module: &Module) -> Vec<ValueId> {
     let count = module.insts().len();
     let mut masks: Vec<ValueId> = (0..count).map(ValueId::new).collect();

@@ -1,4 +1,4 @@
-//! Items that watch values, after one another.
+//! Items that watch values, one after the other.
 
 use mind_shape::match_elements;
 
@@ -21,7 +21,7 @@ impl Arranger<'_> {
         self.watch(value, Watch::Search(Search { value, made_of, delivered }));
     }
 
-    /// Watches a value, after those that are watched before it.
+    /// Watches a value, after the values that are watched before it.
     pub(super) fn watch(&mut self, value: ValueId, watch: Watch) {
         let ty = self.module.ty(value).clone();
         let operand = if ty.rank() == 0 { read(&self.view(value)) } else { self.contiguous(value) };
