@@ -1,4 +1,5 @@
-//! Where the largest elements are, or the smallest: the first NaN where there is one, else the first of equal ones.
+//! The positions of the largest or smallest elements: of the first NaN if there is one, else of the first of equal
+//! elements.
 
 use mind_shape::MAX_RANK;
 
@@ -8,24 +9,26 @@ use super::math::Functions;
 use super::monoid::{Max, Min, Monoid};
 use super::reduce::Reduce;
 
-/// The columns that are compared at a time.
+/// The number of columns that are compared at a time.
 const COLUMNS: usize = limit(64, 4);
 
-/// Of each group of contiguous elements the position of the largest, counted row by row along the `reduced` axes.
+/// The position of the largest element of each group along the `reduced` axes, counted in row-major order within the
+/// group.
 pub fn argmax<T: Functions + Reduce>(dims: &[usize], reduced: &[bool], x: &[T], out: &mut [i64]) {
     positions::<Max, T>(dims, reduced, x, out, |x, best| x > best);
 }
 
-/// Of each group of contiguous elements the position of the smallest, counted row by row along the `reduced` axes.
+/// The position of the smallest element of each group along the `reduced` axes, counted in row-major order within the
+/// group.
 pub fn argmin<T: Functions + Reduce>(dims: &[usize], reduced: &[bool], x: &[T], out: &mut [i64]) {
     positions::<Min, T>(dims, reduced, x, out, |x, best| x < best);
 }
 
-/// An axis, or neighbours that are all reduced or all kept, as one.
+/// An axis, or neighbouring axes that are all reduced or all kept, merged into one.
 #[derive(Clone, Copy, Default)]
 struct Axis {
     extent: usize,
-    /// From one position to the next.
+    /// The distance from one position to the next.
     stride: usize,
 }
 
@@ -36,7 +39,7 @@ fn positions<M: Monoid<T>, T: Functions + Reduce>(
     out: &mut [i64],
     is_beyond: impl Fn(T, T) -> bool + Copy,
 ) {
-    // Of two NaN the first stays.
+    // The first of two NaN stays.
     let beats = |x: T, best: T| is_beyond(x, best) | (is_nan(x) & !is_nan(best));
     let ([kept, gone], inner) = axes(dims, reduced);
     let Some((is_reduced, inner)) = inner else { return out[0] = 0 };
@@ -77,7 +80,7 @@ fn positions<M: Monoid<T>, T: Functions + Reduce>(
     }
 }
 
-/// Some axes.
+/// A list of axes.
 #[derive(Clone, Copy, Default)]
 struct Axes {
     all: [Axis; MAX_RANK],
@@ -95,7 +98,8 @@ impl Axes {
     }
 }
 
-/// The kept and the reduced axes but for the innermost one, and that with whether it is reduced; those of extent 1 are left out.
+/// The kept and the reduced axes without the innermost one, then the innermost one with whether it is reduced. Axes of
+/// extent 1 are left out.
 fn axes(dims: &[usize], reduced: &[bool]) -> ([Axes; 2], Option<(bool, Axis)>) {
     let mut all: [(bool, Axis); MAX_RANK] = [(false, Axis::default()); MAX_RANK];
     let (mut count, mut stride) = (0, 1);
@@ -116,7 +120,7 @@ fn axes(dims: &[usize], reduced: &[bool]) -> ([Axes; 2], Option<(bool, Axis)>) {
     ([kept, gone], (count > 0).then(|| all[0]))
 }
 
-/// Where the elements at a position of some axes, counted row by row, begin.
+/// The offset of the element at `position`, counted in row-major order over `axes`.
 fn offset(axes: &[Axis], mut position: usize) -> usize {
     let mut offset = 0;
     for axis in axes.iter().rev() {
@@ -126,7 +130,7 @@ fn offset(axes: &[Axis], mut position: usize) -> usize {
     offset
 }
 
-/// Where the first element is that equals one of them, or is NaN as it is.
+/// The position of the first element that equals `extreme`, or of the first NaN if `extreme` is NaN.
 fn first_of<T: Functions + Reduce>(row: &[T], extreme: T) -> usize {
     let found = if is_nan(extreme) {
         row.iter().position(|x| is_nan(*x))
@@ -145,7 +149,7 @@ fn is_nan<T: PartialOrd>(x: T) -> bool {
 mod tests {
     use super::*;
 
-    /// By the definition: element after element.
+    /// Follows the definition, element by element.
     fn naive(dims: &[usize], reduced: &[bool], x: &[f32], largest: bool) -> Vec<i64> {
         let kept: usize =
             dims.iter().zip(reduced).filter(|(_, reduced)| !**reduced).map(|(n, _)| n).product();

@@ -2,8 +2,8 @@
 
 use crate::kernels::number::Number;
 
-/// Runs the body for blocks covering `0..len`: `start` is where one begins, `W` (a constant) its width: 16, then 4, then
-/// 1 as fewer positions are left.
+/// Runs the body for blocks that cover `0..len`. `$start` is the first position of a block, and the constant `$width`
+/// its width: 16 while 16 positions are left, then 4, then 1.
 macro_rules! for_each_block {
     ($len:expr, |$start:ident, $width:ident| $body:expr) => {{
         let len: usize = $len;

@@ -1,31 +1,32 @@
-//! The caches of the processor that runs this: what kernels ask before they decide how to read what lies in memory.
+//! The caches of the processor. Kernels choose by their sizes how to read operands from memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What kernels know of the caches. No result depends on it.
+/// The cache sizes that kernels use. No result depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caches {
-    /// Bytes of the second cache, of a core or of a few, from [`LEAST`](Self::LEAST) to [`MOST`](Self::MOST).
+    /// Bytes of the second-level cache, which belongs to one core or to a few, from [`LEAST`](Self::LEAST) to
+    /// [`MOST`](Self::MOST).
     second: usize,
 }
 
 impl Caches {
-    /// What a processor is taken to have that does not say: as much as most have.
+    /// Bytes of the second-level cache that are assumed if the processor does not report it: a common size.
     const UNKNOWN: usize = 512 << 10;
 
-    /// Bytes of the least second cache that kernels work by, and of the largest: others count as these.
+    /// The bounds of the second-level cache that kernels calculate with, in bytes. Other sizes are clamped to them.
     const LEAST: usize = 1 << 10;
     const MOST: usize = 256 << 20;
 
-    /// Those of this processor, which is asked once.
+    /// The caches of this processor, which is queried once.
     #[inline]
     pub fn of_this_processor() -> Self {
-        /// 0 until asked. To ask twice at once gives the same answer twice.
+        /// 0 until queried. Threads that query at the same time get the same answer.
         static SECOND: AtomicUsize = AtomicUsize::new(0);
 
         #[cold]
         fn ask() -> usize {
-            // With `__small_blocks` so small that tiny operands lie beyond it.
+            // With `__small_blocks`, the cache is so small that even tiny operands do not fit.
             let second =
                 if cfg!(feature = "__small_blocks") { 1536 } else { second().unwrap_or(Caches::UNKNOWN) };
             SECOND.store(second, Ordering::Relaxed);
@@ -36,29 +37,30 @@ impl Caches {
         Self::new(if known == 0 { ask() } else { known })
     }
 
-    /// Those of a processor whose second cache has so many bytes.
+    /// The caches of a processor whose second-level cache has `second` bytes.
     #[inline]
     pub fn new(second: usize) -> Self {
         Self { second: second.clamp(Self::LEAST, Self::MOST) }
     }
 
-    /// Bytes of the second cache.
+    /// Bytes of the second-level cache.
     #[inline]
     pub fn second(self) -> usize {
         self.second
     }
 }
 
-/// Bytes of the second cache for data, if the processor tells.
+/// Bytes of the second-level cache for data, if the processor reports it.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn second() -> Option<usize> {
     use std::arch::x86_64::{__cpuid, __cpuid_count, CpuidResult};
 
-    /// Leaf 4 of Intel, and the one of AMD that has its form, empty where the other maker's is meant.
+    /// Leaf 4 of Intel, and AMD's leaf of the same format. Each is empty on processors of the other maker.
     const LEAVES: [u32; 2] = [4, 0x8000_001d];
-    /// The first of the leaves that a leaf is among, which tells the last of them.
+    /// The mask of the first leaf of the range that a leaf belongs to. That first leaf reports the last leaf of the
+    /// range.
     const AMONG: u32 = 0x8000_0000;
-    /// More caches than any processor has: a hypervisor may answer anything.
+    /// More caches than any processor has. It ends the loop, because a hypervisor may answer anything.
     const MOST: u32 = 16;
 
     #[allow(unused_unsafe, reason = "newer versions of Rust have it as a safe function")]
@@ -80,10 +82,11 @@ fn second() -> Option<usize> {
     None
 }
 
-/// Bytes of a cache that registers describe as leaf 4 of CPUID does, if it is the second and holds data.
+/// Bytes of the cache that registers describe in the format of CPUID's leaf 4, if it is a second-level cache and holds
+/// data.
 #[cfg(any(test, all(target_arch = "x86_64", not(miri))))]
 fn second_of([eax, ebx, ecx]: [u32; 3]) -> Option<usize> {
-    /// What the second cache of a processor may have.
+    /// The sizes that a second-level cache can have, in bytes.
     const PLAUSIBLE: std::ops::RangeInclusive<u64> = 64 << 10..=Caches::MOST as u64;
     const DATA: u32 = 1;
     const UNIFIED: u32 = 3;
@@ -99,16 +102,16 @@ fn second_of([eax, ebx, ecx]: [u32; 3]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Registers of a cache: its kind, level, ways, bytes of a line, and sets.
+    /// The registers that describe a cache of this kind, level, number of ways, bytes per line, and number of sets.
     fn registers(kind: u32, level: u32, [ways, line, sets]: [u32; 3]) -> [u32; 3] {
         [kind | level << 5, (ways - 1) << 22 | (line - 1), sets - 1]
     }
 
     #[test]
     fn the_second_cache_is_found_by_its_level_and_kind() {
-        // Of an EPYC of family 25, model 1.
+        // An EPYC of family 25, model 1.
         assert_eq!(second_of(registers(3, 2, [8, 64, 1024])), Some(512 << 10));
-        // Of a Xeon with 2 MiB.
+        // A Xeon with 2 MiB.
         assert_eq!(second_of(registers(3, 2, [16, 64, 2048])), Some(2 << 20));
         assert_eq!(second_of(registers(1, 1, [8, 64, 64])), None, "the first");
         assert_eq!(second_of(registers(3, 3, [16, 64, 32768])), None, "the third");

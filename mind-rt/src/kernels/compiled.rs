@@ -1,9 +1,9 @@
-//! Kernels that are compiled with this crate, once an element type.
+//! Kernels that are compiled with this crate, once per element type.
 //!
-//! A generic function is compiled in the crate that calls it. In a debug build that is a user's program, which is not
-//! optimised even where `[profile.dev.package."*"]` optimises its libraries. Whatever goes over elements and is the same in
-//! every program is therefore a method here, of which the generic functions of the other modules are callers.
-//! The methods are `#[inline(never)]`, since what may be inlined is compiled by the caller too.
+//! A generic function is compiled in the crate that calls it. In a debug build that is the user's program, which is not
+//! optimised even where `[profile.dev.package."*"]` optimises its libraries. A loop over elements that is the same in
+//! every program is therefore a method here, and the generic functions of the other modules call it. The methods are
+//! `#[inline(never)]`, because the caller's crate also compiles a function that may be inlined.
 
 use super::cumulate::{Along, By};
 use super::gather::{Indices, Picked};
@@ -16,7 +16,7 @@ pub trait Compiled: Storable {
     /// Sets every element.
     fn fill(elements: &mut [Self], value: Self);
 
-    /// Whether these are as many elements, and equal.
+    /// Whether both slices have the same length and equal elements.
     fn are_equal(lhs: &[Self], rhs: &[Self]) -> bool;
 
     /// [`copy::copy_strided`](super::copy::copy_strided).

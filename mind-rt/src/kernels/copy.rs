@@ -15,10 +15,10 @@ pub fn fill<T: Compiled>(out: &mut [T], value: T) {
     T::fill(out, value);
 }
 
-/// The elements, of which the last one is repeated: what is computed of it takes no longer than of the others.
+/// The elements, padded with copies of the last one: computing with these takes no longer than with the other elements.
 ///
 /// # Panics
-/// If they are more than `N`.
+/// If there are more than `N` elements.
 #[inline(always)]
 #[must_use]
 #[allow(private_bounds, reason = "sealed")]
@@ -28,8 +28,8 @@ pub fn padded<T: Storable + Default, const N: usize>(elements: &[T]) -> [T; N] {
     block
 }
 
-/// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`, `dst` being contiguous in the order of
-/// `dims`: transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
+/// `dst[i..] = src[offset + Σ i · stride]` for every index `i..` below `dims`. `dst` is contiguous in the order of
+/// `dims`. This covers transposes, broadcasts (stride 0) and slices (`offset`, multiplied strides).
 pub fn copy_strided<T: Compiled>(dims: &[usize], strides: &[usize], offset: usize, src: &[T], dst: &mut [T]) {
     T::copy_strided(dims, strides, offset, src, dst);
 }
@@ -54,7 +54,7 @@ pub(super) fn strided<T: Storable>(
         .fold(offset, |last, (extent, stride)| last.saturating_add((extent - 1).saturating_mul(*stride)));
     check(last < src.len(), "copy: source too short");
 
-    /// What an element costs, in additions: lines of source and destination are far apart.
+    /// The cost of an element, in additions: the cache lines of source and destination lie far apart.
     const COST: usize = 3;
 
     let mut axes = [Axis::default(); MAX_RANK];
@@ -71,7 +71,7 @@ pub(super) fn strided<T: Storable>(
     parallel::run(Strided { axes, rank, offset, src, dst }, steps, elements_per_step, COST);
 }
 
-/// A copy along at least one axis, whose bounds have been checked.
+/// A copy along at least one axis, with checked bounds.
 struct Strided<'a, T> {
     axes: [Axis; MAX_RANK],
     rank: usize,
@@ -105,7 +105,8 @@ impl<T: Storable> Split for Strided<'_, T> {
 
 fn copy_axes<T: Storable>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut [T]) {
     let (inner, outer) = axes.split_last_mut().expect("a copy has an axis");
-    // Where the innermost axis strides, going along the axis of the smallest stride in blocks finds lines in the cache.
+    // If the innermost axis is not contiguous in the source, blocks that also span the axis of the smallest stride find
+    // their cache lines still in the cache.
     let across =
         if inner.stride > 1 { smallest(outer).filter(|at| outer[*at].stride < inner.stride) } else { None };
     match across {
@@ -122,14 +123,14 @@ fn copy_axes<T: Storable>(axes: &mut [Axis], offset: usize, src: &[T], dst: &mut
 #[derive(Clone, Copy, Default)]
 struct Axis {
     extent: usize,
-    /// From one element to the next in the source.
+    /// The distance from one element to the next in the source.
     stride: usize,
-    /// From one element to the next in the destination.
+    /// The distance from one element to the next in the destination.
     step: usize,
 }
 
-/// Leaves out axes of extent 1, and makes one of two that lie in the source as in the destination. Returns how many are
-/// left.
+/// Drops axes of extent 1, and merges neighbouring axes that are contiguous in the source as they are in the
+/// destination. Returns the number of axes left.
 fn merge(dims: &[usize], strides: &[usize], axes: &mut [Axis; MAX_RANK]) -> usize {
     let mut rank = 0;
     let mut step: usize = dims.iter().product();
@@ -149,7 +150,7 @@ fn merge(dims: &[usize], strides: &[usize], axes: &mut [Axis; MAX_RANK]) -> usiz
     rank
 }
 
-/// The axis of the smallest stride, 0 apart.
+/// The axis with the smallest stride that is not 0.
 fn smallest(axes: &[Axis]) -> Option<usize> {
     (0..axes.len()).filter(|at| axes[*at].stride > 0).min_by_key(|at| axes[*at].stride)
 }
@@ -205,7 +206,7 @@ fn copy_plane<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
 
 /// Copies the plane of `across` and `inner` in square blocks.
 fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
-    /// Of 8 bytes each, 16 lines of source and 16 of destination are 4 KiB.
+    /// With elements of 8 bytes, a block's 16 rows in the source and 16 in the destination are 4 KiB.
     const SIDE: usize = 16;
 
     let last_src = (across.extent - 1) * across.stride + (inner.extent - 1) * inner.stride;
@@ -219,8 +220,8 @@ fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
                 for j in columns.clone() {
                     let from = i * across.stride + j * inner.stride;
                     let to = i * across.step + j * inner.step;
-                    // SAFETY: `i` and `j` are below the extents, so `from` and `to` are at most the last positions, which
-                    // are in bounds as just asserted.
+                    // SAFETY: `i` and `j` are below the extents, so `from` and `to` are at most the last positions,
+                    // which are in bounds as just asserted.
                     unsafe { *dst.get_unchecked_mut(to) = *src.get_unchecked(from) };
                 }
             }
@@ -228,8 +229,8 @@ fn copy_blocks<T: Copy>(across: Axis, inner: Axis, src: &[T], dst: &mut [T]) {
     }
 }
 
-/// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, `out` having the extents `dims`, `updates`
-/// having `update_dims`.
+/// The derivative of a slice: `out = 0; out[starts + i · steps] = updates[i]`, where `out` has the extents `dims` and
+/// `updates` has `update_dims`.
 pub fn slice_grad<T: Sums>(
     dims: &[usize],
     starts: &[usize],
@@ -261,13 +262,13 @@ pub(super) fn put_back<T: Number>(
     if updates.is_empty() {
         return;
     }
-    // As in a copy, with source and destination exchanged: `stride` is the output's, `step` the updates'.
+    // As in a copy, with source and destination exchanged: `stride` belongs to the output, `step` to the updates.
     let mut axes = [Axis::default(); MAX_RANK];
     let (mut offset, mut stride, mut step) = (0, 1, 1);
     for axis in (0..rank).rev() {
         let span = (update_dims[axis] - 1).saturating_mul(steps[axis]);
         check(starts[axis].saturating_add(span) < dims[axis], "slice_grad: an update lies outside");
-        // A step never taken may be any number.
+        // A step that is never taken may have any value.
         let taken = if update_dims[axis] > 1 { steps[axis] * stride } else { 0 };
         axes[axis] = Axis { extent: update_dims[axis], stride: taken, step };
         offset += starts[axis] * stride;
@@ -306,7 +307,7 @@ mod tests {
         };
         let expected: Vec<i64> = indices(dims).iter().map(|index| at(index) as i64).collect();
         let len = expected.iter().max().map_or(0, |last| *last as usize + 1);
-        // Exactly as long as is needed.
+        // Exactly as long as needed.
         let src: Vec<i64> = (0..len as i64).collect();
         let mut dst = vec![-1; expected.len()];
         copy_strided(dims, strides, offset, &src, &mut dst);

@@ -1,4 +1,4 @@
-//! What the elements up to each along an axis are together.
+//! Cumulative folds along an axis: each position gets the combination of the elements up to it.
 
 use std::marker::PhantomData;
 
@@ -12,21 +12,21 @@ use super::monoid::Monoid;
 use super::number::Number;
 use crate::simd::{Kernel, dispatch};
 
-/// The columns that are put together at a time.
+/// The number of columns that are combined at a time.
 const COLUMNS: usize = limit(64, 4);
 
-/// Which elements of a contiguous tensor are together at each place along an axis.
+/// Which elements of a contiguous tensor are combined for each position along an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Along {
-    /// The places before the axis, along it, and behind it.
+    /// The product of the extents before the axis, the extent of the axis, and the product of the extents after it.
     pub extents: [usize; 3],
-    /// Whether they are those from the place on, the last one first, instead of those up to it.
+    /// Whether the elements are taken from the last position down to this one, instead of from the first up to it.
     pub reverse: bool,
-    /// Whether the one at the place is not among them.
+    /// Whether the element at the position itself is left out.
     pub exclusive: bool,
 }
 
-/// What puts elements together: a monoid as a value.
+/// The monoid that combines elements, as a value.
 #[derive(Clone, Copy, Debug)]
 pub enum By {
     /// [`Sum`](super::monoid::Sum).
@@ -39,11 +39,11 @@ pub enum By {
     Min,
 }
 
-/// At each place what the elements along an axis up to it are together. They are taken in order; sums in chains of [`CHAIN`], each
-/// of which is settled as those of [sums](super::reduce::sum) are.
+/// Combines at each position the elements along an axis up to it. The elements are taken in order. Sums are taken in
+/// chains of [`CHAIN`], each of which is settled as in [`sum`](super::reduce::sum).
 ///
 /// # Panics
-/// If there are not as many elements as places.
+/// If a slice does not have as many elements as the product of the extents.
 pub fn cumulate<T: Sums>(by: By, along: Along, x: &[T], out: &mut [T]) {
     T::cumulate(by, along, x, out);
 }
@@ -84,7 +84,7 @@ impl<M: Monoid<T>, T: Number> Kernel for Cumulate<'_, M, T> {
     }
 }
 
-/// Some columns, at most `C`, of the rows behind one place before the axis.
+/// Cumulates at most `C` columns of the rows that belong to one position before the axis.
 #[inline(always)]
 fn columns<M: Monoid<T>, T: Number, const C: usize>(
     along: Along,
@@ -113,11 +113,11 @@ fn columns<M: Monoid<T>, T: Number, const C: usize>(
     }
 }
 
-/// At each place along an axis `a * h + b`, where `h` is what is at the place before it and 0 at the first, or `h` where the cumulation
-/// is exclusive. A product with a factor that is 0 is 0.
+/// Computes at each position along an axis `a * h + b`, where `h` is the result at the position before it, and 0 at the
+/// first one. If the cumulation is exclusive, the output is `h` instead. A product with a factor of 0 is 0.
 ///
 /// # Panics
-/// If there are not as many elements as places.
+/// If a slice does not have as many elements as the product of the extents.
 pub fn recurrence<T: Sums>(along: Along, a: &[T], b: &[T], out: &mut [T]) {
     T::recurrence(along, a, b, out);
 }
@@ -175,7 +175,7 @@ mod tests {
 
     const SIZES: [[usize; 3]; 5] = [[1, 1, 1], [2, 3, 1], [1, 100, 1], [2, 70, 5], [3, 33, 131]];
 
-    /// Every way along an axis, and at each place the places that count, in their order.
+    /// Visits every kind of cumulation along an axis, with the positions that each position combines, in their order.
     fn ways(extents: [usize; 3], mut visit: impl FnMut(Along, &[Vec<usize>])) {
         let [outer, extent, inner] = extents;
         for (reverse, exclusive) in [(false, false), (true, false), (false, true), (true, true)] {

@@ -1,4 +1,4 @@
-//! What generated code does with the results of kernels while they are still in cache.
+//! The work of generated code on the results of kernels while these are still in the cache.
 
 use std::hint::black_box;
 
@@ -10,22 +10,22 @@ use crate::simd::{Kernel, dispatch};
 /// A block of elements of a matrix that a kernel has just computed.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a, T> {
-    /// The row of the matrix that the block begins in.
+    /// The row of the matrix in which the block begins.
     pub row: usize,
-    /// The column of the matrix that the block begins in.
+    /// The column of the matrix in which the block begins.
     pub column: usize,
-    /// How many rows it has.
+    /// The number of rows of the block.
     pub rows: usize,
-    /// How many columns it has.
+    /// The number of columns of the block.
     pub columns: usize,
     /// Element `[r, c]` of the block is `sums[r * stride + c]`.
     pub sums: &'a [T],
-    /// From one row of the block to the next, at least `columns`.
+    /// The distance from one row of the block to the next in `sums`, at least `columns`.
     pub stride: usize,
 }
 
 impl<T> Block<'_, T> {
-    /// The block as one row, if it has all `columns` of each row and its rows are contiguous.
+    /// The block as a single row, if it has all `columns` of each row and its rows are contiguous.
     fn joined(self, columns: usize) -> Self {
         if self.columns != columns || self.stride != columns {
             return self;
@@ -35,23 +35,23 @@ impl<T> Block<'_, T> {
     }
 }
 
-/// Where an epilogue will read and write for some elements, which a kernel may have fetched before.
+/// The memory that an epilogue will read and write for some elements. A kernel may prefetch it.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<T> {
-    /// The place of the first of these elements.
+    /// The address of the first of these elements.
     pub first: *const T,
-    /// From a row of them to the next.
+    /// The distance from one of their rows to the next.
     pub stride: usize,
 }
 
 impl<T> Destination<T> {
-    /// A place in the memory behind `rows`, whose rows are so far apart. There need not be an element.
+    /// The place at `index` in the memory of `rows`, whose rows are `stride` apart. It may lie outside.
     #[inline]
     pub fn new(rows: &[T], index: usize, stride: usize) -> Self {
         Self { first: rows.as_ptr().wrapping_add(index), stride }
     }
 
-    /// That of the elements so many rows below.
+    /// The destination of the elements `rows` rows below.
     #[inline(always)]
     #[must_use]
     pub fn below(self, rows: usize) -> Self {
@@ -59,14 +59,15 @@ impl<T> Destination<T> {
     }
 }
 
-/// What becomes of the elements of a product or convolution: bias, activation, mask, update, and the store itself.
+/// The work on the elements of a product or convolution: bias, activation, mask, update, and the store itself.
 ///
 /// The result is a matrix whose rows are those of every matrix of the batch, or every pixel, one below the other. Every
-/// element is handed over exactly once, in an order that is not told. Kernels call [`block`](Self::block) through a
-/// reference to the trait, so that they are compiled once and not for each program; an implementation enters
-/// `dispatch` for its loops.
+/// element is passed exactly once, in an unspecified order. Kernels call [`block`](Self::block) through a reference to
+/// the trait, so that they are compiled once and not for each program. An implementation calls `dispatch` for its
+/// loops.
 pub trait Epilogue<T>: Send {
-    /// The parts that take the rows before `row` and those from it on. Rows keep their numbers.
+    /// Splits into the part that takes the rows before `row` and the part that takes the others. Rows keep their
+    /// numbers.
     fn split(self, row: usize) -> (Self, Self)
     where
         Self: Sized;
@@ -74,14 +75,14 @@ pub trait Epilogue<T>: Send {
     /// Takes a block.
     fn block(&mut self, block: Block<'_, T>);
 
-    /// Where the elements from this one on go, for kernels to fetch that while they sum; nothing if that is not known.
+    /// Where the elements from this one on are stored, if that is known. Kernels prefetch it while they sum.
     fn destination(&self, row: usize, column: usize) -> Option<Destination<T>> {
         let _ = (row, column);
         None
     }
 }
 
-/// Results stored as they are.
+/// Stores results unchanged.
 pub struct Stored<'a, T> {
     out: &'a mut [T],
     columns: usize,
@@ -89,7 +90,7 @@ pub struct Stored<'a, T> {
 }
 
 impl<'a, T> Stored<'a, T> {
-    /// Rows of so many columns, one below the other.
+    /// Rows of `columns` elements, one below the other.
     pub fn new(out: &'a mut [T], columns: usize) -> Self {
         Self { out, columns, first: 0 }
     }
@@ -120,10 +121,10 @@ impl<T: Number + Compiled> Epilogue<T> for Stored<'_, T> {
     }
 }
 
-/// An [`Epilogue`] as generated code writes it.
+/// An [`Epilogue`] as generated code implements it.
 pub trait Finish<T>: Send + Sized {
-    /// Whether all operands have the layout of the result. A block of whole rows is then passed as one row, which is faster
-    /// where rows are short.
+    /// Whether all operands have the layout of the result. A block of whole rows is then passed as one row, which is
+    /// faster if rows are short.
     const JOINS_ROWS: bool;
 
     /// As [`Epilogue::split`].
@@ -132,18 +133,18 @@ pub trait Finish<T>: Send + Sized {
     /// As [`Epilogue::block`], but `#[inline(always)]` and run at the SIMD level in use.
     fn block(&mut self, block: Block<'_, T>);
 
-    /// As [`block`](Self::block), with the products and sums of the SIMD level, see [`Kernel::run_by`]. A finish without
-    /// functions such as `exp` needs `block` alone.
+    /// As [`block`](Self::block), with the products and sums of the SIMD level, see [`Kernel::run_by`]. A finish
+    /// without functions such as `exp` implements only `block`.
     #[inline(always)]
     fn block_by<A: MultiplyAdd>(&mut self, block: Block<'_, T>) {
         self.block(block);
     }
 
-    /// As [`Epilogue::destination`], of what it writes, and reads if it reads anything there.
+    /// As [`Epilogue::destination`]: the memory that the finish writes, and reads if it reads its output.
     fn destination(&self, row: usize, column: usize) -> Destination<T>;
 }
 
-/// The [`Epilogue`] that a [`Finish`] is.
+/// The [`Epilogue`] made from a [`Finish`].
 pub struct Finished<F>(pub F);
 
 impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
@@ -165,9 +166,9 @@ impl<T, F: Finish<T>> Epilogue<T> for Finished<F> {
     }
 }
 
-/// Stands in a loop over vectors of a row, so that the compiler takes them one by one. It unrolls the lanes of each first,
-/// and may then put the same lane of several vectors together, by gathers and scatters, which takes some ten times as
-/// long. No code results.
+/// A call in a loop over the vectors of a row makes the compiler process them one by one. The compiler unrolls the
+/// lanes of each vector first. Without the call, it may then combine the same lane of several vectors by gathers and
+/// scatters, which takes some ten times as long. The call compiles to no code.
 #[inline(always)]
 pub fn one_by_one() {
     black_box(());
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
     use crate::simd::{SimdLevel, run_at_most};
 
-    /// Notes whether products and sums are fused.
+    /// Records whether products and sums are fused.
     struct Noted(Option<bool>);
 
     impl Finish<f32> for Noted {

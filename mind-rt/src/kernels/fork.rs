@@ -1,12 +1,13 @@
-//! Forks, for tests: copies of the process that have one thread.
+//! Forks for tests: copies of the process with a single thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Whether `f` is true in a fork of this process. One that hangs is ended by its alarm, and one that panics exits in vain.
+/// Whether `f` returns true in a fork of this process. An alarm ends a fork that hangs, and a fork that panics counts
+/// as false.
 pub fn holds_in_a_fork(f: impl FnOnce() -> bool) -> bool {
-    /// Seconds; what hangs does so for ever.
+    /// In seconds. A fork that hangs would never end.
     const ALARM: u32 = 60;
-    // SAFETY: the child returns from nothing that was called before it was made.
+    // SAFETY: the child does not return to code that called this function: it ends by `_exit`.
     unsafe {
         match libc::fork() {
             0 => {

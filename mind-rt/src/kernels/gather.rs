@@ -1,4 +1,4 @@
-//! Rows and elements by index.
+//! Rows and elements selected by index.
 
 use mind_shape::element_types;
 
@@ -12,11 +12,11 @@ use crate::simd::{Kernel, dispatch};
 /// An element type that can be an index.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Index: Storable + Into<i64> {
-    /// Indices of this type.
+    /// The slice as [`Indices`].
     #[doc(hidden)]
     fn indices(indices: &[Self]) -> Indices<'_>;
 
-    /// The index; for a negative one, something no extent reaches.
+    /// The index as a position. A negative index becomes `usize::MAX`, which is outside every extent.
     #[doc(hidden)]
     #[inline(always)]
     fn position(self) -> usize {
@@ -26,7 +26,7 @@ pub trait Index: Storable + Into<i64> {
 
 macro_rules! indices {
     ($($integer:ident $variant:ident;)*) => {
-        /// Indices of any type of integers.
+        /// Indices of any integer type.
         #[derive(Clone, Copy, Debug)]
         pub enum Indices<'a> {
             $($variant(&'a [$integer]),)*
@@ -42,7 +42,7 @@ macro_rules! indices {
 
 element_types!(integers => indices!);
 
-/// A value for indices, whose name is in it that of a slice.
+/// Evaluates an expression for indices of each type. In it, the name of the indices is bound to their slice.
 macro_rules! by_type {
     ($indices:ident => $value:expr) => {
         mind_shape::element_types!(integers => by_type! @match $indices $value;)
@@ -57,10 +57,10 @@ macro_rules! by_type {
 pub(super) use by_type;
 
 impl Indices<'_> {
-    /// [`check_indices`]. Compiled with this crate, as `Compiled` is.
+    /// As [`check_indices`], but compiled with this crate, like the methods of [`Compiled`].
     ///
     /// # Errors
-    /// E6001.
+    /// E6001 for the first index that is out of range.
     #[inline(never)]
     pub fn check(self, extent: usize, what: &'static str) -> Result<(), Error> {
         fn first_outside<I: Index>(indices: &[I], extent: usize) -> Option<(usize, i64)> {
@@ -80,7 +80,7 @@ impl Indices<'_> {
 /// Checks that every index is within `extent`.
 ///
 /// # Errors
-/// E6001 for the first that is not; `what` names the indices in its message.
+/// E6001 for the first index that is not within `extent`. The message names the indices by `what`.
 pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str) -> Result<(), Error> {
     I::indices(indices).check(extent, what)
 }
@@ -88,7 +88,7 @@ pub fn check_indices<I: Index>(indices: &[I], extent: usize, what: &'static str)
 /// Checks that no divisor is 0.
 ///
 /// # Errors
-/// E6010 for the first that is; `what` names who divides in its message.
+/// E6010 for the first divisor that is 0. The message names the dividing operation by `what`.
 pub fn check_divisors<I: Index>(divisors: &[I], what: &'static str) -> Result<(), Error> {
     let zero = divisors.iter().position(|divisor| (*divisor).into() == 0);
     zero.map_or(Ok(()), |position| Err(Error::DivisionByZero { what, position }))
@@ -105,15 +105,16 @@ pub fn check_ended(goes_on: bool, steps: usize, function: &'static str) -> Resul
 /// What an index picks of a contiguous tensor.
 #[derive(Clone, Copy, Debug)]
 pub enum Picked {
-    /// A row of so many elements.
+    /// A row of this many elements.
     Row(usize),
-    /// At its own place before and behind an axis the element that is there along the axis, of so many places before the axis,
-    /// along it, and behind it.
+    /// One element along an axis. The index is its position along the axis, and the place of the index gives the
+    /// positions along the other axes. The extents are the product of those before the axis, the axis's own, and the
+    /// product of those after it.
     Along([usize; 3]),
 }
 
-/// `out[i, :] = table[indices[i], :]` for rows, and along an axis `out[o, k, i] = table[o, indices[o, k, i], i]`. Indices must
-/// be in range, as [`check_indices`] says.
+/// For rows `out[i, :] = table[indices[i], :]`, and along an axis `out[o, k, i] = table[o, indices[o, k, i], i]`.
+/// Indices must be in range, see [`check_indices`].
 pub fn gather<T: Compiled, I: Index>(table: &[T], picked: Picked, indices: &[I], out: &mut [T]) {
     T::gather(table, picked, I::indices(indices), out);
 }
@@ -129,7 +130,8 @@ pub(super) fn pick<T: Storable, I: Index>(table: &[T], picked: Picked, indices: 
     }
 }
 
-/// Calls `visit` with the position of each index, and of what it picks along an axis of so many elements.
+/// Calls `visit` with the position of each index and the position of the element that it selects. The table has `len`
+/// elements.
 #[inline(always)]
 fn each_place<I: Index>(
     [outer, extent, inner]: [usize; 3],
@@ -171,8 +173,8 @@ fn rows<T: Storable, I: Index>(table: &[T], row_len: usize, indices: &[I], out: 
     }
 }
 
-/// [`gather`] the other way: zeros, with what is in `updates` added at the indices, in their order. Indices must be in range, as
-/// [`check_indices`] says.
+/// The transpose of [`gather`]: sets `out` to zeros and adds `updates` at the indices, in their order. Indices must be
+/// in range, see [`check_indices`].
 pub fn scatter_add<T: Sums, I: Index>(out: &mut [T], picked: Picked, indices: &[I], updates: &[T]) {
     T::scatter_add(out, picked, I::indices(indices), updates);
 }

@@ -1,4 +1,4 @@
-//! The kernels of each element type, instances of the generic ones.
+//! The kernels for each element type, as instances of the generic ones.
 
 use mind_shape::element_types;
 
@@ -18,7 +18,8 @@ macro_rules! compiled {
 
             #[inline(never)]
             fn are_equal(lhs: &[Self], rhs: &[Self]) -> bool {
-                // All of a block are compared, several at a time; one by one it would have to be asked after each.
+                // Compares all elements of a block, several at a time, and branches once per block instead of once per
+                // element.
                 let ((lhs, lhs_rest), (rhs, rhs_rest)) = (lhs.as_chunks::<64>(), rhs.as_chunks::<64>());
                 let mut blocks = lhs.iter().zip(rhs);
                 lhs.len() == rhs.len()

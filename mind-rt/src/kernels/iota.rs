@@ -2,10 +2,11 @@
 
 use super::check;
 
-/// At each place its position along an axis: `extents` are the places before the axis, along it, and behind it.
+/// Writes each element's position along an axis. `extents` are the product of the extents before the axis, the extent
+/// of the axis, and the product of the extents after it.
 ///
 /// # Panics
-/// If there are not as many elements as places.
+/// If `out` does not have as many elements as the product of `extents`.
 pub fn iota(extents: [usize; 3], out: &mut [i64]) {
     let [outer, extent, inner] = extents;
     let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));

@@ -1,13 +1,13 @@
-//! Tensors put together to one.
+//! Concatenation of tensors.
 
 use super::check;
 use super::memory::Storable;
 
-/// Writes in each of so many rows of `out` a row of each part: tensors one after the other along the axis behind `rows`
-/// positions.
+/// Concatenates tensors along an axis: each of the `rows` rows of `out` consists of one row of each part. `rows` is the
+/// product of the extents before the axis.
 ///
 /// # Panics
-/// If the parts are not `rows` rows each, together as long as `out`.
+/// If the parts do not consist of `rows` rows each, or do not have as many elements in all as `out`.
 #[allow(private_bounds, reason = "sealed")]
 pub fn concat<'a, T: Storable>(rows: usize, parts: impl Iterator<Item = &'a [T]> + Clone, out: &mut [T]) {
     let len: usize = parts.clone().map(<[T]>::len).sum();

@@ -1,4 +1,4 @@
-//! Products of a matrix and a vector, where packing does not pay.
+//! Products of a matrix and a vector, for which packing does not pay.
 
 use super::matmul::MatRef;
 use crate::kernels::reduce::Reduce;
@@ -11,7 +11,8 @@ pub struct VecRef<'a, T> {
     pub stride: usize,
 }
 
-/// `out[i] = Σ_k matrix[i, k] · vector[k]`, and true, for layouts that vectorise; else false. No extent is 0.
+/// Computes `out[i] = Σ_k matrix[i, k] · vector[k]` and returns true, if the layouts vectorise; else returns false. No
+/// extent may be 0.
 pub fn matvec<T: Reduce>(
     [rows, k]: [usize; 2],
     matrix: MatRef<'_, T>,
@@ -30,7 +31,7 @@ pub fn matvec<T: Reduce>(
     }
 }
 
-/// One inner product per row.
+/// Computes one inner product per row.
 struct ByRows<'a, T> {
     data: &'a [T],
     row_stride: usize,
@@ -49,7 +50,7 @@ impl<T: Reduce> Kernel for ByRows<'_, T> {
     }
 }
 
-/// Columns, scaled and added up: in order, four at a time to pass over `out` less often.
+/// Scales the columns and adds them up in order, four at a time to pass over `out` less often.
 struct ByColumns<'a, T> {
     data: &'a [T],
     col_stride: usize,

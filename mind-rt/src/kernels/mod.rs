@@ -1,7 +1,7 @@
-//! CPU kernels, memory and the pool of threads: with `simd` and `tensor::storage`, the only places where `unsafe` is allowed.
+//! CPU kernels, memory and the thread pool. `unsafe` is allowed only here, in `simd` and in `tensor::storage`.
 //!
-//! Every kernel takes contiguous row-major slices unless it takes strides, and checks at entry that its slices are as
-//! long as it needs. A failed check is a fault of the compiler, and panics as one.
+//! Every kernel takes contiguous row-major slices unless it takes strides, and checks at entry that its slices are long
+//! enough. A check fails only through a bug in the compiler, and panics as an internal error.
 #![allow(unsafe_code)]
 
 pub mod arg;
@@ -35,7 +35,7 @@ pub mod rows;
 mod tile;
 mod transpose;
 
-/// Panics where lengths that the compiler should have made agree do not.
+/// Panics with an internal error if `holds` is false, for lengths that the compiler should have made agree.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn check(holds: bool, what: &'static str) {
@@ -44,7 +44,7 @@ pub(crate) fn check(holds: bool, what: &'static str) {
     }
 }
 
-/// Panics where an integer is divided by 0 in an expression; functions have checked their divisors before.
+/// Panics because an expression divides an integer by 0; functions have checked their divisors before.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -52,7 +52,7 @@ pub(crate) fn divided_by_zero() -> ! {
     panic!("E6010: an integer is divided by 0")
 }
 
-/// Panics where an element type does not have an operation: the rules have refused such a program.
+/// Panics because an element type does not have an operation. The type rules refuse such a program.
 #[cold]
 #[inline(never)]
 pub(crate) fn refused() -> ! {

@@ -1,4 +1,4 @@
-//! What folds put elements together by.
+//! The operations by which folds combine elements.
 
 use std::marker::PhantomData;
 
@@ -7,26 +7,27 @@ use super::number::Number;
 
 use crate::parallel::Combine;
 
-/// How two elements become one, whatever is put together first but for rounding.
+/// An operation that combines two elements. The order in which elements are combined does not matter, except for
+/// rounding.
 pub trait Monoid<T>: Send + Sized + 'static {
-    /// What changes no element that it is put together with.
+    /// The neutral element: combining it with another element does not change that.
     const NEUTRAL: T;
 
-    /// Whether elements are put together in chains that are [settled](super::reduce::settle), as those of sums are.
+    /// Whether elements are combined in chains that are [settled](super::reduce::settle), as for sums.
     const SETTLES: bool = false;
 
-    /// Both as one.
+    /// Combines two elements.
     #[must_use]
     fn combine(a: T, b: T) -> T;
 
-    /// What a chain makes of what is there, which so much was lost of to rounding, and what is lost then.
+    /// Combines a chain with `all`, whose rounding error so far is `lost`. Returns the result and its rounding error.
     #[must_use]
     #[inline(always)]
     fn settle(all: T, lost: T, chain: T) -> (T, T) {
         (Self::combine(all, chain), lost)
     }
 
-    /// The same with the last chain, after which nothing has to be settled any more.
+    /// As [`settle`](Self::settle) for the last chain, after which the rounding error is not needed.
     #[must_use]
     #[inline(always)]
     fn settled(all: T, _lost: T, chain: T) -> T {
@@ -38,11 +39,11 @@ pub trait Monoid<T>: Send + Sized + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct Sum;
 
-/// The larger one: NaN wins, and +0 over -0.
+/// The larger element: NaN wins, and +0 over -0.
 #[derive(Clone, Copy, Debug)]
 pub struct Max;
 
-/// The smaller one: NaN wins, and -0 over +0.
+/// The smaller element: NaN wins, and -0 over +0.
 #[derive(Clone, Copy, Debug)]
 pub struct Min;
 
@@ -97,16 +98,16 @@ impl<T: Number> Monoid<T> for Product {
     }
 }
 
-/// What a part of a fold over everything yields.
+/// The result of one part of a fold over all elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<M, T> {
-    /// What its elements are as one.
+    /// The combination of the elements of the part.
     pub value: T,
     by: PhantomData<M>,
 }
 
 impl<M, T> Folded<M, T> {
-    /// Of a part.
+    /// The result of a part.
     #[inline(always)]
     pub fn new(value: T) -> Self {
         Self { value, by: PhantomData }

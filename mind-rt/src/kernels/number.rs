@@ -1,4 +1,4 @@
-//! What kernels compute with.
+//! The numbers that kernels compute with.
 
 use std::fmt::{Debug, Display, LowerExp};
 
@@ -6,16 +6,16 @@ use mind_shape::element_types;
 
 use super::memory::Plain;
 
-/// A number that kernels are generic over: IEEE for floats, wrapping for integers.
+/// A number that kernels are generic over: IEEE arithmetic for floats, wrapping for integers.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Number: Plain + PartialEq + PartialOrd + Default + Debug + Display + LowerExp {
     /// 0.
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// What no number is below: negative infinity, or the least integer.
+    /// The lower bound of all numbers: negative infinity, or the least integer.
     const LEAST: Self;
-    /// What no number is above: infinity, or the greatest integer.
+    /// The upper bound of all numbers: infinity, or the greatest integer.
     const GREATEST: Self;
 
     /// The sum.
@@ -30,7 +30,7 @@ pub trait Number: Plain + PartialEq + PartialOrd + Default + Debug + Display + L
     #[must_use]
     fn times(self, other: Self) -> Self;
 
-    /// The sum of this and a chain, and what is lost of it to rounding, where so much was lost of this.
+    /// Adds a chain to this sum, whose rounding error so far is `lost`. Returns the new sum and its rounding error.
     #[must_use]
     fn plus_chain(self, lost: Self, chain: Self) -> (Self, Self);
 }
@@ -63,7 +63,7 @@ macro_rules! float {
                 let chain = chain - lost;
                 let sum = self + chain;
                 let lost = (sum - self) - chain;
-                // Of what is not finite nothing is lost: the sum stays what it is.
+                // A sum that is not finite has no rounding error: it stays infinite or NaN.
                 (sum, if lost.is_finite() { lost } else { 0.0 })
             }
         })*

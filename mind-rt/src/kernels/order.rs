@@ -1,4 +1,4 @@
-//! The elements along an axis in another order.
+//! Reorders the elements along an axis.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,11 @@ use super::compiled::Sums;
 use super::memory::{Storable, poison};
 use super::number::Number;
 
-/// The elements along an axis from the last to the first: `extents` are the places before the axis, along it, and behind it.
+/// Reverses the elements along an axis. `extents` are the product of the extents before the axis, the extent of the
+/// axis, and the product of the extents after it.
 ///
 /// # Panics
-/// If there are not as many elements as places.
+/// If a slice does not have as many elements as the product of `extents`.
 #[allow(private_bounds, reason = "sealed")]
 pub fn flip<T: Storable>(extents: [usize; 3], x: &[T], out: &mut [T]) {
     let [.., inner] = extents;
@@ -25,10 +26,11 @@ pub fn flip<T: Storable>(extents: [usize; 3], x: &[T], out: &mut [T]) {
     }
 }
 
-/// The elements along an axis moved by `shift` places, those moved off one end to the other: `extents` as those of [`flip`].
+/// Moves the elements along an axis by `shift` positions. Elements that are moved off one end enter at the other.
+/// `extents` as in [`flip`].
 ///
 /// # Panics
-/// If there are not as many elements as places.
+/// If a slice does not have as many elements as the product of `extents`.
 #[allow(private_bounds, reason = "sealed")]
 pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]) {
     let [outer, extent, inner] = extents;
@@ -46,16 +48,16 @@ pub fn roll<T: Storable>(extents: [usize; 3], shift: i64, x: &[T], out: &mut [T]
     }
 }
 
-/// The elements along an axis from the least to the greatest, or the other way: `extents` as those of [`flip`]. Equal elements stay as
-/// they are, among them -0 and +0; NaN comes last.
+/// Sorts the elements along an axis, from the least to the greatest or in descending order. `extents` as in [`flip`].
+/// Equal elements keep their order, among them -0 and +0; NaN comes last.
 ///
 /// # Panics
-/// If there are not as many elements as places.
+/// If a slice does not have as many elements as the product of `extents`.
 pub fn sort<T: Sums>(extents: [usize; 3], descending: bool, x: &[T], out: &mut [T]) {
     T::sort(extents, descending, x, out);
 }
 
-/// Where the elements along an axis are that [`sort`] puts at each place.
+/// For each position of the result of [`sort`], the position along the axis from which its element comes.
 ///
 /// # Panics
 /// As [`sort`].
@@ -73,7 +75,8 @@ pub(super) fn sorted<T: Number>(extents: [usize; 3], descending: bool, x: &[T], 
         } else {
             heap_sort(extent, out, stride, |a, b| compare(descending, a, b));
         }
-        // The unstable sort may have exchanged zeros of different signs and NaN of different bits: restore their order.
+        // The unstable sort may have exchanged zeros of different signs, or NaN of different bits. This restores their
+        // order.
         let is_zero = |x: T| x == T::ZERO;
         for is_alike in [&is_zero as &dyn Fn(T) -> bool, &is_nan] {
             let Some(mut to) = (0..extent).find(|along| is_alike(out[along * stride])) else { continue };
@@ -100,7 +103,7 @@ pub(super) fn order<T: Number>(extents: [usize; 3], descending: bool, x: &[T], o
     });
 }
 
-/// The elements at each place before the axis, beside where they go.
+/// The elements at each position before the axis, with their destination.
 fn slabs<'a, T, U: Storable>(
     [outer, extent, inner]: [usize; 3],
     x: &'a [T],
@@ -110,13 +113,13 @@ fn slabs<'a, T, U: Storable>(
     let places = outer.checked_mul(extent).and_then(|places| places.checked_mul(inner));
     check(places == Some(x.len()) && places == Some(out.len()), wrong);
     poison(out);
-    // A chunk has one element at least, of which there is none where an extent is 0.
+    // A chunk size must not be 0. If an extent is 0, there are no elements and no chunks.
     let count = extent.saturating_mul(inner).max(1);
     x.chunks_exact(count).zip(out.chunks_exact_mut(count))
 }
 
-/// Calls `visit` for each line along the axis with the elements from its first one on, the stride, the number of elements and the
-/// destination.
+/// Calls `visit` for each line along the axis with the source from the line's first element on, the stride, the number
+/// of elements, and the destination from the line's first element on.
 fn each_line<T, U: Storable>(
     extents: [usize; 3],
     x: &[T],
@@ -141,7 +144,7 @@ fn is_nan<T: Number>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// Heap sort of `count` elements that are `stride` places apart, in place.
+/// Sorts `count` elements that are `stride` apart in place, by heap sort.
 fn heap_sort<T: Copy>(count: usize, line: &mut [T], stride: usize, compare: impl Fn(T, T) -> Ordering) {
     let sift = |line: &mut [T], mut node: usize, count: usize| loop {
         let mut child = 2 * node + 1;
@@ -221,7 +224,7 @@ mod tests {
     fn elements_are_in_order_along_the_axis_and_equal_ones_as_they_were() {
         for extents in [[1, 1, 1], [1, 7, 1], [3, 50, 1], [1, 40, 3], [2, 33, 65], [2, 0, 3]] {
             let [outer, extent, inner] = extents;
-            // Few values, so that many are equal; zeros of both signs, infinities and NaN.
+            // Few distinct values, so that many elements are equal; zeros of both signs, infinities and NaN.
             let x: Vec<f64> = (0..outer * extent * inner)
                 .map(|i| match i * 7 % 23 % 9 {
                     0 => -0.0,

@@ -1,16 +1,16 @@
-//! The threads beside the calling one. Among the kernels since what a caller lends to another thread cannot be told in safe
-//! Rust.
+//! The threads beside the calling one. The module belongs to the kernels because lending data of a caller's stack to
+//! another thread takes `unsafe`.
 //!
-//! The caller of [`join`] queues the second half, runs the first, and takes the second back if nobody has begun it. So
-//! one thread suffices for progress, and a call costs little where no thread is free. While it waits for a half that
-//! another thread has begun, it runs what else is queued.
+//! The caller of [`join`] queues the second half, runs the first, and takes the second back if no thread has begun it.
+//! So one thread suffices for progress, and a call costs little if no thread is free. While the caller waits for a half
+//! that another thread has begun, it runs other queued halves.
 //!
-//! A thread that finds nothing to do spins for about 100 µs before it sleeps: waking one takes some ten microseconds, which is
-//! longer than the smallest loop that is worth cutting. It does not yield meanwhile, since a busy machine takes
-//! milliseconds to return from that. One that was woken too late for what it was woken for spins too: a program that calls
-//! again would otherwise be too early for it every time.
+//! A thread that finds no work spins for about 100 µs before it sleeps: waking a thread takes some ten microseconds,
+//! which is longer than the smallest loop that is worth splitting. It does not yield while it spins, because a busy
+//! machine takes milliseconds to return from a yield. A thread that was woken too late for its work spins too:
+//! otherwise it would also be too late for the program's next call, and for every one after that.
 //!
-//! A pool belongs to a process: a fork copies its memory and none of its threads, so the copy makes a pool of its own.
+//! A pool belongs to one process: a fork copies its memory but none of its threads, so the copy makes its own pool.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -24,13 +24,13 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 
-/// How often a thread looks for work before it sleeps, at 10 to 40 ns each.
+/// How often a thread looks for work before it sleeps. Each look takes 10 to 40 ns.
 const SPINS: u32 = if cfg!(miri) { 50 } else { 5000 };
 
-/// Entries that the queue has room for from the first on: a tree of halves has as many at a time as it is deep.
+/// The initial capacity of the queue. A tree of halves has as many entries queued at a time as it is deep.
 const ROOM: usize = 256;
 
-/// Runs both halves and returns when both have ended.
+/// Runs both halves, and returns when both have ended.
 pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     let half = Half {
         work: UnsafeCell::new(second),
@@ -38,8 +38,8 @@ pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() +
         ended: AtomicBool::new(false),
         owner: thread::current(),
     };
-    // SAFETY: this frame, and so `half`, stays until `Entry` has been taken back or `ended` is set, after which nobody
-    // touches it: nothing below returns or unwinds before.
+    // SAFETY: this frame, and with it `half`, stays until `entry` has been taken back or `ended` is set, and nobody
+    // touches `half` after that: nothing below returns or unwinds earlier.
     let entry = unsafe { Entry::new(&half) };
     let pool = Pool::of_this_process();
     pool.push(entry);
@@ -53,7 +53,8 @@ pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() +
         (Ok(()), None) => {}
         (Ok(()), Some(panic)) | (Err(panic), None) => resume_unwind(panic),
         (Err(panic), Some(second)) => {
-            // To drop what a panic carries may panic, which would end the process if that happened while another unwinds.
+            // Dropping a panic's payload may panic, which would end the process if it happened while another panic
+            // unwinds.
             if let Err(third) = catch_unwind(AssertUnwindSafe(|| drop(second))) {
                 mem::forget(third);
             }
@@ -62,7 +63,7 @@ pub(crate) fn join(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() +
     }
 }
 
-/// Lets threads go that are more than are wanted.
+/// Wakes the sleeping threads, so that threads that are no longer wanted end.
 pub(crate) fn retire() {
     let pool = Pool::of_this_process();
     drop(pool.lock());
@@ -74,15 +75,15 @@ struct Half<'a> {
     work: UnsafeCell<&'a mut (dyn FnMut() + Send)>,
     panic: UnsafeCell<Option<Box<dyn Any + Send>>>,
     ended: AtomicBool,
-    /// Who waits for it.
+    /// The thread that waits for the half.
     owner: Thread,
 }
 
-/// A half in the queue. Whoever removes it from there runs it, and nobody else does.
+/// A half in the queue. Only the thread that removes it from the queue runs it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry(*const Half<'static>);
 
-// SAFETY: a half's function is `Send`, and so is a panic; the rest is made to be shared.
+// SAFETY: a half's function and a panic are `Send`; the other fields are made to be shared.
 unsafe impl Send for Entry {}
 
 impl Entry {
@@ -93,11 +94,12 @@ impl Entry {
         Self(ptr::from_ref(half).cast())
     }
 
-    /// Runs the half. To be called once, by who removed it from the queue.
+    /// Runs the half. Only the thread that removed it from the queue may call this, and only once.
     fn run(self) {
         // SAFETY: the half lasts until `ended` is set, by the promise to `new`.
         let half = unsafe { &*self.0 };
-        // SAFETY: only who removed the entry from the queue gets here, once; the owner reads `panic` after `ended`.
+        // SAFETY: only the thread that removed the entry from the queue gets here, once; the owner reads `panic` after
+        // `ended`.
         let (work, panic) = unsafe { (&mut *half.work.get(), &mut *half.panic.get()) };
         *panic = catch_unwind(AssertUnwindSafe(work)).err();
         let owner = half.owner.clone();
@@ -107,35 +109,37 @@ impl Entry {
 }
 
 struct Pool {
-    /// Whose threads these are, see [`this_process`].
+    /// The process that the threads belong to, see [`this_process`].
     process: u32,
     state: Mutex<State>,
-    /// Woken when something is queued, or fewer threads are wanted.
+    /// Notified when a half is queued, or fewer threads are wanted.
     queued: Condvar,
-    /// How many entries are queued, for threads that look without the lock.
+    /// The length of the queue, for threads that look at it without the lock.
     len: AtomicUsize,
 }
 
 struct State {
     queue: VecDeque<Entry>,
-    /// Threads there are, and those of them that sleep.
+    /// The number of threads, and the number of these that sleep.
     threads: usize,
     sleeping: usize,
 }
 
-/// The pool last made; none before the first.
+/// The pool that was made last; null before the first.
 static POOL: AtomicPtr<Pool> = AtomicPtr::new(ptr::null_mut());
 
-/// Tells a process from the one that it was forked from. Elsewhere than on Unix there are no forks, nor always numbers.
+/// Distinguishes a process from the one that it was forked from. Other systems than Unix have no forks, and not always
+/// process ids.
 fn this_process() -> u32 {
     if cfg!(unix) { process::id() } else { 0 }
 }
 
 impl Pool {
-    /// The pool of this process. To ask for the process takes some 150 ns, and who asks is about to wake a thread.
+    /// The pool of this process. Getting the process id takes some 150 ns, which is little for a caller that is about
+    /// to wake a thread.
     ///
-    /// That of a parent is left as it is: its threads do not exist here, one of them may have held its lock, and what is
-    /// queued is on stacks that are no more.
+    /// A forked process leaves its parent's pool untouched: the pool's threads do not exist here, one of them may have
+    /// held its lock, and its queued halves are on stacks that no longer exist.
     fn of_this_process() -> &'static Self {
         let last = POOL.load(Ordering::Acquire);
         // SAFETY: a pool that has been in `POOL` is never freed.
@@ -145,7 +149,7 @@ impl Pool {
         }
     }
 
-    /// A new pool in the place of the last one, unless another thread puts one there first.
+    /// Replaces the last pool by a new one, unless another thread does so first.
     #[cold]
     fn replace(last: *mut Self) -> &'static Self {
         let new = Box::into_raw(Box::new(Self {
@@ -155,9 +159,9 @@ impl Pool {
             len: AtomicUsize::new(0),
         }));
         match POOL.compare_exchange(last, new, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: it was just made, and is never freed from here on.
+            // SAFETY: the pool was just made, and is never freed from here on.
             Ok(_) => unsafe { &*new },
-            // SAFETY: nobody else has seen the new one; the other's is never freed.
+            // SAFETY: nobody else has seen the new pool; the other thread's is never freed.
             Err(first) => unsafe {
                 drop(Box::from_raw(new));
                 &*first
@@ -172,7 +176,7 @@ impl Pool {
 
     fn push(&'static self, entry: Entry) {
         let mut state = self.lock();
-        // Made once: a call that folds allocates nothing, however many others do at the same time.
+        // Reserved once: a call that folds does not allocate, however many other calls run at the same time.
         if state.queue.capacity() == 0 {
             state.queue.reserve(ROOM);
         }
@@ -189,12 +193,12 @@ impl Pool {
         }
     }
 
-    /// Adds a thread. Where none can be had, those that are there do the work.
+    /// Adds a thread. If no thread can be created, the existing ones do the work.
     fn spawn(&'static self) -> bool {
         thread::Builder::new().name("mind".to_string()).spawn(|| self.work()).is_ok()
     }
 
-    /// The oldest entry, which is the largest of its caller's.
+    /// Takes the oldest entry, which is the largest of its caller's.
     fn take(&self) -> Option<Entry> {
         if self.len.load(Ordering::Relaxed) == 0 {
             return None;
@@ -205,7 +209,7 @@ impl Pool {
         entry
     }
 
-    /// Removes an entry if nobody has begun it.
+    /// Removes an entry if no thread has begun it.
     fn take_back(&self, entry: Entry) -> bool {
         let mut state = self.lock();
         let found = state.queue.iter().rposition(|queued| *queued == entry);
@@ -216,7 +220,7 @@ impl Pool {
         found.is_some()
     }
 
-    /// Runs what is queued until `ended` is set.
+    /// Runs queued halves until `ended` is set.
     fn wait_for(&self, ended: &AtomicBool) {
         let mut spins = 0;
         while !ended.load(Ordering::Acquire) {
@@ -234,7 +238,7 @@ impl Pool {
         }
     }
 
-    /// What a thread of the pool does all its life.
+    /// The loop of a thread of the pool.
     fn work(&self) {
         let mut spins = 0;
         loop {
@@ -283,7 +287,7 @@ mod tests {
         let expected = sum(&numbers);
         let pool = Pool::of_this_process();
         let mut state = pool.lock();
-        // What another thread has queued, and would run if the fork took it for its own.
+        // A half that another thread has queued. The fork would run it if it used its parent's pool.
         let mut work = || ();
         let half = Half {
             work: UnsafeCell::new(&mut work),
@@ -291,7 +295,7 @@ mod tests {
             ended: AtomicBool::new(false),
             owner: thread::current(),
         };
-        // SAFETY: nobody runs it, for the lock is held until the entry has been taken back.
+        // SAFETY: nobody runs it, because the lock is held until the entry has been taken back.
         let entry = unsafe { Entry::new(&half) };
         state.queue.push_back(entry);
         pool.len.store(state.queue.len(), Ordering::Relaxed);

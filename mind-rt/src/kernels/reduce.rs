@@ -1,20 +1,21 @@
-//! Folds in a fixed order: sums, whose error hardly grows with their length, and those by another
-//! [monoid](super::monoid), whose lanes are a chain each.
+//! Folds in a fixed order: sums, whose error hardly grows with their length, and folds by another
+//! [monoid](super::monoid), for which each lane is one chain.
 //!
-//! Element `i` of a sum goes to lane `i % LANES`; the lanes are then added as a tree. A lane adds chains of
-//! [`CHAIN_IN_LANES`] elements in order, and [`settle`]s each, which adds it with what was lost to rounding before; the last
-//! one takes what is left after whole blocks. So an element meets as many roundings and a few more, however many there are. The order depends on nothing but the length, so a
-//! sum is the same to the bit at every SIMD level.
+//! Element `i` of a sum belongs to lane `i % LANES`, and the lanes are added as a tree at the end. A lane adds chains
+//! of [`CHAIN_IN_LANES`] elements in order. It [`settle`]s each chain: it adds the chain to the lane's sum and corrects
+//! for the rounding error so far. The last chain also takes the elements after the last whole block. So an element
+//! is rounded [`CHAIN_IN_LANES`] times and a few more, however many elements the sum has. The order depends only on the
+//! length, so a sum has the same bits at every SIMD level.
 //!
 //! Sums over outer axes are chains of rows that are settled likewise, here and in generated loops.
 //!
-//! Three things keep the lanes of a loop in as few registers as hold them; each was measured to cost three to nine times
-//! the time where it was missing:
+//! Three rules keep the lanes of a loop in the fewest registers that hold them. Without each of them, loops were
+//! measured to take three to nine times as long:
 //!
 //! - Whole blocks are read as arrays, `&x.as_chunks::<LANES>().0[block]`, not as slices `&x[start..][..LANES]`.
-//! - The elements after the last whole block go to a copy of the lanes: an array that is also indexed by a variable stays in
-//!   memory through the main loop.
-//! - [`reduce_lanes`] takes its lanes from memory, so that the compiler does not pair them in the loop as the tree does.
+//! - The elements after the last whole block go to a copy of the lanes: an array that is also indexed by a variable
+//!   stays in memory throughout the main loop.
+//! - [`reduce_lanes`] takes its lanes from memory. Otherwise the compiler pairs the lanes in the loop as the tree does.
 
 use std::{hint::black_box, marker::PhantomData};
 
@@ -28,14 +29,14 @@ use super::monoid::{Monoid, Sum};
 use crate::kernels::number::Number;
 use crate::simd::{Kernel, dispatch};
 
-/// Puts chains together with what is there, one with each, and with what was lost of it to rounding so far: `lost`, 0 before the
-/// first chain.
+/// Adds one chain to each sum and corrects it by `lost`, the sum's rounding error so far, which is 0 before the first
+/// chain. A monoid other than a sum combines chains without a correction.
 ///
-/// Of sums this is Kahan's compensated summation: any number of chains is added with an error of one epsilon (Higham, *Accuracy and
-/// Stability of Numerical Algorithms*, 2nd edition, section 4.3).
+/// For sums this is Kahan's compensated summation: any number of chains is added with an error of one epsilon (Higham,
+/// *Accuracy and Stability of Numerical Algorithms*, 2nd edition, section 4.3).
 ///
 /// # Panics
-/// If there are not as many of each.
+/// If the slices differ in length.
 #[inline(always)]
 pub fn settle<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &[T]) {
     check(sums.len() == lost.len() && sums.len() == chains.len(), "sums and their chains differ in number");
@@ -44,7 +45,7 @@ pub fn settle<M: Monoid<T>, T: Number>(sums: &mut [T], lost: &mut [T], chains: &
     }
 }
 
-/// [`settle`] for chains that were added up in registers, and stay there through their loop.
+/// As [`settle`], for chains that were added up in registers, and stay in registers throughout their loop.
 #[inline(always)]
 pub fn settle_lanes<M: Monoid<T>, T: Number, const L: usize>(
     sums: &mut [T],
@@ -54,13 +55,14 @@ pub fn settle_lanes<M: Monoid<T>, T: Number, const L: usize>(
     settle::<M, T>(sums, lost, &from_registers(chains));
 }
 
-/// Lanes that were added up in a loop, in memory: whatever is done with them, the loop has them in registers.
+/// Moves lanes that were added up in a loop to memory. The loop keeps them in registers, however the lanes are used
+/// later.
 #[inline(always)]
 fn from_registers<T: Number, const L: usize>(lanes: [T; L]) -> [T; L] {
     black_box(lanes)
 }
 
-/// The sums with their last chains, which need not be settled any more.
+/// Combines the sums with their last chains. The rounding errors after that are not needed.
 #[inline(always)]
 pub fn settled<M: Monoid<T>, T: Number, const L: usize>(
     mut sums: [T; L],
@@ -73,10 +75,10 @@ pub fn settled<M: Monoid<T>, T: Number, const L: usize>(
     sums
 }
 
-/// Sums of columns: rows that are `stride` apart are added to each other, in chains that are settled.
+/// Sums of columns: adds up rows that are `stride` apart, in chains that are settled.
 ///
 /// # Panics
-/// If a row is not inside `elements`, or there are fewer elements of `chain` or `lost` than sums.
+/// If a row is not inside `elements`, or `chain` or `lost` has fewer elements than `sums`.
 pub fn sum_columns<T: Sums>(
     sums: &mut [T],
     lost: &mut [T],
@@ -118,7 +120,7 @@ pub(super) fn columns<T: Number>(
     dispatch(Columns { sums, lost, chain, elements, stride, rows });
 }
 
-/// [`sum_columns`], to be called from a [`Kernel`].
+/// As [`sum_columns`], to be called from a [`Kernel`].
 #[inline(always)]
 fn columns_at_level<T: Number>(
     sums: &mut [T],
@@ -131,7 +133,7 @@ fn columns_at_level<T: Number>(
     let (lost, chain) = (&mut lost[..sums.len()], &mut chain[..sums.len()]);
     sums.fill(T::ZERO);
     lost.fill(T::ZERO);
-    // The rows that are added at once make one number of a chain, which has that many roundings and a few more.
+    // The rows that are added at once are one term of a chain, so an element is rounded `CHAIN` times and a few more.
     for first in (0..rows).step_by(CHAIN * ROWS_AT_ONCE) {
         chain.fill(T::ZERO);
         let rows = (rows - first).min(CHAIN * ROWS_AT_ONCE);
@@ -147,10 +149,10 @@ fn columns_at_level<T: Number>(
     }
 }
 
-/// So many rows at once are read as streams, and their chain is read and written once.
+/// The number of rows that are read at once, as streams. Their chain is then read and written once for all of them.
 const ROWS_AT_ONCE: usize = 4;
 
-/// Adds rows to a chain. Zipped, their elements are added in whole registers up to the last few.
+/// Adds rows to a chain. The iterators are zipped, so that whole registers are added, except for the last few elements.
 #[inline(always)]
 fn add_rows<T: Number>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) {
     for ((((sum, a), b), c), d) in chain.iter_mut().zip(a).zip(b).zip(c).zip(d) {
@@ -158,7 +160,7 @@ fn add_rows<T: Number>(chain: &mut [T], [a, b, c, d]: [&[T]; ROWS_AT_ONCE]) {
     }
 }
 
-/// Puts one row together with a chain.
+/// Combines a row with a chain.
 #[inline(always)]
 pub fn combine_row<M: Monoid<T>, T: Number>(chain: &mut [T], row: &[T]) {
     let row = &row[..chain.len()];
@@ -167,7 +169,7 @@ pub fn combine_row<M: Monoid<T>, T: Number>(chain: &mut [T], row: &[T]) {
     }
 }
 
-/// The scratch memory of `len` chains of sums in memory, or of what these lost, in elements: whole cache lines.
+/// The number of scratch elements for `len` chains of sums in memory, or for their rounding errors: whole cache lines.
 #[must_use]
 pub const fn chain_scratch<T>(len: usize) -> usize {
     let line = const { 64 / size_of::<T>() };
@@ -179,7 +181,7 @@ pub fn sum<T: Sums>(elements: &[T]) -> T {
     T::sum_all(elements)
 }
 
-/// All elements as one.
+/// Combines all elements.
 pub fn all<M: Monoid<T>, T: Reduce>(elements: &[T]) -> T {
     struct LaneFold<'a, M, T>(&'a [T], PhantomData<M>);
 
@@ -195,14 +197,14 @@ pub fn all<M: Monoid<T>, T: Reduce>(elements: &[T]) -> T {
     dispatch(LaneFold::<M, T>(elements, PhantomData))
 }
 
-/// Puts lanes together as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
+/// Combines lanes as a tree: lane `i` and lane `i + L / 2` first. `L` must be a power of two.
 #[inline(always)]
 pub fn reduce_lanes<M: Monoid<T>, T: Number, const L: usize>(lanes: [T; L]) -> T {
-    // All come from a loop; fewer are of a row shorter than that.
+    // A full set of lanes comes from a loop; fewer lanes belong to a row that is shorter than a full set.
     combine_lanes::<M, T, L>(if size_of::<[T; L]>() < LANE_BYTES { lanes } else { black_box(lanes) })
 }
 
-/// [`reduce_lanes`] of lanes that were not gathered in a loop.
+/// As [`reduce_lanes`], for lanes that were not accumulated in a loop.
 #[inline(always)]
 pub fn combine_lanes<M: Monoid<T>, T: Number, const L: usize>(mut lanes: [T; L]) -> T {
     const { assert!(L.is_power_of_two()) };
@@ -216,14 +218,14 @@ pub fn combine_lanes<M: Monoid<T>, T: Number, const L: usize>(mut lanes: [T; L])
     lanes[0]
 }
 
-/// Puts the lanes of `COLUMNS` columns together, one row of them after the other, as a tree each: rows `i` and `i + R / 2`
-/// of `R` first, which must be a power of two.
+/// Combines the lanes of each of `COLUMNS` columns as a tree. `lanes` has `R` rows of `COLUMNS` lanes, one after the
+/// other. Rows `i` and `i + R / 2` are combined first. `R` must be a power of two.
 #[inline(always)]
 pub fn combine_columns<M: Monoid<T>, T: Number, const L: usize, const COLUMNS: usize>(
     lanes: [T; L],
 ) -> [T; COLUMNS] {
     const { assert!(L.is_multiple_of(COLUMNS) && (L / COLUMNS).is_power_of_two()) };
-    // They were gathered in a loop.
+    // The lanes were accumulated in a loop.
     let mut lanes = black_box(lanes);
     let mut half = L / 2;
     while half >= COLUMNS {
@@ -237,13 +239,14 @@ pub fn combine_columns<M: Monoid<T>, T: Number, const L: usize, const COLUMNS: u
 
 /// Reductions with the lane count of the type. To be called from a [`Kernel`].
 pub trait Reduce: Number {
-    /// All elements as one.
+    /// Combines all elements.
     fn lane_fold<M: Monoid<Self>>(elements: &[Self]) -> Self;
 
     /// The sum.
     fn lane_sum(elements: &[Self]) -> Self;
 
-    /// The lanes of the sum, not added up yet. `lanes` must be as many.
+    /// Writes the lanes of the sum to `lanes`, before they are added up. `lanes` must have one element per lane of the
+    /// type.
     fn lane_sums(elements: &[Self], lanes: &mut [Self]);
 
     /// The inner product of two slices of one length.
@@ -294,8 +297,9 @@ fn by_lanes<M: Monoid<T>, T: Number, const L: usize>(elements: &[T]) -> [T; L] {
     settled::<M, T, L>(sums, lost, with_rest::<M, T, L>(last, rest))
 }
 
-/// The lanes of [`Reduce::lane_fold`] where elements are made as they are folded, by a loop that generated code has in
-/// itself: a closure would be compiled for no SIMD level. What few rows are long enough for is compiled once a type.
+/// The lanes of [`Reduce::lane_fold`] for elements that are computed while they are folded. The loop itself is in the
+/// generated code: a closure would be compiled for no SIMD level. Settling, which only long rows need, is compiled once
+/// per type.
 pub struct Chains<M, T, const L: usize> {
     sums: [T; L],
     lost: [T; L],
@@ -306,7 +310,7 @@ pub struct Chains<M, T, const L: usize> {
 }
 
 impl<M: Monoid<T>, T: Number, const L: usize> Chains<M, T, L> {
-    /// Of no elements.
+    /// Lanes of no elements.
     #[inline(always)]
     #[must_use]
     #[allow(clippy::new_without_default, reason = "for generated code")]
@@ -315,8 +319,8 @@ impl<M: Monoid<T>, T: Number, const L: usize> Chains<M, T, L> {
         Self { sums, lost, last, are_several: false, by: PhantomData }
     }
 
-    /// The block before which the chain that begins at block `at` of so many ends. What is to be folded of it goes to
-    /// lanes of its own, which begin as [`Monoid::NEUTRAL`].
+    /// Begins a chain at block `at` of `blocks`, and returns the block before which it ends. The caller folds the
+    /// chain's elements into new lanes, which start as [`Monoid::NEUTRAL`].
     #[inline(always)]
     pub fn begin(&mut self, at: usize, blocks: usize) -> usize {
         if !M::SETTLES {
@@ -329,19 +333,19 @@ impl<M: Monoid<T>, T: Number, const L: usize> Chains<M, T, L> {
         blocks.min(at + CHAIN_IN_LANES)
     }
 
-    /// Takes the lanes of the chain that [`begin`](Self::begin) began.
+    /// Takes the lanes of the chain that [`begin`](Self::begin) started.
     #[inline(always)]
     pub fn end(&mut self, lanes: [T; L]) {
         self.last = lanes;
     }
 
-    /// The lanes that the elements after the last block are put together with.
+    /// The lanes with which the elements after the last block are combined.
     #[inline(always)]
     pub fn last(&self) -> [T; L] {
         self.last
     }
 
-    /// All as one, of which these are the last lanes.
+    /// Combines all elements. `last` are the lanes of the last chain.
     #[inline(always)]
     pub fn fold(&self, mut last: [T; L]) -> T {
         if self.are_several {
@@ -407,7 +411,7 @@ mod tests {
 
     const LANES: usize = lanes_of(size_of::<f32>());
 
-    /// The documented order, spelt out.
+    /// The documented order, written out.
     fn by_definition(elements: &[f32]) -> f32 {
         let whole = elements.len() / LANES;
         let sum_of_lane = |lane: usize| {
@@ -444,7 +448,7 @@ mod tests {
         }
     }
 
-    /// What generated code makes of a loop whose elements are summed.
+    /// The loop that generated code runs over elements that are summed while they are computed.
     fn as_they_are_made(elements: &[f32]) -> f32 {
         let (blocks, rest) = elements.as_chunks::<LANES>();
         let (mut chains, mut at) = (Chains::<Sum, f32, LANES>::new(), 0);
@@ -465,7 +469,7 @@ mod tests {
     #[test]
     fn elements_are_summed_as_they_are_made_in_the_documented_order() {
         for len in (0..100).chain([1000, 2047, 2048, 2079, 2080, 4096, 4099, 10_000]) {
-            // Of both signs: a sum as large as its chains would not show where they end.
+            // Elements of both signs: a sum as large as its chains would not show where the chains end.
             let elements: Vec<f32> =
                 (0..len).map(|i| ((i * i % 10_007 * 79 % 10_007) as f32 - 5003.0) / 3.0).collect();
             assert_eq!(as_they_are_made(&elements).to_bits(), by_definition(&elements).to_bits(), "{len}");

@@ -1,5 +1,5 @@
-//! What a machine can do at most, as loops to be timed: multiply-adds from registers, bytes from and to memory, and a fork
-//! with nothing to do. `mind bench`, `benches/gemm` and `benches/conv.rs` time them, so that all mean the same by a limit.
+//! The limits of a machine, as loops to be timed: multiply-adds in registers, bytes from and to memory, and an empty
+//! fork. `mind bench`, `benches/gemm` and `benches/conv.rs` time these loops, so that all of them mean the same limits.
 //!
 //! Loops over memory run on the calling thread alone, and are compiled for the SIMD level in use.
 
@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use crate::parallel::{join, threads};
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
-/// Floats that are multiplied and added in registers.
+/// Multiply-adds of floats in registers.
 pub trait Chains {
-    /// Multiplies and adds from registers, in as many chains as hide the latency; how many floating-point operations that
-    /// were, a multiply-add being two. Where the processor does not have the level, the highest below it is taken.
+    /// Runs multiply-adds in registers, in as many chains as hide the latency. Returns the number of floating-point
+    /// operations, two for each multiply-add. If the processor does not have the level, the highest level below it is
+    /// used.
     fn multiply_adds(level: SimdLevel, rounds: u32) -> u64;
 }
 
@@ -22,13 +23,13 @@ pub fn levels() -> impl Iterator<Item = SimdLevel> {
     SimdLevel::ALL.into_iter().filter(|level| *level <= simd_level())
 }
 
-/// Bytes that [`read`], [`write`] and [`copy`] move for a slice of `len` numbers that each of them is given.
+/// The bytes that [`read`] and [`write`] move for a slice of `len` numbers, and [`copy`] for each of its two slices.
 #[must_use]
 pub const fn bytes(len: usize) -> usize {
     len * size_of::<f32>()
 }
 
-/// Reads every number; their sum, in the order of lanes.
+/// Reads every number and returns the sum, in the order of lanes.
 #[must_use]
 pub fn read(from: &[f32]) -> f32 {
     dispatch(Read(black_box(from)))
@@ -39,8 +40,8 @@ pub fn write(to: &mut [f32], value: f32) {
     dispatch(Write(black_box(to), value));
 }
 
-/// Reads every number of one slice and writes its product with 1 to the other: what a loop over elements does, which the C
-/// library's copy is not, as it may go past the caches.
+/// Reads every number of one slice and writes its product with 1 to the other, as a loop over elements does. The C
+/// library's copy is no substitute, because its writes may bypass the caches.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -49,8 +50,9 @@ pub fn copy(from: &[f32], to: &mut [f32]) {
     dispatch(Copy(black_box(from), black_box(to), black_box(1.0)));
 }
 
-/// Gives each of the [`threads`] a part that waits until all have begun; how long it takes until all have ended. Nothing
-/// where a thread did not begin within 10 ms, as where there are fewer processors than threads.
+/// Runs one part on each of the [`threads`], which waits until all parts have begun. Returns the time until all have
+/// ended, or nothing if a thread did not begin within 10 ms, for example because there are fewer processors than
+/// threads.
 #[must_use]
 pub fn fork() -> Option<Duration> {
     const PATIENCE: Duration = Duration::from_millis(10);
@@ -69,7 +71,7 @@ pub fn fork() -> Option<Duration> {
     each(all, &waits_for_all).then(|| start.elapsed())
 }
 
-/// Whether all parts are true.
+/// Runs all parts in parallel, and returns whether all of them returned true.
 fn each(parts: usize, part: &(impl Fn() -> bool + Sync)) -> bool {
     if parts == 1 {
         return part();
@@ -86,7 +88,7 @@ impl Kernel for Read<'_> {
 
     #[inline(always)]
     fn run(self) -> f32 {
-        /// Four vectors of AVX-512 and eight of AVX2: enough chains to hide an addition's latency, and no spill.
+        /// Four vectors of AVX-512 or eight of AVX2: enough chains to hide the latency of an addition, without spills.
         const LANES: usize = 64;
 
         let (blocks, rest) = self.0.as_chunks::<LANES>();
@@ -124,12 +126,12 @@ impl Kernel for Copy<'_> {
     }
 }
 
-/// Chains of the width that the architecture's base level has, for those whose vectors are not named below.
+/// Chains at the width of the architecture's base level, for architectures without loops below.
 #[cfg(not(target_arch = "x86_64"))]
 fn portable<T: super::math::Float>(rounds: u32, half: T, one: T) -> u64 {
     use super::math::{Fused, MultiplyAdd, Separate};
 
-    /// As many 16-byte vectors as hide the latency with registers to spare.
+    /// As many 16-byte vectors as hide the latency, with registers to spare.
     const CHAINS: usize = 16;
 
     let factor = black_box(half);
@@ -213,7 +215,7 @@ mod x86 {
                     match level.min(detect()) {
                         // SAFETY: every x86-64 has SSE2.
                         SimdLevel::Portable => unsafe { $sse2(rounds) },
-                        // SAFETY: a level that is not above what was detected is one the processor has.
+                        // SAFETY: the processor has every level that is not above the detected one.
                         SimdLevel::Avx2 => unsafe { $avx2(rounds) },
                         // SAFETY: as above.
                         SimdLevel::Avx512 => unsafe { $avx512(rounds) },

@@ -1,10 +1,11 @@
 //! Sums of rows, as many at once as a register has lanes.
 //!
-//! Of a row no longer than its lanes next to nothing is to be done but the tree that adds the lanes up, and a tree of its
-//! own leaves most of a register idle from its first step on. Here registers that hold one row each, or several, are
-//! paired: a step of the tree puts the lower halves of all rows of both into one register and the upper halves into
-//! another, and adds these. After the last step one register holds the sums. Of longer rows the lanes are such rows. The
-//! order of each sum is that of [`sum`](super::reduce::sum), so that bits are the same.
+//! For a row that is no longer than its lanes, almost all of the work is the tree that adds the lanes up. A tree for a
+//! single row leaves most of a register idle from its first step on. Here registers that hold one or several rows each
+//! are paired: a step of the tree puts the lower halves of all rows of both registers into one register and the upper
+//! halves into another, and adds these two. After the last step one register holds the sums. For longer rows, the lanes
+//! of each row are such a short row. The order of each sum is that of [`sum`](super::reduce::sum), so that the bits are
+//! the same.
 
 use std::marker::PhantomData;
 
@@ -17,11 +18,11 @@ use super::monoid::{Max, Min, Monoid, Product, Sum};
 use super::reduce::{Reduce, combine_lanes};
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
-/// Longer rows, in bytes, are summed one by one: the tree is little beside what comes before.
+/// In bytes. Longer rows are summed one by one: their tree takes little time beside the loop before it.
 const LONG: usize = limit(2048, 256);
 
-/// The sums of rows of `LEN` elements: `sums[i]` is that of what begins at `elements[i * stride]`. `LANES` is the power of
-/// two that is not below `LEN`, and no more than the type has lanes.
+/// The sums of rows of `LEN` elements: `sums[i]` is the sum of the row that begins at `elements[i * stride]`. `LANES`
+/// is the smallest power of two that is not below `LEN`, and at most the number of lanes of the type.
 ///
 /// # Panics
 /// If a row is not inside `elements`.
@@ -40,7 +41,7 @@ pub fn sum_rows<T: SumRows, const LEN: usize, const LANES: usize>(
     }
 }
 
-/// A row no longer than its lanes as one.
+/// Combines the elements of a row that is no longer than its lanes.
 #[inline(always)]
 fn fold_short<M: Monoid<T>, T: SumRows, const LANES: usize>(row: &[T]) -> T {
     let mut lanes = [M::NEUTRAL; LANES];
@@ -57,7 +58,7 @@ fn fold_short<M: Monoid<T>, T: SumRows, const LANES: usize>(row: &[T]) -> T {
     combine_lanes::<M, _, _>(lanes)
 }
 
-/// The sums of rows of `len` elements: `sums[i]` is that of what begins at `elements[i * stride]`.
+/// The sums of rows of `len` elements: `sums[i]` is the sum of the row that begins at `elements[i * stride]`.
 ///
 /// # Panics
 /// If a row is not inside `elements`.
@@ -65,7 +66,7 @@ pub fn sum_rows_of<T: SumRows>(elements: &[T], len: usize, stride: usize, sums: 
     T::sum_rows_of(elements, len, stride, sums);
 }
 
-/// Rows of `len` elements as one each, one after the other: `out[i]` is that of what begins at `elements[i * len]`.
+/// Folds contiguous rows of `len` elements: `out[i]` is the fold of the row that begins at `elements[i * len]`.
 ///
 /// # Panics
 /// If a row is not inside `elements`.
@@ -73,12 +74,12 @@ pub(super) fn fold_rows<M: Monoid<T>, T: SumRows>(elements: &[T], len: usize, ou
     dispatch(OneByOne::<M, T>(Rows { elements, len, stride: len, sums: out }, PhantomData));
 }
 
-/// Sums of short rows by the registers of the SIMD level in use.
+/// Sums of short rows in the registers of the SIMD level in use.
 pub trait SumRows: Reduce {
     /// [`sum_rows_of`].
     fn sum_rows_of(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]);
 
-    /// Like [`sum_rows`] with rows of no more elements than the type has lanes. `false` if nothing was done.
+    /// As [`sum_rows`], for rows of at most as many elements as the type has lanes. Returns `false` if it did nothing.
     fn sum_short_rows(elements: &[Self], len: usize, stride: usize, sums: &mut [Self]) -> bool;
 }
 
@@ -132,7 +133,8 @@ impl<T> Rows<'_, T> {
     }
 }
 
-/// Each row by a function, which is no value here: as one it would be compiled once, for no SIMD level.
+/// Folds each row by a function. The function is named, not passed as a value: a value would be compiled once, for no
+/// SIMD level.
 macro_rules! each {
     ($rows:expr, $($fold:tt)+) => {
         for i in 0..$rows.sums.len() {
@@ -158,10 +160,10 @@ impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
     }
 }
 
-/// Rows of a block: as many as any register has lanes.
+/// The number of rows in a block: as many as the widest register has lanes.
 const BLOCK: usize = 16;
 
-/// Whole blocks: the lanes of the rows of a block are short rows themselves.
+/// Sums whole blocks: the lanes of the rows of a block are short rows themselves.
 struct InBlocks<'a, T>(Rows<'a, T>);
 
 impl<T: SumRows> Kernel for InBlocks<'_, T> {
@@ -184,9 +186,9 @@ impl<T: SumRows> Kernel for InBlocks<'_, T> {
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// How rows are folded.
+/// How rows are folded by a monoid.
 pub trait Folds<T: SumRows>: Monoid<T> {
-    /// Each row of `len` elements as one: `out[i]` is that of what begins at `elements[i * len]`.
+    /// Folds each row of `len` elements: `out[i]` is the fold of the row that begins at `elements[i * len]`.
     fn rows(elements: &[T], len: usize, out: &mut [T]) {
         fold_rows::<Self, T>(elements, len, out);
     }
@@ -208,7 +210,7 @@ mod tests {
     use crate::kernels::compiled::Sums;
     use crate::kernels::reduce::sum;
 
-    /// Sums rows of every short length, in matrices of up to 40 rows that are no longer than their rows need.
+    /// Sums rows of every short length, in matrices of up to 40 rows that are exactly as long as their rows need.
     fn rows_are_summed<T: SumRows + Sums>(element: impl Fn(usize) -> T, bits: impl Fn(T) -> u64) {
         for len in 0..=LANE_BYTES / size_of::<T>() {
             for rows in 0..40 {

@@ -1,24 +1,25 @@
-//! Transposing a matrix: tiles go through registers, so that source and destination are read and written by rows.
+//! Transposes a matrix in tiles that go through registers, so that source and destination are read and written by rows.
 
 use std::mem::MaybeUninit;
 
 use crate::simd::{Kernel, SimdLevel, dispatch, simd_level};
 
-/// How a matrix and its transpose lie: `dst[i * to + j] = src[i + j * from]` for `i` below `columns` and `j` below `rows`.
+/// The layout of a matrix and its transpose: `dst[i * to + j] = src[i + j * from]` for `i` below `columns` and `j`
+/// below `rows`.
 #[derive(Clone, Copy)]
 pub struct Transpose {
-    /// Rows of the source.
+    /// The number of rows of the source.
     pub rows: usize,
-    /// Columns of the source.
+    /// The number of columns of the source.
     pub columns: usize,
-    /// From one row of the source to the next.
+    /// The distance from one row of the source to the next.
     pub from: usize,
-    /// From one row of the destination to the next.
+    /// The distance from one row of the destination to the next.
     pub to: usize,
 }
 
 impl Transpose {
-    /// Transposes `src` to `dst`.
+    /// Transposes `src` into `dst`.
     ///
     /// # Panics
     /// If a slice is too short.
@@ -41,7 +42,7 @@ impl Transpose {
     }
 }
 
-/// The matrices are inside their slices.
+/// A transpose whose matrices are inside their slices.
 struct Tiles<'a, T> {
     shape: Transpose,
     src: &'a [T],
@@ -70,11 +71,13 @@ impl<T: Copy> Kernel for Tiles<'_, T> {
 }
 
 impl<T: Copy> Tiles<'_, T> {
-    /// Transposes by `tile`, of `SIDE` by `SIDE` elements, as far as there is room. `tile` takes where the tile begins in
-    /// the source, where its transpose begins, and how far apart the rows of that are.
+    /// Transposes whole tiles of `SIDE` by `SIDE` elements by `tile`, and the elements left over one by one. `tile`
+    /// takes the address of the tile in the source, the address of its transpose, and the distance between the rows of
+    /// the transpose.
     ///
-    /// Tiles are taken in blocks as wide and as high as a cache line is long. A block goes through a buffer, so that each
-    /// line of source and destination is touched once: lines that lie a power of two apart push each other out of the cache.
+    /// Tiles are processed in blocks whose rows and columns are both as long as a cache line. A block goes through a
+    /// buffer, so that each cache line of source and destination is touched once: lines that are a power of two apart
+    /// evict each other from the cache.
     #[inline(always)]
     fn each<const SIDE: usize>(self, tile: impl Fn(*const T, *mut T, usize)) {
         let Self { shape: Transpose { rows, columns, from, to }, src, dst } = self;
@@ -85,7 +88,8 @@ impl<T: Copy> Tiles<'_, T> {
         let (whole_rows, whole_columns) = (rows / side * side, columns / side * side);
         for j in (0..whole_rows).step_by(side) {
             for i in (0..whole_columns).step_by(side) {
-                // SAFETY: the block is inside both matrices, which are inside their slices, and no larger than the buffer.
+                // SAFETY: the block is inside both matrices, which are inside their slices, and no larger than the
+                // buffer.
                 unsafe {
                     let (src, dst) = (src.add(i + j * from), dst.add(i * to + j));
                     for j in (0..side).step_by(SIDE) {
@@ -126,7 +130,7 @@ impl<T: Copy> Tiles<'_, T> {
 /// Bytes in a cache line.
 const LINE: usize = 64;
 
-/// The side of a tile that the processor has instructions for; 0 if it has none.
+/// The side of a tile for which the processor has instructions; 0 if it has none.
 fn side<T>() -> usize {
     let wide = cfg!(target_arch = "x86_64") && simd_level() >= SimdLevel::Avx2;
     match size_of::<T>() {
@@ -137,7 +141,7 @@ fn side<T>() -> usize {
 }
 
 /// # Safety
-/// `SIDE` elements must be readable at each of `SIDE` rows of `src`, `from` apart, and writable likewise at `dst`.
+/// `SIDE` rows of `SIDE` elements must be readable at `src`, `from` apart, and as many writable at `dst`, `to` apart.
 #[inline(always)]
 unsafe fn tile<T: Copy, const SIDE: usize>(src: *const T, from: usize, dst: *mut T, to: usize) {
     for i in 0..SIDE {
@@ -156,9 +160,9 @@ mod x86 {
     /// As [`tile`](super::tile), with a side of 8.
     #[target_feature(enable = "avx2")]
     pub unsafe fn tile_of_4_bytes(src: *const f32, from: usize, dst: *mut f32, to: usize) {
-        // SAFETY: the caller's promise. Loads and stores keep bits, whatever the elements are.
+        // SAFETY: the caller's promise. Loads and stores keep the bits of elements of any type.
         let row = |j: usize| unsafe { _mm256_loadu_ps(src.add(j * from)) };
-        // Rows `j` and `j + 4` as the halves of a register: six of eight steps then stay inside halves.
+        // Rows `j` and `j + 4` are the halves of a register, so that six of eight steps stay within the halves.
         let both = |j: usize| {
             let (low, high) = (row(j), row(j + 4));
             (_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high))
@@ -186,7 +190,7 @@ mod x86 {
     /// As [`tile`](super::tile), with a side of 4.
     #[target_feature(enable = "avx2")]
     pub unsafe fn tile_of_8_bytes(src: *const f64, from: usize, dst: *mut f64, to: usize) {
-        // SAFETY: the caller's promise. Loads and stores keep bits, whatever the elements are.
+        // SAFETY: the caller's promise. Loads and stores keep the bits of elements of any type.
         let row = |j: usize| unsafe { _mm256_loadu_pd(src.add(j * from)) };
         let (a, b, c, d) = (row(0), row(1), row(2), row(3));
         let (ab_even, ab_odd) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
@@ -212,7 +216,7 @@ mod tests {
         for rows in (0..=40).chain([67]) {
             for columns in (0..=40).chain([67]) {
                 let (from, to) = (columns + rows % 3, rows + columns % 4);
-                // Exactly as long as is needed.
+                // Exactly as long as needed.
                 let len = |outer: usize, stride, inner| {
                     if outer * inner == 0 { 0 } else { (outer - 1) * stride + inner }
                 };

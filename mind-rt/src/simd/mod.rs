@@ -1,4 +1,4 @@
-//! One choice of SIMD level per process, and the dispatcher through which loops reach it.
+//! The choice of one SIMD level per process, and the dispatcher that runs loops at this level.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -7,17 +7,18 @@ use crate::kernels::math::{Fused, MultiplyAdd, Separate};
 
 /// A loop to run at the chosen SIMD level.
 ///
-/// Write `run` with `#[inline(always)]` and everything it calls in its loops likewise: what is inlined into the
-/// dispatcher is compiled for the level, what is not stays portable.
+/// Write `run` with `#[inline(always)]`, and likewise every function that it calls in its loops: the dispatcher
+/// compiles inlined code for the level, and other code stays portable.
 pub trait Kernel {
-    /// What the loop yields.
+    /// The result of the loop.
     type Output;
 
-    /// Runs it.
+    /// Runs the loop.
     fn run(self) -> Self::Output;
 
-    /// Runs it, told how products and sums are computed at the level: what a loop takes `exp` and `ln` from. Write it with
-    /// `#[inline(always)]` too, and `run` as `self.run_by::<Separate>()`; a loop that takes neither needs `run` alone.
+    /// Runs the loop with the products and sums of the level, `A`, which functions such as `exp` and `ln` need. Write
+    /// it with `#[inline(always)]` too, and `run` as `self.run_by::<Separate>()`. A loop without such functions
+    /// implements only `run`.
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) -> Self::Output
     where
@@ -27,11 +28,11 @@ pub trait Kernel {
     }
 }
 
-/// Which instructions loops are compiled for.
+/// The instructions that loops are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum SimdLevel {
-    /// What every processor of the architecture has: SSE2 on x86-64, NEON on 64-bit Arm.
+    /// The base level of the architecture: SSE2 on x86-64, NEON on 64-bit Arm.
     Portable,
     /// AVX2 and FMA: 256 bits.
     Avx2,
@@ -43,7 +44,7 @@ impl SimdLevel {
     pub(crate) const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
 }
 
-/// The SIMD level in use: the best the processor has, or the lower one that the environment variable `MIND_SIMD`
+/// The SIMD level in use: the highest that the processor has, or a lower one that the environment variable `MIND_SIMD`
 /// (`portable`, `avx2`, `avx512`) named when a kernel first ran.
 ///
 /// ```
@@ -60,14 +61,14 @@ pub fn simd_level() -> SimdLevel {
     }
 }
 
-/// Runs `kernel` compiled for the chosen level. Costs a load and a branch.
+/// Runs `kernel` at the level in use. The dispatch costs a load and a branch.
 #[inline]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    // SAFETY: a level is chosen only where the processor has it.
+    // SAFETY: a level is chosen only if the processor has it.
     unsafe { run_at(simd_level(), kernel) }
 }
 
-/// Runs `kernel` compiled for a level: the highest that is neither above it nor above what the processor has.
+/// Runs `kernel` at `level`, or at the highest level of the processor if that is lower.
 #[cfg(test)]
 pub(crate) fn run_at_most<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     // SAFETY: the processor has the level.
@@ -91,8 +92,8 @@ unsafe fn run_at<K: Kernel>(level: SimdLevel, kernel: K) -> K::Output {
     }
 }
 
-/// Runs `kernel` as if the processor had only the portable level. Of architectures' base levels that of 64-bit Arm has
-/// fused multiply-add.
+/// Runs `kernel` as if the processor had only the portable level. Only 64-bit Arm has a fused multiply-add at its base
+/// level.
 #[inline(always)]
 pub(crate) fn run_portable<K: Kernel>(kernel: K) -> K::Output {
     if cfg!(target_arch = "aarch64") { kernel.run_by::<Fused>() } else { kernel.run_by::<Separate>() }
@@ -110,7 +111,7 @@ fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run_by::<Fused>()
 }
 
-/// 0 until chosen, then one more than the level. Choosing twice at once gives the same answer twice.
+/// 0 until a level is chosen, then one more than the level. Threads that choose at the same time choose the same level.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
 #[cold]

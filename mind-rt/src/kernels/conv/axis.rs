@@ -1,29 +1,29 @@
-//! Which positions of an image meet which places of a filter, along one axis.
+//! Which positions of an image use which filter positions, along one axis.
 
 use std::ops::Range;
 
-/// Every `step`th position of a result, from `first` on, as a correlation: position `i` of them is the sum over the taps
-/// `t` of what is at `origin + i · advance + t` of the operand by filter place `place + t · place_step`.
+/// Every `step`th position of a result, from `first` on, as a correlation: the value at the phase's position `i` is the
+/// sum over the taps `t` of operand element `origin + i · advance + t` times filter position `place + t · place_step`.
 ///
-/// A convolution is one phase. Its derivative by the input is as many as the stride: neighbouring positions meet
-/// different places of the filter, positions a stride apart the same ones.
+/// A convolution is one phase. Its derivative by the input has as many phases as the stride: neighbouring positions use
+/// different filter positions, and positions a stride apart use the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// The first position of the result.
     pub first: usize,
-    /// From one position of the result to the next.
+    /// The distance from one position of the result to the next.
     pub step: usize,
-    /// How many places of the filter are met.
+    /// The number of filter positions that are used.
     pub taps: usize,
-    /// The filter place of tap 0.
+    /// The filter position of tap 0.
     place: usize,
-    /// From the filter place of one tap to the next one's.
+    /// The distance from the filter position of one tap to that of the next.
     place_step: isize,
-    /// What tap 0 reads for position 0; below 0 in the padding.
+    /// The operand index that tap 0 reads for position 0; below 0 in the padding.
     origin: isize,
-    /// How much further the next position reads.
+    /// The distance between the operand indices of consecutive positions.
     advance: isize,
-    /// How long the operand is.
+    /// The length of the operand.
     extent: isize,
 }
 
@@ -37,12 +37,12 @@ pub struct Axis {
     pub pad: usize,
 }
 
-/// What is computed of what.
+/// The function that is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The output of the input.
+    /// The output from the input.
     Forward,
-    /// The cotangent of the input of the output's.
+    /// The cotangent of the input from that of the output.
     GradInput,
 }
 
@@ -59,7 +59,7 @@ impl Axis {
         })
     }
 
-    /// The output of the input.
+    /// The single phase of the output.
     pub fn forward(&self) -> Phase {
         Phase {
             first: 0,
@@ -73,8 +73,8 @@ impl Axis {
         }
     }
 
-    /// Input `x` meets output `i` at place `x + pad - i · stride`: taps run through the outputs upwards, so through the
-    /// places downwards.
+    /// Input `x` contributes to output `i` by filter position `x + pad - i · stride`. Taps run upwards through the
+    /// outputs, and so downwards through the filter positions.
     fn grad_input(&self, first: usize) -> Phase {
         let place = (first + self.pad) % self.stride;
         let taps = self.kernel.saturating_sub(place).div_ceil(self.stride);
@@ -93,18 +93,18 @@ impl Axis {
 }
 
 impl Phase {
-    /// The filter place of a tap.
+    /// The filter position of a tap.
     pub fn place(&self, tap: usize) -> usize {
         self.place.wrapping_add_signed(tap as isize * self.place_step)
     }
 
-    /// The phase's positions among `of` of the result, which are counted by `i` from [`first`](Self::first) on.
+    /// The phase's positions, counted by `i` from [`first`](Self::first) on, that are in the range `of` of the result.
     pub fn positions(&self, of: Range<usize>) -> Range<usize> {
         let number = |end: usize| end.saturating_sub(self.first).div_ceil(self.step);
         number(of.start)..number(of.end)
     }
 
-    /// What tap 0 reads for a position.
+    /// The operand index that tap 0 reads for a position.
     pub fn origin(&self, position: usize) -> isize {
         self.origin + position as isize * self.advance
     }
@@ -121,7 +121,7 @@ impl Phase {
         inside.start <= positions.start && positions.end <= inside.end
     }
 
-    /// Those of `positions` for which a tap is inside the operand.
+    /// The positions among `positions` for which a tap is inside the operand.
     pub fn meeting(&self, tap: usize, positions: Range<usize>) -> Range<usize> {
         let first = self.origin + tap as isize;
         let number = |end: isize| end.max(0).unsigned_abs().div_ceil(self.advance());
@@ -129,7 +129,7 @@ impl Phase {
         start..number(self.extent - first).clamp(start, positions.end)
     }
 
-    /// Cuts positions into groups, in order, that meet the same taps inside the operand.
+    /// Cuts positions into groups, in order. The positions of a group have the same taps inside the operand.
     pub fn groups(self, positions: Range<usize>) -> impl Iterator<Item = Group> {
         let inside = self.inside();
         let mut at = positions.start;
@@ -146,18 +146,18 @@ impl Phase {
         })
     }
 
-    /// How much further the next position reads.
+    /// The distance between the operand indices of consecutive positions.
     pub fn advance(&self) -> usize {
         self.advance.unsigned_abs()
     }
 }
 
-/// Neighbouring positions that meet the same taps.
+/// Neighbouring positions that use the same taps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     pub positions: Range<usize>,
-    /// The taps that are inside the operand: none of the others contributes.
+    /// The taps that are inside the operand. No other tap contributes.
     pub taps: Range<usize>,
-    /// What the first tap that is inside reads for the first position; 0 if there is none.
+    /// The operand index that the first tap inside reads for the first position; 0 if no tap is inside.
     pub origin: usize,
 }

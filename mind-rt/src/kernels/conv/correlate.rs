@@ -4,14 +4,14 @@
 //! for panels of columns, a tile wide        the panel of the filter is packed, stays in L1 or L2
 //!   for strips of pixels                    their sums stay in L1 until the epilogue takes them
 //!     for phases of the result
-//!       for pixels that meet the same places of the filter
-//!         for tiles of pixels, or lines of them where sums are short
+//!       for pixels that use the same filter positions
+//!         for tiles of pixels, or lines of them if sums are short
 //! ```
 //!
-//! In the padding a pixel meets fewer places of the filter. Pixels that meet the same ones are summed in tiles, wherever
-//! they lie: in an image without padding all pixels of a strip, else the inner ones, those of each row near the top or
-//! bottom, and those of each column near the left or right. What is met of a row of the filter lies in one piece in an
-//! image, so a sum is two nested loops.
+//! Near the padding a pixel uses fewer filter positions. Pixels that use the same ones are summed in tiles, wherever
+//! they lie. Without padding these are all pixels of a strip. Otherwise they are the inner pixels, the pixels of each
+//! row near the top or bottom, and the pixels of each column near the left or right. The pixels that one filter row
+//! reads are contiguous in an image, so a sum is two nested loops.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -31,18 +31,19 @@ use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 /// Bytes of the sums that an epilogue takes at once.
 const STRIP_BYTES: usize = limit(16 << 10, 1 << 10);
 
-/// Sums of no more factors, or vectors of them, are short: to set up a tile for them takes about as long as to sum it.
+/// Sums of at most this many factors, or vectors of factors, are short: setting up a tile for them takes about as long
+/// as summing it.
 const FEW_FACTORS: usize = limit(32, 6);
 
-/// Images to be correlated with a filter.
+/// Images that are correlated with a filter.
 pub struct Correlation<'a, T> {
     pub direction: Direction,
     axes: [Axis; 2],
-    /// The images, `from` rows and columns of `depth` channels each.
+    /// The images, each with `from` rows and columns of `depth` channels.
     operand: &'a [T],
     from: [usize; 2],
     pub depth: usize,
-    /// Rows and columns of an image of the result, of `columns` channels each.
+    /// The rows and columns of an image of the result, with `columns` channels.
     to: [usize; 2],
     pub columns: usize,
     pub filter: &'a [T],
@@ -50,7 +51,7 @@ pub struct Correlation<'a, T> {
 }
 
 impl<'a, T: Number + Tiles> Correlation<'a, T> {
-    /// The output of `input`.
+    /// Computes the output from `input`.
     pub fn forward(g: &Conv2d, input: &'a [T], filter: &'a [T]) -> Self {
         Self {
             direction: Direction::Forward,
@@ -65,7 +66,7 @@ impl<'a, T: Number + Tiles> Correlation<'a, T> {
         }
     }
 
-    /// The cotangent of the input of the output's.
+    /// Computes the cotangent of the input from the cotangent of the output.
     pub fn grad_input(g: &Conv2d, cotangent: &'a [T], filter: &'a [T]) -> Self {
         Self {
             direction: Direction::GradInput,
@@ -80,7 +81,7 @@ impl<'a, T: Number + Tiles> Correlation<'a, T> {
         }
     }
 
-    /// Hands the result to the parts, which begin where a row of an image does.
+    /// Passes the result to the parts, which must begin at the start of an image row.
     pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
         let layout = self.layout(micro.lanes());
         let size = match layout {
@@ -99,9 +100,9 @@ impl<'a, T: Number + Tiles> Correlation<'a, T> {
         }
     }
 
-    /// Whether lanes are columns or, if there are but a few, factors.
+    /// Whether lanes are columns or, if there are only a few columns, factors.
     fn layout(&self, lanes: usize) -> Layout {
-        /// What it takes to add up the lanes of a sum, in multiply-adds.
+        /// The cost of adding up the lanes of a sum, in multiply-adds.
         const REDUCE: usize = 6;
 
         let [lines, taps] = self.axes.map(|axis| match self.direction {
@@ -119,13 +120,13 @@ struct Panel<'a, T: 'static> {
     of: &'a Correlation<'a, T>,
     micro: &'a Micro<T>,
     columns: Range<usize>,
-    /// How many columns are summed.
+    /// The number of columns that are summed.
     width: usize,
     layout: Layout,
     filter: &'a [T],
 }
 
-/// Neighbouring pixels of a result: whole images, or whole rows of one image, or a part of a row.
+/// Neighbouring pixels of a result: whole images, whole rows of one image, or a part of a row.
 struct Strip {
     images: Range<usize>,
     rows: Range<usize>,
@@ -156,7 +157,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
         }
     }
 
-    /// Sums the pixels of a strip, one after the other to `sums`; how many they are.
+    /// Sums the pixels of a strip to `sums`, one after the other. Returns the number of pixels.
     fn sum(&self, strip: &Strip, sums: *mut T) -> usize {
         let (mut filter, mut summed) = (self.filter, 0);
         self.of.for_each_phase(|[y, x]| {
@@ -172,7 +173,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
         summed
     }
 
-    /// Sums the pixels of a strip that are in a group of rows and in one of columns.
+    /// Sums the pixels of a strip that are in one group of rows and in one group of columns.
     fn pixels(
         &self,
         strip: &Strip,
@@ -183,7 +184,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
     ) {
         let Correlation { depth, from: [h, w], .. } = *self.of;
         let (taps, width) = ([rows.taps.clone(), columns.taps.clone()], self.width);
-        // From a pixel of the group to the next one across, down and in the next image.
+        // The distances from a pixel of the group to the next one across, down, and in the next image.
         let read = [x.advance() * depth, y.advance() * w * depth, h * w * depth];
         let line = strip.columns.len() * width;
         let write = [x.step * width, y.step * line, strip.rows.len() * line];
@@ -207,8 +208,8 @@ impl<T: Number + Tiles> Panel<'_, T> {
             Loop { count: taps[0].len(), lhs: w * depth, rhs: line },
             Loop { count: taps[1].len() * depth, lhs: 1, rhs: factor },
         ];
-        // SAFETY: all taps of a group are inside the operand for each of its pixels, and in the packed filter; the pixels
-        // are in the strip, whose sums have a row of `width` elements each.
+        // SAFETY: all taps of a group are inside the operand for each of its pixels, and in the packed filter. The
+        // pixels are in the strip, whose sums have a row of `width` elements for each pixel.
         unsafe {
             if !self.lines(&pixels, loops, rhs) {
                 self.tiles(pixels, loops, rhs, column);
@@ -216,10 +217,11 @@ impl<T: Number + Tiles> Panel<'_, T> {
         }
     }
 
-    /// Sums pixels line by line, if their sums are short.
+    /// Sums pixels line by line, if their sums are short. Returns whether it did.
     ///
     /// # Safety
-    /// For each pixel what the loops reach may be read, and as many sums written as there are columns.
+    /// For each pixel, all elements that the loops reach must be readable, and as many sums writable as there are
+    /// columns.
     unsafe fn lines(&self, pixels: &Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T) -> bool {
         let lanes = self.micro.lanes();
         let (sum, step) = match self.layout {
@@ -237,7 +239,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
             *factor = [i * outer.lhs + j * inner.lhs, i * outer.rhs + j * inner.rhs];
         }
         pixels.for_each_line(|lhs, to, pixels| {
-            // SAFETY: that is what the caller vouches for.
+            // SAFETY: the caller vouches for the pixels of the line.
             unsafe { sum(&Line { lhs, to, pixels, factors, rhs }) };
         });
         true
@@ -246,7 +248,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
     /// Sums pixels tile by tile.
     ///
     /// # Safety
-    /// That of [`lines`](Self::lines).
+    /// As for [`lines`](Self::lines).
     unsafe fn tiles(&self, pixels: Pixels<T>, [outer, inner]: [Loop; 2], rhs: *const T, column: usize) {
         let tiles = match self.layout {
             Layout::Rows => self.micro.tiles(self.width),
@@ -262,14 +264,14 @@ impl<T: Number + Tiles> Panel<'_, T> {
         let mut walk = Walk::new(pixels, tiles.len());
         while !walk.has_ended() {
             let rows = walk.next(&mut tile.walk);
-            // SAFETY: that is what the caller vouches for.
+            // SAFETY: the caller vouches for these pixels.
             unsafe { tile.sum(tiles, rows) };
         }
     }
 }
 
 impl<T> Correlation<'_, T> {
-    /// Calls `f` with the phases of rows and of columns, each with each.
+    /// Calls `f` with each pair of a phase of rows and a phase of columns.
     pub fn for_each_phase(&self, mut f: impl FnMut([&Phase; 2])) {
         for y in self.axes[0].phases(self.direction) {
             for x in self.axes[1].phases(self.direction) {
@@ -278,7 +280,7 @@ impl<T> Correlation<'_, T> {
         }
     }
 
-    /// At most so many pixels, from the first of `left` on, which end with a row of an image.
+    /// At most `pixels` pixels from the first one of `left` on: whole images, whole rows, or a part of a row.
     fn strip(&self, left: Range<usize>, pixels: usize) -> Strip {
         let [h, w] = self.to;
         let (image, row, column) = (left.start / (h * w), left.start / w % h, left.start % w);

@@ -1,4 +1,4 @@
-//! How large images, filters and steps are.
+//! The sizes of images and filters, and the strides.
 
 use super::axis::Axis;
 use crate::kernels::check;
@@ -6,32 +6,32 @@ use crate::kernels::check;
 /// The geometry of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conv2d {
-    /// Images.
+    /// The number of images.
     pub n: usize,
-    /// Height of an input image.
+    /// The height of an input image.
     pub h: usize,
-    /// Width of an input image.
+    /// The width of an input image.
     pub w: usize,
-    /// Channels of an input image.
+    /// The number of channels of an input image.
     pub c_in: usize,
-    /// Height of the filter.
+    /// The height of the filter.
     pub kh: usize,
-    /// Width of the filter.
+    /// The width of the filter.
     pub kw: usize,
-    /// Channels of an output image.
+    /// The number of channels of an output image.
     pub c_out: usize,
-    /// Steps down and across, 1 or more.
+    /// The strides down and across, each 1 or more.
     pub stride: [usize; 2],
-    /// Rows of zeros above and below, columns of zeros before and after.
+    /// The rows of zeros above and below, and the columns of zeros before and after.
     pub pad: [[usize; 2]; 2],
-    /// Height of an output image.
+    /// The height of an output image.
     pub h_out: usize,
-    /// Width of an output image.
+    /// The width of an output image.
     pub w_out: usize,
 }
 
 impl Conv2d {
-    /// Checks the geometry, and the lengths of what is there.
+    /// Checks the geometry, and the lengths that are given.
     #[track_caller]
     pub(super) fn check(&self, input: Option<usize>, filter: Option<usize>, out: Option<usize>) {
         let len = |dims: [usize; 4]| dims.into_iter().try_fold(1usize, usize::checked_mul);
@@ -41,7 +41,7 @@ impl Conv2d {
         check(is(filter, [self.kh, self.kw, self.c_in, self.c_out]), "conv2d: wrong filter length");
         check(is(out, [self.n, self.h_out, self.w_out, self.c_out]), "conv2d: wrong output length");
         check(!self.stride.contains(&0), "conv2d: a stride is 0");
-        // Positions in the padding are below 0, so all are signed.
+        // Positions in the padding are below 0, so all positions are signed.
         let fits = |outputs: usize, stride: usize, kernel: usize, extent: usize, pad: usize| {
             let reach = outputs.checked_add(1).and_then(|outputs| outputs.checked_mul(stride));
             let reach =
@@ -66,7 +66,7 @@ impl Conv2d {
         [axis(self.h, self.h_out, self.kh, 0), axis(self.w, self.w_out, self.kw, 1)]
     }
 
-    /// The multiply-adds of each of the three functions, padding included.
+    /// The number of multiply-adds of each of the three functions, padding included.
     pub(super) fn work(&self) -> usize {
         let sums = self.n * self.h_out * self.w_out * self.c_out;
         sums.saturating_mul(self.kh.saturating_mul(self.kw).saturating_mul(self.c_in))

@@ -3,12 +3,13 @@
 //! ```text
 //! for panels of columns, a tile wide        the sums of all rows stay in the scratch memory
 //!   for chunks of pixels                    both images of a chunk stay in L2
-//!     for places of the filter that meet the same pixels
+//!     for filter positions that use the same pixels
 //!       for tiles of rows
 //! ```
 //!
-//! A row is a place of the filter and an input channel. Its factors are the pixels that it meets, in three nested loops
-//! over images, rows and columns, so rows whose places meet the same pixels make tiles.
+//! A row of the result belongs to a filter position and an input channel. Its factors are the pixels that use this
+//! position, in three nested loops over images, rows and columns. So rows whose positions use the same pixels form
+//! tiles.
 
 use std::ops::Range;
 
@@ -24,7 +25,7 @@ use crate::kernels::tile::{Loop, Scattered, TALLEST, Tile};
 /// Bytes of the pixels in a chunk.
 const CHUNK_BYTES: usize = limit(128 << 10, 512);
 
-/// With so many channels, the rows of one place of the filter make tiles of their own.
+/// With this many channels or more, the rows of a single filter position form their own tiles.
 const MANY_CHANNELS: usize = limit(8, 3);
 
 pub struct GradFilter<'a, T> {
@@ -36,11 +37,11 @@ pub struct GradFilter<'a, T> {
 /// The sums of all rows. Parts have different rows.
 struct Sums<T>(*mut T);
 
-// SAFETY: what is shared is a pointer to numbers, through which each part reaches the rows it has alone.
+// SAFETY: threads share a pointer to numbers, and each part uses it only for its own rows.
 unsafe impl<T: Send> Sync for Sums<T> {}
 
 impl<T: Number + Tiles> GradFilter<'_, T> {
-    /// Hands the result to the parts.
+    /// Passes the result to the parts.
     pub fn run(&self, micro: &Micro<T>, scratch: &mut [T], mut parts: Parts<'_, '_, T>) {
         let g = self.g;
         for column in (0..g.c_out).step_by(micro.columns()) {
@@ -61,18 +62,18 @@ struct Panel<'a, T: 'static> {
     of: &'a GradFilter<'a, T>,
     micro: &'a Micro<T>,
     columns: Range<usize>,
-    /// How many columns are summed: whole vectors.
+    /// The number of columns that are summed: whole vectors.
     width: usize,
     sums: Sums<T>,
     phases: [Phase; 2],
 }
 
-/// Pixels of the output that meet the same places of the filter.
+/// Pixels of the output that use the same filter positions.
 struct Region {
     images: Range<usize>,
     rows: Range<usize>,
     columns: Range<usize>,
-    /// Places of the filter down and across.
+    /// The filter positions down and across.
     places: [Range<usize>; 2],
 }
 
@@ -86,7 +87,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
             }
         }
         let rows = part.rows.len();
-        // SAFETY: all rows are initialised, and nothing else reaches those of this part any more.
+        // SAFETY: all rows are initialised, and nothing else uses the rows of this part any more.
         let sums = unsafe {
             std::slice::from_raw_parts(self.sums.0.add(part.rows.start * self.width), rows * self.width)
         };
@@ -101,7 +102,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
         elements.saturating_mul(size_of::<T>()).max(1)
     }
 
-    /// Adds what pixels in `rows` of `images` give.
+    /// Adds the contributions of the pixels in `rows` of `images`.
     fn chunk(&self, part: &Range<usize>, images: Range<usize>, rows: Range<usize>, w_out: usize) {
         let [down, across] = &self.phases;
         if self.of.g.c_in < MANY_CHANNELS || down.is_inside(rows.clone()) && across.is_inside(0..w_out) {
@@ -135,7 +136,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
         }
     }
 
-    /// Adds what the pixels of a region give to the rows of a part.
+    /// Adds the contributions of the pixels of a region to the rows of a part.
     fn region(&self, part: &Range<usize>, region: &Region) {
         let Conv2d { h, w, c_in, kw, c_out, stride, h_out, w_out, .. } = *self.of.g;
         let Region { images, rows, columns, places: [down, across] } = region;
@@ -146,7 +147,7 @@ impl<T: Number + Tiles> Panel<'_, T> {
         let [y, x] = [(0, rows), (1, columns)].map(|(axis, at)| self.phases[axis].origin(at.start));
         let first = (((images.start * h) as isize + y) * w as isize + x) * c_in as isize;
         let input = self.of.input.as_ptr().wrapping_offset(first);
-        // Places of the filter in one row of it are neighbours, as what they meet is.
+        // Positions in one filter row are contiguous, and so are the pixels that they read.
         let line = |a: usize| {
             let line = a * kw * c_in;
             part.start.max(line + across.start * c_in)..part.end.min(line + across.end * c_in)
@@ -177,15 +178,15 @@ impl<T: Number + Tiles> Panel<'_, T> {
                 (tile.walk.lhs[r], tile.walk.to[r]) =
                     (input.wrapping_add(offset), self.sums.0.wrapping_add(row * self.width));
             }
-            // SAFETY: the places of a region are inside the input for all of its pixels; the sums of the part's rows are
-            // reached by nothing else, and are initialised.
+            // SAFETY: the filter positions of a region are inside the input for all of its pixels. The sums of the
+            // part's rows are initialised, and nothing else uses them.
             unsafe { tile.sum(tiles, rows) };
             left -= rows;
         }
     }
 }
 
-/// `0..len` in pieces of about the same size, which is at most `size`, or 1.
+/// Cuts `0..len` into pieces of about the same length, which is at most `size`, or 1 if `size` is 0.
 fn pieces(len: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     let size = len.div_ceil(len.div_ceil(size.max(1)).max(1)).max(1);
     (0..len).step_by(size).map(move |start| start..len.min(start + size))

@@ -1,7 +1,7 @@
-//! Two-dimensional convolution (cross-correlation) and its derivatives, images NHWC, filters HWCF.
+//! Two-dimensional convolution (cross-correlation) and its derivatives. Images are NHWC, filters HWCF.
 //!
-//! Results are matrices to their [`Epilogue`]: an image of a result has a row for each pixel and a column for each
-//! channel, a filter has a row for each place and input channel and a column for each output channel.
+//! An [`Epilogue`] receives a result as a matrix: an image result has a row for each pixel and a column for each
+//! channel, a filter result has a row for each filter position and input channel and a column for each output channel.
 
 mod axis;
 mod correlate;
@@ -30,11 +30,11 @@ use grad_filter::GradFilter;
 use parts::{Parts, parts_worth, with_parts};
 use tile::{Micro, Tiles};
 
-/// `y[n, i, j, f] = Σ_{a, b, c} input[n, i · stride + a - pad, j · stride + b - pad, c] · filter[a, b, c, f]`, input
-/// outside the image being left out. Integers wrap.
+/// `y[n, i, j, f] = Σ_{a, b, c} input[n, i · stride + a - pad, j · stride + b - pad, c] · filter[a, b, c, f]`, where
+/// input outside the image is left out. Integers wrap.
 ///
-/// The epilogue takes `y` as a matrix of `n · h_out · w_out` rows and `c_out` columns. What `scratch` holds does not
-/// matter; it has [`conv2d_scratch`] elements or more.
+/// The epilogue receives `y` as a matrix of `n · h_out · w_out` rows and `c_out` columns. `scratch` must have
+/// [`conv2d_scratch`] elements or more, of any values.
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
@@ -55,7 +55,7 @@ pub fn conv2d_with<T: Convolve>(
 
 /// The derivative by the input, from the cotangent of the output: a matrix of `n · h · w` rows and `c_in` columns.
 ///
-/// What `scratch` holds does not matter; it has [`conv2d_grad_input_scratch`] elements or more.
+/// `scratch` must have [`conv2d_grad_input_scratch`] elements or more, of any values.
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
@@ -77,7 +77,7 @@ pub fn conv2d_grad_input_with<T: Convolve>(
 /// The derivative by the filter, from the cotangent of the output: a matrix of `kh · kw · c_in` rows and `c_out`
 /// columns.
 ///
-/// What `scratch` holds does not matter; it has [`conv2d_grad_filter_scratch`] elements or more.
+/// `scratch` must have [`conv2d_grad_filter_scratch`] elements or more, of any values.
 ///
 /// # Panics
 /// As an internal error, if a slice has the wrong length.
@@ -116,16 +116,16 @@ pub const fn conv2d_grad_filter_scratch(g: &Conv2d) -> usize {
     panel_len(g.kh, g.kw, g.c_in, g.c_out)
 }
 
-/// The columns of a result that are computed at a time, at most.
+/// The most columns of a result that are computed at a time.
 const PANEL: usize = 32;
 
-/// Some columns of a filter: as many as there are, in vectors of up to 16.
+/// The elements of a panel: some columns of a filter, at most as many as exist, in vectors of up to 16 elements.
 const fn panel_len(kh: usize, kw: usize, depth: usize, columns: usize) -> usize {
     let width = if columns > 16 { PANEL } else { 16 };
     kh.saturating_mul(kw).saturating_mul(depth).saturating_mul(width)
 }
 
-/// What is computed of which operands.
+/// The function to compute, with its operands.
 #[derive(Clone, Copy, Debug)]
 pub enum Convolution<'a, T> {
     Forward { input: &'a [T], filter: &'a [T] },
@@ -133,9 +133,9 @@ pub enum Convolution<'a, T> {
     GradFilter { input: &'a [T], cotangent: &'a [T] },
 }
 
-/// The kernels of an element type, compiled with this crate and not once more in each program.
+/// The convolution kernels of an element type, compiled with this crate and not again in each program.
 pub trait Convolve: Number + Compiled {
-    /// Hands the result to the parts. All lengths have been checked.
+    /// Computes the result and passes it to the parts. All lengths have been checked.
     fn convolve(
         level: SimdLevel,
         g: &Conv2d,

@@ -1,11 +1,11 @@
-//! Convolutions one element at a time, for element types that have no kernels.
+//! Convolutions that compute one element at a time, for element types without tiles.
 
 use super::geometry::Conv2d;
 use super::parts::Part;
 use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
 
-/// The columns handed over at a time, at most.
+/// The most columns that an epilogue takes at a time.
 const COLUMNS: usize = 32;
 
 pub fn forward<T: Number>(g: &Conv2d, x: &[T], filter: &[T], part: &mut Part<'_, T>) {
@@ -61,7 +61,7 @@ pub fn grad_filter<T: Number>(g: &Conv2d, x: &[T], dy: &[T], part: &mut Part<'_,
     });
 }
 
-/// Hands over the rows of a part by their elements.
+/// Computes the rows of a part element by element, and passes them to its epilogue.
 fn hand_over<T: Number>(part: &mut Part<'_, T>, columns: usize, element: impl Fn(usize, usize) -> T) {
     let mut sums = [T::ZERO; COLUMNS];
     for row in part.rows.clone() {
@@ -74,12 +74,12 @@ fn hand_over<T: Number>(part: &mut Part<'_, T>, columns: usize, element: impl Fn
     }
 }
 
-/// The input row or column that output `i` reads through place `k` of the filter, if inside the image.
+/// The input row or column that output `i` reads by filter position `k`, if it is inside the image.
 fn source(i: usize, k: usize, stride: usize, pad: usize, extent: usize) -> Option<usize> {
     (i * stride + k).checked_sub(pad).filter(|at| *at < extent)
 }
 
-/// The output that reads input row or column `at` through place `k` of the filter, if there is one.
+/// The output that reads input row or column `at` by filter position `k`, if one does.
 fn target(at: usize, k: usize, stride: usize, pad: usize, outputs: usize) -> Option<usize> {
     (at + pad).checked_sub(k).filter(|at| at % stride == 0).map(|at| at / stride).filter(|i| *i < outputs)
 }

@@ -1,4 +1,4 @@
-//! Copies of some columns of a filter, laid out for the tiles.
+//! Copies of some columns of a filter in the layout that the tiles read.
 
 use std::ops::Range;
 
@@ -6,17 +6,18 @@ use super::axis::{Direction, Phase};
 use super::correlate::Correlation;
 use crate::kernels::number::Number;
 
-/// How the columns of a panel lie. A factor of a column is a tap of the phase and a channel of the operand.
+/// The layout of the columns of a panel. A factor of a column is a tap of the phase with a channel of the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// A row for each factor.
     Rows,
-    /// A column, and then the next.
+    /// One column after the other.
     Columns,
 }
 
 impl Layout {
-    /// From a factor to the next and from a column to the next, in a phase of `factors` factors and `width` columns.
+    /// The distances from one factor to the next and from one column to the next, in a phase of `factors` factors and
+    /// `width` columns.
     pub fn strides(self, factors: usize, width: usize) -> [usize; 2] {
         match self {
             Self::Rows => [width, 1],
@@ -25,7 +26,8 @@ impl Layout {
     }
 }
 
-/// Copies `columns`, phase after phase, and zeros for those that are missing to `width`. Returns how many elements.
+/// Copies `columns`, phase by phase, with zeros for the columns that are missing to `width`. Returns the number of
+/// elements.
 pub fn pack<T: Number>(
     of: &Correlation<'_, T>,
     columns: &Range<usize>,
@@ -61,7 +63,7 @@ pub fn pack<T: Number>(
     len
 }
 
-/// Calls `f` with each tap of a phase and its place in the filter.
+/// Calls `f` with each tap of a phase and its filter position.
 fn for_each_tap(y: &Phase, x: &Phase, mut f: impl FnMut(usize, usize, usize)) {
     for a in 0..y.taps {
         for b in 0..x.taps {
@@ -78,7 +80,7 @@ fn copy<T: Number>(
     to_strides: [usize; 2],
     [rows, columns]: [usize; 2],
 ) {
-    /// Rows at a time, so that the columns of them that are written stay in cache.
+    /// The number of rows at a time, so that the parts of the columns that are written stay in the cache.
     const ROWS: usize = 16;
 
     if from_strides[1] == 1 && to_strides[1] == 1 {

@@ -1,4 +1,4 @@
-//! Results cut by rows among threads.
+//! Results whose rows are split among threads.
 
 use std::ops::Range;
 
@@ -6,29 +6,29 @@ use crate::kernels::epilogue::Epilogue;
 use crate::kernels::limit::limit;
 use crate::parallel::{join, threads};
 
-/// Some rows of a result, and what takes them.
+/// Some rows of a result, and their epilogue.
 pub struct Part<'a, T> {
     /// The rows.
     pub rows: Range<usize>,
-    /// Takes all of them and no others.
+    /// Receives all of these rows, and no others.
     pub epilogue: &'a mut dyn Epilogue<T>,
 }
 
-/// All rows of a result, cut among threads.
+/// All rows of a result, split among threads.
 pub struct Parts<'s, 'a, T>(&'s mut [Option<Part<'a, T>>]);
 
-/// Most parts there are.
+/// The most parts of a result.
 const MAX_PARTS: usize = 32;
 
-/// Multiply-adds that are worth a thread of their own.
+/// The number of multiply-adds that are worth a thread.
 const WORTH: usize = limit(1 << 20, 64);
 
-/// How many parts are worth their threads, for so many multiply-adds.
+/// The number of parts that are worth their threads, for `work` multiply-adds.
 pub fn parts_worth(work: usize) -> usize {
     (work / WORTH).clamp(1, MAX_PARTS).min(threads())
 }
 
-/// Cuts `rows` rows into at most `count` parts, at multiples of `grain`.
+/// Splits `rows` rows into at most `count` parts, at multiples of `grain`, and calls `f` with them.
 pub fn with_parts<T, E: Epilogue<T>>(
     count: usize,
     [rows, grain]: [usize; 2],

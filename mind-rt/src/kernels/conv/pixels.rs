@@ -1,4 +1,4 @@
-//! The pixels of a result that meet the same places of a filter, in the order in which they are summed.
+//! The pixels of a result that use the same filter positions, in the order in which they are summed.
 
 use std::array;
 use std::cmp::Reverse;
@@ -6,12 +6,12 @@ use std::cmp::Reverse;
 use super::tile::Steps;
 use crate::kernels::tile::Scattered;
 
-/// Pixels along three axes: across, down, and in the next image.
+/// Pixels along three axes: across, down, and from image to image.
 pub struct Pixels<T> {
-    /// What the first pixel reads first, and where its sums go.
+    /// The first element that the first pixel reads, and the destination of its sums.
     pub lhs: *const T,
     pub to: *mut T,
-    /// The longest axis first.
+    /// The axes, the longest one first.
     axes: [Steps; 3],
 }
 
@@ -21,7 +21,7 @@ impl<T> Pixels<T> {
         Self { lhs, to, axes }
     }
 
-    /// Calls `f` with the first pixel of each line, what it reads and where it writes, and the line.
+    /// Calls `f` for each line, with the operand and the destination of its first pixel, and with the line.
     pub fn for_each_line(&self, mut f: impl FnMut(*const T, *mut T, Steps)) {
         let [pixels, lines, planes] = self.axes;
         for plane in 0..planes.count {
@@ -34,22 +34,23 @@ impl<T> Pixels<T> {
     }
 }
 
-/// Pixels, tile after tile.
+/// A walk over pixels, tile by tile.
 pub struct Walk<T> {
-    /// The first of those that are left.
+    /// The pixels that are left. Their pointers are those of the next pixel.
     pixels: Pixels<T>,
-    /// How far along each axis it is.
+    /// The position along each axis.
     at: [usize; 3],
-    /// How many pixels are left.
+    /// The number of pixels that are left.
     left: usize,
-    /// The pixels of a tile, an even number: a line in tiles of about one height, or the most there can be.
+    /// The most pixels of a tile, an even number. A line is cut into tiles of about the same height; pixels of several
+    /// lines make tiles of the most pixels.
     rows: usize,
-    /// Whether a tile has pixels of one line only.
+    /// Whether all pixels of a tile are in one line.
     in_line: bool,
 }
 
 impl<T> Walk<T> {
-    /// Tiles of up to `most` pixels, which is even.
+    /// A walk in tiles of up to `most` pixels, which must be even.
     pub fn new(pixels: Pixels<T>, most: usize) -> Self {
         let count = pixels.axes[0].count;
         let in_line = count >= most;
@@ -62,7 +63,7 @@ impl<T> Walk<T> {
         self.left == 0
     }
 
-    /// Makes the next pixels, of which there are some, the rows of a tile, and says how many they are.
+    /// Makes the next pixels the rows of a tile, and returns their number. Some pixels must be left.
     #[inline(always)]
     pub fn next(&mut self, tile: &mut Scattered<T>) -> usize {
         if !self.in_line {
@@ -76,7 +77,7 @@ impl<T> Walk<T> {
         rows
     }
 
-    /// The same where lines are shorter than tiles: pixels of several.
+    /// As [`next`](Self::next), if lines are shorter than tiles: takes pixels of several lines.
     fn next_of_lines(&mut self, tile: &mut Scattered<T>) -> usize {
         let rows = self.rows.min(self.left);
         for r in 0..rows {
@@ -86,7 +87,7 @@ impl<T> Walk<T> {
         rows
     }
 
-    /// Goes on by so many pixels, to the next line at most.
+    /// Advances by `pixels` pixels, to the next line at most.
     #[inline(always)]
     fn advance(&mut self, pixels: usize) {
         self.left -= pixels;

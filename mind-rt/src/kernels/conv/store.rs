@@ -1,5 +1,5 @@
-//! Convolutions whose results are stored as they are, with scratch memory of their own: on the stack if it is small, else
-//! the thread's workspace, which a caller that works in that has to allocate again.
+//! Convolutions that store their results unchanged and get scratch memory themselves: on the stack if it is small,
+//! otherwise from the thread's workspace. A caller that already uses the workspace pays for allocating another one.
 
 use super::{
     Conv2d, Convolve, conv2d_grad_filter_scratch, conv2d_grad_filter_with, conv2d_grad_input_scratch,
@@ -11,7 +11,7 @@ use crate::kernels::memory::poison;
 use crate::kernels::number::Number;
 use crate::workspace::{carve, slot_bytes, with_workspace};
 
-/// [`conv2d_with`] into `out`.
+/// As [`conv2d_with`], stored to `out`.
 pub fn conv2d<T: Convolve>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(filter.len()), Some(out.len()));
     poison(out);
@@ -19,7 +19,7 @@ pub fn conv2d<T: Convolve>(g: &Conv2d, input: &[T], filter: &[T], out: &mut [T])
     with_scratch(conv2d_scratch(g), |scratch| conv2d_with(g, input, filter, scratch, store));
 }
 
-/// [`conv2d_grad_input_with`] into `out`.
+/// As [`conv2d_grad_input_with`], stored to `out`.
 pub fn conv2d_grad_input<T: Convolve>(g: &Conv2d, cotangent: &[T], filter: &[T], out: &mut [T]) {
     g.check(Some(out.len()), Some(filter.len()), Some(cotangent.len()));
     poison(out);
@@ -29,7 +29,7 @@ pub fn conv2d_grad_input<T: Convolve>(g: &Conv2d, cotangent: &[T], filter: &[T],
     });
 }
 
-/// [`conv2d_grad_filter_with`] into `out`.
+/// As [`conv2d_grad_filter_with`], stored to `out`.
 pub fn conv2d_grad_filter<T: Convolve>(g: &Conv2d, input: &[T], cotangent: &[T], out: &mut [T]) {
     g.check(Some(input.len()), Some(out.len()), Some(cotangent.len()));
     poison(out);
@@ -39,7 +39,7 @@ pub fn conv2d_grad_filter<T: Convolve>(g: &Conv2d, input: &[T], cotangent: &[T],
     });
 }
 
-/// Elements of scratch memory that are on the stack, at most: enough for small filters, and no allocation.
+/// The most elements of scratch memory on the stack: enough for small filters, without an allocation.
 const ON_STACK: usize = limit(4096, 64);
 
 fn with_scratch<T: Number>(len: usize, f: impl FnOnce(&mut [T])) {

@@ -12,7 +12,7 @@ struct Case<T> {
 }
 
 impl<T: Tested> Case<T> {
-    /// Nothing if the window is larger than the padded image.
+    /// `None` if the window is larger than the padded image.
     fn new(
         [n, h, w, c_in]: [usize; 4],
         [kh, kw, c_out]: [usize; 3],
@@ -62,7 +62,7 @@ impl<T: Tested> Case<T> {
         [y, dx, df]
     }
 
-    /// The same by some kernels, cut into at most so many parts.
+    /// The output and both derivatives by some kernels, split into at most `parts` parts.
     fn results(&self, kernels: Kernels, parts: usize, junk: T) -> [Vec<T>; 3] {
         let Self { g, input, filter, cotangent } = self;
         let scratch = |len: usize| vec![junk; len];
@@ -83,7 +83,7 @@ impl<T: Tested> Case<T> {
     }
 }
 
-/// What is handed over, every element of it exactly once.
+/// Collects the result, every element of which must be passed exactly once.
 fn collect<T: Number>(
     [rows, grain]: [usize; 2],
     columns: usize,
@@ -125,11 +125,11 @@ impl<T: Number> Epilogue<T> for Collect<'_, T> {
     }
 }
 
-/// What computes a convolution.
+/// The kernels that compute a convolution.
 #[derive(Clone, Copy, Debug)]
 enum Kernels {
     Level(SimdLevel),
-    /// Tiles of arrays, which other architectures have.
+    /// Tiles of arrays, which other architectures use.
     Arrays,
 }
 
@@ -222,7 +222,7 @@ fn every_number_of_channels() {
     }
 }
 
-/// Every extent from 1 to 40 in each place, beside odd ones.
+/// Every extent from 1 to 40 in each place, together with odd ones.
 #[test]
 fn every_size_up_to_forty() {
     for size in 1..=40 {
@@ -255,7 +255,7 @@ fn both_many_channels() {
 
 #[test]
 fn images_larger_than_a_strip_and_a_chunk() {
-    // Rows of 600 pixels are cut, chunks of the gradient have some rows of an image.
+    // Rows of 600 pixels are split, and chunks of the gradient have some rows of an image.
     agrees(
         &Case::new([1, 4, 600, 1], [2, 3, 33], [1, 1], [[1, 1], [1, 1]]).expect("the window fits"),
         f32::NAN,
@@ -375,7 +375,7 @@ fn too_little_scratch_memory_panics() {
     conv2d_with(&case.g, &case.input, &case.filter, &mut [], collect);
 }
 
-/// Images, filters and channels of which there are none: the result is zeros, or nothing, at every level.
+/// Without images, filter positions or channels, the result is zeros or empty, at every level.
 #[test]
 fn nothing_to_convolve_gives_zeros() {
     let geometry = |n, h, c_in, kh, c_out| {

@@ -1,35 +1,37 @@
-//! Microkernels for convolutions beside those of [`tile`]: tiles of few columns, whose lanes are factors of a sum, and short
-//! sums, of neighbouring pixels at constant distances with a list of where their factors are.
+//! Microkernels for convolutions, in addition to those of [`tile`]. Some are for tiles of few columns, whose lanes are
+//! factors of a sum. Others are for short sums of neighbouring pixels at constant distances, with a list of the
+//! positions of their factors.
 //!
-//! With [`tile`]'s they serve the convolution and both of its derivatives, and no image is copied: a row of a tile is a
-//! pointer, and the sum over places of a filter, channels or pixels is up to three nested loops.
+//! Together with the tiles of [`tile`] they compute the convolution and both of its derivatives, and no image is
+//! copied: a row of a tile is a pointer, and the sum over filter positions, channels or pixels is up to three nested
+//! loops.
 
 use crate::kernels::tile::{self, Rows, Scattered, Tile, Vector, Walk, each};
 use crate::simd::SimdLevel;
 
-/// The columns of the widest tile whose lanes are factors.
+/// The number of columns of the widest tile whose lanes are factors.
 pub const MAX_DOTS: usize = 4;
 
-/// Pixels of a result in a line.
+/// The pixels of a result in a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// How many.
+    /// The number of pixels.
     pub count: usize,
-    /// From what one reads to what the next does.
+    /// The distance between the operands of neighbouring pixels.
     pub read: usize,
-    /// From the sums of one to those of the next.
+    /// The distance between the sums of neighbouring pixels.
     pub write: usize,
 }
 
-/// Short sums of pixels in a line, and where to: `to[p * write + j] = Σ_f lhs[p * read + f[0]] · rhs[f[1] + j]`, in the order
-/// of `factors`.
+/// Short sums of the pixels in a line, and their destination:
+/// `to[p * write + j] = Σ_f lhs[p * read + f[0]] · rhs[f[1] + j]`, in the order of `factors`.
 pub struct Line<'a, T> {
-    /// What the first pixel reads first.
+    /// The first element that the first pixel reads.
     pub lhs: *const T,
-    /// Where its sums go.
+    /// The destination of the first pixel's sums.
     pub to: *mut T,
     pub pixels: Steps,
-    /// Where the factors of a sum are, from the first ones on: on the left and on the right.
+    /// The positions of the left and right factors of a sum, relative to the first ones.
     pub factors: &'a [[usize; 2]],
     pub rhs: *const T,
 }
@@ -37,47 +39,47 @@ pub struct Line<'a, T> {
 /// Sums a line.
 ///
 /// # Safety
-/// The processor has the level's instructions. All factors may be read, and all sums written: whole vectors, or one for
-/// [`Micro::line_of_dots`].
+/// The processor must have the level's instructions. All factors must be readable and all sums writable: whole vectors,
+/// or one element for [`Micro::line_of_dots`].
 pub type LineFn<T> = unsafe fn(&Line<'_, T>);
 
 /// The tiles of an element type at a SIMD level.
 pub struct Micro<T: 'static> {
-    /// Those whose lanes are columns.
+    /// The tiles whose lanes are columns.
     tiles: &'static tile::Micro<T>,
-    /// By the logarithm of their columns, 1, 2 and 4, and then by rows less 1: tiles whose lanes are factors of the innermost
-    /// loop.
+    /// The tiles whose lanes are factors of the innermost loop, indexed by the logarithm of their columns (1, 2 and 4),
+    /// then by the number of rows less 1.
     dots: [&'static [Rows<T>]; 3],
-    /// By vectors, 1 or 2: lines whose columns fill all of them.
+    /// The functions for lines whose columns fill 1 or 2 vectors, indexed by the number of vectors less 1.
     lines: [LineFn<T>; 2],
-    /// Lines of one column whose lanes are factors: what a factor says is where vectors begin.
+    /// The function for lines of one column whose lanes are factors. `factors` gives the positions of vectors.
     pub line_of_dots: LineFn<T>,
 }
 
 impl<T> Micro<T> {
-    /// Elements of a vector.
+    /// The number of elements of a vector.
     pub fn lanes(&self) -> usize {
         self.tiles.lanes
     }
 
-    /// The columns that are summed at a time, which fill two vectors: of those, tiles have more rows than of three, and
-    /// numbers of channels are multiples more often.
+    /// The columns that are summed at a time. They fill two vectors, since tiles of two vectors have more rows than
+    /// tiles of three, and numbers of channels are more often multiples of two vectors.
     pub fn columns(&self) -> usize {
         2 * self.tiles.lanes
     }
 
-    /// The tiles of so many columns, by their rows less 1. Their lanes are columns.
+    /// The tiles of `columns` columns, indexed by the number of rows less 1. Their lanes are columns.
     pub fn tiles(&self, columns: usize) -> &'static [Rows<T>] {
         self.tiles.scattered_tiles(columns)
     }
 
-    /// The same for 1, 2 or [`MAX_DOTS`] columns, the lanes being factors of the innermost loop, whose steps must be 1. They
-    /// never add.
+    /// The tiles of 1, 2 or [`MAX_DOTS`] columns, indexed by the number of rows less 1. Their lanes are factors of the
+    /// innermost loop, whose steps must be 1. They never add to present values.
     pub fn dots(&self, columns: usize) -> &'static [Rows<T>] {
         self.dots[columns.ilog2() as usize]
     }
 
-    /// What sums lines of so many columns, one whole vector or two.
+    /// The function that sums lines of `columns` columns, which must be one or two whole vectors.
     pub fn line(&self, columns: usize) -> LineFn<T> {
         self.lines[columns / self.tiles.lanes - 1]
     }
@@ -85,21 +87,21 @@ impl<T> Micro<T> {
 
 /// An element type with tiles.
 pub trait Tiles: Sized + 'static {
-    /// Those of a level, which the processor has.
+    /// The tiles of a level, which the processor must have.
     fn micro(level: SimdLevel) -> &'static Micro<Self>;
 }
 
-/// A tile of `R` rows and `C` columns whose lanes are factors of the innermost loop.
+/// Sums a tile of `R` rows and `C` columns whose lanes are factors of the innermost loop.
 ///
 /// # Safety
-/// That of [`TileFn`](tile::TileFn).
+/// As for [`TileFn`](tile::TileFn).
 #[inline(always)]
 unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element, Scattered<V::Element>>) {
     let (lhs, steps) = (tile.walk.lhs::<R>(), tile.walk.steps());
     let whole = steps.count - steps.count % V::LANES;
     let left = steps.count - whole;
-    // SAFETY: the caller's contract covers what the loops reach and the sums; in the last vector no lane beyond the
-    // innermost loop is read.
+    // SAFETY: the caller's contract covers the sums and all elements that the loops reach. In the last vector no lane
+    // beyond the innermost loop is read.
     unsafe {
         let mut sums = [[V::zero(); C]; R];
         tile.walk.for_each_stretch::<V, R, C>(tile.rhs, false, |first, count| {
@@ -126,17 +128,17 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
     }
 }
 
-/// A line, `P` pixels at a time, of `W` vectors, or where `DOTS` of one column whose lanes are factors.
+/// Sums a line, `P` pixels at a time. It has `W` vectors, or, if `DOTS`, one column whose lanes are factors.
 ///
 /// # Safety
-/// That of [`LineFn`].
+/// As for [`LineFn`].
 #[inline(always)]
 unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, V::Element>) {
-    /// Pixels at a time, where fewer than `P` are left.
+    /// The number of pixels at a time when fewer than `P` are left.
     const PIXELS_OF_REST: usize = 4;
     let Steps { count, read, write } = line.pixels;
     let mut at = 0;
-    // Pixels without factors may be those of an operand without elements.
+    // Pixels without factors may belong to an operand without elements.
     let lhs = |at: usize| line.lhs.wrapping_add(at * read);
     // SAFETY: these are pixels of the line.
     unsafe {
@@ -147,7 +149,7 @@ unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line
             }
         }
         while at < count && count >= PIXELS_OF_REST {
-            // The last ones are summed with some before them, which are summed again, to the same.
+            // The last pixels are summed together with some before them, which are summed again with the same result.
             at = at.min(count - PIXELS_OF_REST);
             pixels::<V, PIXELS_OF_REST, W, DOTS>(line, lhs(at), line.to.add(at * write));
             at += PIXELS_OF_REST;
@@ -159,10 +161,10 @@ unsafe fn line<V: Vector, const P: usize, const W: usize, const DOTS: bool>(line
     }
 }
 
-/// `P` neighbouring pixels of a line.
+/// Sums `P` neighbouring pixels of a line.
 ///
 /// # Safety
-/// That of [`LineFn`]; what they read and where their sums go is theirs.
+/// As for [`LineFn`]. `lhs` and `to` must belong to the first of these pixels.
 #[inline(always)]
 unsafe fn pixels<V: Vector, const P: usize, const W: usize, const DOTS: bool>(
     line: &Line<'_, V::Element>,
@@ -192,8 +194,9 @@ unsafe fn pixels<V: Vector, const P: usize, const W: usize, const DOTS: bool>(
     }
 }
 
-/// The tiles of a vector type: from the features that they are compiled for, the rows of those that sum 1, 2, 3 … rows of
-/// 1, 2 and 4 columns whose lanes are factors, and the pixels of a line of one vector and of two that are summed at a time.
+/// Defines the tiles of a vector type. Its arguments are the features that the tiles are compiled for, the heights of
+/// the tiles that sum 1, 2, 3 … rows of 1, 2 and 4 columns whose lanes are factors, and the pixels that are summed at a
+/// time in lines of one and of two vectors.
 macro_rules! micro {
     (
         $level:ident::$name:ident: $vector:ty, $element:ty, $($features:literal,)?
@@ -201,7 +204,7 @@ macro_rules! micro {
     ) => {
         pub static $name: Micro<$element> = {
             /// # Safety
-            /// That of [`TileFn`](tile::TileFn).
+            /// As for [`TileFn`](tile::TileFn).
             $(#[target_feature(enable = $features)])?
             unsafe fn sum_dots<const R: usize, const C: usize>(at: &Tile<$element, Scattered<$element>>) {
                 // SAFETY: the contract is the same.
@@ -209,7 +212,7 @@ macro_rules! micro {
             }
 
             /// # Safety
-            /// That of [`LineFn`].
+            /// As for [`LineFn`].
             $(#[target_feature(enable = $features)])?
             unsafe fn sum_line<const P: usize, const W: usize, const DOTS: bool>(line: &Line<'_, $element>) {
                 // SAFETY: the contract is the same.

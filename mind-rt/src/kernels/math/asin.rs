@@ -1,5 +1,5 @@
-//! The inverse sine and cosine: by a polynomial up to ½, and beyond by that of the half of what is missing to 1. `ci/remez`
-//! finds the polynomials.
+//! The inverse sine and cosine. Up to ½ they use a polynomial of x², and beyond the same polynomial of (1 - |x|) / 2.
+//! `ci/remez` finds the polynomials.
 
 use super::polynomial::horner;
 use super::rounding::Rounding;
@@ -28,7 +28,8 @@ macro_rules! of {
             let s = if is_far { z.sqrt() } else { x };
             let p = horner!(z; $($p),+);
             let arc = A::multiply_add(s * z, p, s);
-            // From the right it is twice the arc, from the left π less it, from between π/2 less the arc.
+            // Above ½ the result is twice the arc, below -½ it is π minus twice the arc, and between them π/2 minus the
+            // arc.
             let twice = arc + arc;
             let left = std::$ty::consts::PI - (twice - 2.0 * $half_pi_low);
             let far = if x < 0.0 { left } else { twice };

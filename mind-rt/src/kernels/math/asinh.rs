@@ -1,4 +1,4 @@
-//! The inverse hyperbolic functions, by the logarithm of 1 and a number.
+//! The inverse hyperbolic functions, by the logarithm of 1 + x.
 
 use super::log1p;
 use super::rounding::Rounding;
@@ -9,7 +9,7 @@ macro_rules! of {
         #[inline(always)]
         pub(super) fn $asinh<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
-            // There the square is not needed, and may be infinite.
+            // For large numbers the square is not needed, and it may be infinite.
             let is_large = size > $large;
             let square = size * size;
             let t = size + square / (1.0 + (1.0 + square).sqrt());

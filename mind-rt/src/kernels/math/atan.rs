@@ -1,12 +1,12 @@
-//! The inverse tangent, of a number and of a quotient: by a polynomial for angles within π/8, to which others are turned by
-//! π/4 or π/2; of a quotient by one for angles within π/4. `ci/remez` finds the polynomials.
+//! The inverse tangent of a number and of a quotient. The first uses a polynomial for angles within π/8, and rotates
+//! other angles by π/4 or π/2. The second uses a polynomial for angles within π/4. `ci/remez` finds the polynomials.
 
 use super::polynomial::horner;
 use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $pi_low:literal, $($p:literal)+;)+) => {$(
-        /// Of the type of its name.
+        /// For the type of the same name.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
@@ -22,7 +22,7 @@ macro_rules! of {
     )+};
 }
 
-/// The inverse tangent of t, and so many quarters of π.
+/// The inverse tangent of `$t`, plus `$quarters` quarters of π.
 macro_rules! sum {
     ($ty:ident, $t:ident, $quarters:ident; $pi_low:literal, $($p:literal),+) => {{
         let z = $t * $t;
@@ -40,10 +40,10 @@ of! {
         -1.428_571_428_023_944_8e-1 1.999_999_999_995_399_6e-1 -3.333_333_333_333_32e-1;
 }
 
-/// The angle of a point: by a polynomial for angles within π/4, to which others are turned by π/2 or π.
+/// Defines the angle of a point, by a polynomial for angles within π/4. Other angles are rotated by π/2 or π.
 macro_rules! of_two {
     ($($name:ident $ty:ident $bits:ident, $pi_low:literal; $($p:literal),+;)+) => {$(
-        /// The angle of a point, given by `y` and `x`.
+        /// The angle of the point (`x`, `y`).
         #[inline(always)]
         pub(super) fn $name<A: Rounding>(y: $ty, x: $ty) -> $ty {
             use std::$ty::consts::{FRAC_PI_2, PI};
@@ -52,12 +52,13 @@ macro_rules! of_two {
 
             let (up, along) = (y.abs(), x.abs());
             let is_steep = up > along;
-            // Written so that NaN passes, the one of `y` in the lesser and the one of `x` in the other.
+            // The comparison lets NaN pass: a NaN in `y` becomes `less`, and a NaN in `x` becomes `more`.
             let (less, more) = if is_steep { (along, up) } else { (up, along) };
-            // 0 over 0 is to be 0, and ∞ over ∞ is 1, which NaN is equal to neither of.
+            // 0 / 0 must give 0, and ∞ / ∞ must give 1. Neither condition holds for NaN.
             let more = if more < $ty::from_bits(1) { $ty::from_bits(1) } else { more };
             let t = if less == more { 1.0 } else { less / more };
-            // From the other side of the half plane π less the angle, from that of the diagonal π/2 less it.
+            // In the left half plane the result is π minus the angle, and beyond the diagonal it is π/2 minus the
+            // angle.
             let is_left = x.is_sign_negative();
             let turn = if is_left { PI } else { 0.0 };
             let turn = if is_steep { FRAC_PI_2 } else { turn };

@@ -1,13 +1,13 @@
-//! The cube root: a third of the exponent, then better and better ones. As msun's `s_cbrt.c` and `s_cbrtf.c` (Sun Microsystems,
-//! 1993; FreeBSD).
+//! The cube root: a guess from a third of the exponent, which is then refined, as in msun's `s_cbrt.c` and `s_cbrtf.c`
+//! (Sun Microsystems, 1993; FreeBSD).
 
 use super::polynomial::horner;
 use super::rounding::Rounding;
 
-/// Of `f32`, in `f64`.
+/// For `f32`, computed in `f64`.
 #[inline(always)]
 pub(super) fn f32(x: f32) -> f32 {
-    /// What is between a third of the bits of a number and those of its root.
+    /// The bits of a root minus a third of the bits of its cube.
     const THIRD: u32 = 709_958_130;
 
     let size = x.abs();
@@ -23,10 +23,10 @@ pub(super) fn f32(x: f32) -> f32 {
     if ordinary { (t as f32).copysign(x) } else { x }
 }
 
-/// Of `f64`.
+/// For `f64`.
 #[inline(always)]
 pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
-    /// As above, of the upper halves.
+    /// As for `f32`, for the upper halves of the bits.
     const THIRD: u64 = 715_094_163;
 
     let size = x.abs();
@@ -34,14 +34,14 @@ pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     let bits = if subnormal { size * 18_014_398_509_481_984.0 } else { size }.to_bits();
     let guess = third(bits >> 32) + THIRD - if subnormal { 18 << 20 } else { 0 };
     let t = f64::from_bits(guess << 32);
-    // To 23 bits, by a polynomial of x / t³.
+    // Refines to 23 bits, by a polynomial of t³ / x.
     let r = (t * t) * (t / size);
     let low = horner!(r; 1.621_429_720_105_354_5, -1.884_979_795_433_771_7, 1.875_951_824_271_77);
     let high = A::multiply_add(r, 0.145_996_192_886_612_45, -0.758_397_934_778_766);
     let t = t * A::multiply_add((r * r) * r, high, low);
-    // With so few that the square is exact.
+    // Rounded to so few bits that the square is exact.
     let t = f64::from_bits(t.to_bits().wrapping_add(0x8000_0000) & 0xffff_ffff_c000_0000);
-    // One of Newton's steps.
+    // One step of Newton's method.
     let r = size / (t * t);
     let t = A::multiply_add(t, (r - t) / (t + t + r), t);
     let ordinary = size > 0.0 && size < f64::INFINITY;

@@ -1,12 +1,12 @@
-//! The hyperbolic cosine: half of e^x + e^-x, and for large x by the exponential of a number less by 1, which is finite wherever
-//! the cosine is. And the square of the hyperbolic secant, the derivative of the hyperbolic tangent.
+//! The hyperbolic cosine: half of e^x + e^-x, and for large x by e^(x - 1), which is finite wherever the cosine is.
+//! Also the square of the hyperbolic secant, which is the derivative of the hyperbolic tangent.
 
 use super::exp;
 use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $sech_squared:ident;)+) => {$(
-        /// Of the type of its name.
+        /// For the type of the same name.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
@@ -17,7 +17,7 @@ macro_rules! of {
             half * (e + other)
         }
 
-        /// 1 / cosh(x)², by the exponential of a number below 0, whose square is the only one that may be subnormal.
+        /// 1 / cosh(x)², by the exponential of a number below 0. Unless the result is 0, only squares can be subnormal.
         #[inline(always)]
         pub(super) fn $sech_squared<A: Rounding>(x: $ty) -> $ty {
             let power = exp::$ty::<A>(-x.abs());

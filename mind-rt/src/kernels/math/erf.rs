@@ -1,7 +1,10 @@
-//! The error function: in `f32` by a quotient, in `f64` by a polynomial near 0, and beyond by one of the logarithm of what it
-//! lacks of 1, of which fewer digits are asked; and what it lacks of 1, by a polynomial of `erfc` without its e^(-x²), after Shepherd and Laframboise, *Chebyshev
-//! Approximation of (1 + 2x)exp(x²)erfc x*, 1981. `ci/remez` finds the polynomials. With them stands the
-//! exponential of a square, as both have the square's digits.
+//! The error function and its complement. `ci/remez` finds the polynomials.
+//!
+//! - The error function in `f32` is a quotient of polynomials. In `f64` it is a polynomial near 0. Beyond, it is
+//!   computed from a polynomial for the logarithm of its complement, which needs fewer digits.
+//! - The complement is e^(-x²) times a polynomial, after Shepherd and Laframboise,
+//!   *Chebyshev Approximation of (1 + 2x)exp(x²)erfc x*, 1981.
+//! - The exponential of a square is here too, because both need all digits of the square.
 
 use super::exp;
 use super::polynomial::{horner, in_fours, in_pairs, in_two_sums};
@@ -9,11 +12,12 @@ use super::rounding::Rounding;
 
 macro_rules! complement {
     ($($ty:ident, $complement:ident, $gaussian:ident, $scaled_complement:ident, $square:ident: $most:literal, $mask:literal, $middle:literal, $reduced:ident, $raised:ident, $second:ident, $scaled:ident; $highest:literal, $($rest:tt),+;)+) => {$(
-        /// 1 less the error function: e^(-a²) · `scaled_complement` of the size a. Of a number below 0 it is 2 less that.
+        /// 1 minus the error function: e^(-a²) · `scaled_complement`(a) for the size a. For a number below 0 it is 2
+        /// minus that.
         #[inline(always)]
         pub(super) fn $complement<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
-            // Beyond it the result is 0 anyway. Written so that NaN passes.
+            // Beyond this bound the result is 0 anyway. The comparison lets NaN pass.
             let size = if size > $most { $most } else { size };
             let (square, lost) = $square::<A>(size);
             let (shifted, r) = exp::$reduced::<A>(-square);
@@ -23,18 +27,18 @@ macro_rules! complement {
             if x < 0.0 { 2.0 - tail } else { tail }
         }
 
-        /// e^(-x²/2): what the rounding of the square lost is taken from what powers of 2 leave.
+        /// e^(-x²/2). The rounding error of the square is applied to the rest that remains beside the power of 2.
         #[inline(always)]
         pub(super) fn $gaussian<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
-            // Beyond it the result is 0 anyway. Written so that NaN passes.
+            // Beyond this bound the result is 0 anyway. The comparison lets NaN pass.
             let size = if size > 1.5 * $most { 1.5 * $most } else { size };
             let (square, lost) = $square::<A>(size);
             let (shifted, r) = exp::$reduced::<A>(-0.5 * square);
             exp::$raised::<A>(shifted, A::multiply_add(lost, -0.5, r))
         }
 
-        /// The square of a size, and what its rounding lost.
+        /// The rounded square of a size, and the exact square minus the rounded one.
         #[inline(always)]
         pub(super) fn $square<A: Rounding>(size: $ty) -> ($ty, $ty) {
             let square = size * size;
@@ -48,11 +52,12 @@ macro_rules! complement {
             (square, lost)
         }
 
-        /// e^(a²) times 1 less the error function of a size a, up to that beyond which `erfc` is 0:
-        /// 1 / (1 + 2 a) · (1 + (1 + t) · rest(t)), where t is (a - c) / (a + c), and found from 1 + t, which keeps its digits.
+        /// e^(a²) times 1 minus the error function of a size a, up to the bound beyond which `erfc` is 0. It is
+        /// 1 / (1 + 2 a) · (1 + (1 + t) · rest(t)), where t is (a - c) / (a + c). t is computed from 1 + t, which keeps
+        /// its digits.
         #[inline(always)]
         pub(super) fn $scaled_complement<A: Rounding>(size: $ty) -> $ty {
-            // One quotient for both.
+            // One division for both quotients.
             let (above, below) = (size + $middle, A::multiply_add(size, 2.0, 1.0));
             let inverse = 1.0 / (above * below);
             let above_t = 2.0 * size * (below * inverse);
@@ -79,10 +84,12 @@ complement! {
         (-3.726_162_354_661_158e-1, 2.329_951_186_255_525_6e-1);
 }
 
-/// Of `f32`: the number times a quotient of polynomials of its square, both in pairs, which keeps them within 6 units.
+/// For `f32`: the number times a quotient of polynomials of its square. Evaluating both in pairs keeps the error within
+/// 6 units.
 #[inline(always)]
 pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
-    // From 4.2 on the quotient is past 1, and so is what it becomes with a larger number. Written so that NaN passes.
+    // From 4.2 on the product exceeds 1, and with the bounded square it grows with the number, so that the result is 1.
+    // The comparison lets NaN pass.
     let square = x * x;
     let square = if square > 17.64 { 17.64 } else { square };
     let fourth = square * square;
@@ -97,11 +104,12 @@ pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     if y < -1.0 { -1.0 } else { y }
 }
 
-/// Of `f64`: near 0 by a polynomial of the square, beyond by one of the logarithm to the base 2 of what it lacks of 1, over the
-/// number.
+/// For `f64`. Near 0 it uses a polynomial of the square. Beyond, it uses a polynomial for the logarithm to the base 2
+/// of 1 - erf(x), divided by x.
 #[inline(always)]
 pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
-    /// Adding it rounds to an integer, which is then in the low bits as the exponent of a power of 2 is.
+    /// Adding it rounds a number to an integer. This is then in the low bits, in the form of the exponent of a power of
+    /// two.
     const ROUND: f64 = 6_755_399_441_055_744.0 + 1023.0;
 
     let size = x.abs();
@@ -113,7 +121,8 @@ pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
         (-3.761_263_890_318_296_6e-1, 1.283_791_670_955_125_6e-1)
     );
     let near = A::multiply_add(x, near, x);
-    // Beyond it the result is 1. Written so that NaN passes. The power of 2 is in range, so that one step scales by it.
+    // Beyond this bound the result is 1. The comparison lets NaN pass. The power of 2 is in range, so that one step
+    // scales by it.
     let t = if size > 6.0 { 6.0 } else { size };
     let log = t
         * in_fours!(t;

@@ -1,16 +1,16 @@
-//! The inverse of the error function: over the number it is a polynomial of w = -ln(1 - x²), or of its root where that is
-//! large (Giles, Approximating the erfinv function, 2010). The polynomials are minimax ones.
+//! The inverse of the error function. Divided by its operand, it is a polynomial of w = -ln(1 - x²), or of the root of
+//! w if that is large (Giles, Approximating the erfinv function, 2010). The polynomials are minimax ones.
 
 use super::ln;
 use super::polynomial::horner;
 use super::rounding::Rounding;
 
-/// Of `f32`.
+/// For `f32`.
 #[inline(always)]
 pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     let w = -ln::f32::<A>((1.0 - x) * (1.0 + x));
     let v = w - 2.5;
-    // Within 2^-23 of the quotient, relatively.
+    // The relative error in the quotient is at most 2^-23.
     let near = horner!(v; 2.853_438_4e-8, 3.437_248_8e-7, -3.528_854_2e-6, -4.396_755_7e-6, 2.186_021_7e-4, -1.253_707_6e-3, -4.177_707_7e-3, 2.466_407_3e-1, 1.501_409_4);
     let v = w.sqrt() - 3.0;
     let far = horner!(v; -1.503_497e-4, 7.594_463e-5, 1.278_978_2e-3, -3.649_809_2e-3, 5.771_812_5e-3, -7.628_062_3e-3, 9.434_04e-3, 1.001_674_3, 2.832_977);
@@ -18,12 +18,12 @@ pub(super) fn f32<A: Rounding>(x: f32) -> f32 {
     if x.abs() == 1.0 { x * f32::INFINITY } else { y }
 }
 
-/// Of `f64`.
+/// For `f64`.
 #[inline(always)]
 pub(super) fn f64<A: Rounding>(x: f64) -> f64 {
     let w = -ln::f64::<A>((1.0 - x) * (1.0 + x));
     let v = w - 2.5;
-    // Within 2^-53 of the quotient, relatively.
+    // The relative error in the quotient is at most 2^-53.
     let near = horner!(v; -6.763_589_719_360_698e-20, 1.692_318_544_291_594_3e-19, 4.865_874_002_241_971e-18, -2.680_057_394_474_862_2e-17, -1.359_762_189_797_569_8e-16, 1.896_336_279_119_912_7e-15, -2.886_476_806_876_371e-15, -7.612_361_203_778_784e-14, 5.356_621_090_088_141e-13, 9.115_512_546_216_713e-13, -3.110_287_914_462_505e-11, 1.196_070_329_679_016_7e-10, 9.073_038_467_992_8e-10, -1.086_116_902_332_097_9e-8, 1.341_680_349_295_991_1e-8, 4.787_252_186_208_703e-7, -3.416_619_596_361_801_6e-6, -4.996_079_598_910_95e-6, 2.182_502_643_439_804_8e-4, -1.252_707_907_811_014_6e-3, -4.177_317_724_383_611e-3, 2.466_402_767_441_67e-1, 1.501_409_351_110_792);
     let root = w.sqrt();
     let v = root - 3.0;

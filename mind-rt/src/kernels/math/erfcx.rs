@@ -1,4 +1,5 @@
-//! The error function's complement times e^(x²), and the logarithm of the normal distribution function, which is made of it.
+//! The complement of the error function times e^(x²), and the logarithm of the normal distribution function, which is
+//! computed from it.
 
 use std::f64::consts::FRAC_2_SQRT_PI;
 
@@ -9,11 +10,11 @@ use super::{erf, exp, ln, log1p};
 macro_rules! scaled {
     ($($ty:ident, $logarithm:ident, $positive:ident: $scaled_complement:ident, $square:ident, $far:literal, $most:literal, $most_of_tail:literal,
        $reduced:ident, $raised:ident; $($coefficient:literal),+;)+) => {$(
-        /// e^(x²) · erfc(x): below 0 it is 2 e^(x²) less that of the size.
+        /// e^(x²) · erfc(x). Below 0 it is 2 e^(x²) minus the value at |x|.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let p = $positive::<A>(x.abs());
-            // Beyond it the result is infinite anyway. Written so that NaN passes.
+            // Beyond this bound the result is infinite anyway. The comparisons let NaN pass.
             let size = if x < -$most { $most } else { x.abs() };
             let size = if size > $most { $most } else { size };
             let (square, lost) = erf::$square::<A>(size);
@@ -22,7 +23,7 @@ macro_rules! scaled {
             if x < 0.0 { A::multiply_add(power, 2.0, -p) } else { p }
         }
 
-        /// The same of a number that is not negative: by the polynomial of `erfc`, and beyond its range by the asymptotic series
+        /// e^(a²) · erfc(a) for a size a: by the polynomial of `erfc`, and beyond its range by the asymptotic series
         /// (7.1.23 of Abramowitz and Stegun).
         #[inline(always)]
         fn $positive<A: Rounding>(size: $ty) -> $ty {
@@ -36,13 +37,13 @@ macro_rules! scaled {
             if size > $far { far } else { near }
         }
 
-        /// The logarithm of Φ(x), which is e^(-x²/2) · erfcx(-x / √2) / 2. Above 0 it is that of 1 less Φ(-x).
+        /// The logarithm of Φ(x), which is e^(-x²/2) · erfcx(-x / √2) / 2. Above 0 it is the logarithm of 1 - Φ(-x).
         #[inline(always)]
         pub(super) fn $logarithm<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();
             let half = 0.5 * $positive::<A>(size * std::$ty::consts::FRAC_1_SQRT_2);
             let below = A::multiply_add(-0.5 * x, x, ln::$ty::<A>(half));
-            // Beyond it the tail is 0 anyway.
+            // Beyond this bound the tail is 0 anyway.
             let size = if size > $most_of_tail { $most_of_tail } else { size };
             let (square, lost) = erf::$square::<A>(size);
             let (shifted, r) = exp::$reduced::<A>(-0.5 * square);

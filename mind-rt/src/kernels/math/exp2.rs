@@ -1,14 +1,14 @@
-//! 2 to the power of a number: e to the power of what is left of it beside an integer, times ln 2.
+//! 2 to the power of a number: the power of 2 of the nearest integer, times e to the power of the rest times ln 2.
 
 use super::exp;
 use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $round:ident, $raised:ident, $least:literal to $most:literal;)+) => {$(
-        /// Of the type of its name.
+        /// For the type of the same name.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
-            // Beyond these the result is 0 or ∞ anyway. Written so that NaN passes.
+            // Beyond these bounds the result is 0 or ∞ anyway. The comparisons let NaN pass.
             let x = if x > $most { $most } else { x };
             let x = if x < $least { $least } else { x };
             let shifted = x + exp::$round;

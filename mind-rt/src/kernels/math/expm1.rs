@@ -1,5 +1,5 @@
-//! e to the power of a number, less 1: of what is left of it beside a multiple of ln 2 by a series, which is then scaled with
-//! the 1 that is missing.
+//! e to the power of a number, minus 1. The number is a multiple of ln 2 and a rest r. A series gives e^r - 1, which is
+//! then scaled by the power of 2 together with the missing 1.
 
 use super::exp;
 use super::polynomial::{horner, in_two_sums};
@@ -7,25 +7,25 @@ use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident, $series:ident: $reduced:ident, $least:literal to $most:literal, $tiny:literal, $bias:literal, $shift:literal, $($p:tt),+;)+) => {$(
-        /// Of the type of its name.
+        /// For the type of the same name.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
-            // Beyond these the result is -1 or ∞ anyway. Written so that NaN passes.
+            // Beyond these bounds the result is -1 or ∞ anyway. The comparisons let NaN pass.
             let bounded = if x > $most { $most } else { x };
             let bounded = if bounded < $least { $least } else { bounded };
             let (shifted, r) = exp::$reduced::<A>(bounded);
             let q = $series::<A>(r);
-            // Half of the power of 2, which is finite where the result is.
+            // Half of the power of 2, which is finite if the result is.
             let half = $ty::from_bits(shifted.to_bits().wrapping_sub($bias) << $shift);
             let y = 2.0 * A::multiply_add(half, q, half - 0.5);
-            // Halves of the least numbers would be rounded, and -0 lost.
+            // Halves of the smallest numbers would be rounded, and -0 would be lost.
             if x.abs() < $tiny { x } else { y }
         }
 
-        /// e^r - 1 of what is left of a number.
+        /// e^r - 1 for the rest r of a number.
         #[inline(always)]
         pub(super) fn $series<A: Rounding>(r: $ty) -> $ty {
-            // (e^r - 1 - r) / r²: `ci/remez`. In two sums, since the square is there anyway.
+            // (e^r - 1 - r) / r², found by `ci/remez`. In two sums, since the square is needed anyway.
             let p = in_two_sums!(r; $($p),+);
             A::multiply_add(r * r, p, r)
         }

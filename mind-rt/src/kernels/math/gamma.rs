@@ -1,17 +1,20 @@
-//! The logarithm of the gamma function and its derivatives: by a polynomial about 2 and Stirling's series beyond 2.5 (2.4 of
-//! `f64`), or by sums up to where the asymptotic series of Abramowitz and Stegun, 6.3.18 and 6.4.11, are exact, and below 0 by
-//! reflection, of `f32` too in `f64`, whose digits the differences there need. The polynomials are minimax ones, also that of
-//! Stirling's series.
+//! The logarithm of the gamma function and its derivatives.
+//!
+//! - The logarithm uses a polynomial about 2, and Stirling's series beyond 2.5 (in `f64`, 2.4).
+//! - The derivatives use sums up to where the asymptotic series of Abramowitz and Stegun, 6.3.18 and 6.4.11, are exact.
+//! - Below 0 they use reflection. For `f32` this is computed in `f64`, because its differences need the digits.
+//!
+//! The polynomials are minimax ones, and so is the polynomial of Stirling's series.
 
 use super::ln;
 use super::polynomial::{horner, in_pairs, in_two_sums};
 use super::rounding::Rounding;
 
-/// What is near or far, with the logarithm of x so many times.
+/// The near or the far value, plus a multiple of the logarithm of x.
 macro_rules! sum {
     ($x:ident, $from:literal, $is_low:ident, $near:expr, $far:expr, $log:expr) => {{
         let is_far = $x >= $from;
-        // Far it is less 1, and small where much else is taken away.
+        // In the far case the logarithm is reduced by 1, so that it is small where much is subtracted.
         let log = $log(if is_far { 1.0 } else { 0.0 });
         let times = if $is_low { -1.0 } else { 0.0 };
         let times = if is_far { $x - 0.5 } else { times };
@@ -19,7 +22,7 @@ macro_rules! sum {
     }};
 }
 
-/// The logarithm of |Γ(x)| of `f32`, below 0 in `f64`.
+/// The logarithm of |Γ(x)| for `f32`, computed in `f64` below 0.
 #[inline(always)]
 pub(super) fn ln_gamma_f32<A: Rounding>(x: f32) -> f32 {
     if A::IS_NEAR {
@@ -30,16 +33,17 @@ pub(super) fn ln_gamma_f32<A: Rounding>(x: f32) -> f32 {
     if x.is_sign_negative() { ln_gamma_f64::<A>(x.into()) as f32 } else { above }
 }
 
-/// That of a number above 0, which is 2^k · (1 + f).
+/// The logarithm of Γ(x) for x above 0, where x is 2^k · (1 + f).
 #[inline(always)]
 fn above_f32<A: Rounding>(x: f32, (k, f): (f32, f32)) -> f32 {
-    // About 2, from -1 to ½: the logarithm of Γ(2 + e), over e. Below 1.28 that of x is taken away.
+    // About 2, for e from -1 to ½: the logarithm of Γ(2 + e), divided by e. Below 1.28 the logarithm of x is
+    // subtracted.
     let is_low = x < 1.28;
     let e = x - if is_low { 1.0 } else { 2.0 };
     let p = in_pairs!(e, e * e;
         -2.420_935_9e-4, (-1.167_436e-4, -2.018_895_9e-4), (6.265_339e-4, -1.166_788_9e-3),
         (2.870_957_4e-3, -7.392_008_3e-3), (2.058_184_7e-2, -6.735_186e-2));
-    // The last sums one by one, since digits are lost with what is taken away.
+    // The last terms are added one by one, because the subtraction loses digits.
     let p = horner!(e; p, 3.224_670_3e-1, 4.227_843_3e-1);
     // Stirling's series.
     let inverse = 1.0 / x;
@@ -48,7 +52,7 @@ fn above_f32<A: Rounding>(x: f32, (k, f): (f32, f32)) -> f32 {
     sum!(x, 2.5, is_low, e * p, far, |less| ln::less_f32::<A>(k, f, less))
 }
 
-/// The logarithm of |Γ(x)| of `f64`.
+/// The logarithm of |Γ(x)| for `f64`.
 #[inline(always)]
 pub(super) fn ln_gamma_f64<A: Rounding>(x: f64) -> f64 {
     if A::IS_NEAR {
@@ -68,10 +72,12 @@ pub(super) fn ln_gamma_f64<A: Rounding>(x: f64) -> f64 {
     if is_pole | (size == f64::INFINITY) { f64::INFINITY } else { y }
 }
 
-/// As [`above_f32`], given what splits numbers. The polynomials are within 2^-54 of the result, relatively.
+/// As [`above_f32`], given the function that splits numbers. The error of the polynomials is at most 2^-54 of the
+/// result.
 #[inline(always)]
 fn above_f64<A: Rounding>(x: f64, split: impl Fn(f64) -> (f64, f64)) -> f64 {
-    // About 2, from -0.6 to 0.4. Below 0.4 it is Γ(x + 2) over x (x + 1), and the logarithm of that is taken away.
+    // About 2, for e from -0.6 to 0.4. Below 0.4, Γ(x) is Γ(x + 2) / (x (x + 1)), and the logarithm of x (x + 1) is
+    // subtracted.
     let (is_little, is_low) = (x < 0.4, x < 1.4);
     let (k, f) = split(if is_little { A::multiply_add(x, x, x) } else { x });
     let whole = if is_low { 1.0 } else { 2.0 };
@@ -115,17 +121,18 @@ pub(super) fn trigamma<A: Rounding>(x: f64) -> f64 {
     if is_negative { A::multiply_add(cosecant, cosecant, -y) } else { y }
 }
 
-/// What the derivatives have in common.
+/// The common part of both derivatives.
 struct Shifted {
-    /// Whether the result is that of 1 and the absolute value, reflected.
+    /// Whether the result is reflected from 1 plus the absolute value.
     is_negative: bool,
     /// Whether the number is an integer below 0.
     is_pole: bool,
-    /// Where the series is exact: the absolute value, or that and 12.
+    /// Where the series is exact: the absolute value, or 12 more.
     far: f64,
-    /// What is to be added to the series: of 1 / (a + i)^n from the number that the result is of up to there.
+    /// The sum that is added to the series: of 1 / (a + i)^n, from the number for which the result is computed up to
+    /// `far`.
     sum: f64,
-    /// π over the sine of π times the absolute value, and the cosine: both with another sign around odd numbers.
+    /// π over the sine of π · |x|, and the cosine of π · |x|. Both have the opposite sign around odd numbers.
     cosecant: f64,
     cosine: f64,
 }
@@ -143,13 +150,13 @@ fn shifted<A: Rounding>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
         denominator *= term;
     }
     let sum = if is_small { numerator / denominator } else { 0.0 };
-    // Below 0 they are of 1 + a.
+    // Below 0 the derivatives are taken at 1 + a.
     let is_negative = !A::IS_NEAR && x.is_sign_negative();
     let count = if is_small { 1.0 } else { 0.0 } - if is_negative { 1.0 } else { 0.0 };
     let r = fraction(size);
     let is_pole = is_negative & (x != 0.0) & (r == 0.0);
     let cosecant = 1.0 / (r * sine::<A>(r));
-    // Within 2^-57.
+    // The error is at most 2^-57.
     let cosine = horner!(r * r;
         4.149_591_488_269_371e-6, -1.045_665_805_423_02e-4, 1.929_556_283_524_017_7e-3, -2.580_688_873_934_114_7e-2,
         2.353_306_301_298_074_8e-1, -1.335_262_768_843_463e0, 4.058_712_126_416_498, -4.934_802_200_544_676, 1.0);
@@ -158,7 +165,7 @@ fn shifted<A: Rounding>(x: f64, power: impl Fn(f64) -> f64) -> Shifted {
     Shifted { is_negative, is_pole, far, sum: sum + first, cosecant, cosine }
 }
 
-/// sin(πr) / πr up to ½, within 2^-61 relatively.
+/// sin(πr) / (πr) for r up to ½. The relative error is at most 2^-61.
 #[inline(always)]
 fn sine<A: Rounding>(r: f64) -> f64 {
     horner!(r * r;
@@ -167,7 +174,7 @@ fn sine<A: Rounding>(r: f64) -> f64 {
         -1.644_934_066_848_226_2, 1.0)
 }
 
-/// How far it is from the nearest integer to a number that is not negative.
+/// The signed distance of a number that is not negative from the nearest integer.
 #[inline(always)]
 fn fraction(size: f64) -> f64 {
     size - nearest(size)
@@ -175,7 +182,7 @@ fn fraction(size: f64) -> f64 {
 
 #[inline(always)]
 fn nearest(size: f64) -> f64 {
-    /// From it on every number is an integer.
+    /// From this number on, every `f64` is an integer.
     const WHOLE: f64 = 4_503_599_627_370_496.0;
 
     if size < WHOLE { (size + WHOLE) - WHOLE } else { size }

@@ -1,5 +1,5 @@
-//! Logarithms to other bases than e: the natural one in two parts, of which the product of the first with that of the slope is
-//! exact. As msun's `e_log2.c` and `e_log10.c` (Sun Microsystems, 1993; FreeBSD).
+//! Logarithms to other bases than e. The natural logarithm and the factor have two parts each, and the product of the
+//! first parts is exact, as in msun's `e_log2.c` and `e_log10.c` (Sun Microsystems, 1993; FreeBSD).
 
 use super::ln;
 use super::rounding::Rounding;
@@ -24,15 +24,15 @@ macro_rules! of {
 }
 
 of! {
-    /// To the base 2 of `f32`.
+    /// The logarithm to the base 2, for `f32`.
     f32: f32, split_f32, series_f32, of_f32, 0xffff_f000, 1.442_871_1 + -1.760_528_5e-4, 1.0 + 0.0;
-    /// To the base 2 of `f64`.
+    /// The logarithm to the base 2, for `f64`.
     f64: f64, split_f64, series_f64, of_f64, 0xffff_ffff_0000_0000,
         1.442_695_040_721_446_3 + 1.675_171_316_488_651_2e-10, 1.0 + 0.0;
-    /// To the base 10 of `f32`.
+    /// The logarithm to the base 10, for `f32`.
     ten_f32: f32, split_f32, series_f32, of_f32, 0xffff_f000,
         0.434_326_17 + -3.168_997e-5, 0.301_033_02 + -3.024_355_5e-6;
-    /// To the base 10 of `f64`.
+    /// The logarithm to the base 10, for `f64`.
     ten_f64: f64, split_f64, series_f64, of_f64, 0xffff_ffff_0000_0000,
         0.434_294_481_878_168_9 + 2.508_294_671_164_527_5e-11, 0.301_029_995_663_952_83 + 2.836_339_455_104_496_4e-14;
 }

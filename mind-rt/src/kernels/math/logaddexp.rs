@@ -1,13 +1,14 @@
-//! Logarithms of sums and differences of exponentials, and the logistic function, the derivative of the first.
+//! Logarithms of sums and differences of exponentials, and the logistic function, which is the derivative of the
+//! former.
 
 use super::rounding::Rounding;
 use super::{exp, expm1, ln, log1p};
 
-/// ln(e^x + e^y), by the larger one and what the other adds to it. Of `f32` it is computed so too: where the result is near 0, both
-/// terms cancel.
+/// ln(e^x + e^y): the larger operand plus the contribution of the other. It is computed in `f64` for `f32` too, because
+/// the two terms cancel if the result is near 0.
 #[inline(always)]
 pub(super) fn sum<A: Rounding>(x: f64, y: f64) -> f64 {
-    // Written so that NaN passes, of which infinities of one sign make one.
+    // The comparison lets NaN pass. The difference of infinities of the same sign would be NaN.
     let larger = if x > y || x.is_nan() { x } else { y };
     let distance = if x == y { 0.0 } else { (x - y).abs() };
     larger + log1p::f64::<A>(exp::f64::<A>(-distance))
@@ -15,14 +16,15 @@ pub(super) fn sum<A: Rounding>(x: f64, y: f64) -> f64 {
 
 macro_rules! of {
     ($($ty:ident, $logistic:ident, $difference:ident: $middle:literal;)+) => {$(
-        /// 1 / (1 + e^-x), by the exponential of a number below 0, whose subnormal results it keeps.
+        /// 1 / (1 + e^-x), by the exponential of a number below 0, so that subnormal results are kept.
         #[inline(always)]
         pub(super) fn $logistic<A: Rounding>(x: $ty) -> $ty {
             let power = exp::$ty::<A>(-x.abs());
             (if x < 0.0 { power } else { 1.0 }) / (1.0 + power)
         }
 
-        /// ln(1 - e^-x), by whichever difference keeps its digits: Maechler, *Accurately Computing log(1 - exp(-|a|))*, 2012.
+        /// ln(1 - e^-x), by the difference that keeps its digits (Maechler, 2012,
+        /// *Accurately Computing log(1 - exp(-|a|))*).
         #[inline(always)]
         pub(super) fn $difference<A: Rounding>(x: $ty) -> $ty {
             let near = ln::$ty::<A>(-expm1::$ty::<A>(-x));

@@ -1,11 +1,13 @@
-//! Functions of elements, for use inside generated loops: no branch, no table, no call but for angles of `f64` beyond 10⁶.
+//! Functions of elements, for use inside generated loops. Apart from a few, such as the sine of an `f64` angle beyond
+//! 10⁶, they have no branch, no table and no call.
 //!
-//! Each comes in two forms, [`Separate`] and [`Fused`]: with multiplications and additions by themselves, and with fused ones
-//! at the levels that have an instruction for them. A form gives the same bits wherever it runs; the two differ in the last
-//! place. Reductions and polynomials are those of FreeBSD's msun (Sun Microsystems, 1993) and Cephes (Moshier, 1984), but for
-//! the polynomial of `exp` of `f32`, which is a minimax one of a degree less, and those of `ci/remez`.
+//! Each function has two forms. [`Separate`] rounds multiplications and additions separately. [`Fused`] uses fused
+//! multiply-adds, at the levels that have an instruction for them. A form gives the same bits wherever it runs; the two
+//! forms differ in the last place. Reductions and polynomials are those of FreeBSD's msun (Sun Microsystems, 1993) and
+//! Cephes (Moshier, 1984), except for the polynomial of `exp` of `f32`, which is a minimax one with a degree less, and
+//! those of `ci/remez`.
 //!
-//! Errors are in units in the last place, the bound and the largest among all floats:
+//! Errors are in units in the last place. The first table has the bound and the largest error among all floats:
 //!
 //! | function | bound | separate | fused |
 //! | --- | --- | --- | --- |
@@ -14,10 +16,13 @@
 //! | `exp` of `f64` | 2 | | |
 //! | `ln` of `f64` | 2 | | |
 //!
-//! Of the others the larger error of both forms, in `f32` of all floats (`ci/ulp`; of `lgamma`, `digamma`, `erfc`, `asin` and
-//! `acos` beside their `f64`), of `pow` of 900 million pairs beside `powf` of `f64`, of `atan2` of 60 million beside its own; in
-//! `f64` of 3000 numbers of each function (`ci/exact 3000 > TABLE`, `ci/ulp --table TABLE`), of `pow` and `lgamma` of
-//! 40,000, of `erf` and `erfc` of 20,000, of `atan2` of 6000:
+//! The second table has the larger error of both forms:
+//!
+//! - In `f32` it is the largest among all floats (`ci/ulp`). `lgamma`, `digamma`, `erfc`, `asin` and `acos` are
+//!   compared with their `f64` forms, `pow` on 900 million pairs with `powf` of `f64`, and `atan2` on 60 million pairs
+//!   with `atan2` of `f64`.
+//! - In `f64` it is the largest among 3000 numbers per function (`ci/exact 3000 > TABLE`, `ci/ulp --table TABLE`),
+//!   among 40,000 for `pow` and `lgamma`, 20,000 for `erf` and `erfc`, and 6000 for `atan2`.
 //!
 //! | function | bound | `f32` | `f64` |
 //! | --- | --- | --- | --- |
@@ -54,7 +59,7 @@
 //! | `logistic` | 3 | 2.40 | 1.68 |
 //! | `floor_divide` | 1 in `f32`, 2 in `f64` | | 0.50 |
 //!
-//! All are exact at zeros, infinities and NaN, and right within the bound for subnormal arguments and results.
+//! All are exact at zeros, infinities and NaN, and within the bound for subnormal arguments and results.
 
 mod asin;
 mod asinh;
@@ -91,19 +96,20 @@ pub use near::{Near, Ranges};
 pub use rounding::{Float, Fused, Rounding, Separate};
 pub use truth::*;
 
-/// A function of elements by its name: by separate multiplications and additions, and by fused ones.
+/// A function of elements by its name. Each array has the form with separate multiplications and additions, and the
+/// fused form.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Its name.
+    /// The function's name.
     pub name: &'static str,
-    /// Of `f32`.
+    /// The two forms for `f32`.
     pub f32: [fn(&[f32]) -> f32; 2],
-    /// Of `f64`.
+    /// The two forms for `f64`.
     pub f64: [fn(&[f64]) -> f64; 2],
 }
 
-/// The larger float, or the smaller one, by selections alone, and the first where the one named last is NaN. Equal floats
-/// differ in the sign of a zero at most, which both must have, or either.
+/// The larger or the smaller float, by selections only; `$x` if `$nan` is NaN. Equal floats differ at most in the sign
+/// of a zero: with `&` the result is negative if both are, with `|` if either is.
 macro_rules! extreme {
     ($x:ident $beats:tt $y:ident, $sign:tt, $nan:ident) => {{
         let equal = Self::from_bits($x.to_bits() $sign $y.to_bits());
@@ -113,7 +119,7 @@ macro_rules! extreme {
     }};
 }
 
-/// A float, or 0 on a condition. The float is computed first, so that a loop selects and has no branch.
+/// A float, or 0 on a condition. The float is computed first, so that a loop selects instead of branching.
 macro_rules! unless {
     ($is_zero:expr, $float:expr) => {{
         let float = $float;
@@ -121,11 +127,11 @@ macro_rules! unless {
     }};
 }
 
-/// Declares the functions of elements: what one is of `f32`, of `f64` and of integers.
+/// Declares the functions of elements. Each has an expression for `f32`, one for `f64` and one for integers.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($x:ident),+) { $f32:expr, $f64:expr, $integer:expr })+) => {
-        /// The functions of elements, computed with products and sums that are rounded once or twice.
-        /// [`Kernel::run_by`](crate::simd::Kernel::run_by) takes it as a type parameter.
+        /// The functions of elements, computed with products and sums that are rounded twice or once.
+        /// [`Kernel::run_by`](crate::simd::Kernel::run_by) takes this trait as a type parameter.
         pub trait MultiplyAdd: Rounding {
             $($(#[$doc])*
             #[inline(always)]
@@ -139,7 +145,8 @@ macro_rules! functions {
 
         impl<R: Rounding> MultiplyAdd for R {}
 
-        /// What the functions are of an element type. Where it has none of them, the rules have refused the program.
+        /// The functions for an element type. The type rules refuse programs that use a function that the type does not
+        /// have.
         pub trait Functions: Number + Ranges {
             $($(#[$doc])*
             #[must_use]
@@ -159,7 +166,7 @@ macro_rules! functions {
 
         $($(#[$doc])*
         ///
-        /// By separate multiplications and additions.
+        /// Uses separate multiplications and additions.
         #[inline(always)]
         pub fn $name<T: Functions>($($x: T),+) -> T {
             Separate::$name($($x),+)
@@ -194,7 +201,7 @@ functions! {
     /// 2 to the power of `x`. See the module for the error bound.
     exp2(x) { exp2::f32::<A>(x), exp2::f64::<A>(x), refused() }
 
-    /// e to the power of `x`, less 1. See the module for the error bound.
+    /// e to the power of `x`, minus 1. See the module for the error bound.
     expm1(x) { expm1::f32::<A>(x), expm1::f64::<A>(x), refused() }
 
     /// The logarithm of `x` to the base 2. See the module for the error bound.
@@ -203,7 +210,7 @@ functions! {
     /// The logarithm of `x` to the base 10. See the module for the error bound.
     log10(x) { log2::ten_f32::<A>(x), log2::ten_f64::<A>(x), refused() }
 
-    /// The natural logarithm of 1 and `x`. See the module for the error bound.
+    /// The natural logarithm of 1 + `x`. See the module for the error bound.
     log1p(x) { log1p::f32::<A>(x), log1p::f64::<A>(x), refused() }
 
     /// The hyperbolic sine of `x`. See the module for the error bound.
@@ -233,26 +240,27 @@ functions! {
     /// The inverse tangent of `x`. See the module for the error bound.
     atan(x) { atan::f32::<A>(x), atan::f64::<A>(x), refused() }
 
-    /// The angle of the point of `y` and `x`. See the module for the error bound.
+    /// The angle of the point (`x`, `y`). See the module for the error bound.
     atan2(y, x) { atan::of_two_f32::<A>(y, x), atan::of_two_f64::<A>(y, x), refused() }
 
-    /// The root of the sum of the squares of `x` and `y`. See the module for the error bound.
+    /// The square root of the sum of the squares of `x` and `y`. See the module for the error bound.
     hypot(x, y) { hypot::f32(x, y), hypot::f64(x, y), refused() }
 
-    /// `x` to the power of `y`, as IEEE 754 has it. See the module for the error bound.
+    /// `x` to the power of `y`, as IEEE 754 defines it. See the module for the error bound.
     pow(x, y) { pow::f32::<A>(x, y), pow::f64::<A>(x, y), refused() }
 
-    /// What a division of `x` by `y` without its fraction leaves: exact, with the sign of `x`.
+    /// The remainder of the truncated division of `x` by `y`: exact, with the sign of `x`.
     rem(x, y) { x % y, x % y, if y == 0 { divided_by_zero() } else { x.wrapping_rem(y) } }
 
-    /// The largest integer that is at most the quotient of `x` and `y`, as NumPy has it. See the module for the error bound.
+    /// The largest integer that is at most the quotient of `x` and `y`, as NumPy defines it. See the module for the
+    /// error bound.
     floor_divide(x, y) {
         quotient::floor(x.into(), y.into()) as f32,
         quotient::floor(x, y),
         if y == 0 { divided_by_zero() } else { x.wrapping_div(y) - Self::from(quotient::differ(x.wrapping_rem(y), y)) }
     }
 
-    /// What `floor_divide` leaves of `x`: rounded once, with the sign of `y`.
+    /// The remainder of `floor_divide`: rounded once, with the sign of `y`.
     remainder(x, y) {
         quotient::left_f32(x, y),
         quotient::left_f64(x, y),
@@ -264,7 +272,7 @@ functions! {
         }
     }
 
-    /// `x` with the sign of `y`, which is positive for NaN.
+    /// `x` with the sign of `y`. A NaN counts as positive.
     copysign(x, y) {
         if y.is_sign_negative() && !y.is_nan() { -x.abs() } else { x.abs() },
         if y.is_sign_negative() && !y.is_nan() { -x.abs() } else { x.abs() },
@@ -278,10 +286,10 @@ functions! {
         refused()
     }
 
-    /// The logarithm of 1 less the exponential of `-x`. See the module for the error bound.
+    /// The logarithm of `1 - e^-x`. See the module for the error bound.
     log1mexp(x) { logaddexp::difference_f32::<A>(x), logaddexp::difference_f64::<A>(x), refused() }
 
-    /// 1 over 1 and the exponential of `-x`. See the module for the error bound.
+    /// `1 / (1 + e^-x)`. See the module for the error bound.
     logistic(x) { logaddexp::logistic_f32::<A>(x), logaddexp::logistic_f64::<A>(x), refused() }
 
     /// The square of the hyperbolic secant of `x`. See the module for the error bound.
@@ -308,7 +316,7 @@ functions! {
     /// The derivative of `digamma`. See the module for the error bound.
     trigamma(x) { gamma::trigamma::<A>(x.into()) as f32, gamma::trigamma::<A>(x), refused() }
 
-    /// The derivative of `digamma` of so high an order, a call: for derivatives of derivatives.
+    /// The `n`th derivative of `digamma`, by a call. It serves derivatives of derivatives.
     polygamma(n, x) {
         mind_special::polygamma(n as i64, x.into()) as f32,
         mind_special::polygamma(n as i64, x),
@@ -330,26 +338,27 @@ functions! {
     /// The error function of `x`. See the module for the error bound.
     erf(x) { erf::f32::<A>(x), erf::f64::<A>(x), refused() }
 
-    /// 1 less the error function of `x`. See the module for the error bound.
+    /// 1 minus the error function of `x`. See the module for the error bound.
     erfc(x) { erf::complement_f32::<A>(x), erf::complement_f64::<A>(x), refused() }
 
     /// `erfc` times the exponential of the square of `x`. See the module for the error bound.
     erfcx(x) { erfcx::f32::<A>(x), erfcx::f64::<A>(x), refused() }
 
-    /// The size of a derivative of `erfcx`, of the order `n`, a call: for derivatives.
+    /// The absolute value of the `n`th derivative of `erfcx`, by a call. It serves derivatives.
     erfcx_derivative(n, x) {
         mind_special::erfcx_derivative(n as i64, x.into()) as f32,
         mind_special::erfcx_derivative(n as i64, x),
         refused()
     }
 
-    /// The logarithm of the distribution function of the standard normal distribution. See the module for the error bound.
+    /// The logarithm of the distribution function of the standard normal distribution. See the module for the error
+    /// bound.
     log_ndtr(x) { erfcx::logarithm_f32::<A>(x), erfcx::logarithm_f64::<A>(x), refused() }
 
-    /// `x` without its sign; the least integer wraps to itself.
+    /// The absolute value of `x`; the least integer wraps to itself.
     abs(x) { x.abs(), x.abs(), if x < Self::ZERO { x.wrapping_neg() } else { x } }
 
-    /// 1 above 0 and -1 below; zeros and NaN stay.
+    /// 1 for a number above 0, and -1 for a number below. Zeros and NaN are unchanged.
     sign(x) {
         if x.abs() > 0.0 { 1_f32.copysign(x) } else { x },
         if x.abs() > 0.0 { 1_f64.copysign(x) } else { x },
@@ -362,48 +371,48 @@ functions! {
     /// The least integer that is at least `x`.
     ceil(x) { x.ceil(), x.ceil(), refused() }
 
-    /// The nearest integer, of two the even one.
+    /// The nearest integer; of two equally near ones the even one.
     round(x) { x.round_ties_even(), x.round_ties_even(), refused() }
 
     /// `x` without its fraction.
     trunc(x) { x.trunc(), x.trunc(), refused() }
 
-    /// The larger one: NaN if either is, and +0 of two zeros.
+    /// The larger one: NaN if either is NaN. +0 is larger than -0.
     maximum(x, y) { extreme!(x > y, &, x), extreme!(x > y, &, x), x.max(y) }
 
-    /// The smaller one: NaN if either is, and -0 of two zeros.
+    /// The smaller one: NaN if either is NaN. -0 is smaller than +0.
     minimum(x, y) { extreme!(x < y, |, x), extreme!(x < y, |, x), x.min(y) }
 
-    /// `x · y`, but 0 where a factor is 0, whatever the other one is.
+    /// `x · y`, but 0 if a factor is 0, whatever the other one is.
     mul_keep_zero(x, y) {
         if (x != 0.0) & (y != 0.0) { x * y } else { 0.0 },
         if (x != 0.0) & (y != 0.0) { x * y } else { 0.0 },
         refused()
     }
 
-    /// `x / y`, but 0 where `x` is 0, whatever `y` is.
+    /// `x / y`, but 0 if `x` is 0, whatever `y` is.
     div_keep_zero(x, y) { unless!(x == 0.0, x / y), unless!(x == 0.0, x / y), refused() }
 
-    /// The larger one: of a number and NaN the number, and +0 of two zeros.
+    /// The larger one: the number if the other one is NaN. +0 is larger than -0.
     fmax(x, y) { extreme!(x > y, &, y), extreme!(x > y, &, y), x.max(y) }
 
-    /// The smaller one: of a number and NaN the number, and -0 of two zeros.
+    /// The smaller one: the number if the other one is NaN. -0 is smaller than +0.
     fmin(x, y) { extreme!(x < y, |, y), extreme!(x < y, |, y), x.min(y) }
 }
 
-/// `x` where it is above 0, else 0: also of NaN.
+/// `x` if it is above 0, otherwise 0, also for NaN.
 #[inline(always)]
 pub fn relu<T: Number>(x: T) -> T {
     if x > T::ZERO { x } else { T::ZERO }
 }
 
-/// The cotangent `dy` where `x` is above 0, else 0.
+/// The cotangent `dy` if `x` is above 0, otherwise 0.
 #[inline(always)]
 pub fn relu_grad<T: Number>(dy: T, x: T) -> T {
     if x > T::ZERO { dy } else { T::ZERO }
 }
 
-/// 1 where both are equal or both NaN, else 0.
+/// 1 if both are equal or both are NaN, otherwise 0.
 #[inline(always)]
 pub fn same<T: Number>(x: T, y: T) -> T {
     let is_nan = |x: T| x.partial_cmp(&x).is_none();

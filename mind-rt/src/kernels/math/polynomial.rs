@@ -1,6 +1,6 @@
-//! Polynomials, whose products and sums are those of the type parameter `A` of the function around them.
+//! Polynomials. Their products and sums are those of the type parameter `A` of the enclosing function.
 
-/// Evaluates a polynomial, coefficients from the highest power down.
+/// Evaluates a polynomial by Horner's rule. Coefficients go from the highest power down.
 macro_rules! horner {
     ($x:expr; $first:expr $(, $rest:expr)*) => {{
         let sum = $first;
@@ -11,8 +11,9 @@ macro_rules! horner {
 
 pub(super) use horner;
 
-/// The same in two sums, of odd and of even powers, for functions so long that a processor waits for results more than for what
-/// computes them. Coefficients are in pairs of an odd power and the even one below; a highest one that is even stands alone.
+/// Evaluates a polynomial in two sums, of the odd and of the even powers. This is for functions so long that a
+/// processor waits for results more than for arithmetic units. Coefficients are pairs of an odd power and the even one
+/// below; a highest power that is even stands alone.
 macro_rules! in_two_sums {
     ($x:expr; $($highest:literal,)? $(($odd:expr, $even:expr)),+) => {{
         let (x, square) = ($x, $x * $x);
@@ -24,8 +25,9 @@ macro_rules! in_two_sums {
 
 pub(super) use in_two_sums;
 
-/// The same in one sum of powers of the square, of linear terms: as many operations, of which those that wait for each other are
-/// half of Horner's. What is given is the number and its square; coefficients are as in [`in_two_sums`].
+/// Evaluates a polynomial as one sum of powers of the square, with linear terms. It has as many operations as Horner's
+/// rule, but only half as many wait for each other. The arguments are the number and its square; coefficients are as in
+/// [`in_two_sums`].
 macro_rules! in_pairs {
     ($x:expr, $square:expr; $highest:literal, $(($odd:expr, $even:expr)),+) => {{
         let (x, square) = ($x, $square);
@@ -43,8 +45,8 @@ macro_rules! in_pairs {
 
 pub(super) use in_pairs;
 
-/// The same in one sum of fourth powers, of cubic terms: two products more than Horner's rule has, of operations that wait for each
-/// other a fourth. The highest coefficients, up to three, stand alone.
+/// Evaluates a polynomial as one sum of fourth powers, with cubic terms. It has two products more than Horner's rule,
+/// but only a fourth as many operations wait for each other. The highest coefficients, up to three, stand alone.
 macro_rules! in_fours {
     ($x:expr; $($highest:expr),+; $(($cubic:expr, $second:expr, $linear:expr, $constant:expr)),+) => {{
         let x = $x;

@@ -1,29 +1,29 @@
-//! Quotients rounded down, and what they leave: those of NumPy's `npy_divmod`.
+//! Quotients rounded down, and their remainders, as in NumPy's `npy_divmod`.
 
 use crate::kernels::number::Number;
 
-/// Whether what a division without its fraction leaves has another sign than the divisor.
+/// Whether the remainder of a truncated division has another sign than the divisor.
 #[inline(always)]
 pub(super) fn differ<T: Number>(left: T, divisor: T) -> bool {
     left != T::ZERO && (left < T::ZERO) != (divisor < T::ZERO)
 }
 
-/// The largest integer that is at most the quotient. Of `f32` it is computed so too, where what `left` takes of `x` is rounded for
-/// quotients beyond 2^29 only.
+/// The largest integer that is at most the quotient. It is computed in `f64` for `f32` too. There the difference of `x`
+/// and `left` is rounded only for quotients beyond 2^29.
 #[inline(always)]
 pub(super) fn floor(x: f64, y: f64) -> f64 {
     let left = x % y;
-    // Close to an integer, which rounding finds.
+    // The quotient is close to an integer, which rounding gives.
     let quotient = (x - left) / y - if differ(left, y) { 1.0 } else { 0.0 };
     let quotient = quotient.round_ties_even();
-    // A zero has the sign of the quotient, which by 0 is the result.
+    // A zero gets the sign of the quotient. If the divisor is 0, the quotient is the result.
     let quotient = if quotient == 0.0 { quotient.copysign(x / y) } else { quotient };
     if y == 0.0 { x / y } else { quotient }
 }
 
 macro_rules! of {
     ($($ty:ident, $left:ident;)+) => {$(
-        /// What that leaves.
+        /// The remainder of [`floor`].
         #[inline(always)]
         pub(super) fn $left(x: $ty, y: $ty) -> $ty {
             let left = x % y;

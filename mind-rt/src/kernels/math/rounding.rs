@@ -1,10 +1,10 @@
-//! Products and sums that round once or twice.
+//! Products and sums that are rounded once or twice.
 
 use crate::kernels::number::Number;
 
-/// A number with fractions.
+/// A floating-point number.
 pub trait Float: Number {
-    /// `self · factor + term`, rounded once. Slow where the processor has no instruction for it.
+    /// `self · factor + term`, rounded once. Slow if the processor has no instruction for it.
     #[must_use]
     fn fused(self, factor: Self, term: Self) -> Self;
 }
@@ -23,11 +23,11 @@ impl Float for f64 {
     }
 }
 
-/// How a product and a sum are rounded: each for itself, or both at once.
+/// How the sum of a product and a term is rounded: after each operation, or once.
 pub trait Rounding {
     /// Whether [`multiply_add`](Self::multiply_add) rounds once.
     const FUSES: bool;
-    /// Whether operands of functions that have ranges are known to be in them.
+    /// Whether operands are known to be in the ranges of the functions that have ranges.
     const IS_NEAR: bool = false;
 
     /// `x · y + z`.
@@ -37,11 +37,12 @@ pub trait Rounding {
     fn one_plus<T: Float>(r: T, p: T) -> T;
 }
 
-/// Multiplications and additions that round each for itself.
+/// Multiplications and additions that are rounded separately.
 #[derive(Clone, Copy, Debug)]
 pub struct Separate;
 
-/// Multiplications and additions that round once: for code that is compiled for a level with an instruction for it.
+/// Multiplications and additions that are rounded once, for code that is compiled for a level with an instruction for
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused;
 

@@ -1,24 +1,26 @@
-//! The sine, the cosine and the tangent: of what is left of a number beside a multiple of π/2, by polynomials within π/4 that
-//! `ci/remez` finds.
+//! The sine, the cosine and the tangent. A multiple of π/2 is subtracted from the number. The rest, which is within
+//! π/4, goes to polynomials that `ci/remez` finds.
 //!
-//! Up to a limit that multiple is taken away in parts (Cody and Waite, 1980), of `f32` for the sine and the cosine where sums are
-//! rounded once. Else of `f32` it is a product with bits of 2/π, selected by the size, and of `f64` the fraction of a turn is
-//! found in integers (Payne and Hanek, 1983). Which of both an element takes does not depend on its neighbours.
+//! Up to a limit, the multiple is subtracted in parts (Cody and Waite, 1980); in `f32` only for the sine and the
+//! cosine, and only if sums are rounded once. Otherwise `f32` numbers are multiplied by bits of 2/π that are selected
+//! by the number's size, and for `f64` numbers the fraction of a turn is computed in integers (Payne and Hanek, 1983).
+//! Which of the two ways an element takes does not depend on its neighbours.
 
 use super::polynomial::horner;
 use super::rounding::Rounding;
 
-/// The largest numbers of which π/2 is taken away in parts: a multiple of 15 bits at most in `f32`, and of 20 in `f64`.
+/// The largest numbers from which π/2 is subtracted in parts. The multiple then has at most 15 bits in `f32`, and 20 in
+/// `f64`.
 pub(super) const LIMIT_F32: f32 = 30_000.0;
 pub(super) const LIMIT_F64: f64 = 1e6;
 
-/// A number as a multiple of π/2 and the rest, in two parts.
+/// A number as a multiple of π/2 and a rest, which has two parts.
 struct Reduced<T, B> {
-    /// The multiple, of which the last two bits count.
+    /// The multiple, of which only the last two bits matter.
     quarters: B,
-    /// What is left, within π/4 and a little.
+    /// The rest, within π/4 or slightly more.
     rest: T,
-    /// What that lacks.
+    /// The exact rest minus `rest`.
     low: T,
 }
 
@@ -30,7 +32,8 @@ macro_rules! of {
             use super::*;
 
             const SIGN: $bits = 1 << ($bits::BITS - 1);
-            /// Whether the sine and the cosine do without what the rest lacks where sums are rounded once, which leaves room.
+            /// Whether the sine and the cosine ignore `low` if sums are rounded once, which leaves room within the
+            /// error bound.
             const SHORT: bool = $short;
 
             /// The sine.
@@ -89,7 +92,7 @@ of! {
         -1.388_888_888_886_130_5e-3 4.166_666_666_666_646e-2 -0.5;
 }
 
-/// The tangent, over 1.
+/// The tangent as a numerator and a denominator, which is 1.
 #[inline(always)]
 fn tangent_f32<A: Rounding>(rest: f32, low: f32) -> (f32, f32) {
     let z = rest * rest;
@@ -98,13 +101,13 @@ fn tangent_f32<A: Rounding>(rest: f32, low: f32) -> (f32, f32) {
     (rest + A::multiply_add(rest * z, p, A::multiply_add(low, z, low)), 1.0)
 }
 
-/// The tangent, as the sine over the cosine.
+/// The tangent as a numerator and a denominator: the sine and the cosine.
 #[inline(always)]
 fn tangent_f64<A: Rounding>(rest: f64, low: f64) -> (f64, f64) {
     (f64::sine::<A>(rest, low), f64::cosine::<A>(rest, low))
 }
 
-/// What it lacks may be left out.
+/// `low` may be left out as 0.
 #[inline(always)]
 fn reduced_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     if !A::FUSES {
@@ -123,28 +126,28 @@ fn reduced_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     }
 }
 
-/// In parts, by sums that are rounded once: the first leaves what an `f32` holds.
+/// Subtracts in parts, by sums that are rounded once. The result of the first sum fits into an `f32`.
 #[inline(always)]
 fn near_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
-    /// The `f32` nearest to π/2, the one nearest to what that lacks, and so on.
+    /// The `f32` nearest to π/2, the `f32` nearest to the remaining difference, and so on.
     const PARTS: [f32; 3] = [std::f32::consts::FRAC_PI_2, -4.371_139e-8, -1.715_124_5e-15];
-    /// 1.5 · 2²³: adding it rounds to an integer, which is then in the low bits.
+    /// 1.5 · 2²³. Adding it rounds a number to an integer, which is then in the low bits.
     const ROUND: f32 = 12_582_912.0;
 
     let shifted = A::multiply_add(size, std::f32::consts::FRAC_2_PI, ROUND);
     let count = shifted - ROUND;
     let high = A::multiply_add(count, -PARTS[0], size);
     let near = A::multiply_add(count, -PARTS[1], high);
-    // What that lacks is within the bounds of the sine and the cosine.
+    // The rounding error of this rest is within the bounds of the sine and the cosine.
     Reduced { quarters: shifted.to_bits(), rest: A::multiply_add(count, -PARTS[2], near), low: 0.0 }
 }
 
-/// By a quotient in `f64`, for all sizes. Of 2/π only those bits are taken that are no whole turns in the product: which, depends
-/// on the size.
+/// Computes the quotient by π/2 in `f64`, for all sizes. It uses only the bits of 2/π that do not give whole turns in
+/// the product; these depend on the size.
 #[inline(always)]
 fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
-    /// The bits of 2/π from the first, 21st, 42nd, 63rd and 84th on: as two numbers, and as three of which products of the first
-    /// two with an `f32` are exact.
+    /// The bits of 2/π from the 1st, 21st, 42nd, 63rd and 84th on. Each row has two numbers, and then three numbers of
+    /// which the first two have exact products with an `f32`.
     const BITS: [[f64; 5]; 5] = [
         [
             std::f64::consts::FRAC_2_PI,
@@ -182,16 +185,17 @@ fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
             1.158_871_335_342_814_3e-43,
         ],
     ];
-    /// For numbers below these: what of 2/π is left out gives whole turns in the product, and the product is below 2⁴⁶.
+    /// The bounds below which each row is used: the omitted bits of 2/π give whole turns in the product, and the
+    /// product is below 2⁴⁶.
     const BELOW: [f32; 4] =
         [(1_u128 << 45) as f32, (1_u128 << 66) as f32, (1_u128 << 87) as f32, (1_u128 << 108) as f32];
-    /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
+    /// 1.5 · 2⁵². Adding it rounds a number to an integer, which is then in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
 
-    /// Selected as constants: an index would become a load for each element.
+    /// Selects constants: an index would become a load for each element.
     macro_rules! bits {
         ($i:literal) => {{
-            // All in range take the first.
+            // All numbers in range use the first row.
             let size = if A::IS_NEAR { 0.0 } else { size };
             let bits = if size < BELOW[0] { const { BITS[0][$i] } } else { const { BITS[1][$i] } };
             let bits = if size < BELOW[1] { bits } else { const { BITS[2][$i] } };
@@ -214,8 +218,8 @@ fn far_f32<A: Rounding>(size: f32) -> Reduced<f32, u32> {
     Reduced { quarters: shifted.to_bits() as u32, rest, low: (wide - f64::from(rest)) as f32 }
 }
 
-/// π/2 less [`FRAC_PI_2`](std::f64::consts::FRAC_PI_2), of which the first part has 33 bits: products of it with multiples of
-/// π/2 up to the limit are exact.
+/// π/2 minus [`FRAC_PI_2`](std::f64::consts::FRAC_PI_2). The first part has 33 bits: its products with multiples up to
+/// the limit are exact.
 const LOW: (f64, f64) = (6.123_233_995_384_61e-17, 3.521_559_865_183_2e-27);
 
 #[inline(always)]
@@ -223,12 +227,12 @@ fn reduced_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
     if A::IS_NEAR || size <= LIMIT_F64 { near_f64::<A>(size) } else { far_f64(size) }
 }
 
-/// In parts.
+/// Subtracts in parts.
 #[inline(always)]
 fn near_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
-    /// The `f64` nearest to π/2 in parts of 33 and 20 bits, of which all products are exact.
+    /// The `f64` nearest to π/2 in parts of 33 and 20 bits, all products of which are exact.
     const PARTS: (f64, f64) = (1.570_796_326_734_125_6, 6.077_094_383_272_197e-11);
-    /// 1.5 · 2⁵²: adding it rounds to an integer, which is then in the low bits.
+    /// 1.5 · 2⁵². Adding it rounds a number to an integer, which is then in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
 
     let shifted = A::multiply_add(size, std::f64::consts::FRAC_2_PI, ROUND);
@@ -244,7 +248,8 @@ fn near_f64<A: Rounding>(size: f64) -> Reduced<f64, u64> {
     Reduced { quarters: shifted.to_bits(), rest, low }
 }
 
-/// Of a number above 1, by the bits of 2/π that tell where in its turn it is. NaN of what is not finite.
+/// Reduces a number of at least 1 by the bits of 2/π that determine its position within a turn. Returns NaN for
+/// infinity and NaN.
 #[cold]
 #[inline(never)]
 fn far_f64(size: f64) -> Reduced<f64, u64> {
@@ -275,7 +280,7 @@ fn far_f64(size: f64) -> Reduced<f64, u64> {
     if !(1.0..f64::INFINITY).contains(&size) {
         return Reduced { quarters: 0, rest: f64::NAN, low: f64::NAN };
     }
-    // It is an integer of 53 bits times 2^exponent. What bits of weight 4 and more give in the product are whole turns.
+    // The number is an integer of 53 bits times 2^exponent. In the product, bits of weight 4 and more are whole turns.
     let integer = (size.to_bits() & 0x000f_ffff_ffff_ffff) | (1 << 52);
     let skipped = (size.to_bits() >> 52) as usize - (1075 + 2 - 64);
     let (word, shift) = (skipped / 64, skipped % 64);

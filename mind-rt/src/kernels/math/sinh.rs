@@ -1,12 +1,12 @@
-//! The hyperbolic sine: half of e^x - e^-x by the difference of the first from 1, and for large x by that of a number less by 1,
-//! which is finite wherever the sine is.
+//! The hyperbolic sine: half of e^x - e^-x, computed from e^x - 1. For large x it is computed from e^(x - 1) - 1, which
+//! is finite wherever the sine is.
 
 use super::expm1;
 use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident)+) => {$(
-        /// Of the type of its name.
+        /// For the type of the same name.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             let size = x.abs();

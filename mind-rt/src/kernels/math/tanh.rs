@@ -1,37 +1,39 @@
-//! The hyperbolic tangent of a multiple of (ln 2) / 2 and what is left, by the theorem of addition: that of n (ln 2) / 2 is
-//! (2^n - 1) / (2^n + 1), and that of the rest t a short polynomial. (2^n - 1 + t (2^n + 1)) / (2^n + 1 + t (2^n - 1)) has one path
-//! for all sizes, and one quotient, and is odd of itself.
+//! The hyperbolic tangent of a multiple n (ln 2) / 2 and a rest, by the addition theorem. The tangent of the multiple
+//! is (2^n - 1) / (2^n + 1), and the tangent t of the rest is a short polynomial. The formula (2^n - 1 + t (2^n + 1)) /
+//! (2^n + 1 + t (2^n - 1)) has one path for all sizes and one division, and it is an odd function.
 
 use super::polynomial::horner;
 use super::rounding::Rounding;
 
 macro_rules! of {
     ($($ty:ident: $most:literal, $round:expr, $shift:literal, $($rest:literal),+;)+) => {$(
-        /// Of the type of its name.
+        /// For the type of the same name.
         #[inline(always)]
         pub(super) fn $ty<A: Rounding>(x: $ty) -> $ty {
             use std::$ty::consts::{LN_2, LOG2_E};
 
-            /// Adding it rounds to an integer, which is then in the low bits as the exponent of a power of 2 is.
+            /// Adding it rounds a number to an integer, which is then in the low bits in the form of the exponent of a
+            /// power of 2.
             const ROUND: $ty = $round;
 
             const MOST: $ty = $most;
 
-            // Beyond it the result is 1 or -1. Written so that NaN passes.
+            // Beyond this bound the result is 1 or -1. The comparison lets NaN pass.
             let x = if x.abs() > MOST { MOST.copysign(x) } else { x };
             let shifted = A::multiply_add(x, 2.0 * LOG2_E, ROUND);
-            // What multiples of ln 2 lack is felt the less the larger the result is: no second part of it.
+            // The error of a multiple of ln 2 matters less the larger the result is, so ln 2 needs no second part.
             let r = A::multiply_add(shifted - ROUND, -0.5 * LN_2, x);
             let t = horner!(r * r; $($rest),+, 1.0) * r;
             let power = $ty::from_bits(shifted.to_bits() << $shift);
-            // Taken away, so that -0 stays.
+            // Subtracted, so that -0 stays.
             let (less, more) = (1.0 - power, 1.0 + power);
             A::multiply_add(t, more, -less) / A::multiply_add(t, -less, more)
         }
     )+};
 }
 
-// `ci/remez`. Those of `f32` are bent by so much that they err least with what they round by.
+// Found by `ci/remez`. The coefficients for `f32` are adjusted so that the error is smallest together with their own
+// rounding.
 of! {
     f32: 10.0, 12_582_912.0 + 127.0, 23, 1.308_662_9e-1, -3.333_067_3e-1;
     f64: 20.0, 6_755_399_441_055_744.0 + 1023.0, 52,
@@ -43,7 +45,7 @@ of! {
 mod tests {
     use crate::kernels::math::{Fused, MultiplyAdd, Separate};
 
-    /// Units in the last place between two numbers of one sign.
+    /// The distance between two numbers of one sign, in units in the last place.
     fn distance(found: f64, expected: f64, unit: f64) -> f64 {
         (found - expected).abs() / (expected.abs().log2().floor().exp2() * unit)
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::sample::every_case;
 use crate::simd::{Kernel, SimdLevel, detect, run_at_most, run_portable};
 
-/// The error of `got` in units in the last place of a float32 near `exact`.
+/// The error of `got` in units in the last place of an `f32` near `exact`.
 fn error_f32(got: f32, exact: f64) -> f64 {
     if got.is_nan() && exact.is_nan() || f64::from(got) == exact {
         return 0.0;
@@ -14,7 +14,7 @@ fn error_f32(got: f32, exact: f64) -> f64 {
     (f64::from(got) - exact).abs() / 2f64.powi(exponent - 23)
 }
 
-/// Every exponent of both signs, `per_exponent` mantissas each, those at the ends among them.
+/// Every exponent with both signs, each with `per_exponent` mantissas and those at the ends.
 fn sample_f32(per_exponent: u32) -> impl Iterator<Item = f32> {
     let step = (1 << 23) / per_exponent;
     (0..512_u32).flat_map(move |exponent| {
@@ -28,7 +28,7 @@ fn sample_f32(per_exponent: u32) -> impl Iterator<Item = f32> {
 fn exp_of_f32_is_within_its_bound<A: MultiplyAdd>() {
     let worst = sample_f32(4096).map(|x| error_f32(A::exp(x), f64::from(x).exp())).fold(0.0, f64::max);
     assert!(worst <= 1.0, "{worst}");
-    // Where it matters most, and where results become subnormal.
+    // The range that matters most, and the range where results become subnormal.
     let near = (-1_050_000..=900_000).map(|i| i as f32 * 1e-4);
     let worst = near.map(|x| error_f32(A::exp(x), f64::from(x).exp())).fold(0.0, f64::max);
     assert!(worst <= 1.0, "{worst}");
@@ -55,7 +55,8 @@ fn ln_of_f32_is_within_its_bound_everywhere() {
     ln_of_f32_is_within_its_bound::<Fused>();
 }
 
-/// How many floats apart; std's functions are within 1 ulp themselves, so 2 apart may be 3 from the truth.
+/// The distance of two floats, counted in floats. The functions of std are within 1 ulp themselves, so a distance of 2
+/// may be an error of 3.
 fn apart(x: f64, y: f64) -> u64 {
     let order = |x: f64| {
         let bits = x.to_bits() as i64;
@@ -103,7 +104,7 @@ fn ln_of_f64_is_within_its_bound_everywhere() {
     ln_of_f64_is_within_its_bound::<Fused>();
 }
 
-/// What the module's table says, found by trying every float.
+/// The errors in the module's table, which were found by trying every float.
 #[test]
 fn the_largest_errors_are_those_stated() {
     let exp_error = |y: f32, x: f32| error_f32(y, f64::from(x).exp());
@@ -159,7 +160,7 @@ fn special_values_are_exact() {
 }
 
 fn angles_of_any_size<A: MultiplyAdd>() {
-    // Of all `f64` the nearest to a multiple of π/2.
+    // The `f64` nearest to a multiple of π/2.
     let nearest = 6_381_956_970_095_103.0 * 2f64.powi(797);
     let close = |found: f64, exact: f64| assert!(apart(found, exact) <= 2, "{found:e}, not {exact:e}");
     close(A::sin(1e22), -0.852_200_849_767_188_8);
@@ -179,7 +180,7 @@ fn turns_are_taken_away_from_angles_of_any_size() {
     angles_of_any_size::<Fused>();
 }
 
-/// Every function that has a range, of samples and of what is at the ends of the range.
+/// Every function that has a range, for samples and for the ends of the range.
 macro_rules! bits_in_range {
     ($A:ident $ty:ident, $sample:expr, $limit:expr) => {{
         let ends = [$limit, -$limit, $ty::MIN_POSITIVE, $ty::from_bits(1), $ty::MAX, 0.0, 1.0, 2.0, 6.5];
@@ -266,12 +267,12 @@ fn error_functions<A: MultiplyAdd>() {
     assert!(A::erf(-0.0_f64).is_sign_negative() && A::erf(-0.0_f32).is_sign_negative());
     assert!(A::erf(f64::NAN).is_nan() && A::erfc(f64::NAN).is_nan());
     assert!(A::erf(f32::NAN).is_nan() && A::erfc(f32::NAN).is_nan());
-    // The quotient of `f32` passes 1 by roundings, the result does not.
+    // The quotient of `f32` exceeds 1 by rounding, but the result does not.
     for bits in (3.5_f32.to_bits()..4.3_f32.to_bits()).step_by(7) {
         let x = f32::from_bits(bits);
         assert!(A::erf(x) <= 1.0 && A::erf(-x) >= -1.0 && (x < 4.2 || A::erf(x) == 1.0), "erf of {x:e}");
     }
-    // Where it becomes subnormal, and where it ends.
+    // Where the result becomes subnormal, and where it becomes 0.
     assert_eq!(A::erfc(27.22_f64), f64::from_bits(1));
     assert!(A::erfc(27.3_f64) == 0.0 && A::erfc(10.0_f32) > 0.0 && A::erfc(10.1_f32) == 0.0);
 }
@@ -283,7 +284,7 @@ fn the_tail_of_the_error_function_is_kept() {
 }
 
 fn errors_at_thresholds<A: MultiplyAdd>() {
-    /// The floats about one, and how far apart their bits are.
+    /// Floats around `x`, with growing distances of their bits.
     fn about(x: f32) -> impl Iterator<Item = f32> {
         (-3000..3000_i32)
             .map(move |i| f32::from_bits(x.to_bits().wrapping_add_signed(i * (i.abs() / 100 + 1))))
@@ -298,12 +299,12 @@ fn errors_at_thresholds<A: MultiplyAdd>() {
     let roots =
         [-0.292_893_2, 0.414_213_57, 1.828_427_1, -0.646_446_6, 4.656_854, 1e10, 1.9e38, 1e-30, 1e-40];
     check("log1p", &roots, 2.0, A::log1p, f64::ln_1p);
-    // Where polynomials end, and where the result is 1. Of `f64` the error function has digits to spare.
+    // Where polynomials end, and where the result is 1. The error function of `f64` has digits to spare as a reference.
     check("erf", &[0.9, 1.874, 2.7, 3.069, 3.83, 4.2, 1e-30, 1e-40, 0.1, 2.0], 6.0, A::erf, A::erf);
-    // Where t nears 0, and its digits with it.
+    // Where t nears 0 and loses digits.
     check("erfc", &[0.4785, 0.479, 2.0, 3.848, 7.99, 1e-30, 1e-40], 6.0, A::erfc, A::erfc);
     check("tanh", &[0.173, 0.35, 0.625, 9.01, 10.0, 1e-30, 1e-40, 2f32.powi(-7)], 3.0, A::tanh, f64::tanh);
-    // Multiples of π/2 and of π/4, the float closest to one of the first, and where other bits of 2/π are taken.
+    // Multiples of π/2 and of π/4, the float closest to a multiple of π/2, and where other bits of 2/π are used.
     let angles = [
         std::f32::consts::FRAC_PI_4,
         std::f32::consts::FRAC_PI_2,
@@ -322,11 +323,12 @@ fn errors_at_thresholds<A: MultiplyAdd>() {
     check("sin", &angles, 2.0, A::sin, f64::sin);
     check("cos", &angles, 2.0, A::cos, f64::cos);
     check("tan", &angles, 2.0, A::tan, f64::tan);
-    // Where polynomials end, zeros, and where the exponent of the logarithm changes. Of `f64` it has digits to spare.
+    // Where polynomials end, zeros, and where the exponent of the logarithm changes. The `f64` form has digits to spare
+    // as a reference.
     let gamma =
         [0.5, std::f32::consts::FRAC_1_SQRT_2, 1.0, 1.28, std::f32::consts::SQRT_2, 2.0, 2.5, 1e-40, 1e36];
     check("lgamma", &gamma, 4.0, A::lgamma, A::lgamma);
-    // And of `f64`, whose references are within a unit themselves.
+    // The same for `f64`, whose references are within a unit themselves.
     let roots = [
         -0.292_893_218_813_452_5,
         0.414_213_562_373_095_1,
@@ -387,7 +389,7 @@ fn the_rectifier_and_its_derivative() {
     assert_eq!((relu(-5_i32), relu(5_i64), relu_grad(3_i64, 0)), (0, 5, 0));
 }
 
-/// A form of each function gives the same bits wherever it runs: as many elements at once, or by itself.
+/// A form of each function gives the same bits wherever it runs, for many elements at once or for one alone.
 macro_rules! same_at_every_level {
     ($ty:ident, $data:expr; $($name:ident($($argument:expr),+),)+) => {$({
         struct Loop<'a>(&'a [$ty], &'a mut [$ty]);
@@ -412,7 +414,7 @@ macro_rules! same_at_every_level {
         let run = |loop_of: &dyn Fn(Loop<'_>)| {
             let mut out = vec![0.0; data.len()];
             loop_of(Loop(data, &mut out));
-            // What a NaN holds beside that it is none depends on the instruction.
+            // The payload of a NaN depends on the instruction.
             out.into_iter().map(|y: $ty| if y.is_nan() { $ty::NAN } else { y }.to_bits()).collect::<Vec<_>>()
         };
         let (separate, fused) =
@@ -466,7 +468,7 @@ fn steps_keep_zeros_infinities_and_what_is_not_a_number() {
     assert_eq!([sign(-7i32), sign(0), sign(i32::MAX), sign(i32::MIN)], [-1, 0, 1, -1]);
 }
 
-/// Where the logarithm needs the most digits, of `ci/exact`, and where its mantissa is close to √½ and √2.
+/// Powers for which the logarithm needs the most digits, from `ci/exact`, and with its mantissa close to √½ and √2.
 fn powers_of_many_digits<A: MultiplyAdd>() {
     for [x, y, expected] in [
         [0x3ff0_0000_0008_7c68, 0x4290_5b23_3ae5_7394, 0x71ff_34e6_829b_9ea6],
@@ -487,7 +489,7 @@ fn powers_have_the_digits_of_their_logarithms() {
     powers_of_many_digits::<Fused>();
 }
 
-/// The powers of special values, as IEEE 754 has them.
+/// The powers of special values, as IEEE 754 defines them.
 fn powers_of_special_values<A: MultiplyAdd>() {
     const INFINITY: f64 = f64::INFINITY;
     let at = [
@@ -536,12 +538,12 @@ fn powers_of_special_values_are_those_of_ieee_754() {
     powers_of_special_values::<Fused>();
 }
 
-/// Where logarithms have to have more digits than numbers: results all over the range.
+/// Powers whose logarithms need more digits than numbers have: results all over the range.
 fn powers_are_within_their_bound<A: MultiplyAdd>() {
     let (mut narrow, mut wide) = (0.0, 0);
     for (i, x) in sample_f32(64).map(f32::abs).enumerate() {
         for share in 0..8 {
-            // An exponent by which the result is of any size.
+            // An exponent for which the result may have any size.
             let y = ((i * 8 + share) % 307) as f32 - 153.0 + 0.37 * share as f32;
             let y = y / x.log2();
             narrow = f64::max(narrow, error_f32(A::pow(x, y), f64::from(x).powf(y.into())));

@@ -1,4 +1,5 @@
-//! Truth values, bits and conversions: functions of elements that give another type than they take, or take no floats.
+//! Truth values, bits and conversions: functions of elements with another result type than operand type, or not for
+//! floats.
 
 use mind_shape::element_types;
 
@@ -6,20 +7,20 @@ use crate::kernels::memory::Storable;
 use crate::kernels::number::Number;
 use crate::kernels::refused;
 
-/// Whether it is NaN.
+/// Whether `x` is NaN.
 #[inline(always)]
 pub fn is_nan<T: PartialOrd>(x: T) -> bool {
     x.partial_cmp(&x).is_none()
 }
 
-/// Whether it is neither infinite nor NaN.
+/// Whether `x` is neither infinite nor NaN.
 #[inline(always)]
 pub fn is_finite<T: Number>(x: T) -> bool {
-    // What is not finite is NaN when it is taken from itself.
+    // An infinity or NaN minus itself is NaN.
     x.minus(x) == T::ZERO
 }
 
-/// One of two, as the first says.
+/// `chosen` if the condition holds, otherwise `other`.
 #[inline(always)]
 pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
     if condition { chosen } else { other }
@@ -27,28 +28,30 @@ pub fn choose<T: Copy>(condition: bool, chosen: T, other: T) -> T {
 
 /// Whether all elements are finite.
 pub fn are_finite<T: Number>(elements: &[T]) -> bool {
-    // Without a branch for each, so that many are asked at once.
+    // Without a branch for each element, so that many are tested at once.
     elements.chunks(4096).all(|chunk| chunk.iter().fold(true, |all, x| all & is_finite(*x)))
 }
 
-/// Integers bit by bit, and truth values as one bit. Where floats are asked, the rules have refused the program.
+/// Integers bit by bit, and truth values as one bit. The type rules refuse programs that use these functions on floats.
 pub trait Bits: Sized {
-    /// Each bit that both have.
+    /// The bits that are set in both.
     #[must_use]
     fn bit_and(self, other: Self) -> Self;
-    /// Each bit that one has, or both.
+    /// The bits that are set in either or both.
     #[must_use]
     fn bit_or(self, other: Self) -> Self;
-    /// Each bit that one has and not the other.
+    /// The bits that are set in exactly one.
     #[must_use]
     fn bit_xor(self, other: Self) -> Self;
-    /// Each bit that it has not.
+    /// The bits that are not set.
     #[must_use]
     fn not(self) -> Self;
-    /// Times 2 to this power, wrapping; 0 where that is no less than the bits there are, or negative.
+    /// Multiplies by 2 to the power of `by`, wrapping. The result is 0 if `by` is negative or at least the number of
+    /// bits.
     #[must_use]
     fn shl(self, by: Self) -> Self;
-    /// Over 2 to this power, rounded down; its sign where that is no less than the bits there are, or negative.
+    /// Divides by 2 to the power of `by`, rounding down. The result is the sign if `by` is negative or at least the
+    /// number of bits.
     #[must_use]
     fn shr(self, by: Self) -> Self;
 }
@@ -164,9 +167,9 @@ of_bits! {
     shr(x, by)
 }
 
-/// An element as one of another type, as Rust's `as` has it; a truth value is 1 or 0, and 0 is false.
+/// Converts an element to another type, as Rust's `as` does. A truth value is 1 or 0, and 0 is false.
 pub trait As<T> {
-    /// The other element.
+    /// The converted element.
     #[must_use]
     fn to(self) -> T;
 }
@@ -213,7 +216,7 @@ impl As<Self> for bool {
 
 macro_rules! convert {
     ($($element:ident $variant:ident;)*) => {
-        /// What converts to every element type.
+        /// An element type that converts to every element type.
         #[allow(private_bounds, reason = "sealed")]
         pub trait Convert: Storable $(+ As<$element>)* {}
 
@@ -290,7 +293,7 @@ mod tests {
     fn conversions_are_those_of_rust() {
         assert_eq!([to_i32(f64::NAN), to_i32(1e300), to_i32(-2.9)], [0, i32::MAX, -2]);
         assert_eq!([to_i32(1_i64 << 32 | 7), to_i32(true), to_i32(false)], [7, 1, 0]);
-        // Rounded once, not by way of f64.
+        // Rounded once, not by a detour through f64.
         assert_eq!(to_f32((1_i64 << 60) + (1 << 36) + 1), 2_f32.powi(60) + 2_f32.powi(37));
         assert_eq!([to_bool(-0.0), to_bool(f32::NAN), to_bool(0.1)], [false, true, true]);
     }

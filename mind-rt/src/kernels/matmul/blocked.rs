@@ -1,4 +1,5 @@
-//! Products of floats by microkernels: cut into tiles, and blocked so that what is read again is still in cache.
+//! Products of floats by microkernels: cut into tiles, and blocked so that operands that are read again are still in
+//! the cache.
 //!
 //! ```text
 //! for groups of columns
@@ -7,13 +8,15 @@
 //!       for tiles of columns            each reads a panel of the right block
 //! ```
 //!
-//! Operands are read where they lie, or packed, as [`choices`](super::choices) says. With more than one block of `k`, the sums of one are
-//! what the next adds to. Where results are stored as they are, that happens in the result itself; an epilogue gets
-//! whole sums only, so there it happens in the scratch memory, for some rows at a time. What the next tiles need from beyond L2,
-//! left rows and sums, is fetched while a tile is summed, see [`Ahead`]. Where rows are few and the right operand is far away, as
-//! a batch and the weights of a large layer, its next block is what is fetched.
+//! Operands are read where they lie, or packed, as [`choices`](super::choices) decides. With more than one block of
+//! `k`, each block adds to the sums of the one before. If results are stored unchanged, the result itself holds these
+//! sums. An epilogue receives complete sums only, so for an epilogue they wait in the scratch memory, for some rows at
+//! a time. Left rows and sums that the next tiles need from beyond L2 are prefetched while a tile is summed, see
+//! [`Ahead`]. If rows are few and the right operand is far away, like a batch and the weights of a large layer, the
+//! next block of the right operand is prefetched instead.
 //!
-//! No size of a block shows in the result: each element is one chain of multiply-adds, see [`tile`](crate::kernels::tile).
+//! The result does not depend on the sizes of blocks: each element is one chain of multiply-adds, see
+//! [`tile`](crate::kernels::tile).
 
 use super::choices::{self, Right as Way, is_far_result, is_whole, packs_left, right_bytes};
 use super::pack::{pack, pack_panels, panel_start};
@@ -33,15 +36,15 @@ use crate::kernels::tile::{Ahead, LINE, Loop, MAX_ROWS, Micro, Straight, Tile, T
 /// The most lanes of a vector.
 const MAX_LANES: usize = 16;
 
-/// What becomes of sums.
+/// The destination of sums.
 pub enum To<'a, T> {
-    /// They are stored.
+    /// The sums are stored.
     Region(Region<'a, T>),
-    /// An epilogue takes them; the product's first row is its row `row`.
+    /// An epilogue receives the sums. The product's first row is the epilogue's row `row`.
     Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
 }
 
-/// One product.
+/// Computes one product.
 pub fn multiply<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
@@ -63,7 +66,7 @@ pub fn multiply<T: Number + Tiles>(
             if n <= micro.columns() {
                 return packed_panel(micro, product, Span { start: 0, len: n }, region);
             }
-            // The left operand is read for each panel.
+            // Each panel reads the whole left operand.
             if bytes::<T>(m, k) <= SMALL_STACK_BYTES {
                 return packed_panels(micro, product, region);
             }
@@ -92,8 +95,8 @@ pub fn multiply<T: Number + Tiles>(
         .multiply(scratch, to);
 }
 
-/// Columns of a product that are no more than a tile has, stored: what is small ends here soon. As many of the right operand are at
-/// `right`, its rows so far apart.
+/// Computes and stores a product with at most as many columns as a tile has: a short path for small products. `right`
+/// has as many columns of the right operand, its rows `stride` apart.
 fn one_panel<T: Number>(
     micro: &Micro<T>,
     product: &InBounds<'_, T>,
@@ -110,7 +113,7 @@ fn one_panel<T: Number>(
     let left = lhs.pointer();
     while i < m {
         let rows = next_part(m - i, micro.rows, 1);
-        // SAFETY: the row is one of the operand, and of the region.
+        // SAFETY: the row is inside the operand and the region.
         let (first, to) = unsafe { (left.add(i * lhs.row_stride), out.add(i * out_stride)) };
         let walk = Straight {
             lhs: first,
@@ -124,13 +127,14 @@ fn one_panel<T: Number>(
             ),
         };
         let tile = Tile { walk, rhs: right, columns: n, adds: false };
-        // SAFETY: the operands hold all that they reach, and the region all rows; the level of `micro` is the processor's.
+        // SAFETY: the operands hold all elements that are reached, and the region all rows; the level of `micro` is the
+        // processor's.
         unsafe { tiles[rows - 1](&tile) };
         i += rows;
     }
 }
 
-/// The same where the right operand is packed, to room on the stack that is enough for these columns of it.
+/// As [`one_panel`], with these columns of the right operand packed on the stack, which has enough room for them.
 #[inline(never)]
 fn packed_panel<T: Number>(
     micro: &Micro<T>,
@@ -144,7 +148,8 @@ fn packed_panel<T: Number>(
     let stride = columns.len.next_multiple_of(micro.lanes);
     assert!(columns.end() <= n && k * stride <= room.len);
     let strides = [rhs.row_stride, rhs.col_stride];
-    // SAFETY: the columns are the operand's, which holds all that it reaches, and the room has place for them.
+    // SAFETY: the columns are inside the operand, which holds all elements that are reached, and the room is large
+    // enough for them.
     unsafe {
         let from = rhs.pointer().add(columns.start * rhs.col_stride);
         pack(micro, from, strides, [k, columns.len], room.data, stride);
@@ -152,7 +157,7 @@ fn packed_panel<T: Number>(
     one_panel(micro, product, room.data, stride, region);
 }
 
-/// The same for more columns, some at a time.
+/// As [`packed_panel`], for more columns, some at a time.
 #[inline(never)]
 fn packed_panels<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, region: &mut Region<'_, T>) {
     for columns in spans(product.dims[2], micro.columns(), micro.lanes) {
@@ -160,7 +165,7 @@ fn packed_panels<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, region:
     }
 }
 
-/// A product whose right operand is packed as a whole, to room on the stack that is enough for it.
+/// Computes a product whose right operand is packed as a whole on the stack, which has enough room for it.
 #[inline(never)]
 fn packed_whole<T: Number>(
     micro: &Micro<T>,
@@ -177,7 +182,7 @@ fn packed_whole<T: Number>(
         .multiply(scratch, to);
 }
 
-/// A product with room for packed operands.
+/// Computes a product with memory for packed operands.
 #[inline(never)]
 fn packed<T: Number + Tiles>(
     micro: &Micro<T>,
@@ -200,7 +205,7 @@ fn packed<T: Number + Tiles>(
     if k <= DEPTH || matches!(to, To::Region(_)) {
         shares.waiting = 0;
     }
-    // A block without enough room is read where it lies, or packed to the stack, and leaves its share to the others.
+    // A block without enough room is read where it lies, or packed on the stack, and its share goes to the others.
     let depth = k.min(DEPTH);
     if LeftRoom::new(shares.cut(scratch)[0], m, depth).is_none() {
         shares.left = 0;
@@ -218,39 +223,39 @@ fn packed<T: Number + Tiles>(
         .multiply(waiting, to);
 }
 
-/// The most of `k` and the most columns of blocks of the right operand of no more than `len` elements.
+/// The most steps of `k`, and the most columns, of a block of the right operand with at most `len` elements.
 fn right_block<T>(micro: &Micro<T>, k: usize, len: usize) -> [usize; 2] {
     let depth = k.min(DEPTH).min(len / micro.columns() - 1);
-    // Whole panels, of which there is room for one: narrower ones sum less for what they read.
+    // Whole panels, at least one of which fits: narrower ones sum less for the elements that they read.
     [depth, len / packed_len(depth, 1) / micro.columns() * micro.columns()]
 }
 
-/// A product and how it is cut.
+/// A product, and how it is cut into blocks.
 struct Blocks<'a, T: 'static> {
     micro: &'a Micro<T>,
     product: &'a InBounds<'a, T>,
-    /// Most of `k` in a block.
+    /// The most steps of `k` in a block.
     most_depth: usize,
-    /// Most columns in a group: whole vectors, or all.
+    /// The most columns in a group: whole vectors, or all columns.
     most_columns: usize,
-    /// Room for a packed left block.
+    /// Memory for a packed left block.
     left: Option<LeftRoom<T>>,
-    /// Room for a packed right block, as large as the largest.
+    /// Memory for a packed right block, enough for the largest.
     right: Option<Room<T>>,
-    /// Whether the tiles of a right block fetch the next one.
+    /// Whether the tiles of a right block prefetch the next one.
     fetches_right: bool,
-    /// Whether the result is not in cache when it is written.
+    /// Whether the result is not in the cache when it is written.
     far_result: bool,
 }
 
-/// Where sums go: `to[i * stride + j]`, from the first row and column of a block on.
+/// The destination of sums: `to[i * stride + j]`, from the first row and column of a block on.
 #[derive(Clone, Copy)]
 struct Sums<T> {
     to: *mut T,
     stride: usize,
-    /// Whether tiles wait for what they store rather than for what they sum.
+    /// Whether storing sums takes longer than computing them.
     far: bool,
-    /// Where they are brought afterwards, if that is fetched meanwhile.
+    /// Where the epilogue will store the sums, if that memory is prefetched meanwhile.
     destination: Option<Destination<T>>,
 }
 
@@ -259,7 +264,7 @@ impl<T> Sums<T> {
         Self { to, stride, far: false, destination: None }
     }
 
-    /// Those so many rows below.
+    /// The destination of the sums `rows` rows below.
     #[inline(always)]
     fn below(self, rows: usize) -> Self {
         let destination = self.destination.map(|destination| destination.below(rows));
@@ -300,7 +305,7 @@ impl<T: Number> Blocks<'_, T> {
         }
     }
 
-    /// Hands over sums whose whole `k` is one block.
+    /// Passes sums to the epilogue, if all of `k` is one block.
     fn hand_over(&mut self, epilogue: &mut dyn Epilogue<T>, first: usize) {
         let [m, k, n] = *self.product.dims;
         let mut room = Bytes::<SUMS_BYTES>::new();
@@ -318,16 +323,16 @@ impl<T: Number> Blocks<'_, T> {
                     .flatten();
                 let sums = Sums { destination, ..Sums::new(room.data, columns.len) };
                 room.poison();
-                // SAFETY: so many rows of these columns fit into the room.
+                // SAFETY: this many rows of these columns fit into the room.
                 unsafe { self.rows(rows, depth, columns, left, right, sums) };
-                // SAFETY: all of them were written just now.
+                // SAFETY: all of these sums have just been written.
                 let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
                 epilogue.block(block(first, rows, columns, sums));
             }
         }
     }
 
-    /// Hands over sums that wait in `waiting` until all blocks of `k` are added.
+    /// Passes sums to the epilogue. They wait in `waiting` until all blocks of `k` are added.
     #[inline(never)]
     fn hand_over_blocks(&mut self, epilogue: &mut dyn Epilogue<T>, first: usize, waiting: Room<T>) {
         let [m, k, n] = *self.product.dims;
@@ -346,25 +351,25 @@ impl<T: Number> Blocks<'_, T> {
                         if depth.end() < k { [depth.end(), columns.start] } else { [0, columns.end()] };
                     let (left, right) = (self.left(rows, depth), self.right(depth, columns, next));
                     let sums = Sums::new(room.data, columns.len);
-                    // SAFETY: so many rows of the widest group of columns fit into the room.
+                    // SAFETY: this many rows of the widest group of columns fit into the room.
                     unsafe { self.rows(rows, depth, columns, left, right, sums) };
                 }
-                // SAFETY: all of them were written just now.
+                // SAFETY: all of these sums have just been written.
                 let sums = unsafe { std::slice::from_raw_parts(room.data, rows.len * columns.len) };
                 epilogue.block(block(first, rows, columns, sums));
             }
         }
     }
 
-    /// Most rows that are packed at once.
+    /// The most rows that are packed at once.
     fn most_rows(&self) -> usize {
         self.left.map_or(usize::MAX, |left| left.rows)
     }
 
-    /// The block of the left operand, packed if there is room for that: in groups of rows, one behind the other.
+    /// The block of the left operand. If there is room, it is packed in groups of rows, one after the other.
     fn left(&self, rows: Span, depth: Span) -> Left<T> {
         let lhs = self.product.lhs;
-        // SAFETY: the element is one of the operand.
+        // SAFETY: the element is inside the operand.
         let from = unsafe { lhs.data.as_ptr().add(lhs.index(rows.start, depth.start)) };
         let Some(LeftRoom { room, .. }) = self.left else {
             return Left {
@@ -376,7 +381,7 @@ impl<T: Number> Blocks<'_, T> {
         };
         let group = self.group();
         assert!(panel_start(depth.len, rows.len) <= room.len);
-        // SAFETY: the block is inside the operand, and the room has place for it.
+        // SAFETY: the block is inside the operand, and the room is large enough for it.
         unsafe {
             let strides = [lhs.col_stride, lhs.row_stride];
             let groups = chunks(rows.len, group);
@@ -385,16 +390,17 @@ impl<T: Number> Blocks<'_, T> {
         Left { data: room.data, row_stride: 1, col_stride: 0, group }
     }
 
-    /// The rows of a packed group: as many of the tallest tiles as fill a line of a cache, or one.
+    /// The number of rows of a packed group: those of as many of the tallest tiles as fill a cache line, or of one.
     fn group(&self) -> usize {
         let rows = self.micro.rows;
         (LINE / size_of::<T>() / rows).max(1) * rows
     }
 
-    /// The block of the right operand, packed if there is room for that; the block after it begins in row and column `next`.
+    /// The block of the right operand, packed if there is room. The block after it begins in row `next_row` and column
+    /// `next_column`.
     fn right(&mut self, depth: Span, columns: Span, [next_row, next_column]: [usize; 2]) -> Right<T> {
         let rhs = &self.product.rhs;
-        // SAFETY: the element is one of the operand.
+        // SAFETY: the element is inside the operand.
         let from = unsafe { rhs.data.as_ptr().add(rhs.index(depth.start, columns.start)) };
         let Some(room) = self.right else {
             let next = || rhs.data.as_ptr().wrapping_add(rhs.index(next_row, next_column));
@@ -403,7 +409,7 @@ impl<T: Number> Blocks<'_, T> {
         };
         let lanes = self.micro.lanes;
         assert!(panel_start(depth.len, columns.len.next_multiple_of(lanes)) <= room.len);
-        // SAFETY: the block is inside the operand, and the room has place for it with its last vector filled up.
+        // SAFETY: the block is inside the operand, and the room is large enough for it with its last vector filled up.
         unsafe {
             let strides = [rhs.row_stride, rhs.col_stride];
             let panels = spans(columns.len, self.micro.columns(), lanes);
@@ -412,10 +418,11 @@ impl<T: Number> Blocks<'_, T> {
         Right { data: room.data, stride: None, next: None }
     }
 
-    /// Sums a block of rows, adding to what is there unless `depth` begins with 0.
+    /// Sums a block of rows, and adds to the present values unless `depth` begins with 0.
     ///
     /// # Safety
-    /// Rows, depth and columns are inside the product, `left` and `right` are its blocks of these, and `sums` has room.
+    /// Rows, depth and columns must be inside the product, `left` and `right` must be its blocks of these, and `sums`
+    /// must have room.
     unsafe fn rows(
         &self,
         rows: Span,
@@ -427,7 +434,7 @@ impl<T: Number> Blocks<'_, T> {
     ) {
         for group in chunks(rows.len, left.group) {
             let packed = left.group < usize::MAX;
-            // SAFETY: the groups are inside the block, and packed ones lie one behind the other.
+            // SAFETY: the groups are inside the block, and packed ones lie one after the other.
             let left = unsafe {
                 if packed {
                     let data = left.data.add(panel_start(depth.len, group.start));
@@ -438,7 +445,7 @@ impl<T: Number> Blocks<'_, T> {
             };
             for tile in spans(group.len, self.micro.rows, 1) {
                 let end = tile.start + tile.len;
-                // SAFETY: the tile's rows are among those of the group, and the caller vouches for the sums.
+                // SAFETY: the tile's rows are in the group, and the caller vouches for the sums.
                 unsafe {
                     let tile_left = Left { data: left.data.add(tile.start * left.row_stride), ..left };
                     let sums = sums.below(group.start + tile.start);
@@ -449,12 +456,13 @@ impl<T: Number> Blocks<'_, T> {
                         sums: if group.start + end < rows.len { sums.below(tile.len).to } else { sums.to },
                     };
                     let next = if packed && group.start + group.len < rows.len {
-                        // Each row of tiles fetches its share of the next group, whose lines in a stretch are as many as rows.
+                        // Each row of tiles prefetches its share of the next group. A stretch of a group has as many
+                        // cache lines as the group has rows.
                         let line = LINE / size_of::<T>();
                         let group = left.data.add(panel_start(depth.len, group.len));
                         Next { rows: group.add(tile.start * line), stride: line, lines: tile.len, ..next }
                     } else if let (Some(block), Some(stride)) = (right.next, right.stride) {
-                        // Each row of tiles fetches its share of lines.
+                        // Each row of tiles prefetches its share of the block's lines.
                         let [first, last] = [tile.start, end].map(|row| depth.len * row / rows.len);
                         Next { rows: block.wrapping_add(first * stride), stride, lines: last - first, ..next }
                     } else if !packed && left.col_stride == 1 {
@@ -469,10 +477,10 @@ impl<T: Number> Blocks<'_, T> {
         }
     }
 
-    /// The tiles of some rows, side by side. Each fetches its share of the rows that come `next`.
+    /// Sums the tiles of some rows, side by side. Each tile prefetches its share of the rows in `next`.
     ///
     /// # Safety
-    /// That of [`rows`](Self::rows), the operands beginning with the first row.
+    /// As for [`rows`](Self::rows). The operands begin with the first row.
     #[inline(always)]
     unsafe fn row_of_tiles(
         &self,
@@ -485,7 +493,8 @@ impl<T: Number> Blocks<'_, T> {
     ) {
         let micro = self.micro;
         let share = next.lines.div_ceil(columns.len.div_ceil(micro.columns()));
-        // Fetched all at once, sums of the next tile would come too late.
+        // If sums are fetched all at once, those of the next tile would come too late, so those of the tile after it
+        // are fetched.
         let room_between = if sums.far { micro.columns() } else { 0 };
         let walk = Straight {
             lhs: left.data,
@@ -514,8 +523,8 @@ impl<T: Number> Blocks<'_, T> {
             if let Some(to) = sums.destination {
                 ahead.to = to.first.wrapping_add(panel.start);
             }
-            // SAFETY: the panel is inside the right block and the sums. The level of `micro` is one that the processor
-            // has; rows, columns and depth are inside what the caller vouches for.
+            // SAFETY: the panel is inside the right block and the sums. The processor has the level of `micro`. Rows,
+            // columns and depth are inside the block that the caller vouches for.
             unsafe {
                 tile.walk.to = sums.to.add(panel.start);
                 (tile.rhs, tile.walk.steps.rhs) = match right.stride {
@@ -535,9 +544,9 @@ impl<T: Number> Blocks<'_, T> {
 #[derive(Clone, Copy)]
 struct Right<T> {
     data: *const T,
-    /// From one row to the next; none if it is packed, panel behind panel.
+    /// The distance from one row to the next; `None` if the block is packed, panel by panel.
     stride: Option<usize>,
-    /// The block that comes next, if that is fetched now.
+    /// The next block, if it is prefetched now.
     next: Option<*const T>,
 }
 
@@ -546,16 +555,16 @@ struct Right<T> {
 struct Left<T> {
     data: *const T,
     row_stride: usize,
-    /// From one step of `k` to the next; in a packed group, its rows.
+    /// The distance from one step of `k` to the next: in a packed group, its number of rows.
     col_stride: usize,
-    /// Rows of a packed group; all, where they are not packed.
+    /// The number of rows of a packed group; `usize::MAX` if rows are not packed.
     group: usize,
 }
 
-/// What the tiles of the next rows need, see [`Ahead`].
+/// The operands of the tiles of the next rows, see [`Ahead`].
 #[derive(Clone, Copy)]
 struct Next<T> {
-    /// The left factors: so many lines in a stretch of `k`, so far apart.
+    /// The left factors: in a stretch of `k`, `lines` cache lines that are `stride` apart.
     rows: *const T,
     stride: usize,
     lines: usize,

@@ -1,5 +1,6 @@
-//! How a product is computed: every question of it is asked here, of its extents and strides, of the panel that its tiles read and
-//! of the caches. No answer but [`is_inner`] shows in the result: see [`blocked`](super::blocked) and [`few_rows`](super::few_rows).
+//! Chooses how a product is computed, by its extents and strides, the panel that its tiles read, and the caches. All
+//! such decisions are made here. Only [`is_inner`] affects the result: see [`blocked`](super::blocked) and
+//! [`few_rows`](super::few_rows).
 
 use super::product::Product;
 use super::shares::{bytes, left_pays};
@@ -13,21 +14,22 @@ use crate::kernels::tile::{LINE, MAX_ROWS, MOST_VECTORS, Micro};
 /// How tiles read a right operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// Where it lies.
+    /// The operand is read where it lies.
     InPlace,
-    /// Where it lies, in blocks each of which is fetched while the one before is read.
+    /// The operand is read where it lies, in blocks. Each block is prefetched while the one before it is read.
     FetchedAhead,
-    /// From a copy, panel behind panel.
+    /// A copy of the operand is read, panel by panel.
     Packed,
 }
 
-/// Whether rows of the right operand are combined, from end to end, instead of tiles: where rows are so few that a tile waits for what
-/// it reads, or has too few sums to keep the multiply-adds busy.
+/// Whether rows of the right operand are combined, from end to end, instead of being read by tiles. This pays if there
+/// are so few rows that a tile waits for the elements that it reads, or has too few sums to keep the multiply-adds
+/// busy.
 pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> bool {
     let Product { dims: &[m, k, n], rhs, .. } = *product;
     let size = bytes::<T>(k, n);
     let pays = if reads_lines(micro) {
-        // A tile that is tall enough reads it once, and need not load and store sums.
+        // A tile that is tall enough reads the right operand once, and need not load and store sums.
         let one_tile = m <= micro.rows;
         m <= MOST_VECTORS || m <= COMBINED_ROWS && size > if one_tile { FAR_RIGHT } else { caches.second() }
     } else {
@@ -37,8 +39,9 @@ pub fn combines<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -
     pays && m > 1 && rhs.col_stride == 1 && n >= LONG
 }
 
-/// Whether few rows are multiplied with each column of the right operand, all contiguous, instead of copies of the columns. Sums have
-/// another order then, so that this is asked of all rows, whichever these are, and of nothing that threads share.
+/// Whether few rows are multiplied by each column of the right operand, all contiguous, instead of by copies of the
+/// columns. This changes the order of sums. So the choice depends on the number of all rows, whichever of them are
+/// computed, and on nothing that is divided among threads.
 pub fn is_inner<T>(product: &Product<'_, T>) -> bool {
     let Product { dims: &[_, k, _], all_rows, lhs, rhs } = *product;
     all_rows <= INNER_ROWS.min(k / INNER_STEPS)
@@ -47,8 +50,9 @@ pub fn is_inner<T>(product: &Product<'_, T>) -> bool {
         && rhs.col_stride != 1
 }
 
-/// How tiles read the right operand. To pack it takes less time than to read a line here and a line there, each from a page of its
-/// own as a rule, which no processor fetches by itself, if it is read often enough: how often depends on where it lies.
+/// How tiles read the right operand. If it is read often enough, packing it takes less time than reading single cache
+/// lines that are usually each in a different page, which no processor prefetches. How often is enough depends on where
+/// the operand lies.
 pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> Right {
     let Product { dims: &[m, k, n], rhs, .. } = *product;
     if fetches_right(micro, product) {
@@ -56,7 +60,7 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
     }
     let size = bytes::<T>(k, n);
     let reads = if size < caches.second() / 8 && !rhs.rows_share_sets() {
-        // Its lines and pages are all at hand, and a panel of it stays in the first cache.
+        // All its lines and pages are cached, and a panel of it stays in the first-level cache.
         usize::MAX
     } else if size <= caches.second() || !reads_lines(micro) {
         READS
@@ -69,19 +73,20 @@ pub fn right<T>(micro: &Micro<T>, caches: Caches, product: &Product<'_, T>) -> R
     if n > 1 && rhs.col_stride != 1 || pays { Right::Packed } else { Right::InPlace }
 }
 
-/// Whether left rows are copied to where they are contiguous: where they are not, and that pays. Wide panels read left factors less
-/// often.
+/// Whether left rows that are not contiguous are copied to contiguous memory, because that pays. Wide panels read left
+/// factors less often.
 pub fn packs_left<T>(micro: &Micro<T>, product: &Product<'_, T>) -> bool {
     may_pack_left(product) && (reads_lines(micro) || product.dims[2] > WIDE_LINES * LINE / size_of::<T>())
 }
 
-/// Whether they may be, by tiles of whatever level.
+/// Whether left rows may be packed, by the tiles of any level.
 pub fn may_pack_left<T>(&Product { dims, lhs, .. }: &Product<'_, T>) -> bool {
     left_pays::<T>(*dims, lhs.col_stride)
 }
 
-/// Most bytes of a block of the right operand: three quarters of a second cache that has less than [`RIGHT_BYTES`], where left rows and sums
-/// would push out of it what the next tile reads. So two of eight ways are theirs, as in BLIS's model.
+/// The most bytes of a block of the right operand. If the second-level cache has less than [`RIGHT_BYTES`], this is
+/// three quarters of it: with larger blocks, left rows and sums would evict elements that the next tile reads. So two
+/// of eight ways are left to rows and sums, as in BLIS's model.
 pub fn right_bytes(caches: Caches) -> usize {
     let second = caches.second();
     if second + second / 512 < RIGHT_BYTES { second / 4 * 3 } else { RIGHT_BYTES }
@@ -92,17 +97,18 @@ pub fn is_whole<T>(caches: Caches, &Product { dims: &[m, k, n], .. }: &Product<'
     m <= MAX_ROWS || bytes::<T>(k, n) <= caches.second() / 8 * 5
 }
 
-/// Whether a result is not in cache when it is written, as a rule.
+/// Whether a result is usually not in the cache when it is written.
 pub fn is_far_result<T>(caches: Caches, &Product { dims: &[m, _, n], .. }: &Product<'_, T>) -> bool {
     bytes::<T>(m, n) > 2 * caches.second()
 }
 
-/// Whether a panel is a line of a cache wide or less: read where it lies, each line is then one that nothing else has fetched.
+/// Whether a panel is at most a cache line wide. If it is read where it lies, no other read has then fetched its lines.
 fn reads_lines<T>(micro: &Micro<T>) -> bool {
     micro.columns() * size_of::<T>() <= LINE
 }
 
-/// Whether blocks of the right operand are fetched ahead: where rows are too few to make up for what the first ones wait.
+/// Whether blocks of the right operand are prefetched: if there are too few rows to make up for the time that the first
+/// ones wait.
 fn fetches_right<T>(micro: &Micro<T>, &Product { dims: &[m, k, n], lhs, rhs, .. }: &Product<'_, T>) -> bool {
     let far = if m > READS * MAX_ROWS { FAR_RIGHT } else { BEYOND_CACHES };
     !reads_lines(micro)

@@ -1,8 +1,9 @@
-//! Products of few rows on several threads: each takes some columns.
+//! Products of few rows on several threads: each thread takes some columns.
 //!
-//! There are not enough rows to go round, and threads that took rows would each read the whole right operand, which is what
-//! such a product waits for. Sums go to the scratch memory, each thread's one behind the other, since only whole rows of
-//! what becomes of them can be told apart; to take them from there costs little beside the right operand.
+//! There are not enough rows for all threads. Threads that took rows would also each read the whole right operand, and
+//! reading it takes most of the time of such a product. The sums of each thread go to the scratch memory, one part
+//! after the other, because an epilogue can only be split between whole rows. Passing them on from there costs little
+//! compared with reading the right operand.
 
 use std::ops::Range;
 
@@ -13,20 +14,21 @@ use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
 use crate::parallel::join;
 
-/// How many columns each of `parts` threads takes; nothing if they had better take rows, or if the scratch memory has no
-/// room for the sums.
+/// The number of columns that each of `parts` threads takes; `None` if threads had better take rows, or if the scratch
+/// memory has no room for the sums.
 pub fn width(m: usize, n: usize, parts: usize, scratch: usize) -> Option<usize> {
     let width = n.div_ceil(parts).next_multiple_of(GRAIN_OF_COLUMNS);
     (m < ROWS_TO_SHARE && width < n && keep_their_kernel(n, width) && m.saturating_mul(n) <= scratch)
         .then_some(width)
 }
 
-/// Whether parts of so many of `n` columns are multiplied by the kernel of them all: the last one is not too narrow.
+/// Whether parts of `width` of `n` columns are computed by the same kernel as the whole product: the last part must not
+/// be too narrow.
 pub fn keep_their_kernel(n: usize, width: usize) -> bool {
     n.is_multiple_of(width) || n % width >= NARROWEST_PART
 }
 
-/// Multiplies, `width` columns at a time, and hands over the sums of each part, all rows of it at once.
+/// Multiplies `width` columns at a time, and passes the sums of each part to `take`, all its rows at once.
 pub fn multiply<T: Number>(
     product: &InBounds<'_, T>,
     width: usize,
@@ -44,7 +46,7 @@ pub fn multiply<T: Number>(
     }
 }
 
-/// A product that is cut into parts of so many columns.
+/// A product that is split into parts of `width` columns.
 struct Parts<'a, T> {
     product: &'a InBounds<'a, T>,
     width: usize,
@@ -52,7 +54,7 @@ struct Parts<'a, T> {
 }
 
 impl<T: Number> Parts<'_, T> {
-    /// Multiplies some parts, whose sums go to `sums`.
+    /// Multiplies some parts. Their sums go to `sums`.
     fn multiply(&self, parts: Range<usize>, sums: &mut [T], scratch: &mut [T]) {
         let Product { dims: &[m, k, n], all_rows, lhs, rhs } = **self.product;
         let start = parts.start * self.width;

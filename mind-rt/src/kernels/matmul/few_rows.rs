@@ -1,6 +1,8 @@
-//! Products of few rows, which wait for what they read of the right operand: lines of it from end to end, as memory is read fastest.
+//! Products of few rows, which mostly wait for the right operand. They read its rows or columns from end to end, the
+//! fastest way to read memory.
 //!
-//! Tiles read few columns of many rows, which lie far apart, or copies of columns, which take longer than few rows do.
+//! Tiles would read few columns of many rows, which lie far apart, or copies of columns. Copying takes longer than
+//! multiplying few rows.
 
 use std::mem::MaybeUninit;
 
@@ -13,18 +15,19 @@ use crate::kernels::epilogue::Block;
 use crate::kernels::number::Number;
 use crate::kernels::tile::{Dots, MOST_VECTORS, Micro, Vectors};
 
-/// A product of up to [`COMBINED_ROWS`] rows, whose right operand has contiguous rows: these, each times some factors, added up.
+/// Computes a product of up to [`COMBINED_ROWS`] rows whose right operand has contiguous rows: adds these rows up, each
+/// multiplied by some factors.
 ///
-/// It loads and stores sums more often than tiles, so that it pays where reading is what counts. Each element is the same chain of
-/// multiply-adds.
+/// This loads and stores sums more often than tiles do, so it pays if reading the right operand takes most of the time.
+/// Each element is the same chain of multiply-adds.
 #[inline(never)]
 pub fn combine<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!((1..=COMBINED_ROWS).contains(&m) && rhs.col_stride == 1);
     hand_over([m, n], sink, |start, len, to, to_stride| {
         for rows in chunks(m, MOST_VECTORS) {
-            // SAFETY: the operands hold all that they reach, and there is room for these sums. The level of `micro` is one that the
-            // processor has.
+            // SAFETY: the operands hold all elements that are reached, and there is room for these sums. The processor
+            // has the level of `micro`.
             unsafe {
                 let vectors = Vectors {
                     first: lhs.pointer().add(rows.start * lhs.row_stride),
@@ -39,18 +42,18 @@ pub fn combine<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sin
     });
 }
 
-/// A product of up to [`INNER_ROWS`] rows, which are contiguous, by columns that are contiguous: inner products, as by a vector.
+/// Computes a product of up to [`INNER_ROWS`] contiguous rows by contiguous columns: inner products, as for a vector.
 #[inline(never)]
 pub fn inner<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
     assert!((1..=INNER_ROWS).contains(&m) && lhs.col_stride == 1 && rhs.row_stride == 1);
-    // What all rows are multiplied with is in the first cache, if it has room for that.
+    // The columns that all rows are multiplied by stay in the first-level cache, if it has room for them.
     let most = (INNER_BYTES / bytes::<T>(k, 1)).max(INNER_COLUMNS);
     hand_over([m, n], sink, |start, len, to, to_stride| {
         for columns in chunks(len, most) {
             for rows in chunks(m, micro.dots.len()) {
-                // SAFETY: the operands hold all that they reach, and there is room for these sums. The level of `micro` is one that
-                // the processor has.
+                // SAFETY: the operands hold all elements that are reached, and there is room for these sums. The
+                // processor has the level of `micro`.
                 unsafe {
                     let vectors = &Vectors {
                         first: lhs.pointer().add(rows.start * lhs.row_stride),
@@ -68,7 +71,9 @@ pub fn inner<T: Number>(micro: &Micro<T>, product: &InBounds<'_, T>, sink: Sink<
     });
 }
 
-/// Has `compute` write some columns of all rows, from one on and so many, to where the sink takes them: to a place, and as far apart.
+/// Calls `compute` with the first column, the number of columns, and the destination and row stride of their sums. It
+/// computes these columns of all rows. The sink's memory is the destination, or sums that are then passed to its
+/// epilogue.
 fn hand_over<T: Number>(
     [m, n]: [usize; 2],
     sink: Sink<'_, T>,
@@ -86,7 +91,7 @@ fn hand_over<T: Number>(
                 let columns = most.min(n - column);
                 Room { data: room.as_mut_ptr().cast::<T>(), len: COMBINED_SUMS }.poison();
                 compute(column, columns, room.as_mut_ptr().cast(), columns);
-                // SAFETY: so many were written just now.
+                // SAFETY: this many sums have just been written.
                 let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), m * columns) };
                 epilogue.block(Block { row, column, rows: m, columns, sums, stride: columns });
             }

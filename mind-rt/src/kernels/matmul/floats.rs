@@ -1,4 +1,4 @@
-//! Products of floats: which kernel multiplies.
+//! Products of floats: chooses the kernel that multiplies.
 
 use std::mem::MaybeUninit;
 
@@ -18,7 +18,7 @@ use crate::kernels::number::Number;
 use crate::kernels::tile::{Dots, Micro, Tiles, Vectors};
 use crate::simd::simd_level;
 
-/// One product, at the SIMD level in use.
+/// Computes one product, at the SIMD level in use.
 #[inline(always)]
 pub fn multiply<T: Number + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     if is_small(product) {
@@ -27,23 +27,24 @@ pub fn multiply<T: Number + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T],
     not_small(product, scratch, sink);
 }
 
-/// Any other than a small product.
+/// Computes a product that is not small.
 #[inline(never)]
 fn not_small<T: Number + Tiles>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     multiply_by(T::micro(simd_level()), Caches::of_this_processor(), product, scratch, sink);
 }
 
-/// Whether a product has at most [`SMALL_PRODUCT`] multiplications, and extents that no part of a larger one has: threads take no
-/// fewer columns.
+/// Whether a product has at most [`SMALL_PRODUCT`] multiplications, and extents that no part of a larger product has:
+/// parts that threads take have no fewer columns.
 #[inline(always)]
 fn is_small<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
     all_rows.max(k).max(n) < NARROWEST_PART && all_rows * k * n <= SMALL_PRODUCT
 }
 
-/// One product, by kernels that the processor has, as is best for such caches.
+/// Computes one product by the kernels `micro`, which the processor must have, in the way that is best for these
+/// caches.
 ///
-/// Which kernel it is depends on all of a product, whichever rows these are, where the order of sums is another: with a vector on
-/// the right, and for few rows by columns.
+/// Kernels with another order of sums are those for a vector on the right, and for few rows by columns. Where the order
+/// differs, the choice depends on the whole product, whichever of its rows are computed.
 pub fn multiply_by<T: Number + Tiles>(
     micro: &Micro<T>,
     caches: Caches,
@@ -83,7 +84,8 @@ pub fn multiply_by<T: Number + Tiles>(
     blocked::multiply(micro, caches, product, scratch, to);
 }
 
-/// What multiplies some columns of a product that has many rows and columns: what [`multiply`] multiplies all of them by.
+/// The function that computes some columns of a product of many rows and columns. It uses the same kernel as
+/// [`multiply`] does for all columns.
 #[cfg(any(test, not(any(feature = "matrixmultiply", not(target_arch = "x86_64")))))]
 pub fn by_columns<T: Number + Tiles>() -> Option<super::product::MultiplyColumns<T>> {
     use super::sizes::{INNER_ROWS, ROWS_TO_SHARE};
@@ -101,11 +103,11 @@ pub fn by_columns<T: Number + Tiles>() -> Option<super::product::MultiplyColumns
     })
 }
 
-/// Up to so many multiplications a product is done before any kernel is found:
+/// Products of up to this many multiplications are computed before any kernel is chosen:
 /// `cargo run --release --manifest-path benches/gemm/Cargo.toml -- 3x3x3 4x4x4 1x3x3 4x4x1`.
 const SMALL_PRODUCT: usize = limit(64, 8);
 
-/// A small product.
+/// Computes a small product.
 #[inline(always)]
 fn small<T: Number>(product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     match sink {
@@ -120,10 +122,10 @@ fn small<T: Number>(product: &InBounds<'_, T>, sink: Sink<'_, T>) {
     }
 }
 
-/// Each sum in the order of `k`.
+/// Computes each sum in the order of `k`.
 #[inline(always)]
 fn in_order<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
-    // Of the smallest, loops would take longer to set up than all else.
+    // For the smallest products, setting up loops would take longer than all other work.
     match product.dims {
         [1, 1, 1] => cube::<T, 1>(product, sums),
         [2, 2, 2] => cube::<T, 2>(product, sums),
@@ -131,7 +133,7 @@ fn in_order<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
     }
 }
 
-/// The same of matrices of `N` rows and columns.
+/// As [`in_order`], for matrices of `N` rows and columns.
 #[inline(always)]
 fn cube<T: Number, const N: usize>(product: &InBounds<'_, T>, sums: &mut [T]) {
     let tiny = TinyProduct::<T, N, N, N>::new(*product.lhs, *product.rhs);
@@ -141,7 +143,8 @@ fn cube<T: Number, const N: usize>(product: &InBounds<'_, T>, sums: &mut [T]) {
     }
 }
 
-/// Each sum in the order of `k`, some columns of all rows at a time: of a column, some rows.
+/// Computes each sum in the order of `k`, some columns of all rows at a time. If the result is a column, some of its
+/// rows are computed at a time.
 #[inline(never)]
 fn in_loops<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
     let Product { dims: &[m, k, n], lhs, rhs, .. } = **product;
@@ -151,7 +154,7 @@ fn in_loops<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
     let (rows, columns, lhs, rhs) = if n == 1 { (1, m, rhs, lhs) } else { (m, n, lhs, rhs) };
     let mut column = 0;
     while column < columns {
-        // SAFETY: there are so many columns left, and what is reached is in bounds.
+        // SAFETY: this many columns are left, and all elements that are reached are in bounds.
         unsafe {
             let rhs = Lines { first: rhs.first.add(column * rhs.stride), ..rhs };
             let to = sums.as_mut_ptr().add(column);
@@ -168,16 +171,17 @@ fn in_loops<T: Number>(product: &InBounds<'_, T>, sums: &mut [T]) {
 #[derive(Clone, Copy)]
 struct Lines<T> {
     first: *const T,
-    /// From one to the next.
+    /// The distance from one row or column to the next.
     stride: usize,
-    /// Along each.
+    /// The distance from one element of a row or column to the next.
     step: usize,
 }
 
-/// `W` columns of a result whose rows have `n`; returns `W`.
+/// Computes `W` columns of a result whose rows have `n` elements; returns `W`.
 ///
 /// # Safety
-/// The operands have so many rows and columns from their first on, and so has the result from `to` on.
+/// The operands must have `m` rows and `W` columns of `k` elements from their first ones on, and the result must have
+/// `m` rows from `to` on.
 #[inline(always)]
 unsafe fn some_columns<T: Number, const W: usize>(
     [m, k, n]: [usize; 3],
@@ -211,30 +215,30 @@ unsafe fn some_columns<T: Number, const W: usize>(
     W
 }
 
-/// Which way a result that is a vector lies in its matrix.
+/// Whether a result that is a vector is a row or a column of its matrix.
 #[derive(Clone, Copy)]
 enum Line {
     Row,
     Column,
 }
 
-/// A matrix times a vector. What is reached is in bounds.
+/// A matrix times a vector. All elements that are reached are in bounds.
 struct ByVector<'a, T: 'static> {
     micro: &'a Micro<T>,
-    /// Elements of the result.
+    /// The number of elements of the result.
     len: usize,
     k: usize,
-    /// The matrix, by rows that are contiguous, be they its rows or its columns.
+    /// The first of the contiguous rows of the matrix; these may also be its columns.
     rows: *const T,
     stride: usize,
     vector: *const T,
     step: usize,
 }
 
-/// Elements of a vector that an epilogue takes at once.
+/// The number of elements of a result that an epilogue takes at once.
 const VECTOR_PART: usize = limit(1024, 16);
 
-/// Elements of a vector that are made contiguous at once.
+/// The number of elements of a vector that are copied to contiguous memory at once.
 const GATHERED: usize = limit(2048, 32);
 
 impl<'a, T: Number> ByVector<'a, T> {
@@ -247,7 +251,7 @@ impl<'a, T: Number> ByVector<'a, T> {
         Self { micro, len, k, rows: matrix.pointer(), stride: matrix.row_stride, vector, step }
     }
 
-    /// Multiplies if the matrix has contiguous rows or columns; else hands back the sink.
+    /// Multiplies if the matrix has contiguous rows or columns; otherwise returns the sink.
     #[inline]
     fn multiply<'s>(self, column_stride: usize, sink: Sink<'s, T>, line: Line) -> Option<Sink<'s, T>> {
         if self.stride == 1 && (column_stride != 1 || self.k == 1) {
@@ -260,7 +264,7 @@ impl<'a, T: Number> ByVector<'a, T> {
         None
     }
 
-    /// Inner products of each row with the vector.
+    /// Computes the inner product of each row and the vector.
     #[inline(never)]
     fn dots(&self, sink: Sink<'_, T>, line: Line) {
         if self.step == 1 || self.k == 1 {
@@ -289,10 +293,10 @@ impl<'a, T: Number> ByVector<'a, T> {
         });
     }
 
-    /// The sum of all rows, each times its element of the vector.
+    /// Adds up all rows, each multiplied by its element of the vector.
     #[inline(never)]
     fn combine(&self, sink: Sink<'_, T>, line: Line) {
-        // SAFETY: there are `k` rows, of `len` elements, and as many elements of the vector; the level is the processor's.
+        // SAFETY: there are `k` rows of `len` elements, and `k` elements of the vector; the level is the processor's.
         hand_over(self.len, sink, line, |start, len, to| unsafe {
             let vectors = Vectors::one(self.vector, self.step);
             (self.micro.combine)(self.rows.add(start), self.stride, len, vectors, self.k, to, len);
@@ -300,7 +304,8 @@ impl<'a, T: Number> ByVector<'a, T> {
     }
 }
 
-/// Has `compute` write results, from an index on and so many, to where they belong or to where an epilogue takes them.
+/// Calls `compute` with the first index, the number and the destination of results. The sink's memory is the
+/// destination, or results that are then passed to its epilogue.
 fn hand_over<T: Number>(
     len: usize,
     sink: Sink<'_, T>,
@@ -319,7 +324,7 @@ fn hand_over<T: Number>(
         let len = VECTOR_PART.min(len - start);
         Room { data: room.as_mut_ptr().cast::<T>(), len: VECTOR_PART }.poison();
         compute(start, len, room.as_mut_ptr().cast());
-        // SAFETY: so many were written just now.
+        // SAFETY: this many results have just been written.
         let sums = unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), len) };
         epilogue.block(match line {
             Line::Row => Block { row, column: start, rows: 1, columns: len, sums, stride: len },

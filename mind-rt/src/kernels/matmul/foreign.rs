@@ -1,11 +1,11 @@
-//! Products of floats by the crate `matrixmultiply`, on processors on which no kernel of ours for products has run: its users run
-//! its kernels there. What is small, or a vector, is ours everywhere.
+//! Products of floats by the crate `matrixmultiply`, for processors on which our own kernels have never run: the
+//! crate's users run its kernels there. Small products and products with vectors use our kernels everywhere.
 //!
-//! The crate packs its operands into memory that it allocates, and it only stores. What an epilogue takes is stored first, some
-//! rows and columns at a time, in memory that is allocated here.
+//! The crate packs its operands into memory that it allocates, and it only stores results. Results for an epilogue are
+//! stored first, some rows and columns at a time, in memory that is allocated here.
 //!
-//! An element is one chain for every stretch of `k`, of a length that the crate fixes, whichever rows and columns a call has: so
-//! neither threads nor blocks show in the result.
+//! An element is one chain for every stretch of `k`, of a length that the crate fixes, whichever rows and columns a
+//! call has. So neither threads nor blocks affect the result.
 
 use super::floats;
 use super::product::{InBounds, Product, Sink};
@@ -17,7 +17,8 @@ use crate::kernels::tile::Tiles;
 
 /// An element type that the crate multiplies.
 pub trait Foreign: Number + Tiles {
-    /// `c = alpha · a · b + beta · c`, of `m, k, n, alpha`, operands by two strides, `beta` before `c`, unread where it is 0.
+    /// `c = alpha · a · b + beta · c`. The arguments are `m`, `k`, `n`, `alpha`, `a` and `b` with two strides each,
+    /// `beta`, and `c` with two strides. `c` is not read if `beta` is 0.
     const GEMM: Gemm<Self>;
 }
 
@@ -46,10 +47,10 @@ impl Foreign for f64 {
     const GEMM: Gemm<f64> = matrixmultiply::dgemm;
 }
 
-/// Most rows and columns that an epilogue takes at once. The crate packs operands anew for each such group.
+/// The most rows and columns that an epilogue takes at once. The crate packs operands anew for each such group.
 const MOST_TAKEN: [usize; 2] = [limit(128, 16), limit(512, 24)];
 
-/// One product.
+/// Computes one product.
 pub fn multiply<T: Foreign>(product: &InBounds<'_, T>, scratch: &mut [T], sink: Sink<'_, T>) {
     if !pays(product) {
         return floats::multiply(product, scratch, sink);
@@ -71,21 +72,21 @@ pub fn multiply<T: Foreign>(product: &InBounds<'_, T>, scratch: &mut [T], sink: 
     }
 }
 
-/// The crate stores all columns at once.
+/// The crate stores all columns at once, so products are not split by columns.
 #[cfg(any(feature = "matrixmultiply", not(target_arch = "x86_64")))]
 pub fn by_columns<T>() -> Option<super::product::MultiplyColumns<T>> {
     None
 }
 
-/// Whether a product is worth what the crate does before it multiplies. It depends on all of a product, whichever rows these
-/// are, and threads that take columns take them of products that are ours.
+/// Whether a product is large enough for the crate's preparations. This depends on the whole product, whichever of its
+/// rows are computed. Threads take columns only of products that our kernels compute.
 fn pays<T>(&Product { dims: &[_, k, n], all_rows, .. }: &Product<'_, T>) -> bool {
     const SHORTEST: usize = 8;
     const WORTH: usize = limit(32 * 32 * 32, 12 * 12 * 12);
     all_rows >= ROWS_TO_SHARE && k.min(n) >= SHORTEST && all_rows.saturating_mul(k).saturating_mul(n) >= WORTH
 }
 
-/// Stores some rows and columns of a product, from these on.
+/// Stores some rows and columns of a product, from `row` and `column` on.
 fn store<T: Foreign>(
     &Product { dims: &[_, k, _], lhs, rhs, .. }: &Product<'_, T>,
     [row, column]: [usize; 2],
@@ -98,7 +99,7 @@ fn store<T: Foreign>(
         |row_stride: usize, column_stride: usize| [row_stride.cast_signed(), column_stride.cast_signed()];
     let [lhs_row, lhs_column] = strides(lhs.row_stride, lhs.col_stride);
     let [rhs_row, rhs_column] = strides(rhs.row_stride, rhs.col_stride);
-    // SAFETY: both operands hold all that is reached, and `to` is as long as these rows and columns.
+    // SAFETY: both operands hold all elements that are reached, and `to` is as long as these rows and columns.
     unsafe {
         let lhs = lhs.data.as_ptr().add(lhs.index(row, 0));
         let rhs = rhs.data.as_ptr().add(rhs.index(0, column));

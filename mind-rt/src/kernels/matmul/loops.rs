@@ -1,4 +1,4 @@
-//! Products without packing, for every element type: those of integers, and small ones.
+//! Products without packing, for every element type: products of integers, and small ones.
 
 use super::operands::MatRef;
 use super::product::{InBounds, MultiplyColumns, Product, Sink};
@@ -10,10 +10,10 @@ use crate::kernels::number::Number;
 use crate::kernels::reduce::Reduce;
 use crate::simd::{Kernel, dispatch};
 
-/// Columns of a row that an epilogue takes at once.
+/// The number of columns of a row that an epilogue takes at once.
 const WIDTH: usize = limit(128, 8);
 
-/// One product.
+/// Computes one product.
 pub fn multiply<T: Reduce>(product: &InBounds<'_, T>, _: &mut [T], sink: Sink<'_, T>) {
     let Product { dims: &[m, k, n], lhs: &lhs, rhs: &rhs, .. } = **product;
     match sink {
@@ -46,12 +46,12 @@ pub fn multiply<T: Reduce>(product: &InBounds<'_, T>, _: &mut [T], sink: Sink<'_
     }
 }
 
-/// Those of integers are not worth cutting so.
+/// Splitting products of integers by columns does not pay.
 pub fn by_columns<T>() -> Option<MultiplyColumns<T>> {
     None
 }
 
-/// Without packing: each element of `out` is summed in the order of `k`, some of a row at a time.
+/// A product without packing: each element of `out` is summed in the order of `k`, some elements of a row at a time.
 struct Loops<'a, T> {
     dims: [usize; 3],
     lhs: MatRef<'a, T>,
@@ -80,7 +80,7 @@ impl<T: Number> Kernel for Loops<'_, T> {
 }
 
 impl<T: Number> Loops<'_, T> {
-    /// `W` columns from `start` on of row `i`, `rhs` having contiguous rows.
+    /// Computes `W` columns of row `i`, from `start` on. `rhs` must have contiguous rows.
     #[inline(always)]
     fn block<const W: usize>(&mut self, i: usize, start: usize) {
         let [_, k, n] = self.dims;

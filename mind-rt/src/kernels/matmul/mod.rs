@@ -2,19 +2,26 @@
 //!
 //! | function | for |
 //! | --- | --- |
-//! | [`matmul_into`] | results stored as they are |
-//! | [`matmul_with`] | results that an [`Epilogue`] takes while they are in cache |
-//! | [`TinyProduct`] | static extents up to about 16: inlined, no call at all |
-//! | [`matmul_scratch`] | how much scratch memory the first two need |
+//! | [`matmul_into`] | results stored unchanged |
+//! | [`matmul_with`] | results that an [`Epilogue`] takes while they are in the cache |
+//! | [`TinyProduct`] | static extents up to about 16: inlined, without a call |
+//! | [`matmul_scratch`] | the scratch memory that the first two need |
 //!
-//! From the outside in: `products` checks operands, walks batches and shares rows among threads, `columns` shares columns
-//! where rows are few, and `on_demand` where there are many, each part to its `region` of the result; `floats` chooses a kernel, or
-//! `foreign` has another crate multiply; `few_rows` multiplies few rows; `blocked` cuts a product into blocks and tiles, by `spans`;
-//! `choices` says how, from `sizes` and the caches; `pack` copies what lies badly, to a `room`; `super::tile` has the microkernels of
-//! each SIMD level. Integers are multiplied by `loops`. No code of these is compiled for each program but for the little that cuts an
-//! epilogue in two.
+//! The modules, from the outside in:
 //!
-//! Nothing allocates but what `foreign` calls. Threads share the scratch memory given: each takes its part, and blocks are as large as fits.
+//! - `products` checks operands, walks batches and divides rows among threads.
+//! - `columns` divides columns among threads if rows are few, `on_demand` if there are many. Each part has a `region`
+//!   of the result.
+//! - `floats` chooses a kernel, or `foreign` calls another crate. `few_rows` multiplies few rows. `blocked` cuts a
+//!   product into blocks and tiles, by `spans`. `loops` multiplies integers.
+//! - `choices` decides how, by `sizes` and the caches.
+//! - `pack` copies operands with an unfavourable layout to a `room`.
+//! - `super::tile` has the microkernels of each SIMD level.
+//!
+//! Only the little code that splits an epilogue in two is compiled for each program.
+//!
+//! Only the crate that `foreign` calls allocates. Threads share the given scratch memory: each takes its part, and
+//! blocks are as large as fits.
 
 mod blocked;
 mod choices;
@@ -47,7 +54,7 @@ pub use products::Gemm;
 pub(in crate::kernels) use room::Room;
 pub use tiny::TinyProduct;
 
-/// [`matmul_into`] without scratch memory.
+/// As [`matmul_into`], without scratch memory.
 #[inline]
 pub fn matmul<T: Gemm>(
     batch: &[BatchDim],
@@ -59,12 +66,12 @@ pub fn matmul<T: Gemm>(
     matmul_into(batch, dims, lhs, rhs, &mut [], out);
 }
 
-/// `out[b.., i, j] = Σ_k lhs[b.., i, k] · rhs[b.., k, j]`, `out` being contiguous. Never reads `out`, nor what `scratch`
-/// held; with less than [`matmul_scratch`] of it large products are slower. Nothing is allocated, but by the crate
-/// `matrixmultiply` where that multiplies.
+/// `out[b.., i, j] = Σ_k lhs[b.., i, k] · rhs[b.., k, j]`, where `out` is contiguous. Never reads the previous values
+/// of `out` and `scratch`. With less scratch memory than [`matmul_scratch`], large products are slower. Nothing
+/// allocates, except the crate `matrixmultiply` if it multiplies.
 ///
-/// Integers wrap. The order of a sum depends on the sizes, the strides and the SIMD level only: not on threads, scratch
-/// memory, or who takes the result.
+/// Integers wrap. The order of a sum depends only on the sizes, the strides and the SIMD level: not on threads, scratch
+/// memory, or the destination of the result.
 ///
 /// # Panics
 /// As an internal error, if an operand does not hold all that its strides reach or `out` has the wrong length.
@@ -80,8 +87,8 @@ pub fn matmul_into<T: Gemm>(
     T::store(batch, &dims, &lhs, &rhs, scratch, out);
 }
 
-/// As [`matmul_into`], but hands the result to `epilogue`: a matrix of `n` columns, the rows of every matrix of the batch
-/// one below the other.
+/// As [`matmul_into`], but passes the result to `epilogue`: a matrix of `n` columns, with the rows of every matrix of
+/// the batch one below the other.
 ///
 /// # Panics
 /// As an internal error, if an operand does not hold all that its strides reach.
@@ -96,8 +103,9 @@ pub fn matmul_with<T: Gemm, E: Epilogue<T>>(
     products::hand_over(batch, &dims, &lhs, &rhs, scratch, epilogue);
 }
 
-/// The elements of scratch memory with which a product of an `m` by `k` and a `k` by `n` matrix runs at full speed, if columns of the
-/// left one are so far apart; 0 for products that pack nothing. The matrices of a batch share it, and so do threads.
+/// The elements of scratch memory with which a product of an `m` by `k` and a `k` by `n` matrix runs at full speed, if
+/// columns of the left one are `lhs_col_stride` apart; 0 for products that pack nothing. The matrices of a batch share
+/// this memory, and so do threads.
 #[must_use]
 pub const fn matmul_scratch<T>(m: usize, k: usize, n: usize, lhs_col_stride: usize) -> usize {
     shares::scratch::<T>([m, k, n], lhs_col_stride)
@@ -134,7 +142,7 @@ macro_rules! elements {
     };
 }
 
-// Our kernels for products of floats have run on x86-64 and nowhere else. What nobody has run is not trusted.
+// Our kernels for products of floats have only ever run on x86-64. Elsewhere they are not trusted.
 #[cfg(not(any(feature = "matrixmultiply", not(target_arch = "x86_64"))))]
 use floats as trusted;
 #[cfg(any(feature = "matrixmultiply", not(target_arch = "x86_64")))]

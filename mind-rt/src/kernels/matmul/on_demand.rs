@@ -1,9 +1,12 @@
-//! Products on several threads, which take parts until there are no more: a core that is slower, or has other work, takes fewer and
-//! does not hold all up.
+//! Products on several threads, which take parts until none are left: a core that is slower, or has other work, takes
+//! fewer parts and does not delay the others.
 //!
-//! What is stored as it is, of many rows and columns, has parts of columns: each packs its own of the right operand, so that parts may
-//! be small. Of many matrices some are a part, see [`Products::by_rows`](super::products::Products::by_rows). What an epilogue takes of
-//! one matrix, which is cut along rows alone, has one part for each thread: each packs all columns.
+//! - A large product without an epilogue is split by columns. Each part packs its own slice of the right operand, so
+//!   parts can be small.
+//! - A batch of many matrices is split into parts of some matrices, see
+//!   [`Products::by_rows`](super::products::Products::by_rows).
+//! - A single matrix with an epilogue can only be split by rows. Each part packs all columns, so each thread has one
+//!   part.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,14 +18,16 @@ use super::{choices, columns};
 use crate::kernels::number::Number;
 use crate::parallel::join;
 
-/// How many columns threads take at a time of a product of many rows; nothing if they had better take rows.
+/// The number of columns that threads take at a time, for a product of many rows; `None` if threads had better take
+/// rows.
 pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     let [m, k, n] = *product.dims;
     let fewest = if choices::may_pack_left(product) { 4 * FEWEST_COLUMNS } else { FEWEST_COLUMNS };
     let widths = (1..=PARTS_OF_A_THREAD)
         .rev()
         .map(|parts| n.div_ceil(threads * parts).next_multiple_of(GRAIN_OF_COLUMNS).max(fewest));
-    // What the thread with the most of them has, which all others are to wait for no more than an eighth of the time.
+    // `most` is the number of columns of the thread with the most. All others may wait for it at most an eighth of the
+    // time.
     let is_even = |width: &usize| {
         let (whole, rest) = (n / width, n % width);
         let most = if whole.is_multiple_of(threads) {
@@ -35,7 +40,7 @@ pub fn width<T>(product: &Product<'_, T>, threads: usize) -> Option<usize> {
     (m >= ROWS_TO_SHARE && k > SHALLOW).then(|| widths.into_iter().find(is_even)).flatten()
 }
 
-/// Multiplies, `width` columns at a time.
+/// Multiplies `width` columns at a time.
 pub fn multiply<T: Number>(
     product: &InBounds<'_, T>,
     width: usize,
@@ -56,7 +61,8 @@ pub fn multiply<T: Number>(
     });
 }
 
-/// Has so many threads `work` at the parts that come `next`, each with its share of the scratch memory.
+/// Runs `work` on `threads` threads, for the parts that `next` returns. Each thread has its share of the scratch
+/// memory.
 pub fn by_threads<T: Send, P>(
     threads: usize,
     scratch: &mut [T],
@@ -64,7 +70,7 @@ pub fn by_threads<T: Send, P>(
     work: impl Fn(P, &mut [T]) + Sync,
 ) {
     let next = Mutex::new(next);
-    // What a thread panicked at was no part of taking one.
+    // No thread panics while it takes a part, so a poisoned lock does not matter.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner)();
     each_thread(threads, scratch, &|scratch| {
         while let Some(part) = take() {
@@ -73,7 +79,7 @@ pub fn by_threads<T: Send, P>(
     });
 }
 
-/// Has so many threads work, each with its share of the scratch memory.
+/// Runs `work` on `threads` threads, each with its share of the scratch memory.
 fn each_thread<T: Send>(threads: usize, scratch: &mut [T], work: &(dyn Fn(&mut [T]) + Sync)) {
     if threads == 1 {
         return work(scratch);

@@ -7,47 +7,47 @@ use crate::kernels::matvec;
 /// A stride of 0 repeats.
 #[derive(Clone, Copy, Debug)]
 pub struct MatRef<'a, T> {
-    /// Where the elements are.
+    /// The elements.
     pub data: &'a [T],
-    /// The first one.
+    /// The index of the first element.
     pub offset: usize,
-    /// From one row to the next.
+    /// The distance from one row to the next.
     pub row_stride: usize,
-    /// From one column to the next.
+    /// The distance from one column to the next.
     pub col_stride: usize,
 }
 
 /// One batch dimension: its extent, and the strides from one matrix to the next. A stride of 0 repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchDim {
-    /// How many matrices.
+    /// The number of matrices.
     pub extent: usize,
-    /// From one left matrix to the next.
+    /// The distance from one left matrix to the next.
     pub lhs_stride: usize,
-    /// From one right matrix to the next.
+    /// The distance from one right matrix to the next.
     pub rhs_stride: usize,
 }
 
 impl<'a, T> MatRef<'a, T> {
-    /// Where element `[i, j]` is.
+    /// The index of element `[i, j]`.
     #[inline(always)]
     pub(in crate::kernels) fn index(&self, i: usize, j: usize) -> usize {
         self.offset + i * self.row_stride + j * self.col_stride
     }
 
-    /// The largest index of a matrix of so many rows and columns, neither 0.
+    /// The largest index of a matrix with this many rows and columns, neither of which may be 0.
     #[inline(always)]
     pub(in crate::kernels) fn reach(&self, rows: usize, columns: usize) -> usize {
         last_index(self.offset, [(rows, self.row_stride), (columns, self.col_stride)].into_iter())
     }
 
-    /// The first element, which is in bounds.
+    /// A pointer to the first element, which must be in bounds.
     #[inline(always)]
     pub(in crate::kernels) fn pointer(&self) -> *const T {
         self.data[self.offset..].as_ptr()
     }
 
-    /// Whether its rows begin in the same sets of a cache.
+    /// Whether the matrix's rows begin in the same cache sets.
     #[inline(always)]
     pub(in crate::kernels) fn rows_share_sets(&self) -> bool {
         share_sets::<T>(self.row_stride)
@@ -63,15 +63,15 @@ impl<'a, T> MatRef<'a, T> {
     }
 }
 
-/// Whether addresses `stride` elements apart map to the same sets of the first cache and evict each other: its sets repeat with each
-/// page.
+/// Whether addresses `stride` elements apart map to the same sets of the first-level cache and evict each other: the
+/// sets repeat with each page.
 #[inline(always)]
 pub(super) const fn share_sets<T>(stride: usize) -> bool {
     const PAGE: usize = limit(4096, 64);
     stride > 0 && stride.wrapping_mul(size_of::<T>()).is_multiple_of(PAGE)
 }
 
-/// The largest index reached from `offset` along axes of (extent, stride), no extent being 0.
+/// The largest index reached from `offset` along axes of (extent, stride). No extent may be 0.
 #[inline(always)]
 pub(super) fn last_index(offset: usize, axes: impl Iterator<Item = (usize, usize)>) -> usize {
     axes.fold(offset, |last, (extent, stride)| last.saturating_add((extent - 1).saturating_mul(stride)))

@@ -1,4 +1,4 @@
-//! Copies of panels of an operand, laid out for the microkernels.
+//! Copies panels of an operand into the layout of the microkernels.
 
 use super::sizes::{DEEP, NEAR_ROWS};
 use super::spans::Span;
@@ -8,12 +8,12 @@ use crate::kernels::prefetch::prefetch;
 use crate::kernels::tile::{LINE, Micro, TransposeFn};
 use crate::simd::{Kernel, dispatch};
 
-/// Copies a block of so many rows and columns into panels of columns, each as [`pack`] has it: its width is that of its span,
-/// filled up to a multiple of `multiple`, and it begins at [`panel_start`].
+/// Copies a block of `rows` rows into panels of columns, each in the layout of [`pack`]. The width of a panel is the
+/// length of its span, rounded up to a multiple of `multiple`, and it begins at [`panel_start`].
 ///
 /// # Safety
-/// The block may be read, and `to` written as far as the last panel reaches; they do not overlap. The processor has the level
-/// of `micro`.
+/// The block must be readable, and `to` writable up to the end of the last panel; they must not overlap. The processor
+/// must have the level of `micro`.
 pub unsafe fn pack_panels<T: Number>(
     micro: &Micro<T>,
     from: *const T,
@@ -37,14 +37,15 @@ pub unsafe fn pack_panels<T: Number>(
     }
 }
 
-/// Where the panel begins whose first row or column is `first`, of so many steps of `k`. There is an odd number of lines from
-/// one deep panel to the next, so that they do not push each other out of a cache. Shallow ones are all in it.
+/// The start of the panel whose first row or column is `first`, with `depth` steps of `k`. Deep panels are an odd
+/// number of cache lines apart, so that they do not evict each other. Shallow panels all fit into the cache.
 pub const fn panel_start(depth: usize, first: usize) -> usize {
     let apart = if depth < DEEP { depth } else { depth | 1 };
     first * apart
 }
 
-/// Panels of contiguous rows: a few rows at a time, in all panels, since memory is read fastest in long stretches.
+/// Panels of contiguous rows: a few rows at a time are copied to all panels, because memory is read fastest in long
+/// stretches.
 struct Panels<T, P> {
     from: *const T,
     row_stride: usize,
@@ -59,8 +60,8 @@ impl<T: Number, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
 
     #[inline(always)]
     fn run(self) {
-        /// So many rows are copied while the next ones are fetched: rows are in pages of their own as a rule, so that no
-        /// processor fetches them by itself.
+        /// The number of rows that are copied at a time. Rows are usually in different pages, so that no processor
+        /// prefetches the next one. With several rows at a time, the next ones are fetched while one is copied.
         const ROWS: usize = limit(8, 3);
         let Self { from, row_stride, rows, panels, multiple, to } = self;
         for first in (0..rows).step_by(ROWS) {
@@ -70,7 +71,7 @@ impl<T: Number, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
                 let mut at = panel_start(rows, panel.start) + first * width;
                 for i in first..end {
                     let row = from.wrapping_add(i * row_stride + panel.start);
-                    // SAFETY: whoever packs vouches for every element of both.
+                    // SAFETY: the code that packs vouches for every element of both.
                     unsafe { copy(row, to.add(at), panel.len) };
                     at += width;
                 }
@@ -82,7 +83,7 @@ impl<T: Number, P: Iterator<Item = Span> + Clone> Kernel for Panels<T, P> {
 /// Copies a matrix so that element `[i, j]` is at `to[i * width + j]`.
 ///
 /// # Safety
-/// The matrix may be read, and `to` written; they do not overlap. The processor has the level of `micro`.
+/// The matrix must be readable and `to` writable; they must not overlap. The processor must have the level of `micro`.
 pub unsafe fn pack<T: Number>(
     micro: &Micro<T>,
     from: *const T,
@@ -107,11 +108,11 @@ pub unsafe fn pack<T: Number>(
     dispatch(Pack { from, row_stride, col_stride, rows, columns, to, width });
 }
 
-/// The same for columns of many rows: a line of each at once, since columns a power of two apart push each other out of the
-/// cache, and fetched ahead.
+/// As [`pack`], for columns of many rows. One cache line of each column is copied at a time, since columns a power of
+/// two apart evict each other from the cache, and the lines are prefetched.
 ///
 /// # Safety
-/// That of [`pack`]. The processor has the level of `transpose`.
+/// As for [`pack`]. The processor must have the level of `transpose`.
 #[inline(never)]
 unsafe fn pack_far<T>(
     transpose: TransposeFn<T>,
@@ -121,7 +122,7 @@ unsafe fn pack_far<T>(
     to: *mut T,
     width: usize,
 ) {
-    /// Columns that are transposed at once: what all levels do in whole squares.
+    /// The number of columns that are transposed at once: whole squares at every level.
     const COLUMNS: usize = 8;
     let line = LINE / size_of::<T>();
     for first in (0..rows).step_by(line) {
@@ -157,7 +158,7 @@ impl<T: Number> Kernel for Pack<T> {
         let Self { from, row_stride, col_stride, rows, columns, to, width } = self;
         if col_stride == 1 {
             for i in 0..rows {
-                // SAFETY: whoever packs vouches for every element of both.
+                // SAFETY: the code that packs vouches for every element of both.
                 unsafe { copy(from.add(i * row_stride), to.add(i * width), columns) };
             }
             return;
@@ -173,10 +174,10 @@ impl<T: Number> Kernel for Pack<T> {
     }
 }
 
-/// Copies a short row, in pieces of constant size so that it takes a few moves and no call.
+/// Copies a short row in pieces of constant size, so that this takes a few moves and no call.
 ///
 /// # Safety
-/// Both have `len` elements, and do not overlap.
+/// Both must have `len` elements, and must not overlap.
 #[inline(always)]
 unsafe fn copy<T: Copy>(from: *const T, to: *mut T, len: usize) {
     let mut at = 0;

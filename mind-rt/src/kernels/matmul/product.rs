@@ -1,4 +1,4 @@
-//! One product, and what becomes of it.
+//! One product, and the destination of its result.
 
 use std::ops::Deref;
 
@@ -7,32 +7,33 @@ use super::region::Region;
 use crate::kernels::check;
 use crate::kernels::epilogue::Epilogue;
 
-/// What becomes of sums.
+/// The destination of sums.
 pub enum Sink<'a, T> {
-    /// They are stored, row below row without gaps.
+    /// The sums are stored, row below row without gaps.
     Store(&'a mut [T]),
-    /// An epilogue takes them; the product's first row is its row `row`.
+    /// An epilogue receives the sums. The product's first row is the epilogue's row `row`.
     Epilogue { epilogue: &'a mut dyn Epilogue<T>, row: usize },
 }
 
 /// One product, or some rows of it.
 ///
-/// References, because to copy what the caller has only just written costs more than a tiny product.
+/// The fields are references, because copying values that the caller has only just written costs more than a tiny
+/// product.
 pub struct Product<'a, T> {
     pub dims: &'a [usize; 3],
-    /// The rows of the product that these are some of.
+    /// The number of rows of the whole product.
     pub all_rows: usize,
     pub lhs: &'a MatRef<'a, T>,
     pub rhs: &'a MatRef<'a, T>,
 }
 
-/// A product of which no extent is 0, and whose operands hold all that they reach. That is checked where it is made, and by no kernel: small
-/// products would feel it each time.
+/// A product in which no extent is 0 and whose operands hold all elements that are reached. This is checked when it is
+/// made, and by no kernel, because repeated checks would slow down small products noticeably.
 pub struct InBounds<'a, T>(Product<'a, T>);
 
 impl<'a, T> InBounds<'a, T> {
     /// # Panics
-    /// As an internal error, if that is not so.
+    /// As an internal error, if an extent is 0 or an operand is too short.
     #[inline(always)]
     pub fn new(product: Product<'a, T>) -> Self {
         let Product { dims: &[m, k, n], lhs, rhs, .. } = product;

@@ -1,4 +1,4 @@
-//! What surrounds one product: checks, batches, threads.
+//! The code around a single product: checks, batches, threads.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::kernels::reduce::Reduce;
 use crate::parallel::threads;
 use crate::simd::{SimdLevel, simd_level};
 
-/// The work of a thread that is worth waking it, in multiply-adds: about 20 µs, where waking takes a few.
+/// The work that is worth waking a thread, in multiply-adds: about 20 µs, while waking takes a few.
 fn worth_a_thread() -> usize {
     match simd_level() {
         SimdLevel::Avx512 => limit(2 << 20, 64),
@@ -28,16 +28,16 @@ fn worth_a_thread() -> usize {
     }
 }
 
-/// Multiply-adds that take as long as reading an element of the left operand that is read only once, and of the right one,
+/// The cost of reading an element that is read only once, in multiply-adds: of the left operand, and of the right one,
 /// whose rows are longer.
 const COST_OF_READING: [usize; 2] = [8, 3];
 
-/// Parts begin at multiples of so many rows of a matrix: those of the tallest tile.
+/// Parts begin at multiples of this many rows of a matrix: those of the tallest tile.
 const GRAIN: usize = 8;
 
-/// An element type's products. What is here is compiled once, and not for each program.
+/// The products of an element type, compiled once and not for each program.
 pub trait Gemm: Reduce + Compiled {
-    /// [`matmul_into`](super::matmul_into).
+    /// As [`matmul_into`](super::matmul_into).
     fn store(
         batch: &[BatchDim],
         dims: &[usize; 3],
@@ -47,10 +47,10 @@ pub trait Gemm: Reduce + Compiled {
         out: &mut [Self],
     );
 
-    /// One product.
+    /// Computes one product.
     fn multiply(product: &InBounds<'_, Self>, scratch: &mut [Self], sink: Sink<'_, Self>);
 
-    /// Hands over some rows of the result of a batch.
+    /// Passes some rows of the result of a batch to the epilogue.
     fn some_rows(
         products: &Products<'_, Self>,
         rows: Range<usize>,
@@ -59,7 +59,7 @@ pub trait Gemm: Reduce + Compiled {
     );
 }
 
-/// [`matmul_into`](super::matmul_into).
+/// As [`matmul_into`](super::matmul_into).
 #[inline(always)]
 pub fn store<T: Gemm>(
     batch: &[BatchDim],
@@ -103,7 +103,7 @@ pub fn store<T: Gemm>(
     );
 }
 
-/// [`matmul_with`](super::matmul_with).
+/// As [`matmul_with`](super::matmul_with).
 #[inline]
 pub fn hand_over<T: Gemm, E: Epilogue<T>>(
     batch: &[BatchDim],
@@ -145,9 +145,10 @@ fn is_empty(batch: &[BatchDim], &[m, k, n]: &[usize; 3]) -> bool {
     k == 0 || n == 0 || rows(batch, m) == 0
 }
 
-/// How many threads it pays to have for a result of so many rows.
+/// The number of threads that pay for a result of `rows` rows.
 fn parts(rows: usize, k: usize, n: usize) -> usize {
-    /// A power of two: no product whose extents are less is worth splitting. To say so at once matters to the smallest.
+    /// A power of two. A product whose extents are all less is not worth splitting. A quick answer matters to the
+    /// smallest products.
     const SMALL: usize = limit(128, 1);
     if rows | k | n < SMALL {
         return 1;
@@ -158,7 +159,7 @@ fn parts(rows: usize, k: usize, n: usize) -> usize {
     threads().min(work / worth_a_thread()).max(1)
 }
 
-/// Hands over what empty sums give.
+/// Passes the zeros of empty sums to the epilogue.
 #[cold]
 fn zeros<T: Number>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
     const WIDTH: usize = limit(128, 8);
@@ -171,18 +172,18 @@ fn zeros<T: Number>(rows: usize, n: usize, epilogue: &mut dyn Epilogue<T>) {
     }
 }
 
-/// The rows of the result.
+/// The number of rows of the result.
 fn rows(batch: &[BatchDim], m: usize) -> usize {
     batch.iter().fold(m, |product, dim| product.saturating_mul(dim.extent))
 }
 
-/// A batch of products, none of them empty, whose operands hold all that they reach.
+/// A batch of products. None is empty, and the operands hold all elements that are reached.
 pub struct Products<'a, T> {
     batch: &'a [BatchDim],
     dims: [usize; 3],
     lhs: MatRef<'a, T>,
     rhs: MatRef<'a, T>,
-    /// The rows of the result: those of all matrices.
+    /// The number of rows of the result, which are those of all matrices.
     rows: usize,
 }
 
@@ -202,8 +203,8 @@ impl<'a, T: Number> Products<'a, T> {
         Self { batch, dims: [m, *k, *n], lhs, rhs: *rhs, rows }
     }
 
-    /// Has up to so many threads take rows of the result, each with its share of the scratch memory. `split` cuts the sink of the rows
-    /// from one on before another.
+    /// Runs `work` for all rows of the result, on up to `threads` threads, each with its share of the scratch memory.
+    /// `split(sink, start, at)` splits the sink of the rows from `start` on before row `at`.
     pub fn by_rows<S: Send>(
         &self,
         threads: usize,
@@ -231,8 +232,9 @@ impl<'a, T: Number> Products<'a, T> {
         on_demand::by_threads(threads, scratch, next, |(part, rows), scratch| work(part, rows, scratch));
     }
 
-    /// Where parts of the rows end: of whole matrices, some for each thread, if there are as many. Of a matrix each thread has one part, of
-    /// whole tiles, since for each the right operand is packed anew.
+    /// The ends of the parts of the rows. If there are enough matrices, each thread has several parts of whole
+    /// matrices. Otherwise each thread has one part, of whole tiles, because the right operand is packed anew for each
+    /// part.
     fn ends(&self, threads: usize) -> impl Iterator<Item = usize> {
         let (rows, [m, ..]) = (self.rows, self.dims);
         let (matrices, many) = (rows / m, threads.saturating_mul(PARTS_OF_A_THREAD));
@@ -248,7 +250,7 @@ impl<'a, T: Number> Products<'a, T> {
         })
     }
 
-    /// Multiplies for some rows of the result.
+    /// Computes some rows of the result.
     pub fn multiply(
         &self,
         rows: Range<usize>,
@@ -286,8 +288,8 @@ impl<'a, T: Number> Products<'a, T> {
     }
 }
 
-/// Left matrices that lie one below the other, times one right matrix, are one taller product: takes such batch
-/// dimensions, and those of extent 1, from the inside.
+/// Merges left matrices that lie one below the other and are multiplied by the same right matrix into one taller
+/// product. Removes such batch dimensions, and those of extent 1, from the innermost one on.
 fn stack<'b, 'a, T>(
     mut batch: &'b [BatchDim],
     mut rows: usize,

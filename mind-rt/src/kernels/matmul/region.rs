@@ -1,48 +1,48 @@
-//! Where a product is stored.
+//! The part of a matrix in which a product is stored.
 
 use std::marker::PhantomData;
 
-/// Rows and columns of a matrix that nobody else reads or writes meanwhile.
+/// Rows and columns of a matrix that nothing else reads or writes meanwhile.
 pub struct Region<'a, T> {
     first: *mut T,
     rows: usize,
     columns: usize,
-    /// From one row to the next.
+    /// The distance from one row to the next.
     stride: usize,
     matrix: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: its elements are nobody else's, as those of the slice that it was made of.
+// SAFETY: the region owns its elements exclusively, like the slice that it was made from.
 unsafe impl<T: Send> Send for Region<'_, T> {}
 
 impl<'a, T> Region<'a, T> {
-    /// All of a matrix of so many columns, its rows one below the other.
+    /// A whole matrix with `columns` columns, its rows one below the other.
     pub fn new(matrix: &'a mut [T], columns: usize) -> Self {
         assert!(columns > 0 && matrix.len().is_multiple_of(columns), "rows are whole");
         let rows = matrix.len() / columns;
         Self { first: matrix.as_mut_ptr(), rows, columns, stride: columns, matrix: PhantomData }
     }
 
-    /// Rows and columns.
+    /// The numbers of rows and columns.
     pub fn extents(&self) -> [usize; 2] {
         [self.rows, self.columns]
     }
 
-    /// From one row to the next.
+    /// The distance from one row to the next.
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// The first element, of which there is none if it has no rows or columns.
+    /// The address of the first element, which does not exist if the region has no rows or columns.
     pub fn first(&mut self) -> *mut T {
         self.first
     }
 
-    /// Takes so many of its first columns, and leaves the others.
+    /// Removes the first `count` columns from the region and returns them.
     pub fn take_columns(&mut self, count: usize) -> Self {
         assert!(count <= self.columns, "there are so many columns");
         let taken = Self { columns: count, ..*self };
-        // Behind the last column of a matrix is what its next row begins with, or its end.
+        // After the last column of a matrix, this is the start of its next row, or its end.
         self.first = self.first.wrapping_add(count);
         self.columns -= count;
         taken

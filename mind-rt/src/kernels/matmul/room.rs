@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use crate::kernels::memory::{POISONS, Plain};
 
-/// Memory to write to.
+/// Writable memory.
 #[derive(Clone, Copy)]
 pub struct Room<T> {
     pub data: *mut T,
@@ -12,7 +12,8 @@ pub struct Room<T> {
 }
 
 impl<T> Room<T> {
-    /// Makes what it holds nothing plausible, where memory is poisoned at all: sums of the block before would be.
+    /// Fills the room with implausible values, in builds that poison memory: sums of the previous block would be
+    /// plausible.
     #[inline(always)]
     pub fn poison(self)
     where
@@ -20,13 +21,13 @@ impl<T> Room<T> {
     {
         if POISONS {
             (0..self.len).for_each(|at| {
-                // SAFETY: the room has so many elements, to be written.
+                // SAFETY: the room has this many elements, which may be written.
                 unsafe { self.data.add(at).write(T::POISON) };
             });
         }
     }
 
-    /// The first `len` elements, of which there are so many, and the others.
+    /// Splits the room into its first `len` elements, which must exist, and the others.
     pub fn split(self, len: usize) -> (Self, Self) {
         assert!(len <= self.len);
         // SAFETY: as just asserted.

@@ -1,4 +1,4 @@
-//! What a product uses scratch memory for: what the planner adds up is what the product cuts its memory by.
+//! The uses of scratch memory in a product: the planner adds up the same shares by which the product splits its memory.
 
 use super::operands::share_sets;
 use super::room::Room;
@@ -8,7 +8,7 @@ use super::sizes::{
 };
 use crate::kernels::tile::{LINE, MAX_ROWS};
 
-/// The elements of scratch memory that a product may use, left columns being so far apart.
+/// The elements of scratch memory that a product may use, if left columns are `lhs_col_stride` apart.
 pub const fn scratch<T>([m, k, n]: [usize; 3], lhs_col_stride: usize) -> usize {
     let lanes = LINE / size_of::<T>();
     let Shares { left, right, waiting } = Shares::of::<T>([m, k, n], lanes);
@@ -17,12 +17,12 @@ pub const fn scratch<T>([m, k, n]: [usize; 3], lhs_col_stride: usize) -> usize {
     left + right + if k <= DEPTH { 0 } else { waiting }
 }
 
-/// The elements of scratch memory that a product uses for each purpose, at most: what the planner adds up, and what a product
-/// cuts its memory by.
+/// The most elements of scratch memory that a product uses for each purpose. The planner adds these up, and a product
+/// splits its memory by them.
 pub(super) struct Shares {
     /// A packed block of the left operand.
     pub(super) left: usize,
-    /// A packed block of the right one.
+    /// A packed block of the right operand.
     pub(super) right: usize,
     /// The sums that wait for the next block of `k`.
     pub(super) waiting: usize,
@@ -41,9 +41,9 @@ impl Shares {
         }
     }
 
-    /// Cuts scratch memory in this order. Where there is less than all of it, as in the part that a thread gets of what was
-    /// planned for all threads, the left block gets what the others leave, but no less than a third, and the right block no
-    /// less than half of the rest.
+    /// Splits scratch memory in the order of the fields. There may be less memory than all shares, as in the part that
+    /// a thread gets of the memory planned for all threads. Then the left block gets the memory that the others leave,
+    /// but no less than a third, and the right block gets no less than half of the rest.
     pub(super) fn cut<T>(&self, scratch: Room<T>) -> [Room<T>; 3] {
         let left = scratch.len.saturating_sub(self.right + self.waiting).max(scratch.len / 3);
         let (left, rest) = scratch.split(self.left.min(left));
@@ -53,30 +53,31 @@ impl Shares {
     }
 }
 
-/// The elements of a packed block of so many rows or columns, and of `depth` steps of `k`: room for one step more.
+/// The elements of a packed block of `width` rows or columns and `depth` steps of `k`, with room for one more step.
 pub(super) const fn packed_len(depth: usize, width: usize) -> usize {
     (depth + 1).saturating_mul(width)
 }
 
-/// Room for packed blocks of the left operand: for a tile of rows at least.
+/// Memory for packed blocks of the left operand, at least for a tile of rows.
 #[derive(Clone, Copy)]
 pub(super) struct LeftRoom<T> {
     pub(super) room: Room<T>,
-    /// Most rows that are packed at once: some, and a multiple of [`MAX_ROWS`].
+    /// The most rows that are packed at once: a multiple of [`MAX_ROWS`], and not 0.
     pub(super) rows: usize,
 }
 
 impl<T> LeftRoom<T> {
-    /// Room for blocks of up to `depth` steps of `k`; nothing if so few of `m` rows would fit that the right operand, which is
-    /// packed anew for each block, had better not wait for them.
+    /// Memory for blocks of up to `depth` steps of `k`; `None` if only few of `m` rows would fit. Since the right
+    /// operand is packed anew for each left block, packing the left one would not pay then.
     pub(super) fn new(room: Room<T>, m: usize, depth: usize) -> Option<Self> {
         let rows = room.len / packed_len(depth, 1) / MAX_ROWS * MAX_ROWS;
         (rows > 0 && rows >= m.min(WORTH_A_BLOCK)).then_some(Self { room, rows })
     }
 }
 
-/// Whether left columns, so far apart, may be read so often that copies of them pay: where they leave the caches before they are read
-/// again, since they are large, or since a tile reads more of them than a set has room for. Where rows are contiguous it never does.
+/// Whether copies of left columns that are `apart` elements apart may pay. They pay if columns leave the caches before
+/// they are read again, because they are large, or because a tile reads more of them than a cache set has room for.
+/// They never pay if rows are contiguous.
 pub(super) const fn left_pays<T>([m, k, n]: [usize; 3], apart: usize) -> bool {
     let is_far = bytes::<T>(m, k) > WORTH_PACKING && n > WIDE_LINES * LINE / size_of::<T>();
     apart != 1 && (is_far || k > MAX_ROWS && share_sets::<T>(apart) && n > FEW_LINES * LINE / size_of::<T>())

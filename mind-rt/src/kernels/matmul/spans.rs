@@ -1,6 +1,6 @@
-//! An axis cut into parts.
+//! Cuts an axis into parts.
 
-/// Part of an axis.
+/// A part of an axis.
 #[derive(Clone, Copy)]
 pub struct Span {
     pub start: usize,
@@ -8,19 +8,19 @@ pub struct Span {
 }
 
 impl Span {
-    /// Where it ends.
+    /// The end of the span.
     #[inline(always)]
     pub fn end(self) -> usize {
         self.start + self.len
     }
 }
 
-/// Cuts `0..len` into parts of at most `most`, the last two about equal, all but the last a multiple of `multiple`, a
-/// power of two. Together they are all of it.
+/// Cuts `0..len` into parts of at most `most`. The last two are about equal, and all except the last are multiples of
+/// `multiple`, a power of two. Together they cover the range.
 ///
 /// # Panics
-/// If `most` is less than `len`, and 0 or no multiple of `multiple`: the parts would not be what they are said to be, and what is
-/// left of the axis would not be computed.
+/// If `most` is less than `len`, and is 0 or not a multiple of `multiple`: the parts would not have these properties,
+/// and a rest of the axis would not be computed.
 #[inline(always)]
 pub fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = Span> + Clone {
     assert!(most >= len || most > 0 && most.is_multiple_of(multiple), "parts cover an axis");
@@ -34,13 +34,13 @@ pub fn spans(len: usize, most: usize, multiple: usize) -> impl Iterator<Item = S
     })
 }
 
-/// Cuts `0..len` into parts of `most`, the last one of what is left.
+/// Cuts `0..len` into parts of `most`; the last one is the rest.
 #[inline(always)]
 pub fn chunks(len: usize, most: usize) -> impl Iterator<Item = Span> + Clone {
     (0..len).step_by(most).map(move |start| Span { start, len: most.min(len - start) })
 }
 
-/// The first of the parts of [`spans`] of what is left.
+/// The length of the first part that [`spans`] cuts from an axis of length `left`.
 #[inline(always)]
 pub fn next_part(left: usize, most: usize, multiple: usize) -> usize {
     if left <= most {

@@ -6,14 +6,14 @@ use crate::kernels::monoid::Sum;
 use crate::kernels::number::Number;
 use crate::kernels::reduce::reduce_lanes;
 
-/// The product of an `M` by `K` and a `K` by `N` matrix, whose rows are computed where they are asked for: no dispatch and
-/// no call. It is compiled for what the caller is compiled for, SSE2 as a rule, and no extent should exceed about 16.
+/// The product of an `M` by `K` and a `K` by `N` matrix. Rows are computed where they are requested, without dispatch
+/// or a call. The code is compiled for the caller's target, usually SSE2, and no extent should exceed about 16.
 ///
-/// A row is an array, so that what becomes of it vectorises and stays in registers. That takes a function whose results
-/// are arguments of their own: only of those does LLVM know that they lie beside the operands.
+/// A row is an array, so that the code that uses it vectorises and keeps it in registers. This needs a function whose
+/// results are separate arguments: only for arguments does LLVM know that they do not overlap the operands.
 ///
-/// Sums of few results are split into as many parts as make eight chains of additions, each in the order of `k`, since
-/// one chain would wait for itself; the order depends on the extents only.
+/// If a row has few results, each sum is split into as many parts as make eight chains of additions, each in the order
+/// of `k`, because the additions of a single chain wait for each other. The order depends only on the extents.
 ///
 /// ```
 /// use mind_rt::private::{MatRef, TinyProduct};
@@ -31,7 +31,7 @@ pub struct TinyProduct<'a, T, const M: usize, const K: usize, const N: usize> {
 }
 
 impl<'a, T: Number, const M: usize, const K: usize, const N: usize> TinyProduct<'a, T, M, K, N> {
-    /// Computes nothing yet.
+    /// Makes the product without computing anything yet.
     ///
     /// # Panics
     /// As an internal error, if an operand does not hold all that its strides reach.
@@ -43,7 +43,7 @@ impl<'a, T: Number, const M: usize, const K: usize, const N: usize> TinyProduct<
         Self { lhs, rhs }
     }
 
-    /// Row `i`.
+    /// Computes row `i`.
     ///
     /// # Panics
     /// As an internal error, if there are no more than `i` rows.
@@ -52,7 +52,7 @@ impl<'a, T: Number, const M: usize, const K: usize, const N: usize> TinyProduct<
     pub fn row(&self, i: usize) -> [T; N] {
         check(i < M, "matmul: no such row");
         if N == 0 {
-            // The left operand need not hold anything.
+            // The left operand may be empty.
             return [T::ZERO; N];
         }
         match N {
@@ -62,7 +62,8 @@ impl<'a, T: Number, const M: usize, const K: usize, const N: usize> TinyProduct<
         }
     }
 
-    /// Row `i`, less than `M`, each sum in `P` parts: part `p` sums every `P`th product from the one at `p` on.
+    /// Computes row `i`, which must be less than `M`, with each sum in `P` parts: part `p` sums every `P`th product,
+    /// starting with product `p`.
     #[inline(always)]
     fn row_in_parts<const P: usize>(&self, i: usize) -> [T; N] {
         let Self { lhs, rhs } = self;

@@ -1,7 +1,8 @@
-//! Small memory: blocks of a few sizes, kept by the thread that gave them back.
+//! Small memory: blocks of a few sizes, which each thread keeps for reuse after they are given back.
 //!
-//! A call that returns a few numbers would otherwise spend most of its time in the allocator: a block from here and back
-//! takes about 2 ns, where `malloc` and `free` take 15, and twice that once the process has a second thread.
+//! Otherwise a call that returns a few numbers would spend most of its time in the allocator: taking a block from here
+//! and giving it back takes about 2 ns, while `malloc` and `free` take 15, and twice that once the process has a second
+//! thread.
 
 use std::alloc::{self, Layout};
 use std::cell::Cell;
@@ -9,22 +10,22 @@ use std::ptr::{self, NonNull};
 
 use super::ALIGN;
 
-/// The size of a block: a power of two of cache lines, up to [`LARGEST`] bytes.
+/// The size of a block: a power of two of cache lines, at most [`LARGEST`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct BlockSize(usize);
 
 /// Bytes of the largest block.
 pub(super) const LARGEST: usize = 32 * 1024;
 
-/// How many sizes there are.
+/// The number of block sizes.
 const SIZES: usize = (LARGEST / ALIGN).ilog2() as usize + 1;
 
-/// A thread keeps so many bytes of each size at most, and no more than [`MOST`] blocks.
+/// The most bytes that a thread keeps of each size; it also keeps at most [`MOST`] blocks of each.
 const KEPT: usize = 128 * 1024;
 const MOST: usize = 32;
 
 impl BlockSize {
-    /// The smallest that has room for so many bytes; `None` if no block has.
+    /// The smallest size that has room for `bytes` bytes; `None` if no block has.
     #[inline(always)]
     pub(in super::super) const fn of(bytes: usize) -> Option<Self> {
         if bytes > LARGEST {
@@ -39,7 +40,7 @@ impl BlockSize {
         ALIGN << self.0
     }
 
-    /// How many blocks a thread keeps.
+    /// The number of blocks of this size that a thread keeps at most.
     const fn most(self) -> usize {
         let fitting = (KEPT / ALIGN) >> self.0;
         if fitting < MOST { fitting } else { MOST }
@@ -53,38 +54,38 @@ impl BlockSize {
     }
 }
 
-/// Blocks of one size that nobody uses. Each begins with a pointer to the next.
+/// Unused blocks of one size, as a list. Each block begins with a pointer to the next.
 struct Free {
     first: Cell<*mut u8>,
-    /// How many more are kept.
+    /// The number of blocks that can still be added.
     room: Cell<usize>,
 }
 
 /// The unused blocks of a thread, by size.
 struct Blocks([Free; SIZES]);
 
-/// Makes room for blocks, and frees what is left of them when the thread ends.
+/// Makes room for blocks when a thread first gives one back, and frees the kept blocks when the thread ends.
 struct Keeper {
     has_made_room: Cell<bool>,
 }
 
 thread_local! {
-    // Without a destructor, so that nobody has to ask whether it has run. Blocks that are given back find no room
-    // before there is a keeper, nor after.
+    // Without a destructor, so that an access need not check whether it has run. There is no room for blocks before the
+    // keeper makes some, nor after it is dropped.
     static BLOCKS: Blocks =
         const { Blocks([const { Free { first: Cell::new(ptr::null_mut()), room: Cell::new(0) } }; SIZES]) };
 
     static KEEPER: Keeper = const { Keeper { has_made_room: Cell::new(false) } };
 }
 
-/// A block, aligned to [`ALIGN`] and initialised, with zeros where it is new. `None` if none can be had.
+/// Takes a block, aligned to [`ALIGN`] and initialised; a new block holds zeros. `None` if memory cannot be allocated.
 #[inline(always)]
 pub(super) fn take(size: BlockSize) -> Option<NonNull<u8>> {
     let kept = BLOCKS.try_with(|blocks| blocks.of(size).and_then(Free::take));
     kept.ok().flatten().or_else(|| new(size))
 }
 
-/// Gives a block back that [`take`] gave out for the same size, whichever thread did, and that nobody uses any longer.
+/// Gives back a block that [`take`] returned for the same size, on any thread, and that nobody uses any longer.
 #[inline]
 pub(super) fn keep(block: NonNull<u8>, size: BlockSize) {
     if !is_kept(block, size) {
@@ -92,7 +93,7 @@ pub(super) fn keep(block: NonNull<u8>, size: BlockSize) {
     }
 }
 
-/// Whether there was room for it.
+/// Keeps a block if there is room for it. Returns whether it did.
 #[inline(always)]
 fn is_kept(block: NonNull<u8>, size: BlockSize) -> bool {
     let is_kept = BLOCKS.try_with(|blocks| blocks.of(size).is_some_and(|free| free.keep(block)));
@@ -102,7 +103,7 @@ fn is_kept(block: NonNull<u8>, size: BlockSize) -> bool {
 #[cold]
 #[inline(never)]
 fn keep_or_free(block: NonNull<u8>, size: BlockSize) {
-    // While a thread ends it keeps nothing.
+    // A thread that is ending keeps nothing.
     let makes_room = KEEPER.try_with(Keeper::makes_room).unwrap_or(false);
     if !(makes_room && is_kept(block, size)) {
         free(block, size);
@@ -119,12 +120,12 @@ fn new(size: BlockSize) -> Option<NonNull<u8>> {
 #[cold]
 #[inline(never)]
 fn free(block: NonNull<u8>, size: BlockSize) {
-    // SAFETY: `new` allocated it with this layout, and its owner is done with it.
+    // SAFETY: `new` allocated the block with this layout, and its owner is done with it.
     unsafe { alloc::dealloc(block.as_ptr(), size.layout()) };
 }
 
 impl Blocks {
-    /// Those of a size, which there are.
+    /// The unused blocks of a size. Every size has a list.
     #[inline(always)]
     fn of(&self, size: BlockSize) -> Option<&Free> {
         self.0.get(size.0)
@@ -139,13 +140,13 @@ impl Free {
     #[inline(always)]
     fn take(&self) -> Option<NonNull<u8>> {
         let block = NonNull::new(self.first.get())?;
-        // SAFETY: a block in the list is ours alone and begins with the pointer that `keep` wrote.
+        // SAFETY: a block in the list is ours alone, and begins with the pointer that `keep` wrote.
         self.first.set(unsafe { block.cast::<*mut u8>().read() });
         self.room.set(self.room.get() + 1);
         Some(block)
     }
 
-    /// Whether there was room for it.
+    /// Keeps a block if there is room for it. Returns whether it did.
     #[inline(always)]
     fn keep(&self, block: NonNull<u8>) -> bool {
         let room = self.room.get();
@@ -161,7 +162,7 @@ impl Free {
 }
 
 impl Keeper {
-    /// Makes room, if that has not been done. Whether it was done now.
+    /// Makes room for blocks, unless that has been done before. Returns whether it did.
     fn makes_room(&self) -> bool {
         let makes_room = !self.has_made_room.replace(true);
         if makes_room {
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(BlockSize::of(LARGEST).map(|size| size.0), Some(SIZES - 1));
     }
 
-    /// The documentation of the library names the number.
+    /// The library's documentation states this number.
     #[test]
     fn a_thread_keeps_638_kib_at_most() {
         let kept = (0..SIZES).map(BlockSize).map(|size| size.most() * size.bytes()).sum::<usize>();
@@ -219,7 +220,7 @@ mod tests {
         assert_ne!(another, block);
         assert_eq!(take(size), Some(block));
         keep(another, other);
-        // Another thread takes it over, and frees it when it ends.
+        // Another thread takes the block over, and frees it when it ends.
         let address = block.addr();
         struct Moved(NonNull<u8>);
         // SAFETY: the block is the new thread's from here on, and nothing else refers to it.

@@ -1,4 +1,4 @@
-//! Owned runs of elements.
+//! Owned sequences of elements.
 
 use std::alloc::Layout;
 use std::mem::ManuallyDrop;
@@ -8,35 +8,36 @@ use mind_shape::element_types;
 
 use super::{self as memory, ALIGN, BlockSize, Memory};
 
-/// Whether memory that holds what its last user left is filled with [`Storable::POISON`] before it is handed out: in builds with
-/// assertions, so in tests, and with the feature `__poison`.
+/// Whether memory with values of its last user is filled with [`Storable::POISON`] before it is reused: in builds with
+/// assertions, and so in tests, and with the feature `__poison`.
 pub(crate) const POISONS: bool = cfg!(any(debug_assertions, feature = "__poison"));
 
-/// What memory can hold: valid when all bits are zero.
+/// A type that memory can hold: all bits zero are a valid value.
 ///
 /// # Safety
-/// A value whose bits are all zero is one of the type, which has no padding. Where [`ANY_BITS`](Self::ANY_BITS) is set, every bit
-/// pattern of its size is one.
+/// A value with all bits zero must be valid, and the type must not have padding. If [`ANY_BITS`](Self::ANY_BITS) is
+/// set, every bit pattern of its size must be valid.
 pub(crate) unsafe trait Storable: Copy + Send + Sync + 'static {
-    /// What nobody computes by chance: who reads what nobody wrote shall find no plausible number.
+    /// A value that no computation gives by chance, so that a read of unwritten memory yields no plausible number.
     const POISON: Self;
-    /// Whether any bits are a value, so that memory can be handed out as its last user left it.
+    /// Whether any bits are a valid value, so that memory can be reused without being cleared.
     const ANY_BITS: bool;
 
-    /// [`poison`], compiled with this crate and not once more in each program: it would be most of what an unoptimised
-    /// program does.
+    /// As [`poison`], but compiled with this crate and not again in each program, where it would take most of the time
+    /// of an unoptimised program.
     fn poison(elements: &mut [Self]);
 }
 
-/// What any bits are a value of.
+/// A type of which any bits are a valid value.
 ///
 /// # Safety
-/// [`Storable::ANY_BITS`] is set.
+/// [`Storable::ANY_BITS`] must be set.
 pub(crate) unsafe trait Plain: Storable {}
 
 macro_rules! stored {
     ($ty:ident, $any_bits:literal, $poison:expr) => {
-        // SAFETY: any bits are an integer, or a float, if perhaps a NaN; a truth value is a byte, of which 0 is one.
+        // SAFETY: any bits are an integer, or a float, perhaps a NaN. A truth value is a byte, and 0 is one of its
+        // values.
         unsafe impl Storable for $ty {
             const POISON: Self = $poison;
             const ANY_BITS: bool = $any_bits;
@@ -51,9 +52,9 @@ macro_rules! stored {
 
 macro_rules! integers {
     ($($ty:ident $variant:ident;)*) => {
-        // The highest bit: the least integer, or one in the middle of those from 0.
+        // The highest bit alone: the least signed integer, or the middle of the unsigned ones.
         $(stored!($ty, true, 1 << ($ty::BITS - 1));
-        // SAFETY: as said above.
+        // SAFETY: as above.
         unsafe impl Plain for $ty {})*
     };
 }
@@ -61,7 +62,7 @@ macro_rules! integers {
 macro_rules! floats {
     ($($ty:ident $variant:ident;)*) => {
         $(stored!($ty, true, $ty::NAN);
-        // SAFETY: as said above.
+        // SAFETY: as above.
         unsafe impl Plain for $ty {})*
     };
 }
@@ -70,7 +71,7 @@ element_types!(integers => integers!);
 element_types!(floats => floats!);
 stored!(bool, false, true);
 
-/// Makes what is about to be overwritten nothing plausible, where memory is poisoned at all.
+/// Fills elements that are about to be overwritten with implausible values, in builds that poison memory.
 #[inline(always)]
 pub(crate) fn poison<T: Storable>(elements: &mut [T]) {
     if POISONS {
@@ -78,25 +79,25 @@ pub(crate) fn poison<T: Storable>(elements: &mut [T]) {
     }
 }
 
-/// An owned run of elements.
+/// An owned sequence of elements.
 pub(crate) struct Buffer<T> {
     pointer: NonNull<T>,
     len: usize,
     origin: Origin,
 }
 
-/// Whose memory a buffer is, and so how it is given back.
-// Words, so that a tensor is moved by whole registers.
+/// The kind of memory that a buffer has, which determines how it is given back.
+// The tag is a word as the fields are, so that a tensor is moved by whole registers.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Origin {
-    /// A block that begins with the elements.
+    /// A block. The elements are at its start.
     Block { size: BlockSize },
-    /// None: there are no elements.
+    /// No memory, because there are no elements.
     Nothing,
-    /// Memory of [`aligned_layout`], whose start is kept; the elements begin at the first aligned address in it.
+    /// Memory of [`aligned_layout`] that begins at `start`. The elements begin at the first aligned address in it.
     Aligned { start: NonNull<u8> },
-    /// The same, but given back to the allocator at once.
+    /// As `Aligned`, but returned to the allocator at once.
     Scratch { start: NonNull<u8> },
     /// A `Vec<T>` of this capacity.
     Vec { capacity: usize },
@@ -107,15 +108,15 @@ unsafe impl<T: Send> Send for Buffer<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Buffer<T> {}
 
-/// The block that has room for `len` elements, if they are some and not too many for any.
+/// The size of a block for `len` elements; `None` if there are no elements, or too many for any block.
 #[inline(always)]
 fn block_size<T>(len: usize) -> Option<BlockSize> {
     let bytes = len.checked_mul(size_of::<T>())?;
     if bytes == 0 { None } else { BlockSize::of(bytes) }
 }
 
-/// Room for `len` elements from the first 64-byte boundary on, wherever the allocator starts. Asking for little alignment
-/// lets it hand out zero pages without clearing them.
+/// The layout of memory with room for `len` elements from its first 64-byte boundary on, wherever the allocator places
+/// it. Asking for little alignment lets the allocator provide zero pages without clearing them.
 #[inline]
 fn aligned_layout<T>(len: usize) -> Option<Layout> {
     let bytes = len.checked_mul(size_of::<T>())?.checked_add(ALIGN)?;
@@ -123,7 +124,7 @@ fn aligned_layout<T>(len: usize) -> Option<Layout> {
 }
 
 impl<T: Storable> Buffer<T> {
-    /// `len` zeros, 64-byte aligned; `None` if they cannot be had.
+    /// `len` zeros, 64-byte aligned; `None` if memory cannot be allocated.
     #[inline]
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
         match block_size::<T>(len) {
@@ -132,8 +133,8 @@ impl<T: Storable> Buffer<T> {
         }
     }
 
-    /// `len` elements of any value in memory that [`Self::into_vec`] gives away, for who writes them all; `None` if they
-    /// cannot be had.
+    /// `len` elements of any value, all of which the caller must write, in memory that [`Self::into_vec`] passes on.
+    /// `None` if memory cannot be allocated.
     pub(crate) fn vector(len: usize) -> Option<Self> {
         let layout = Layout::array::<T>(len).ok()?;
         if layout.size() == 0 {
@@ -141,17 +142,19 @@ impl<T: Storable> Buffer<T> {
         }
         // SAFETY: the size is not 0.
         let pointer = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?.cast();
-        // What a `Vec` of this capacity has: memory of the global allocator with the layout of an array, all of it initialised.
+        // This is the memory of a `Vec` of this capacity: from the global allocator, with the layout of an array, all
+        // of it initialised.
         let mut buffer = Self { pointer, len, origin: Origin::Vec { capacity: len } };
         poison(buffer.as_mut_slice());
         Some(buffer)
     }
 
-    /// `len` elements of any value, 64-byte aligned, for who writes them all; `None` if they cannot be had.
+    /// `len` elements of any value, 64-byte aligned, all of which the caller must write; `None` if memory cannot be
+    /// allocated.
     #[inline(always)]
     pub(crate) fn stale(len: usize) -> Option<Self> {
         let mut stale = match block_size::<T>(len) {
-            // What not all bits are a value of is written before it is one.
+            // If not all bits are a valid value, the memory is cleared first.
             _ if !T::ANY_BITS => Self::zeroed(len)?,
             Some(size) => Self::block(len, size, memory::stale_block(size)?),
             None => Self::aligned(len, memory::stale, |start| Origin::Aligned { start })?,
@@ -160,15 +163,15 @@ impl<T: Storable> Buffer<T> {
         Some(stale)
     }
 
-    /// The first `len` elements of a block, which has room for them. Blocks are initialised; they are all zeros, or any bits
-    /// are an element.
+    /// The first `len` elements of a block, which must have room for them. Blocks are initialised. The block must be
+    /// all zeros unless any bits are a valid element.
     #[inline(always)]
     fn block(len: usize, size: BlockSize, block: NonNull<u8>) -> Self {
         Self { pointer: block.cast(), len, origin: Origin::Block { size } }
     }
 
-    /// `len` zeros, 64-byte aligned, whose memory is not kept when they are dropped: for what lives long. `None` if they
-    /// cannot be had.
+    /// `len` zeros, 64-byte aligned, for long-lived data: their memory is not kept when they are dropped. `None` if
+    /// memory cannot be allocated.
     pub(crate) fn scratch(len: usize) -> Option<Self> {
         Self::aligned(len, memory::new, |start| Origin::Scratch { start })
     }
@@ -185,13 +188,13 @@ impl<T: Storable> Buffer<T> {
         let Memory { start, .. } = take(aligned_layout::<T>(len)?)?;
         let skip = start.as_ptr().align_offset(ALIGN);
         assert!(skip < ALIGN);
-        // SAFETY: `skip < ALIGN` as just asserted, which is what the layout has beyond the elements. Memory is initialised; it is all
-        // zeros, or any bits are an element.
+        // SAFETY: `skip < ALIGN` as just asserted, and the layout has `ALIGN` bytes beyond the elements. The memory is
+        // initialised: it is all zeros, or any bits are a valid element.
         let pointer = unsafe { start.add(skip) }.cast();
         Some(Self { pointer, len, origin: origin(start) })
     }
 
-    /// Keeps the `Vec`'s memory.
+    /// Takes over the memory of a `Vec`.
     pub(crate) fn from_vec(vec: Vec<T>) -> Self {
         let mut vec = ManuallyDrop::new(vec);
         let pointer = NonNull::new(vec.as_mut_ptr()).expect("a Vec's pointer is never null");
@@ -214,7 +217,7 @@ impl<T: Storable> Buffer<T> {
 }
 
 impl<T> Buffer<T> {
-    /// Where the elements begin.
+    /// The address of the first element.
     #[inline(always)]
     pub(crate) fn pointer(&self) -> NonNull<T> {
         self.pointer
@@ -234,10 +237,10 @@ impl<T> Buffer<T> {
 }
 
 impl<T> Drop for Buffer<T> {
-    // Nothing takes the buffer's address, so that it need not be in memory for the sake of a panic that would drop it.
+    // Nothing takes the buffer's address, so the buffer need not be kept in memory for a panic that would drop it.
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: the buffer is gone, and these three are what it was made of.
+        // SAFETY: the buffer is gone, and these three are its fields.
         unsafe { release(self.pointer, self.len, self.origin) };
     }
 }
@@ -245,7 +248,7 @@ impl<T> Drop for Buffer<T> {
 /// Gives back the memory of a buffer.
 ///
 /// # Safety
-/// These are a buffer's, which nobody uses any longer.
+/// The arguments must be those of a buffer that nobody uses any longer.
 #[inline(never)]
 unsafe fn release<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
     match origin {
@@ -257,10 +260,10 @@ unsafe fn release<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
     }
 }
 
-/// Gives back what is no block. It stands apart so that dropping a small tensor is little code.
+/// Gives back memory that is not a block. This is a separate function so that dropping a small tensor is little code.
 ///
 /// # Safety
-/// That of [`release`].
+/// As for [`release`].
 #[cold]
 #[inline(never)]
 unsafe fn release_others<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
@@ -281,8 +284,8 @@ unsafe fn release_others<T>(pointer: NonNull<T>, len: usize, origin: Origin) {
     }
 }
 
-/// Bytes as elements, which are poisoned, or false. The bytes must be aligned for them and a whole number of elements, or this
-/// panics.
+/// Casts bytes to elements, which are poisoned, or false. Panics if the bytes are not aligned for the elements or not a
+/// whole number of them.
 #[inline(always)]
 pub(crate) fn cast_bytes<T: Storable>(bytes: &mut [u8]) -> &mut [T] {
     assert!(bytes.as_ptr().cast::<T>().is_aligned() && bytes.len().is_multiple_of(size_of::<T>()));
@@ -290,8 +293,8 @@ pub(crate) fn cast_bytes<T: Storable>(bytes: &mut [u8]) -> &mut [T] {
         bytes.fill(0);
     }
     let len = bytes.len() / size_of::<T>();
-    // SAFETY: aligned and of the right length, as checked; any initialised bytes are values where any bits are, and else they
-    // have just been set to zero. Whatever value is written leaves initialised bytes.
+    // SAFETY: alignment and length were checked. Any initialised bytes are valid elements if any bits are; otherwise
+    // the bytes have just been set to zero. Every element that is written leaves initialised bytes.
     let elements = unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), len) };
     poison(elements);
     elements
@@ -350,7 +353,7 @@ mod tests {
         let mut buffer = Buffer::<u8>::zeroed(64).expect("memory");
         cast_bytes::<f32>(buffer.as_mut_slice())[1] = 1.0;
         assert_eq!(buffer.as_slice()[4..8], 1.0_f32.to_ne_bytes());
-        // Bytes that are no truth values become some before they are read.
+        // Bytes that are not truth values are made valid before they are read.
         buffer.as_mut_slice().fill(0xaa);
         let truths = cast_bytes::<bool>(buffer.as_mut_slice());
         assert!(truths.iter().all(|truth| *truth));

@@ -1,11 +1,11 @@
-//! Where the memory of buffers comes from, and where it goes.
+//! Allocates and reuses the memory of buffers.
 //!
-//! Memory that was given back is kept for the next buffer of its size: a loop that calls a function makes results of the
-//! same sizes again and again. Small memory comes in [`blocks`], which each thread keeps for itself. Large memory is kept up
-//! to [`KEPT`] bytes in the process; an allocator that hands its pages back to the system has them cleared and mapped anew
-//! each time, which takes ten to a hundred times as long as writing them.
+//! Memory that is given back is kept for the next buffer of its size: a loop that calls a function creates results of
+//! the same sizes again and again. Small memory comes in [`blocks`], which each thread keeps for itself. Large memory
+//! is kept up to [`KEPT`] bytes per process. An allocator that returns its pages to the system gets them cleared and
+//! mapped anew each time, which takes ten to a hundred times as long as writing them.
 //!
-//! All memory here is initialised: with zeros when it is new, else with what its last user left.
+//! All memory here is initialised: with zeros when it is new, otherwise with the values that its last user left.
 
 mod blocks;
 mod buffer;
@@ -22,32 +22,32 @@ pub(crate) use buffer::{Buffer, POISONS, Plain, Storable, cast_bytes, poison};
 /// Alignment of every allocation made here, in bytes: a cache line, and an AVX-512 register.
 pub const ALIGN: usize = 64;
 
-/// So many bytes are kept at most.
+/// The most bytes that are kept.
 const KEPT: usize = 32 * 1024 * 1024;
 
-/// So few bytes are cleared faster than the allocator gives them out cleared.
+/// Up to this many bytes are cleared faster here than the allocator provides them cleared.
 const SMALL: usize = 1024;
 
-/// Bytes of a layout, all initialised, owned by who has this and given back by [`release`].
+/// Initialised memory of a layout. Its holder owns it, and gives it back by [`release`].
 struct Memory {
     start: NonNull<u8>,
     layout: Layout,
 }
 
-// SAFETY: memory belongs to whoever has it, on any thread.
+// SAFETY: memory belongs to its holder, on any thread.
 unsafe impl Send for Memory {}
 
-/// A block of any value, with the alignment of buffers. `None` if none can be had.
+/// A block of any contents, with the alignment of buffers. `None` if memory cannot be allocated.
 #[inline(always)]
 fn stale_block(size: BlockSize) -> Option<NonNull<u8>> {
     blocks::take(size)
 }
 
-/// A block whose first `bytes` are zeros. `None` if none can be had.
+/// A block whose first `bytes` bytes are zeros. `None` if memory cannot be allocated.
 #[inline]
 fn zeroed_block(size: BlockSize, bytes: usize) -> Option<NonNull<u8>> {
     let block = blocks::take(size)?;
-    // SAFETY: the block is ours, and no more is written than it has.
+    // SAFETY: the block is ours, and no more bytes are written than it has.
     unsafe { block.write_bytes(0, bytes.min(size.bytes())) };
     Some(block)
 }
@@ -58,12 +58,12 @@ fn release_block(block: NonNull<u8>, size: BlockSize) {
     blocks::keep(block, size);
 }
 
-/// Large memory of any value. `None` if it cannot be had. The layout's size must not be 0.
+/// Large memory of any contents. `None` if it cannot be allocated. The layout's size must not be 0.
 fn stale(layout: Layout) -> Option<Memory> {
     take(layout).or_else(|| new(layout))
 }
 
-/// Zeros in large memory. `None` if it cannot be had. The layout's size must not be 0.
+/// Large memory of zeros. `None` if it cannot be allocated. The layout's size must not be 0.
 fn zeroed(layout: Layout) -> Option<Memory> {
     let Some(memory) = take(layout) else { return new(layout) };
     // SAFETY: the memory is ours, and as large as its layout says.
@@ -71,7 +71,7 @@ fn zeroed(layout: Layout) -> Option<Memory> {
     Some(memory)
 }
 
-/// Zeros, from the allocator.
+/// Zeroed memory from the allocator.
 #[inline]
 fn new(layout: Layout) -> Option<Memory> {
     if layout.size() > SMALL {
@@ -81,7 +81,7 @@ fn new(layout: Layout) -> Option<Memory> {
     }
     // SAFETY: as above.
     let start = NonNull::new(unsafe { alloc::alloc(layout) })?;
-    // SAFETY: it has just been allocated with this size.
+    // SAFETY: the memory has just been allocated with this size.
     unsafe { start.write_bytes(0, layout.size()) };
     Some(Memory { start, layout })
 }
@@ -90,7 +90,7 @@ fn take(layout: Layout) -> Option<Memory> {
     lock()?.take(layout)
 }
 
-/// Gives large memory back.
+/// Gives back large memory, which is kept if there is room.
 fn release(memory: Memory) {
     if memory.layout.size() > KEPT {
         return free(memory);
@@ -103,14 +103,14 @@ fn release(memory: Memory) {
     given_up.into_iter().for_each(free);
 }
 
-/// Gives memory back to the allocator.
+/// Returns memory to the allocator.
 #[inline]
 fn free(memory: Memory) {
-    // SAFETY: `new` allocated it with this layout, and its owner is done with it.
+    // SAFETY: `new` allocated the memory with this layout, and its owner is done with it.
     unsafe { alloc::dealloc(memory.start.as_ptr(), memory.layout) };
 }
 
-/// Memory that is kept, last given back last.
+/// The memory that is kept. The most recently given back is last.
 struct Kept {
     blocks: VecDeque<Memory>,
     bytes: usize,
@@ -118,14 +118,15 @@ struct Kept {
 
 static SHARED: Mutex<Kept> = Mutex::new(Kept { blocks: VecDeque::new(), bytes: 0 });
 
-/// What is kept, unless another thread has held it for longer than anything here takes. A fork copies the lock, but not a
-/// thread that holds it: then it is held for ever, and the allocator, which knows of forks, has to do.
+/// The kept memory, or `None` if another thread holds the lock for longer than any operation here takes. A fork copies
+/// the lock but not the thread that holds it. The lock is then held for ever, and all memory comes from the allocator,
+/// which handles forks.
 fn lock() -> Option<MutexGuard<'static, Kept>> {
     const TRIES: u32 = 1000;
     for _ in 0..TRIES {
         match SHARED.try_lock() {
             Ok(kept) => return Some(kept),
-            // Nothing panics halfway through a change.
+            // No change can panic halfway.
             Err(TryLockError::Poisoned(kept)) => return Some(kept.into_inner()),
             Err(TryLockError::WouldBlock) => hint::spin_loop(),
         }
@@ -140,7 +141,7 @@ impl Kept {
         self.blocks.remove(position)
     }
 
-    /// Keeps a block; what was kept longest makes room.
+    /// Keeps a block. The blocks that have been kept longest make room for it.
     fn keep(&mut self, memory: Memory, given_up: &mut Vec<Memory>) {
         while self.bytes + memory.layout.size() > KEPT {
             let Some(oldest) = self.blocks.pop_front() else { break };
@@ -187,7 +188,7 @@ mod tests {
         for bytes in [64, SMALL, SMALL + 1, 1 << 16, KEPT + 1] {
             for _ in 0..2 {
                 let memory = zeroed(layout(bytes)).expect("memory");
-                // SAFETY: so many bytes were asked for, and all are initialised.
+                // SAFETY: this many bytes were allocated, and all are initialised.
                 let slice = unsafe { std::slice::from_raw_parts_mut(memory.start.as_ptr(), bytes) };
                 assert!(*slice == *vec![0; bytes], "{bytes}");
                 slice.fill(7);
@@ -198,7 +199,7 @@ mod tests {
             let size = BlockSize::of(bytes).expect("small");
             for _ in 0..2 {
                 let block = zeroed_block(size, bytes).expect("memory");
-                // SAFETY: a block of that size has room for so many, and all are initialised.
+                // SAFETY: a block of that size has room for this many bytes, and all are initialised.
                 let slice = unsafe { std::slice::from_raw_parts_mut(block.as_ptr(), bytes) };
                 assert!(slice.iter().all(|byte| *byte == 0), "{bytes}");
                 slice.fill(7);

@@ -1,6 +1,6 @@
-//! Sums of short rows by the registers of AVX2 and AVX-512.
+//! Sums of short rows in the registers of AVX2 and AVX-512.
 //!
-//! Loads and steps know registers of 32-bit words; only additions know the element type.
+//! Loads and tree steps treat registers as 32-bit words; only additions depend on the element type.
 
 use std::arch::x86_64::*;
 
@@ -9,13 +9,13 @@ use mind_shape::loops::LANE_BYTES;
 use crate::kernels::prefetch::prefetch;
 use crate::simd::{SimdLevel, simd_level};
 
-/// Sums rows of `len` elements, `stride` apart. `false` if nothing was done. The caller has checked that the rows are inside
-/// `elements` and short.
+/// Sums rows of `len` elements, `stride` apart. Returns `false` if it did nothing. The caller has checked that the rows
+/// are short and inside `elements`.
 pub(super) fn sum<T: Add>(elements: &[T], len: usize, stride: usize, sums: &mut [T]) -> bool {
     let fill = |bytes: usize| sums.len() >= bytes / size_of::<T>();
     let rows = Rows { from: elements.as_ptr().cast(), len: len * T::WORDS, stride: stride * T::WORDS };
     match simd_level() {
-        // SAFETY: the processor has the level, the rows are inside `elements`, and there is a register of them.
+        // SAFETY: the processor has the level, the rows are inside `elements`, and their sums fill a register.
         SimdLevel::Avx512 if fill(64) => unsafe { sum_avx512(rows, sums) },
         // SAFETY: as above.
         SimdLevel::Avx512 | SimdLevel::Avx2 if fill(32) => unsafe { sum_avx2(rows, sums) },
@@ -24,7 +24,7 @@ pub(super) fn sum<T: Add>(elements: &[T], len: usize, stride: usize, sums: &mut 
     true
 }
 
-/// Rows of a matrix, counted in words.
+/// Rows of a matrix. Lengths and strides are counted in words.
 #[derive(Clone, Copy)]
 struct Rows {
     from: *const f32,
@@ -52,7 +52,7 @@ unsafe fn sum_avx2<T: Add>(rows: Rows, sums: &mut [T]) {
 /// The processor must have the registers, the rows must be readable, and `sums` must fill a register.
 #[inline(always)]
 unsafe fn sum_by_width<R: Register, T: Add>(rows: Rows, sums: &mut [T]) {
-    // SAFETY: the caller's promise; the width is the first that a row fits into.
+    // SAFETY: the caller's promise; the width is the smallest one that a row fits into.
     unsafe {
         match rows.len * size_of::<f32>() {
             0..=16 => sum_of_width::<R, T, 16>(rows, sums),
@@ -63,7 +63,8 @@ unsafe fn sum_by_width<R: Register, T: Add>(rows: Rows, sums: &mut [T]) {
     }
 }
 
-/// Sums rows of up to `WIDTH` bytes, as many at a time as a register has lanes. The last ones may be summed twice.
+/// Sums rows of up to `WIDTH` bytes, as many at a time as a register has lanes. Some of the last rows may be summed
+/// twice.
 ///
 /// # Safety
 /// As [`sum_by_width`], and rows must be no longer than `WIDTH`.
@@ -76,7 +77,7 @@ unsafe fn sum_of_width<R: Register, T: Add, const WIDTH: usize>(rows: Rows, sums
     let mut first = 0;
     while first < sums.len() {
         first = first.min(sums.len() - lanes);
-        // SAFETY: `lanes` rows from `first` on are readable, and as many sums writable.
+        // SAFETY: `lanes` rows from `first` on are readable, and as many sums are writable.
         unsafe {
             let from = rows.from.add(first * rows.stride);
             sum_register::<R, T, WIDTH>(from, rows.stride, masks).store(sums[first..].as_mut_ptr().cast());
@@ -85,8 +86,8 @@ unsafe fn sum_of_width<R: Register, T: Add, const WIDTH: usize>(rows: Rows, sums
     }
 }
 
-/// The sums of as many rows as a register has lanes. `masks` tells which words of a row's parts, each a register long, are
-/// of the row.
+/// The sums of as many rows as a register has lanes. A row is read in parts that are a register long each. `masks` has
+/// one mask per part, which selects the words that belong to the row.
 ///
 /// # Safety
 /// The processor must have the registers, and the rows must be readable.
@@ -96,11 +97,12 @@ unsafe fn sum_register<R: Register, T: Add, const WIDTH: usize>(
     stride: usize,
     masks: [R::Mask; 4],
 ) -> R {
-    /// So many words ahead are asked for: the processor does not foresee rows that begin anywhere in lines.
+    /// The prefetch distance in words. The processor does not predict the addresses of rows that begin anywhere in a
+    /// cache line.
     const AHEAD: usize = 2048;
 
-    // SAFETY: the caller's promise; pointers outside of the rows are used for nothing but words that masks leave out, and
-    // to ask for what is there.
+    // SAFETY: the caller's promise. Pointers outside of the rows are used only for words that the masks leave out, and
+    // to prefetch.
     unsafe {
         let mut registers = [R::zero(); 16];
         let mut width = const { if WIDTH < R::BYTES { WIDTH } else { R::BYTES } };
@@ -124,19 +126,19 @@ unsafe fn sum_register<R: Register, T: Add, const WIDTH: usize>(
             }
             width /= 2;
         }
-        // Lanes begin as 0, and 0 + -0 is 0.
+        // Lanes start as 0, and 0 + -0 is 0.
         R::add::<T>(registers[0].permute(T::ORDER[R::BYTES / 64]), R::zero())
     }
 }
 
-/// Parts of rows, each as long as a register at most.
+/// Parts of rows, each at most as long as a register.
 struct Parts<R: Register> {
     from: *const f32,
     stride: usize,
     masks: [R::Mask; 4],
 }
 
-// No closure: what that calls is compiled for the base level, unless it is inlined.
+// Not a closure: code that a closure calls is compiled for the base level unless it is inlined.
 impl<R: Register> Parts<R> {
     /// # Safety
     /// The processor must have the register, and the rows must be readable.
@@ -150,35 +152,36 @@ impl<R: Register> Parts<R> {
 
 /// A register of 32-bit words.
 trait Register: Copy {
-    /// Which words are loaded.
+    /// Selects the words that are loaded.
     type Mask: Copy;
-    /// Bytes.
+    /// The register's length in bytes.
     const BYTES: usize;
 
     /// # Safety
-    /// The processor must have the register; as below.
+    /// The processor must have the register. This holds for every function of the trait.
     unsafe fn zero() -> Self;
 
-    /// The first `words` words, or all.
+    /// Selects the first `words` words, at most all of the register.
     unsafe fn mask(words: usize) -> Self::Mask;
 
-    /// As many rows of `width` bytes as there is room for, `stride` words apart. What the mask leaves out is not read, and 0.
+    /// Loads as many rows of `width` bytes as the register has room for, `stride` words apart. Words that the mask
+    /// leaves out are not read, and become 0.
     ///
     /// # Safety
-    /// What the mask does not leave out must be readable.
+    /// The words that the mask selects must be readable.
     unsafe fn rows(from: *const f32, stride: usize, mask: Self::Mask, width: usize) -> Self;
 
-    /// The lower halves of the rows of `width` bytes that are in two registers, and the upper halves. Rows keep their order,
-    /// but that within 16 bytes they go to the piece of 16 bytes that they were in.
+    /// The lower halves of the rows of `width` bytes in two registers, and the upper halves. Rows keep their order,
+    /// except that rows of at most 16 bytes stay in the 16-byte piece that they were in.
     unsafe fn halves(a: Self, b: Self, width: usize) -> (Self, Self);
 
     unsafe fn add<T: Add>(a: Self, b: Self) -> Self;
 
-    /// Word `i` is the word `order[i]`.
+    /// Word `i` of the result is word `order[i]` of the register.
     unsafe fn permute(self, order: [i32; 16]) -> Self;
 
     /// # Safety
-    /// There must be room for the register.
+    /// The memory must have room for the register.
     unsafe fn store(self, to: *mut f32);
 }
 
@@ -332,8 +335,8 @@ pub(super) trait Add: Copy {
     /// Words of an element.
     const WORDS: usize = size_of::<Self>() / 4;
 
-    /// Where the words of the sums are after the last step, for registers of 32 and of 64 bytes: row `i` is in piece
-    /// `i % pieces` of 16 bytes.
+    /// The positions of the words of the sums after the last step, for registers of 32 and of 64 bytes: row `i` is in
+    /// the 16-byte piece `i % pieces`.
     const ORDER: [[i32; 16]; 2] = [order::<Self>(2), order::<Self>(4)];
 
     unsafe fn add_256(a: __m256, b: __m256) -> __m256;

@@ -15,12 +15,12 @@ use super::{
     Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro, transpose, whole,
 };
 
-/// The mask of the first `lanes` of `LANES`: a window into ones followed by zeros.
+/// The mask of the first `lanes` of `LANES` lanes: a window into `ones`, which are ones followed by zeros.
 #[inline(always)]
 unsafe fn mask<I: Copy, const LANES: usize>(ones: &[I], lanes: usize) -> __m256i {
     assert!(ones.len() == 2 * LANES && lanes <= LANES);
-    // SAFETY: a window of LANES elements that begins at LANES - lanes is inside twice as many; the caller is compiled
-    // for AVX2.
+    // SAFETY: a window of `LANES` elements that begins at `LANES - lanes` is inside `2 * LANES` elements; the caller is
+    // compiled for AVX2.
     unsafe { _mm256_loadu_si256(ones.as_ptr().add(LANES - lanes).cast()) }
 }
 
@@ -125,7 +125,7 @@ micro!(F64: __m256d, f64, "avx2,fma", [1 2 3 4 5 6] by [1 2],
     scattered [4 4 4 4 8 8 8 8 12 12 12 12], [2 2 4 4 6 6], Some(transpose_f64));
 
 transpose!(transpose_f32: __m256, f32, "avx2,fma", 8, |square| {
-    // Pairs of rows, then four, then the halves.
+    // Combines pairs of rows, then four rows, then the halves.
     let pair =
         |x, y| [_mm256_castps_pd(_mm256_unpacklo_ps(x, y)), _mm256_castps_pd(_mm256_unpackhi_ps(x, y))];
     let four = |[x, y]: [[__m256d; 2]; 2]| {

@@ -13,7 +13,7 @@ use super::{
     Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, avx2, by_vector, micro, transpose, whole,
 };
 
-/// The mask of the first `lanes` of all; of none for a number that is none of theirs.
+/// The mask of the first `$lanes` of `$all` lanes. It is empty if `$lanes` is 0 or larger than `$all`.
 macro_rules! mask {
     ($mask:ident, $all:expr, $lanes:expr) => {
         $mask::MAX.checked_shr($all.wrapping_sub($lanes) as u32).unwrap_or(0)
@@ -113,7 +113,7 @@ micro!(F64: __m512d, f64, "avx512f", [1 2 3 4 5 6 7 8] by [1 2 3],
     scattered [2 2 4 4 6 6 8 8 10 10 12 12], [2 2 4 4 6 6 8 8 10 10 12 12], Some(transpose_f64));
 
 transpose!(transpose_f64: __m512d, f64, "avx512f", 8, |square| {
-    // Pairs of rows, then four, then the halves.
+    // Combines pairs of rows, then four rows, then the halves.
     let pair = |x, y| [_mm512_unpacklo_pd(x, y), _mm512_unpackhi_pd(x, y)];
     let four = |[x, y]: [[__m512d; 2]; 2]| {
         [

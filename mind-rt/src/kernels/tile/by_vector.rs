@@ -1,24 +1,26 @@
-//! Matrices times vectors: nothing of the matrix is read twice, so what counts is that memory is read in long stretches.
+//! Products of a matrix and vectors. No element of the matrix is read twice, so the speed depends on reading memory in
+//! long contiguous stretches.
 
 use super::{LINE, Vector, each};
 use crate::kernels::limit::limit;
 use crate::kernels::number::Number;
 use crate::kernels::prefetch::prefetch;
 
-/// `to[i * to.stride + j] = Σ_l rows[j * stride + l] · vector i[l]` for each vector, `len` rows and `k` products. The vectors are
-/// contiguous, and as many as the function is for.
+/// `to[i * to.stride + j] = Σ_l rows[j * stride + l] · vector i[l]` for each vector, `len` rows and `k` products. The
+/// vectors are contiguous, and as many as the function is for.
 ///
 /// # Safety
-/// The processor has the level's instructions. All factors may be read and all sums written, and read where they are added to.
+/// The processor must have the level's instructions. All factors must be readable and all sums writable, and also
+/// readable if they are added to.
 pub type DotsFn<T> =
     unsafe fn(rows: *const T, stride: usize, len: usize, vectors: &Vectors<T>, k: usize, to: Dots<T>);
 
-/// `to[i * to_stride + j] = Σ_l rows[l * stride + j] · vector i[l]` for each vector, `len` columns and `k` rows, in the order
-/// of `l`.
+/// `to[i * to_stride + j] = Σ_l rows[l * stride + j] · vector i[l]` for each vector, `len` columns and `k` rows, in the
+/// order of `l`.
 ///
 /// # Safety
-/// The processor has the level's instructions. There are one to [`MOST_VECTORS`] vectors. All factors may be read and all sums
-/// written.
+/// The processor must have the level's instructions. There must be one to [`MOST_VECTORS`] vectors. All factors must be
+/// readable and all sums writable.
 pub type CombineFn<T> = unsafe fn(
     rows: *const T,
     stride: usize,
@@ -29,51 +31,51 @@ pub type CombineFn<T> = unsafe fn(
     to_stride: usize,
 );
 
-/// Vectors that rows are multiplied by.
+/// The vectors by which rows are multiplied.
 #[derive(Clone, Copy)]
 pub struct Vectors<T> {
-    /// The first element of the first one.
+    /// The first element of the first vector.
     pub first: *const T,
-    /// From one element of a vector to the next.
+    /// The distance from one element of a vector to the next.
     pub step: usize,
-    /// From one vector to the next.
+    /// The distance from one vector to the next.
     pub stride: usize,
     pub count: usize,
 }
 
 impl<T> Vectors<T> {
-    /// A single one, of elements so far apart.
+    /// A single vector, whose elements are `step` apart.
     pub fn one(first: *const T, step: usize) -> Self {
         Self { first, step, stride: 0, count: 1 }
     }
 }
 
-/// Where inner products go.
+/// The destination of inner products.
 #[derive(Clone, Copy)]
 pub struct Dots<T> {
-    /// That of the first row and vector.
+    /// The place of the inner product of the first row and vector.
     pub first: *mut T,
-    /// From those of a vector to those of the next.
+    /// The distance from the inner products of one vector to those of the next.
     pub stride: usize,
-    /// Whether they are added to what is there.
+    /// Whether the inner products are added to the present values.
     pub adds: bool,
 }
 
 impl<T> Dots<T> {
-    /// Those from a row on.
+    /// The destination of the inner products from a row on.
     #[inline(always)]
     fn at_row(self, row: usize) -> Self {
         Self { first: self.first.wrapping_add(row), ..self }
     }
 }
 
-/// The most vectors that rows are combined by at once.
+/// The most vectors by which rows are combined at once.
 pub const MOST_VECTORS: usize = 4;
 
-/// By `M` vectors, `R` rows at a time.
+/// Computes inner products with `M` vectors, `R` rows at a time.
 ///
 /// # Safety
-/// That of [`DotsFn`], for so many vectors.
+/// As for [`DotsFn`], with `M` vectors.
 #[inline(always)]
 pub unsafe fn dots<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
@@ -83,12 +85,13 @@ pub unsafe fn dots<V: Vector, const M: usize, const R: usize>(
     k: usize,
     to: Dots<V::Element>,
 ) {
-    /// Bytes of rows that come from beyond L2.
+    /// Rows of this many bytes in all, or more, come from beyond L2.
     const FROM_AFAR: usize = limit(512 << 10, 512);
-    /// Bytes between what is read of such rows and what is fetched meanwhile: the processor alone fetches too little ahead.
+    /// The prefetch distance for such rows, in bytes: the processor's own prefetcher does not run far enough ahead.
     const AHEAD: usize = 8 << 10;
-    // Rows share what is loaded of the vectors, and do not wait for each other's sums. One after the other they are a single
-    // stretch of memory, which is faster from afar where the sums of one row keep up with it: those of vectors of a line.
+    // Several rows at a time share the loads of the vectors, and do not wait for each other's sums. One row after the
+    // other is a single stretch of memory. That is faster from beyond L2 if the sums of a single row keep up with it,
+    // as they do if vectors are as long as a cache line.
     assert!(vectors.count == M, "one function for each number of vectors");
     let by_rows = size_of::<V>() < LINE || len * k * size_of::<V::Element>() < FROM_AFAR;
     let ahead = (!by_rows).then_some(AHEAD / size_of::<V::Element>());
@@ -106,10 +109,11 @@ pub unsafe fn dots<V: Vector, const M: usize, const R: usize>(
     }
 }
 
-/// `R` rows by `M` vectors, of which is fetched what comes so many elements later. The order of a sum depends on none of these.
+/// Multiplies `R` rows by `M` vectors. If `ahead` is given, elements of the rows are prefetched this far ahead. The
+/// order of a sum depends on none of these.
 ///
 /// # Safety
-/// That of [`DotsFn`].
+/// As for [`DotsFn`].
 #[inline(always)]
 unsafe fn some_dots<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
@@ -119,9 +123,9 @@ unsafe fn some_dots<V: Vector, const M: usize, const R: usize>(
     to: Dots<V::Element>,
     ahead: Option<usize>,
 ) {
-    /// Vectors of sums a row.
+    /// The number of vectors of partial sums per row.
     const CHAINS: usize = 2;
-    // SAFETY: positions are below `k`, which the caller's contract covers.
+    // SAFETY: positions are below `k`, and the caller's contract covers these.
     unsafe {
         let mut sums = [[[V::zero(); CHAINS]; M]; R];
         let mut at = 0;
@@ -178,7 +182,7 @@ unsafe fn total<V: Vector, const CHAINS: usize>(sums: &[V; CHAINS]) -> V::Elemen
 }
 
 /// # Safety
-/// That of [`CombineFn`].
+/// As for [`CombineFn`].
 #[inline(always)]
 pub unsafe fn combine<V: Vector>(
     rows: *const V::Element,
@@ -200,10 +204,10 @@ pub unsafe fn combine<V: Vector>(
     }
 }
 
-/// By `M` vectors, `R` rows at a time.
+/// Combines rows by `M` vectors, `R` rows at a time.
 ///
 /// # Safety
-/// That of [`CombineFn`].
+/// As for [`CombineFn`].
 #[inline(always)]
 unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
@@ -214,9 +218,9 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
     to: *mut V::Element,
     to_stride: usize,
 ) {
-    /// Up to so many vectors a part before the whole ones is one more, which counts.
+    /// In rows of up to this many vectors, a partial vector before the whole ones is a noticeable extra cost.
     const FEW_VECTORS: usize = 8;
-    // Columns at a time, whose sums stay in L1, and of which rows have some KB.
+    // The number of columns at a time. Their sums stay in L1, and each row has some KB of them.
     let columns = if M == 1 { 2048 } else { 1024 };
     let first = vectors.first;
     let mut column = 0;
@@ -224,7 +228,8 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
     unsafe {
         while column < len {
             let (rows, to, len) = (rows.add(column), to.add(column), columns.min(len - column));
-            // Whole vectors begin with a line: else each would be in two, which takes twice as long to read.
+            // Whole vectors begin at multiples of their length from a cache line on, so that none spans two lines: that
+            // takes twice as long to read.
             let head = if len > FEW_VECTORS * V::LANES { rows.align_offset(LINE) % V::LANES } else { 0 };
             let len = [head, len];
             let mut l = 0;
@@ -243,11 +248,11 @@ unsafe fn combine_by<V: Vector, const M: usize, const R: usize>(
     }
 }
 
-/// `R` rows of `len` by `M` vectors, added to what is there where it `adds`. Their first `head` columns, fewer than a vector has, are a
-/// part of their own.
+/// Combines `R` rows of `len` columns by `M` vectors, and adds to the present values if `adds`. The first `head`
+/// columns, fewer than a vector has, are processed as a separate part.
 ///
 /// # Safety
-/// That of [`CombineFn`].
+/// As for [`CombineFn`].
 #[inline(always)]
 unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,
@@ -258,7 +263,7 @@ unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
     to_stride: usize,
     adds: bool,
 ) {
-    // SAFETY: positions are below `len`, which the caller's contract covers.
+    // SAFETY: positions are below `len`, and the caller's contract covers these.
     unsafe {
         let mut factors = [[V::zero(); R]; M];
         for (m, factors) in factors.iter_mut().enumerate() {
@@ -288,10 +293,10 @@ unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
     }
 }
 
-/// Part of a vector of columns, of `lanes`.
+/// Combines a partial vector of `lanes` columns.
 ///
 /// # Safety
-/// That of [`CombineFn`].
+/// As for [`CombineFn`].
 #[inline(always)]
 unsafe fn part_of_rows<V: Vector, const M: usize, const R: usize>(
     rows: *const V::Element,

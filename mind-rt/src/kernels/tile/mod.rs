@@ -1,12 +1,13 @@
 //! Microkernels: tiles of a result, summed in registers.
 //!
-//! A tile has some rows and a few vectors of columns. Each row of its left operand is a pointer, so rows may lie anywhere; rows
-//! of its right operand are contiguous. A [`Walk`] says where the rows are and over which loops the sums run: one for a
-//! product of matrices, three for places of a filter, channels and pixels. Each element is one chain of multiply-adds in
-//! the order of the loops, whatever the tile's size, so that how a result is cut into tiles does not show in it.
+//! A tile has some rows and a few vectors of columns. Each row of its left operand is a pointer, so rows may lie
+//! anywhere; rows of its right operand are contiguous. A [`Walk`] gives the positions of the rows and the loops of the
+//! sums: one loop for a product of matrices, three for filter positions, channels and pixels. Each element is one chain
+//! of multiply-adds in the order of the loops, whatever the tile's size, so the result does not depend on how it is cut
+//! into tiles.
 //!
-//! [`Micro`] is a set of tiles for one element type and SIMD level. Each tile is a function of its own, and no other code of
-//! this crate takes as long to compile: before adding one, look whether another does.
+//! [`Micro`] is a set of tiles for one element type and SIMD level. Each tile is a separate function, and no other code
+//! of this crate takes as long to compile. Before you add a tile, check whether an existing one suffices.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -33,41 +34,43 @@ use walk::opaque;
 pub use by_vector::{Dots, MOST_VECTORS, Vectors};
 pub use walk::{Ahead, Loop, Rows, Scattered, Straight, Tile, TileFn, WORTH_FETCHING_AHEAD, Walk};
 
-/// The rows of the largest tile of a product.
+/// The number of rows of the largest tile of a product.
 pub const MAX_ROWS: usize = 8;
 
-/// The rows of the tallest of all.
+/// The number of rows of the tallest tile of any kind.
 pub const TALLEST: usize = 12;
 
-/// Bytes of a line of a cache.
+/// Bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// `to[c * to_stride + r] = from[r * from_stride + c]`, for so many rows `r` and columns `c`.
+/// `to[c * to_stride + r] = from[r * from_stride + c]` for all rows `r` and columns `c` of `rows_and_columns`.
 ///
 /// # Safety
-/// The processor has the level's instructions. All may be read and written.
+/// The processor must have the level's instructions. All elements of `from` must be readable, and those of `to`
+/// writable.
 pub type TransposeFn<T> =
     unsafe fn(from: *const T, from_stride: usize, rows_and_columns: [usize; 2], to: *mut T, to_stride: usize);
 
 /// The tiles of an element type at a SIMD level.
 pub struct Micro<T: 'static> {
-    /// Elements of a vector.
+    /// The number of elements of a vector.
     pub lanes: usize,
-    /// Vectors of the widest tile.
+    /// The number of vectors of the widest tile.
     pub vectors: usize,
-    /// Rows of the tallest tile of a product, at most [`MAX_ROWS`].
+    /// The number of rows of the tallest tile of a product, at most [`MAX_ROWS`].
     pub rows: usize,
-    /// Inner products of rows with a vector, and with two.
+    /// Inner products of rows with one vector, and with two.
     pub dots: [DotsFn<T>; 2],
-    /// Sums of rows, each times an element of a vector, for some vectors.
+    /// Sums of rows, each multiplied by an element of a vector, for some vectors.
     pub combine: CombineFn<T>,
-    /// Transposes, where the level has instructions for that.
+    /// Transposes a matrix, if the level has instructions for that.
     pub transpose: Option<TransposeFn<T>>,
-    /// By vectors, then by rows, each from 1: tiles whose columns fill all vectors.
+    /// Tiles whose columns fill all vectors. The indices are the number of vectors less 1, then the number of rows
+    /// less 1.
     full: Table<TileFn<T, Straight<T>>>,
-    /// The same where they do not fill the last vector.
+    /// As `full`, for tiles whose columns do not fill the last vector.
     part: Table<TileFn<T, Straight<T>>>,
-    /// The same of scattered tiles.
+    /// As `full` and `part`, for scattered tiles.
     scattered_full: Table<Rows<T>>,
     scattered_part: Table<Rows<T>>,
 }
@@ -75,19 +78,19 @@ pub struct Micro<T: 'static> {
 type Table<F> = &'static [&'static [F]];
 
 impl<T> Micro<T> {
-    /// Columns of the widest tile.
+    /// The number of columns of the widest tile.
     #[inline(always)]
     pub fn columns(&self) -> usize {
         self.lanes * self.vectors
     }
 
-    /// What sums a tile of so many columns, 1 to `self.columns()`, by its rows less 1.
+    /// The functions that sum a tile of `columns` columns, 1 to `self.columns()`, indexed by the number of rows less 1.
     #[inline(always)]
     pub fn tiles(&self, columns: usize) -> &'static [TileFn<T, Straight<T>>] {
         self.of_columns(self.full, self.part, columns)
     }
 
-    /// The same of scattered tiles, which are no wider than two vectors.
+    /// As [`tiles`](Self::tiles), for scattered tiles, which are at most two vectors wide.
     #[inline(always)]
     pub fn scattered_tiles(&self, columns: usize) -> &'static [Rows<T>] {
         self.of_columns(self.scattered_full, self.scattered_part, columns)
@@ -103,44 +106,44 @@ impl<T> Micro<T> {
 
 /// An element type with microkernels.
 pub trait Tiles: Sized + 'static {
-    /// Those of a level that the processor has.
+    /// The tiles of a level, which the processor must have.
     fn micro(level: SimdLevel) -> &'static Micro<Self>;
 }
 
-/// A vector of a level. All methods are to be inlined into code compiled for it.
+/// A vector of a level. All methods must be inlined into code that is compiled for the level.
 pub trait Vector: Copy {
     type Element: Number;
     const LANES: usize;
 
-    /// Whether a part of a vector is loaded as fast as a whole one.
+    /// Whether a partial vector load is as fast as a full one.
     const LOADS_PARTS_FREELY: bool = false;
 
-    /// All 0.
+    /// A vector of zeros.
     unsafe fn zero() -> Self;
 
-    /// All the same.
+    /// A vector whose lanes are all `x`.
     unsafe fn splat(x: Self::Element) -> Self;
 
-    /// From memory, unaligned.
+    /// Loads a vector from memory, unaligned.
     unsafe fn load(from: *const Self::Element) -> Self;
 
-    /// The first `lanes`, at least one, from memory; the others are 0, and not read.
+    /// Loads the first `lanes` lanes, at least one, from memory. The others are 0, and are not read.
     unsafe fn load_part(from: *const Self::Element, lanes: usize) -> Self;
 
-    /// To memory, unaligned.
+    /// Stores the vector to memory, unaligned.
     unsafe fn store(self, to: *mut Self::Element);
 
-    /// The first `lanes`, at least one, to memory; nothing else is written.
+    /// Stores the first `lanes` lanes, at least one, to memory. Nothing else is written.
     unsafe fn store_part(self, to: *mut Self::Element, lanes: usize);
 
-    /// Has a line of a cache fetched that is to be written.
+    /// Prefetches a cache line that is going to be written.
     #[inline(always)]
     unsafe fn prefetch(_: *const Self::Element) {}
 
     /// `self + x * y`.
     unsafe fn plus_product(self, x: Self, y: Self) -> Self;
 
-    /// The sum of the lanes as a tree: those half a vector apart first.
+    /// The sum of the lanes as a tree. Lanes half a vector apart are added first.
     #[inline(always)]
     unsafe fn sum(self) -> Self::Element {
         const MOST: usize = 16;
@@ -159,7 +162,7 @@ pub trait Vector: Copy {
     }
 }
 
-/// The methods of a [`Vector`] that concern all of it, by the level's functions.
+/// Defines the methods of a [`Vector`] that process whole vectors, by the level's functions.
 #[cfg(target_arch = "x86_64")]
 macro_rules! whole {
     ($element:ident, $zero:expr, $splat:ident, $load:ident, $store:ident) => {
@@ -191,8 +194,8 @@ macro_rules! whole {
 #[cfg(target_arch = "x86_64")]
 use whole;
 
-/// A loop over `0..extent` that is unrolled: there are hundreds of these to compile, and an iterator in each costs more than
-/// the sums.
+/// A loop over `0..extent` that the compiler unrolls. Hundreds of these are compiled, and with iterators they would
+/// take longer to compile than the sums themselves.
 macro_rules! each {
     ($i:ident in $extent:ident $body:block) => {
         let mut $i = 0;
@@ -204,11 +207,11 @@ macro_rules! each {
 }
 pub(in crate::kernels) use each;
 
-/// A tile of `R` rows and `W` vectors; where `PART`, the last vector need not be full. Whether it `fetches` what follows is
-/// known when it is compiled.
+/// Sums a tile of `R` rows and `W` vectors. If `PART`, the last vector need not be full. `fetches`, whether operands of
+/// later tiles are prefetched, is known at compile time.
 ///
 /// # Safety
-/// That of [`TileFn`].
+/// As for [`TileFn`].
 #[inline(always)]
 unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, const PART: bool>(
     tile: &Tile<V::Element, K>,
@@ -216,8 +219,8 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
 ) {
     let last = tile.columns - (W - 1) * V::LANES;
     let (lhs, steps) = (tile.walk.lhs::<R>(), tile.walk.steps());
-    // SAFETY: the caller's contract covers what the loops reach and every row and column of the tile, and in the last
-    // vector of a part no lane beyond its columns is touched.
+    // SAFETY: the caller's contract covers all elements that the loops reach, and every row and column of the tile. In
+    // a partial last vector no lane beyond the tile's columns is touched.
     unsafe {
         let mut sums = [[V::zero(); W]; R];
         if tile.adds {
@@ -239,7 +242,7 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
             }
             place
         });
-        // To store a part takes longer, wherever it is loaded as fast.
+        // A partial store takes longer than a full one, even where a partial load does not.
         if PART && last < V::LANES {
             each!(r in R {
                 let to = tile.walk.to(r);
@@ -257,10 +260,10 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
     }
 }
 
-/// Vector `w` of `W` of a row: of a part, the last one has `last` elements.
+/// Loads vector `w` of the `W` vectors of a row. If `PART`, the last one has `last` elements.
 ///
 /// # Safety
-/// These may be read.
+/// These elements must be readable.
 #[inline(always)]
 unsafe fn load<V: Vector, const W: usize, const PART: bool>(
     from: *const V::Element,
@@ -274,8 +277,9 @@ unsafe fn load<V: Vector, const W: usize, const PART: bool>(
     }
 }
 
-/// The tiles of a vector type: their tables, from the features that they are compiled for, the rows and vectors of those of
-/// products, and the rows of scattered tiles of one vector and of two that sum 1, 2, 3 … rows.
+/// Defines the tables of tiles of a vector type. Its arguments are the features that the tiles are compiled for, the
+/// rows and vectors of the tiles of products, and, for scattered tiles of one and of two vectors, the heights of the
+/// tiles that sum 1, 2, 3 … rows.
 macro_rules! micro {
     (
         $name:ident: $vector:ty, $element:ty, $($features:literal,)?
@@ -284,10 +288,11 @@ macro_rules! micro {
         $transpose:expr
     ) => {
         pub static $name: Micro<$element> = {
-            /// The tallest tiles sum nearly all of large products. Others would only have more to set up if they fetched ahead.
+            /// Only the tallest tiles fetch ahead: they sum nearly all of large products. In other tiles it would only
+            /// add set-up work.
             ///
             /// # Safety
-            /// That of [`TileFn`].
+            /// As for [`TileFn`].
             $(#[target_feature(enable = $features)])?
             unsafe fn sum<const R: usize, const W: usize, const PART: bool>(
                 tile: &Tile<$element, Straight<$element>>,
@@ -297,7 +302,7 @@ macro_rules! micro {
             }
 
             /// # Safety
-            /// That of [`TileFn`].
+            /// As for [`TileFn`].
             $(#[target_feature(enable = $features)])?
             unsafe fn scattered<const R: usize, const W: usize, const PART: bool>(
                 tile: &Tile<$element, Scattered<$element>>,
@@ -307,7 +312,7 @@ macro_rules! micro {
             }
 
             /// # Safety
-            /// That of [`DotsFn`].
+            /// As for [`DotsFn`].
             $(#[target_feature(enable = $features)])?
             unsafe fn dots<const M: usize, const R: usize>(
                 rows: *const $element,
@@ -322,7 +327,7 @@ macro_rules! micro {
             }
 
             /// # Safety
-            /// That of [`CombineFn`].
+            /// As for [`CombineFn`].
             $(#[target_feature(enable = $features)])?
             unsafe fn combine(
                 rows: *const $element,
@@ -337,8 +342,8 @@ macro_rules! micro {
                 unsafe { by_vector::combine::<$vector>(rows, stride, len, vectors, k, to, to_stride) }
             }
 
-            /// Tiles of a product, of `W` vectors. The tallest of whole ones, which sum nearly all of large products, are never
-            /// parts: to mask a load takes from the multiply-adds, up to a tenth.
+            /// Tiles of a product, of `W` vectors, by rows. The tallest whole tiles, which sum nearly all of large
+            /// products, never use partial loads: a masked load costs up to a tenth of the multiply-adds.
             const fn by_rows<const W: usize, const PART: bool, const WHOLE: bool>()
             -> &'static [TileFn<$element, Straight<$element>>] {
                 const {
@@ -358,8 +363,8 @@ macro_rules! micro {
                 ]
             }
 
-            /// Whether whole tiles are parts too, for the sake of fewer functions. Tiles of one vector load so much beside what
-            /// they multiply that it would show.
+            /// Whether whole tiles use partial loads too, so that there are fewer functions. Tiles of one vector load
+            /// so much, compared with what they multiply, that masked loads would slow them down.
             const fn is_part(vectors: usize) -> bool {
                 <$vector as Vector>::LOADS_PARTS_FREELY && vectors > 1
             }

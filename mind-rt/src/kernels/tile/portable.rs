@@ -1,5 +1,5 @@
-//! Tiles of up to 4 rows by 2 groups of 4 elements, for every architecture but x86-64. There are no instructions of a processor's
-//! in them, so that the tests that run them on x86-64 tell of others.
+//! Tiles of up to 4 rows by 2 groups of 4 elements, for every architecture except x86-64. They use no
+//! processor-specific instructions, so tests that run them on x86-64 also apply to other architectures.
 
 use super::{Micro, Rows, Scattered, Straight, Table, Tile, TileFn, Vector, by_vector, micro};
 

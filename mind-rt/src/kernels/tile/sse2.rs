@@ -1,4 +1,5 @@
-//! Tiles of up to 4 rows by 2 vectors of 128 bits, which every x86-64 processor has. A product is rounded before it is added.
+//! Tiles of up to 4 rows by 2 vectors of 128 bits, which every x86-64 processor has. A product is rounded before it is
+//! added.
 
 use std::arch::x86_64::{
     __m128, __m128d, _mm_add_pd, _mm_add_ps, _mm_loadu_pd, _mm_loadu_ps, _mm_movehl_ps, _mm_movelh_ps,

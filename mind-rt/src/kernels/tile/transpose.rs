@@ -1,13 +1,14 @@
-//! Transposing by squares that fit into registers.
+//! Transposes a matrix in squares that fit into registers.
 
-/// A [`TransposeFn`](super::TransposeFn) by squares of so many vectors, whose columns `transposed` has.
+/// Defines a [`TransposeFn`](super::TransposeFn) that transposes squares of `$size` vectors. `$transposed` computes the
+/// columns of a square.
 macro_rules! transpose {
     (
         $name:ident: $vector:ident, $element:ident, $features:literal, $size:literal,
         |$square:ident| $transposed:expr
     ) => {
         /// # Safety
-        /// That of [`TransposeFn`](super::TransposeFn).
+        /// As for [`TransposeFn`](super::TransposeFn).
         #[target_feature(enable = $features)]
         pub unsafe fn $name(
             from: *const $element,
@@ -16,10 +17,10 @@ macro_rules! transpose {
             to: *mut $element,
             to_stride: usize,
         ) {
-            /// The square, or as many rows and columns of it as there are.
+            /// Transposes the square, or as many rows and columns of it as exist.
             ///
             /// # Safety
-            /// That of [`TransposeFn`](super::TransposeFn).
+            /// As for [`TransposeFn`](super::TransposeFn).
             #[inline]
             #[target_feature(enable = $features)]
             unsafe fn square(
@@ -53,7 +54,7 @@ macro_rules! transpose {
 
             for c in (0..columns).step_by($size) {
                 for r in (0..rows).step_by($size) {
-                    // SAFETY: the square is inside what the caller vouches for.
+                    // SAFETY: the square is inside the matrix that the caller vouches for.
                     unsafe {
                         let (from, to) = (from.add(r * from_stride + c), to.add(c * to_stride + r));
                         if r + $size <= rows && c + $size <= columns {

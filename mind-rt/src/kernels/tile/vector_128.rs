@@ -1,6 +1,7 @@
-//! Vectors of 128 bits, of which no part can be loaded or stored: a part goes through an array.
+//! Vectors of 128 bits without instructions for partial loads and stores: a part goes through an array.
 
-/// [`Vector`](super::Vector) for a vector of 128 bits that every processor of its architecture has, by the level's functions.
+/// Implements [`Vector`](super::Vector) for a vector of 128 bits that every processor of its architecture has, by the
+/// level's functions.
 macro_rules! vector_128 {
     (
         $vector:ident, $element:ident, $lanes:literal,

@@ -1,33 +1,33 @@
-//! What a tile sums and where to, and two ways to walk it.
+//! The operands and the destination of a tile, and two ways to walk them.
 
 use super::{LINE, TALLEST, Vector, each};
 use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 
-/// From so many products a sum, a tile fetches what those after it need by stretches.
+/// If a sum has this many products or more, its tile fetches the operands of later tiles ahead, in stretches.
 pub const WORTH_FETCHING_AHEAD: usize = limit(128, 8);
 
-/// What a tile sums, and where to: `to[r][j] = Σ lhs[r][..] · rhs[.. + j]`, over the loops of its walk.
+/// The operands and the destination of a tile: `to[r][j] = Σ lhs[r][..] · rhs[.. + j]`, over the loops of its walk.
 #[derive(Clone, Copy)]
 pub struct Tile<T, W> {
-    /// Where its rows are, and the loops.
+    /// The positions of the rows, and the loops.
     pub walk: W,
-    /// The first row of factors on the right.
+    /// The first row of right factors.
     pub rhs: *const T,
-    /// How many columns there are.
+    /// The number of columns.
     pub columns: usize,
-    /// Whether sums begin with what is there.
+    /// Whether sums begin with the present values of the destination.
     pub adds: bool,
 }
 
 /// A loop of a sum.
 #[derive(Clone, Copy, Debug)]
 pub struct Loop {
-    /// How many steps.
+    /// The number of steps.
     pub count: usize,
-    /// From one factor on the left to the next.
+    /// The distance from one left factor to the next.
     pub lhs: usize,
-    /// From one vector on the right to the next.
+    /// The distance from one vector of right factors to the next.
     pub rhs: usize,
 }
 
@@ -36,28 +36,29 @@ impl Loop {
     pub const ONCE: Self = Self { count: 1, lhs: 0, rhs: 0 };
 }
 
-/// Where the factors of a step are.
+/// The positions of the factors of a step.
 #[derive(Clone, Copy)]
 pub struct Factors<T> {
-    /// On the left, how far they are from those of the first step.
+    /// The distance of the left factors from those of the first step.
     pub lhs: usize,
-    /// On the right, the first one.
+    /// The first of the right factors.
     pub rhs: *const T,
 }
 
-/// Where the rows of a tile are, and the loops of their sums.
+/// The positions of the rows of a tile, and the loops of their sums.
 pub trait Walk<T> {
     /// The first factor of each row.
     fn lhs<const R: usize>(&self) -> [*const T; R];
 
-    /// Where the sums of a row go.
+    /// The destination of the sums of a row.
     fn to(&self, row: usize) -> *mut T;
 
     /// The innermost loop.
     fn steps(&self) -> Loop;
 
-    /// Calls `stretch` with the place and the number of steps of each stretch of the innermost loop, to return the place behind
-    /// them. What follows the tile's first right factor, at `rhs`, is fetched meanwhile if it `fetches`.
+    /// Calls `stretch` with the factors and the number of steps of each stretch of the innermost loop. `stretch`
+    /// returns the factors after these steps. `rhs` is the tile's first right factor. If `fetches`, operands of later
+    /// tiles are prefetched meanwhile.
     fn for_each_stretch<V: Vector<Element = T>, const R: usize, const W: usize>(
         &self,
         rhs: *const T,
@@ -66,42 +67,46 @@ pub trait Walk<T> {
     );
 }
 
-/// Rows of sums one behind the other, and a single loop: a product of matrices. To set up more takes as long as a short sum.
+/// A product of matrices: rows at a constant distance, and a single loop. Setting up more would take as long as a short
+/// sum.
 #[derive(Clone, Copy)]
 pub struct Straight<T> {
     /// The first factor of the first row.
     pub lhs: *const T,
-    /// From one row of factors to the next.
+    /// The distance from one row of factors to the next.
     pub lhs_stride: usize,
-    /// Where the sums of the first row go.
+    /// The destination of the sums of the first row.
     pub to: *mut T,
-    /// From one row of sums to the next.
+    /// The distance from one row of sums to the next.
     pub to_stride: usize,
     pub steps: Loop,
-    /// What tiles that follow need.
+    /// The operands of later tiles.
     pub ahead: Ahead<T>,
 }
 
-/// What is fetched into cache while a tile is summed, a little in each stretch of `k` as long as a line: the first tile that
-/// needs it would wait for it, and so would one that asked for all at once. None of it need be memory.
+/// The memory that is prefetched while a tile is summed, a little in each stretch of `k` that is as long as a cache
+/// line. Otherwise the first tile that needs it would wait for it, and a tile that fetched all of it at once would wait
+/// too. The addresses need not be valid.
 #[derive(Clone, Copy)]
 pub struct Ahead<T> {
-    /// Factors on the left: in each stretch so many lines, from as far along `k` as the tile is, by its own steps.
+    /// Left factors of later tiles: `lines` cache lines in each stretch, as far along `k` as the tile itself is, in the
+    /// tile's own steps.
     pub lhs: *const T,
-    /// From one of these lines to the next.
+    /// The distance from one of these lines to the next.
     pub lhs_stride: usize,
-    /// How many lines.
+    /// The number of lines.
     pub lines: usize,
-    /// The sums of a later tile, or where they are brought then: in each stretch a row.
+    /// The sums of a later tile, or the memory that an epilogue will write for the sums of this one: one row in each
+    /// stretch.
     pub to: *const T,
-    /// From one of these rows to the next.
+    /// The distance from one of these rows to the next.
     pub to_stride: usize,
-    /// Whether all these sums are fetched at once, and nothing else: where a tile has too few steps for stretches.
+    /// Whether all these sums are fetched at once and nothing else, for tiles with too few steps for stretches.
     pub at_once: bool,
 }
 
 impl<T> Ahead<T> {
-    /// Sums alone.
+    /// Fetches only sums.
     pub const fn sums(to: *const T, to_stride: usize) -> Self {
         Self { lhs: to, lhs_stride: 0, lines: 0, to, to_stride, at_once: false }
     }
@@ -150,7 +155,8 @@ impl<T: Copy> Walk<T> for Straight<T> {
 }
 
 impl<T: Copy> Straight<T> {
-    /// Fetches what [`Ahead`] says while there are `left` steps to do, the next one's factors being so far along the rows.
+    /// Fetches the memory of one stretch, see [`Ahead`]. `left` steps are left, and the next left factor is `along`
+    /// elements into the rows.
     #[inline(always)]
     fn fetch_ahead<V: Vector<Element = T>, const R: usize, const W: usize>(&self, along: usize, left: usize) {
         let Ahead { lhs, lhs_stride, lines, to, .. } = reread(&self.ahead);
@@ -177,22 +183,23 @@ impl<T: Copy> Straight<T> {
     }
 }
 
-/// Reads from memory what is needed now and then. Otherwise it is read before the loops and pushes what they need out of
-/// registers, or is itself stored on the stack, where it waits behind the sums of the tile before.
+/// Reads a value that is needed only now and then from memory each time. Otherwise the compiler would read it before
+/// the loops. It would then occupy a register that the loops need, or be stored on the stack, where it waits behind the
+/// stores of the previous tile's sums.
 #[inline(always)]
 fn reread<T: Copy>(place: &T) -> T {
     // SAFETY: a reference may be read.
     unsafe { std::ptr::from_ref(place).read_volatile() }
 }
 
-/// Rows that lie anywhere, and three nested loops: a convolution or a derivative of one.
+/// A convolution or one of its derivatives: rows that lie anywhere, and three nested loops.
 #[derive(Clone, Copy)]
 pub struct Scattered<T> {
     /// The first factor of each row.
     pub lhs: [*const T; TALLEST],
-    /// Where the sums of each row go.
+    /// The destination of the sums of each row.
     pub to: [*mut T; TALLEST],
-    /// From the first factor on the right to that for the next column: 1 where lanes are columns.
+    /// The distance from the first right factor to that of the next column: 1 if lanes are columns.
     pub column: usize,
     /// The loops over the factors, from the outermost one in.
     pub loops: [Loop; 3],
@@ -240,39 +247,41 @@ impl<T> Walk<T> for Scattered<T> {
 /// Sums a tile.
 ///
 /// # Safety
-/// The processor has the level's instructions. The rows and columns are those that the function was taken from
-/// [`Micro`](super::Micro) for. What the loops reach may be read and all sums written, and read where the tile adds.
+/// The processor must have the level's instructions. The rows and columns must be those for which the function was
+/// taken from [`Micro`](super::Micro). All factors that the loops reach must be readable and all sums writable, and
+/// also readable if the tile adds.
 pub type TileFn<T, W> = unsafe fn(&Tile<T, W>);
 
-/// What sums scattered tiles of so many rows. Where there is none for a number of rows, it is the next taller one, and the
-/// last row is summed again: to the same place, which costs nothing but time.
+/// A function that sums scattered tiles of `rows` rows. If a number of rows has no function, the next taller one is
+/// used, and sums the last row again to the same place, which only takes time.
 pub struct Rows<T> {
     pub rows: usize,
     pub sum: TileFn<T, Scattered<T>>,
 }
 
 impl<T> Tile<T, Scattered<T>> {
-    /// Sums the first rows of the tile, by one of `tiles`, which are by the number of rows less 1.
+    /// Sums the first `rows` rows of the tile by one of `tiles`, which are indexed by the number of rows less 1.
     ///
     /// # Safety
-    /// That of [`TileFn`], for the columns that `tiles` are for and so many rows.
+    /// As for [`TileFn`], for the columns that `tiles` are for and `rows` rows.
     pub unsafe fn sum(&mut self, tiles: &[Rows<T>], rows: usize) {
         let (Scattered { lhs, to, .. }, last) = (&mut self.walk, rows - 1);
         let tiles = &tiles[last];
         for row in rows..tiles.rows {
             (lhs[row], to[row]) = (lhs[last], to[last]);
         }
-        // SAFETY: the caller vouches for the rows, which are all there are now.
+        // SAFETY: the caller vouches for the rows, and the tile has no others now.
         unsafe { (tiles.sum)(self) };
     }
 }
 
-/// An index, of which LLVM is to know nothing. Of one that grows by a step it makes a pointer for each row, or adds strides up to
-/// find the rows: a fifth more instructions in the loops of large tiles, more than processors of four a cycle have time for.
+/// Hides an index from LLVM. For an index that grows by a step, LLVM would make a pointer for each row, or add up
+/// strides to find the rows. That is a fifth more instructions in the loops of large tiles, more than processors that
+/// execute four per cycle have time for.
 #[inline(always)]
 pub fn opaque(mut index: usize) -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: nothing is done.
+    // SAFETY: the assembly is a comment.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) index, options(pure, nomem, nostack, preserves_flags));
     }

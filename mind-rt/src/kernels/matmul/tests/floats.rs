@@ -23,7 +23,7 @@ pub(super) trait Float: Foreign + Gemm {
 
     fn to_f64(self) -> f64;
 
-    /// Tiles of arrays, which other architectures have.
+    /// Tiles of arrays, which other architectures use.
     fn arrays() -> &'static Micro<Self>;
 }
 
@@ -50,7 +50,7 @@ macro_rules! float {
 
 float!(f32: F32, f64: F64);
 
-/// Between -1 and 1.
+/// Numbers between -1 and 1.
 pub(super) fn random<T: Float>(len: usize, seed: u64) -> Vec<T> {
     let mut state = seed;
     let mut next = || {
@@ -64,7 +64,7 @@ pub(super) fn bits<T: Float>(sums: &[T]) -> Vec<u64> {
     sums.iter().map(|sum| sum.to_f64().to_bits()).collect()
 }
 
-/// A product, and how far from it sums may be: `k + 1` roundings of the sum of absolute values.
+/// A product, with the largest error that sums may have: `k + 1` roundings of the sum of absolute values.
 fn exact<T: Float>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) -> Vec<(f64, f64)> {
     let products =
         |i, j| (0..k).map(move |l| lhs.data[lhs.index(i, l)].to_f64() * rhs.data[rhs.index(l, j)].to_f64());
@@ -75,7 +75,7 @@ fn exact<T: Float>([m, k, n]: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>
     (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| element(i, j)).collect()
 }
 
-/// One way to compute a product: stored.
+/// The first way to get a product: stored.
 fn stored<T: Float>(
     product: &InBounds<'_, T>,
     scratch: usize,
@@ -86,7 +86,7 @@ fn stored<T: Float>(
     out
 }
 
-/// The other: handed over.
+/// The second way: passed to an epilogue.
 fn handed_over<T: Float>(
     product: &InBounds<'_, T>,
     scratch: usize,
@@ -135,7 +135,7 @@ fn right<T: Float>(
         assert_eq!(bits(&stored(product, scratch, &multiply)), same, "{name}, {scratch} of scratch");
         assert_eq!(bits(&handed_over(product, scratch, &multiply)), same, "{name}, {scratch} of scratch");
     }
-    // The first rows and the others by themselves, as two threads compute them.
+    // The first rows and the others separately, as two threads compute them.
     let mut parts = Vec::new();
     for (first, len) in [(0, m / 2), (m / 2, m - m / 2)] {
         if len > 0 {
@@ -186,7 +186,7 @@ fn small<T: Float>(step: usize) {
     }
 }
 
-/// Every product around the most multiplications, and the longest extent, of those that no kernel is found for.
+/// All products around the most multiplications and the longest extent for which no kernel is chosen.
 #[test]
 fn the_smallest_products() {
     let data = [random::<f64>(600, 1), random::<f64>(600, 2)];
@@ -204,7 +204,7 @@ fn the_smallest_products() {
     }
 }
 
-/// One path has all of them: no vector instruction of one level makes another sum.
+/// A single path computes all of these: no level's vector instructions give another sum.
 #[test]
 #[cfg(not(feature = "__small_blocks"))]
 fn small_products_are_added_up_in_order() {
@@ -234,7 +234,7 @@ fn small_products_of_f64() {
     small::<f64>(if every_case() { 7 } else { 13 });
 }
 
-/// Extents beyond those of tiles, blocks and what is packed on the stack.
+/// Extents larger than those of tiles, of blocks and of operands packed on the stack.
 #[test]
 fn blocks_of_every_kind() {
     let data = [random::<f32>(200_000, 3), random::<f32>(400_000, 4)];
@@ -246,10 +246,12 @@ fn blocks_of_every_kind() {
     some_layouts([21, 1030, 31], &data);
 }
 
-/// Second caches that a right operand of some ten kilobytes is far beyond, just beyond, within, and a small part of.
+/// Sizes of the second-level cache, such that a right operand of some ten kilobytes is far beyond, just beyond, within,
+/// and a small part of it.
 const SECOND: [usize; 6] = [0, 3 << 10, 24 << 10, 40 << 10, 96 << 10, usize::MAX];
 
-/// A product has the same bits whatever the caches are, stored and, with little scratch memory, handed over.
+/// A product has the same bits for all caches, whether it is stored, or passed to an epilogue with little scratch
+/// memory.
 fn same_by_any_caches<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let [m, k, n] = dims;
     let product = InBounds::new(Product { dims: &dims, all_rows: m, lhs: &lhs, rhs: &rhs });
@@ -272,7 +274,7 @@ fn same_by_any_caches<T: Float>(dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRe
     right_at_every_level(dims, lhs, rhs);
 }
 
-/// Rows around those from which another way is taken, by operands around each of the caches.
+/// Numbers of rows around those at which the way changes, with operands around the size of each cache.
 #[test]
 fn caches_do_not_show() {
     fn of<T: Float>() {
@@ -290,7 +292,7 @@ fn caches_do_not_show() {
     of::<f64>();
 }
 
-/// Depths and columns around the blocks that the caches make.
+/// Depths and columns around the blocks that follow from the caches.
 #[test]
 fn blocks_that_caches_make_do_not_show() {
     const M: usize = 27;
@@ -315,7 +317,8 @@ fn blocks_that_caches_make_do_not_show() {
     }
 }
 
-/// Up to eight rows are combined, or read where they lie; more are packed, or fetched.
+/// Up to eight rows are combined, or the right operand is read where it lies; with more rows it is packed, or
+/// prefetched.
 #[test]
 fn few_rows_have_the_bits_of_more() {
     let [m, k, n] = [14, 420, 1900];
@@ -336,7 +339,7 @@ fn few_rows_have_the_bits_of_more() {
     }
 }
 
-/// Rows of the right operand that begin in the same sets of a cache are packed.
+/// Rows of the right operand that begin in the same cache sets are packed.
 #[test]
 fn rows_a_page_apart() {
     let data = [random::<f32>(66 * 40, 7), random::<f32>(40 * 1024, 8)];
@@ -345,7 +348,7 @@ fn rows_a_page_apart() {
     right_at_every_level([66, 40, 60], lhs, rhs);
 }
 
-/// Few rows by columns that are contiguous, more of them than an epilogue takes at once, shallow and deep.
+/// Few rows by contiguous columns, with more columns than an epilogue takes at once, shallow and deep.
 #[test]
 fn few_rows_by_columns() {
     let data = [random::<f32>(8 * 130, 27), random::<f32>(140 * 1100, 28)];
@@ -359,7 +362,8 @@ fn few_rows_by_columns() {
     }
 }
 
-/// Where in a line of a cache an operand begins does not show, though whole vectors of combined rows begin with a line.
+/// The result does not depend on where in a cache line an operand begins, although whole vectors of combined rows begin
+/// with a line.
 #[test]
 fn operands_that_begin_anywhere() {
     fn check<T: Float>() {
@@ -392,8 +396,8 @@ fn operands_that_begin_anywhere() {
     check::<f64>();
 }
 
-/// Large right operands of `f64` are packed, whichever their strides, which does not show beside one that is not since rows
-/// are few.
+/// Large right operands of `f64` are packed for any strides. The result is the same as that of few rows, for which they
+/// are not packed.
 #[test]
 fn large_right_operands() {
     let [m, k, n] = [264, 300, 290];
@@ -413,8 +417,8 @@ fn large_right_operands() {
     }
 }
 
-/// Few rows are combined with rows of a far right operand, more of them with blocks that are fetched ahead, which does not show
-/// beside some of its columns alone.
+/// Few rows are combined with rows of a far right operand. For more rows, blocks of it are prefetched. The result is
+/// the same as that of some of its columns alone.
 #[test]
 fn far_right_operands() {
     let [k, n] = [1030, 1040];
@@ -441,7 +445,7 @@ fn far_right_operands() {
     }
 }
 
-/// A thread's share of the scratch memory may be anything: room for less than a tile of packed rows is no room.
+/// A thread's share of the scratch memory may have any size: memory for less than a tile of packed rows is not used.
 #[test]
 fn any_scratch_memory_gives_the_bits_of_none() {
     const DEPTH: usize = 513;
@@ -464,8 +468,8 @@ fn any_scratch_memory_gives_the_bits_of_none() {
     }
 }
 
-/// Products by the crate, beyond what it sums at once and what an epilogue takes at once: no cut shows, and which products are
-/// the crate's is what the features say.
+/// Products by the crate, larger than the parts that it sums and that an epilogue takes at once: no split affects the
+/// result, and the features determine which products the crate computes.
 #[test]
 fn products_of_another_crate() {
     fn of<T: Float>(dims: [usize; 3]) {

@@ -43,7 +43,7 @@ fn naive<T: Number>(
 
 fn agrees<T: Gemm>(batch: &[BatchDim], dims: [usize; 3], lhs: MatRef<'_, T>, rhs: MatRef<'_, T>) {
     let expected = naive(batch, dims, lhs, rhs);
-    // What was there must not matter: it is never read.
+    // The previous values must not matter, since they are never read.
     let mut out = vec![T::POISON; expected.len()];
     let mut scratch = vec![T::POISON; matmul_scratch::<T>(dims[0], dims[1], dims[2], lhs.col_stride)];
     matmul_into(batch, dims, lhs, rhs, &mut scratch, &mut out);
@@ -90,7 +90,7 @@ impl<T: Number> Epilogue<T> for Collect<'_, T> {
     }
 }
 
-/// Row-major, transposed, apart by gaps, repeated rows, repeated columns, one element for all.
+/// Row-major, transposed, with gaps, repeated rows, repeated columns, one element for all.
 fn layouts(rows: usize, cols: usize) -> [[usize; 2]; 6] {
     [[cols, 1], [1, rows], [2 * cols + 3, 2], [0, 1], [1, 0], [0, 0]]
 }
@@ -118,7 +118,7 @@ fn products_of_small_matrices_in_all_layouts() {
     all_layouts::<i64>(&[1, 2, 3, 17]);
 }
 
-/// Every extent from 0 to 40 in each place, beside odd ones; operands lie in order, transposed and with gaps.
+/// Every extent from 0 to 40 in each place, together with odd ones; operands are row-major, transposed and with gaps.
 #[test]
 fn every_size_up_to_forty() {
     fn of<T: Gemm>(others: [usize; 2]) {
@@ -227,7 +227,7 @@ fn strides_that_overflow_panic() {
     matmul(&[], [2, 2, 2], MatRef { row_stride: usize::MAX, ..rhs }, rhs, &mut [0.0; 4]);
 }
 
-/// Whichever kernel would multiply: each has an operand that lacks its last element.
+/// Operands that lack their last element are refused, whichever kernel would multiply.
 #[test]
 fn operands_too_short_reach_no_kernel() {
     let panics = |name: &str, multiply: &dyn Fn()| {
@@ -319,7 +319,7 @@ fn a_tiny_product_without_columns_reads_nothing() {
     assert_eq!(TinyProduct::<_, 1, 1, 0>::new(nothing, nothing).row(0), [0.0; 0]);
 }
 
-/// A stride that is never taken may be any number, and so may that of what is fetched ahead.
+/// A stride that is never taken may have any value, and so may the stride of prefetched operands.
 #[test]
 fn strides_never_taken_may_be_any() {
     let data = [1.0_f32; 64];

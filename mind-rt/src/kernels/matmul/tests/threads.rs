@@ -1,4 +1,4 @@
-//! Products of floats shared among threads: each part has the bits that the whole gives it, and parts are even.
+//! Products of floats divided among threads: each part has the same bits as in the whole product, and parts are even.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,7 +14,8 @@ use super::{Collect, MatRef};
 use crate::kernels::epilogue::Epilogue;
 use crate::sample::sample;
 
-/// However many threads take parts of a batch, and however little scratch memory each then has.
+/// The bits are the same for any number of threads that take parts of a batch, and for any amount of scratch memory per
+/// thread.
 #[test]
 fn parts_of_a_batch_give_the_same_bits() {
     for dims @ [matrices, m, k, n] in [[3, 37, 600, 20], [41, 9, 40, 70]] {
@@ -43,7 +44,7 @@ fn parts_of_a_batch_give_the_same_bits() {
     }
 }
 
-/// Threads take whole matrices where there are many, and else one part each.
+/// Threads take whole matrices if there are many, and otherwise one part each.
 #[test]
 fn rows_of_parts() {
     let parts = |matrices, m, threads| {
@@ -73,7 +74,7 @@ fn rows_of_parts() {
     assert_eq!(parts(1, 9, 40), [9], "fewer rows than parts");
 }
 
-/// Threads that take columns, of few rows and with little scratch memory beside the sums.
+/// Threads take columns of few rows, with little scratch memory in addition to the sums.
 #[test]
 #[cfg(not(feature = "__small_blocks"))]
 fn columns_give_the_bits_of_the_whole() {
@@ -100,7 +101,7 @@ fn columns_give_the_bits_of_the_whole() {
     }
 }
 
-/// A column or two alone are multiplied in another order.
+/// One or two columns alone are multiplied in another order, so no part has so few.
 #[test]
 #[cfg(not(feature = "__small_blocks"))]
 fn no_part_has_few_columns() {
@@ -118,7 +119,8 @@ fn no_part_has_few_columns() {
     assert_eq!(columns::width(31, 256, 2, 1 << 20), Some(128));
 }
 
-/// However many threads take columns of a product of many rows, with however little scratch memory; each takes what others left.
+/// The bits are the same for any number of threads that take columns of a product of many rows on demand, and for any
+/// amount of scratch memory.
 #[test]
 fn columns_on_demand_give_the_bits_of_the_whole() {
     let by_columns = floats::by_columns::<f32>().expect("floats are multiplied so");
