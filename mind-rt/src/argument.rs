@@ -1,5 +1,5 @@
-//! What generated functions take with the feature `ndarray` where a tensor is declared: tensors, views of them, and arrays of
-//! ndarray.
+//! The types that generated functions accept for a tensor parameter with the feature `ndarray`: tensors, views of
+//! tensors, and ndarray arrays.
 
 use std::ops::{Deref, DerefMut};
 
@@ -11,10 +11,11 @@ use crate::{
     tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
 };
 
-/// A tensor of `T` with the shape `S`, or what can be read as one.
+/// A tensor of `T` with the shape `S`, or a value that can be read as one.
 ///
-/// `D` says of each dim of `S` how it is declared, [`Open`] or [`Fixed`]. The extents of an array are no part of its Rust type:
-/// they are `usize` where a dim is open, and checked where it is fixed. With `S` alone rustc could not tell which.
+/// `D` says how each dim of `S` is declared: [`Open`] or [`Fixed`]. The Rust type of an array does not contain its
+/// extents: they are `usize` where a dim is open, and checked where it is fixed. From `S` alone rustc could not tell
+/// which.
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}`, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",
@@ -22,14 +23,14 @@ use crate::{
     note = "`t.try_into_shape()?` checks a tensor's extents and gives it a type that has more or fewer of them"
 )]
 pub trait Argument<T, S, D> {
-    /// The elements.
+    /// Borrows the elements, or copies them if an array is not contiguous.
     ///
     /// # Errors
-    /// E6009 where an extent of an array is not the declared one; E6004 where it has to be copied and memory is short.
+    /// E6009 if an extent of an array is not the declared one; E6004 if the array has to be copied and memory is short.
     fn read(&self, function: &'static str, parameter: &'static str) -> Result<Read<'_, T, S>, Error>;
 }
 
-/// A tensor of `T` with the shape `S` that is updated in place, or what can be written as one.
+/// A tensor of `T` with the shape `S` that is updated in place, or a value that can be written as one.
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}` to update, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",
@@ -37,17 +38,17 @@ pub trait Argument<T, S, D> {
     note = "`t.try_into_shape()?` checks a tensor's extents and gives it a type that has more or fewer of them"
 )]
 pub trait ArgumentMut<T, S, D> {
-    /// The elements.
+    /// Borrows the elements mutably.
     ///
     /// # Errors
-    /// E6009 where an extent of an array is not the declared one; E6003 where an array is not in standard layout.
+    /// E6009 if an extent of an array is not the declared one; E6003 if an array is not in standard layout.
     fn write(&mut self, function: &'static str, parameter: &'static str) -> Result<Write<'_, T, S>, Error>;
 }
 
-/// A dim that a symbol or an expression declares, of type `N`.
+/// A dim that a symbol or an expression declares. `N` is the type of the dim.
 pub struct Open<N>(N);
 
-/// A dim that is declared to be `N`.
+/// A dim whose declared extent is `N`.
 pub struct Fixed<const N: usize>;
 
 impl<T, S: Copy> Deref for Read<'_, T, S> {
@@ -62,7 +63,7 @@ impl<T, S: Copy> Deref for Read<'_, T, S> {
     }
 }
 
-/// The elements of an argument that is updated.
+/// The mutably borrowed elements of an argument that is updated in place.
 pub struct Write<'a, T, S>(Target<'a, T, S>);
 
 enum Target<'a, T, S> {
@@ -141,7 +142,7 @@ mod arrays {
         dims::{Const, Dim},
     };
 
-    /// How a dim is declared, and what the dim of an array is there.
+    /// Maps the declaration of a dim to the dim of an array there.
     pub trait OfArray {
         /// The dim.
         type Dim: Dim;
@@ -158,7 +159,7 @@ mod arrays {
     macro_rules! array {
         ($trait:ident::$method:ident($self:ident: $receiver:ty) -> $given:ident,
          $array:ty $(, $storage:ident: $data:path)?; $($axis:ident)*) => {
-            // What these implementations are for would be six lines of projections in an error.
+            // An error that recommended these implementations would contain six lines of projections.
             #[diagnostic::do_not_recommend]
             impl<T, $($storage,)? $($axis),*> $trait<T, ($($axis::Dim,)*), ($($axis,)*)> for $array
             where
@@ -226,7 +227,7 @@ mod arrays {
         Ok(Write(Target::Array(TensorViewMut::from_elements(shape, elements))))
     }
 
-    /// The shape of an array where one of this type is declared.
+    /// The array's extents as a value of the declared shape `S`, with the static extents checked.
     fn shape<T, D: Dimension, S: Shape>(
         array: &ArrayRef<T, D>,
         function: &'static str,

@@ -1,37 +1,36 @@
 //! The number of axes of a value, as a type.
 //!
-//! The Rust type of an ndarray names its rank, and so does that of an inferred shape, or rustc could not tell how many
-//! extents `dims()` gives. So ranks of results have to be types, where extents are constants.
+//! The Rust type of an ndarray array contains its rank. So does the type of an inferred shape, or rustc could not tell
+//! how many extents `dims()` returns. Ranks of results therefore have to be types, where extents are constants.
 
 /// A number of axes.
 pub trait AxisCount: 'static {
-    /// One fewer, at least none.
+    /// One axis fewer, at least none.
     type Less: AxisCount;
-    /// One more.
+    /// One axis more.
     type More: AxisCount;
-    /// As many as this or the other has.
+    /// The larger of the two numbers.
     type Max<Other: AxisCount>: AxisCount;
-    /// As many as this, or one more than the other, has.
+    /// The larger of this number and one more than the other.
     type MaxAbove<Other: AxisCount>: AxisCount;
-    /// Those of both.
+    /// The sum of the two numbers.
     type Plus<Other: AxisCount>: AxisCount;
-    /// Those of a product with a right operand that has these.
+    /// The rank of a product with this left operand and the right operand `Rhs`.
     type At<Rhs: AxisCount>: AxisCount;
-    /// The same, the left operand having one more.
+    /// As [`At`](Self::At), for a left operand with one axis more than `Self`.
     type AtAbove<Rhs: AxisCount>: AxisCount;
-    /// Those of a product whose left operand has these, which are at least two, and whose right operand has the ones of
-    /// `Self`.
+    /// The rank of a product with the left operand `Lhs`, which has at least two axes, and the right operand `Self`.
     type Under<Lhs: AxisCount>: AxisCount;
-    /// The same, the right operand having one more.
+    /// As [`Under`](Self::Under), for a right operand with one axis more than `Self`.
     type UnderAbove<Lhs: AxisCount>: AxisCount;
-    /// An ndarray's dimension with as many; beyond six it is dynamic.
+    /// The dimension type of ndarray for this number of axes; dynamic above six.
     #[cfg(feature = "ndarray")]
     type Dimension: ndarray::Dimension;
 }
 
 pub use ranks::*;
 
-/// Ranks as types, which the types of [`Inferred`](crate::Inferred) shapes name.
+/// Ranks as types, which the types of [`Inferred`](crate::Inferred) shapes contain.
 pub mod ranks {
     macro_rules! ranks {
         ($($(#[$doc:meta])* $rank:ident)*) => {
@@ -58,7 +57,7 @@ pub mod ranks {
         Rank7
         /// Rank 8.
         Rank8
-        /// A rank that depends on extents, as that of `squeeze(x)`.
+        /// A rank that depends on extents, such as the rank of `squeeze(x)`.
         AnyRank
     }
 }

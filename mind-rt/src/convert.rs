@@ -1,4 +1,4 @@
-//! Nested arrays, plain numbers, vectors and slices as tensors.
+//! Conversions between tensors and nested arrays, numbers, vectors and slices.
 
 use crate::dims::Const;
 use crate::element::Element;
@@ -35,7 +35,8 @@ mind_shape::element_types!(numbers => scalars!);
 macro_rules! nested {
     (@array $inner:ty;) => { $inner };
     (@array $inner:ty; $last:ident $($rest:ident)*) => { nested!(@array [$inner; $last]; $($rest)*) };
-    // Extents from the innermost out, then from the outermost in; flattening steps.
+    // The extents from the innermost to the outermost, then from the outermost to the innermost, then the flattening
+    // steps.
     ($([$($inward:ident)*] [$($outward:ident)*] $($flatten:ident)*;)*) => {
         $(
             impl<T: Element, $(const $outward: usize),*> From<nested!(@array T; $($inward)*)>
@@ -63,7 +64,7 @@ nested! {
 impl<T: Element, S: StaticShape> TryFrom<Vec<T>> for Tensor<T, S> {
     type Error = Error;
 
-    /// Keeps the vector's memory. E3007 if it is not as long as the shape says.
+    /// Keeps the vector's memory. Returns E3007 if the length is not the shape's number of elements.
     fn try_from(elements: Vec<T>) -> Result<Self, Error> {
         Self::from_vec(S::SHAPE, elements)
     }
@@ -72,7 +73,7 @@ impl<T: Element, S: StaticShape> TryFrom<Vec<T>> for Tensor<T, S> {
 impl<T: Element, S: StaticShape> TryFrom<&[T]> for Tensor<T, S> {
     type Error = Error;
 
-    /// Copies. E3007 if the slice is not as long as the shape says.
+    /// Copies the elements. Returns E3007 if the length is not the shape's number of elements.
     fn try_from(elements: &[T]) -> Result<Self, Error> {
         Self::from_slice(S::SHAPE, elements)
     }
@@ -81,7 +82,7 @@ impl<T: Element, S: StaticShape> TryFrom<&[T]> for Tensor<T, S> {
 impl<'a, T: Element, S: StaticShape> TryFrom<&'a [T]> for TensorView<'a, T, S> {
     type Error = Error;
 
-    /// E3007 if the slice is not as long as the shape says.
+    /// Borrows the elements. Returns E3007 if the length is not the shape's number of elements.
     fn try_from(elements: &'a [T]) -> Result<Self, Error> {
         Self::from_slice(S::SHAPE, elements)
     }

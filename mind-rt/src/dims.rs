@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One dimension of a shape: static ([`Const`]), dynamic (`usize`) or named ([`dim!`](crate::dim)).
 ///
-/// Sealed but for [`dim!`](crate::dim).
+/// The trait is sealed: only [`dim!`](crate::dim) adds implementations.
 ///
 /// ```
 /// use mind_rt::{Const, Dim};
@@ -15,13 +15,13 @@ use std::fmt;
 /// assert_eq!(Const::<784>::from_extent(31), None);
 /// ```
 pub trait Dim: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed::DimMarker {
-    /// The extent, where the type alone decides it.
+    /// The extent, if the type alone determines it.
     const STATIC: Option<usize>;
 
     /// The number of positions along this dimension.
     fn extent(self) -> usize;
 
-    /// The dim of this type with the given extent; `None` if the type is static and says otherwise.
+    /// The dim of this type with the given extent; `None` if the type is static and has another extent.
     fn from_extent(extent: usize) -> Option<Self>;
 
     /// The name given by [`dim!`](crate::dim), if any.
@@ -31,7 +31,7 @@ pub trait Dim: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed::D
     }
 }
 
-/// A static dimension of extent `N`. The value is written `Const`, its extent usually inferred.
+/// A static dimension of extent `N`. The value is written `Const`; its extent is usually inferred.
 ///
 /// ```
 /// use mind_rt::{Const, Tensor};
@@ -80,7 +80,7 @@ impl Dim for usize {
     }
 }
 
-/// A dim whose value the type decides.
+/// A dim whose type determines its value.
 pub trait StaticDim: Dim {
     /// The only value.
     const DIM: Self;
@@ -90,7 +90,7 @@ impl<const N: usize> StaticDim for Const<N> {
     const DIM: Self = Self;
 }
 
-/// Defines a named dynamic dimension: a type of its own, which unifies with no other even where extents are equal.
+/// Defines a named dynamic dimension: a distinct type, which unifies with no other dim even where extents are equal.
 ///
 /// ```
 /// use mind_rt::{Const, Tensor, TensorRef};
@@ -151,7 +151,7 @@ macro_rules! dim {
 }
 
 pub(crate) mod sealed {
-    /// Who may be a [`Dim`](super::Dim): this crate, and what `dim!` defines.
+    /// Marks the types that may be a [`Dim`](super::Dim): those of this crate and those that `dim!` defines.
     pub trait DimMarker {}
 }
 

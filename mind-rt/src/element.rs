@@ -13,12 +13,12 @@ use crate::kernels::number::Number;
 use crate::kernels::reduce::Reduce;
 use crate::kernels::rows::SumRows;
 
-/// What a tensor can hold: an element type of the language. Sealed.
+/// An element type of the language: the types that a tensor can hold. Sealed.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Element:
     Storable + Compiled + PartialEq + PartialOrd + Default + fmt::Debug + fmt::Display
 {
-    /// The same, as a value.
+    /// The element type as a value.
     const DTYPE: DType;
 
     #[doc(hidden)]
@@ -34,7 +34,7 @@ pub trait Element:
     fn slice_mut(elements: ElementsMut<'_>) -> Option<&mut [Self]>;
 }
 
-/// A number: what has the kernels of all kinds.
+/// A numeric element type: it has the kernels of all kinds.
 #[allow(private_bounds, reason = "sealed")]
 pub trait Arithmetic: Element + Number + Sums + Convolve + Gemm + Reduce + SumRows {}
 
@@ -74,14 +74,14 @@ macro_rules! elements {
             $(#[doc = concat!("Of `", stringify!($element), "`.")] $variant(&'a [$element]),)*
         }
 
-        /// Elements of one of the element types, to be changed.
+        /// Elements of one of the element types, mutable.
         #[derive(Debug, PartialEq)]
         pub enum ElementsMut<'a> {
             $(#[doc = concat!("Of `", stringify!($element), "`.")] $variant(&'a mut [$element]),)*
         }
 
         impl Elements<'_> {
-            /// Their type.
+            /// The element type.
             #[must_use]
             pub const fn dtype(&self) -> DType {
                 match self {
@@ -91,7 +91,7 @@ macro_rules! elements {
         }
 
         impl ElementsMut<'_> {
-            /// Their type.
+            /// The element type.
             #[must_use]
             pub const fn dtype(&self) -> DType {
                 match self {
@@ -106,13 +106,13 @@ element_types!(numbers => arithmetic!);
 element_types!(all => elements!);
 
 impl Elements<'_> {
-    /// How many there are.
+    /// The number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         match_elements!(self, Self(elements) => elements.len())
     }
 
-    /// Whether there are none.
+    /// Whether the slice is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -120,7 +120,7 @@ impl Elements<'_> {
 }
 
 impl ElementsMut<'_> {
-    /// Makes each zero, or false.
+    /// Sets each element to zero or false.
     pub(crate) fn clear(self) {
         match_elements!(self, Self(elements) => elements.fill(Default::default()));
     }

@@ -1,8 +1,8 @@
-//! What can go wrong at run time.
+//! Errors at run time.
 
 use std::fmt::Display;
 
-/// A failure at run time. Displays as its code and a message: what was got, what was needed.
+/// An error at run time. Displays its code and a message with the value found and the value needed.
 ///
 /// ```
 /// use mind_rt::Tensor;
@@ -14,54 +14,54 @@ use std::fmt::Display;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A tensor has another rank than needed.
+    /// The rank of a tensor is not the rank needed.
     #[error("E3002: ranks differ: got {found}, needed {needed}")]
     RankMismatch {
-        /// The type got, as in `f32[2, 3]`.
+        /// The type found, as in `f32[2, 3]`.
         found: String,
-        /// The type needed, `?` for what may be anything.
+        /// The type needed, with `?` for any extent.
         needed: String,
     },
-    /// A dimension has extent 0, or an expression in the dimensions came to 0 or less.
+    /// A dimension has extent 0, or an expression in dimensions evaluates to 0 or less.
     #[error("E3006: `{function}`: {what}: dimension {dimension} is {value}, needed 1 or more")]
     NonPositiveDim {
         /// The function called.
         function: &'static str,
         /// The parameter, as `` parameter `x` ``, or the expression's text.
         what: &'static str,
-        /// Which dimension.
+        /// The index of the dimension.
         dimension: usize,
-        /// Its value.
+        /// The value of the dimension.
         value: i64,
     },
-    /// Data has another number of elements than its shape.
+    /// The number of elements is not the number that the shape has.
     #[error("E3007: {shape} has {needed} elements, got {found}")]
     LengthMismatch {
         /// The shape, as in `f32[2, 3]`.
         shape: String,
-        /// Its number of elements.
+        /// The number of elements that the shape has.
         needed: usize,
-        /// The number got.
+        /// The number of elements found.
         found: usize,
     },
     /// An index is outside its dimension.
     #[error("E6001: `{what}`: index {index} at position {position} is out of range, needed 0 to {}", *extent as i128 - 1)]
     IndexOutOfRange {
-        /// What holds the index.
+        /// The tensor or operation that holds the index.
         what: &'static str,
-        /// Where it stands in the list of indices.
+        /// The position of the index in the list of indices.
         position: usize,
         /// The index.
         index: i64,
         /// The extent it must be below.
         extent: usize,
     },
-    /// An integer is divided by 0.
+    /// The divisor of an integer division is 0.
     #[error("E6010: `{what}`: an integer is divided by 0, the divisor at position {position}")]
     DivisionByZero {
-        /// What divides.
+        /// The operation that divides.
         what: &'static str,
-        /// Where the divisor stands among the divisors.
+        /// The position of the divisor among the divisors.
         position: usize,
     },
     /// A loop would need more steps than its limit.
@@ -82,10 +82,10 @@ pub enum Error {
         /// Its strides, in elements.
         strides: Vec<isize>,
     },
-    /// Memory could not be had.
+    /// Memory could not be allocated.
     #[error("E6004: cannot allocate {shape}: out of memory, or the size overflows")]
     Allocation {
-        /// What for, as in `f32[2, 3]`.
+        /// The type to allocate, as in `f32[2, 3]`.
         shape: String,
     },
     /// A workspace of a fixed size is smaller than the function needs.
@@ -96,7 +96,7 @@ pub enum Error {
     WorkspaceTooSmall {
         /// Bytes needed.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes available.
         found: usize,
     },
     /// A dynamic dimension of an argument differs from what the signature requires.
@@ -108,16 +108,17 @@ pub enum Error {
         function: &'static str,
         /// The parameter at fault.
         parameter: &'static str,
-        /// Which of its dimensions.
+        /// The index of the dimension.
         dimension: usize,
-        /// The extent got.
+        /// The extent found.
         found: usize,
         /// The extent needed.
         needed: usize,
-        /// Where the need comes from, as in ``N, from `x` ``.
+        /// The origin of the needed extent, as in ``N, from `x` ``.
         why: &'static str,
     },
-    /// A slice or index bound exceeds a dynamic dimension, or a dimension the integers that it is to be one of.
+    /// A slice or index bound exceeds a dynamic dimension, or an extent exceeds the largest value of the integer type
+    /// that it is converted to.
     #[error("E6009: `{function}`: {bound} exceeds {extent}: {bound_value} > {extent_value}")]
     BoundOutsideDim {
         /// The function called.
@@ -131,22 +132,22 @@ pub enum Error {
         /// The extent.
         extent_value: i64,
     },
-    /// A tensor's extents do not fit the shape it was to be converted to.
+    /// A tensor's extents do not fit the shape that it is converted to.
     #[error("E6009: dimension {dimension} differs: got {found}, needed {needed}")]
     ShapeMismatch {
         /// The first dimension that differs.
         dimension: usize,
-        /// The type got, as in `f32[2, 3]`.
+        /// The type found, as in `f32[2, 3]`.
         found: String,
-        /// The type needed, `?` for what may be anything.
+        /// The type needed, with `?` for any extent.
         needed: String,
     },
-    /// A Knossos program failed as it ran.
+    /// A Knossos program failed at run time.
     #[error("{code}: {file}:{line}:{column}: {message}, in `{function}`")]
     Knossos {
         /// The stable code: E6001 for an index out of range, E6004 for a size that is too large, else E6010.
         code: &'static str,
-        /// What happened.
+        /// The description of the failure.
         message: String,
         /// The program's file.
         file: &'static str,
@@ -179,12 +180,12 @@ impl Error {
     }
 }
 
-/// `f32[2, 3]`.
+/// A type as text, as in `f32[2, 3]`.
 pub(crate) fn describe(dtype: impl Display, extents: &[usize]) -> String {
     format!("{dtype}{extents:?}")
 }
 
-/// Panics with an error's message, where the caller chose the function that does.
+/// Panics with the error's message, for the functions whose fallible variant returns the error.
 #[cold]
 #[inline(never)]
 #[track_caller]

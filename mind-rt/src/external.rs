@@ -1,18 +1,18 @@
-//! What functions that are elsewhere give to a program.
+//! The values that `extern` functions return to a program.
 
 use crate::kernels::check;
 use crate::{Element, Error, Rank, Tensor};
 
-/// A tensor of rank `R`, or a number, of this element type.
+/// A value returned by an `extern` function: a tensor of rank `R` with elements of type `T`, or a number, of rank 0.
 #[diagnostic::on_unimplemented(
     message = "an `extern` function gives `{Self}`, declared is {R} dimensions of `{T}`",
     label = "gives `{Self}`"
 )]
 pub trait Given<T, const R: usize> {
-    /// Its extents.
+    /// The extents.
     fn extents(&self) -> [usize; R];
 
-    /// Its elements in row-major order.
+    /// The elements in row-major order.
     fn elements(&self) -> &[T];
 }
 
@@ -42,10 +42,11 @@ macro_rules! number {
 
 number!(f32 f64);
 
-/// Stores what a function gives, or a part of it, at the beginning of `to`, which has room for `extents`; the rest.
+/// Copies the value that a function returned, or a part of it, to the beginning of `to`, which has room for `extents`.
+/// Returns the rest of `to`.
 ///
 /// # Errors
-/// E6009 where it has other extents.
+/// E6009 if the value has other extents.
 pub fn put<'a, T: Element, const R: usize>(
     function: &'static str,
     given: &impl Given<T, R>,

@@ -1,4 +1,5 @@
-//! Tensors as text, in ndarray's manner: nested brackets, long axes shortened unless the alternate form is asked for.
+//! Tensors as text, in the format of ndarray: nested brackets, with long axes shortened unless the alternate form is
+//! requested.
 
 use std::fmt::{self, Debug, Display, Formatter, LowerExp};
 

@@ -1,4 +1,4 @@
-//! Gradients against difference quotients.
+//! Checks of gradients against difference quotients.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,17 @@ use mind_shape::{match_dtype, match_elements};
 use crate::element::{Elements, ElementsMut};
 use crate::parameters::Parameters;
 
-/// Compares a gradient with difference quotients of the function that it is of, in every element.
+/// Compares a gradient with difference quotients of its function, in every element.
 ///
-/// `at` is where: a tensor or a struct of tensors; it is changed by small steps in between and as it was afterwards.
-/// `gradient` has the same parts. `f` gives the value at what it is called with, five times an element. Parts that hold
-/// no floats are left alone. Where the function has a kink, as `relu` at 0, any slope between those to both sides is right.
+/// - `at` is the point: a tensor or a struct of tensors. Small steps change it during the check; afterwards it is
+///   restored.
+/// - `gradient` has the same parts as `at`.
+/// - `f` returns the function's value at its argument. It is called five times per element.
 ///
-/// It is for functions and pullbacks of one's own:
+/// Parts without floating-point elements are skipped. At a kink of the function, as of `relu` at 0, the check accepts
+/// any slope between the two one-sided slopes.
+///
+/// The check is for functions and pullbacks that you write yourself:
 ///
 /// ```
 /// use mind_rt::{Tensor, gradcheck};
@@ -29,8 +33,8 @@ use crate::parameters::Parameters;
 /// ```
 ///
 /// # Errors
-/// The first element where they differ by more than what rounding and the length of a step explain, or that the parts of
-/// the gradient are others.
+/// The first element whose difference from the quotient is more than rounding and the length of a step explain. Also if
+/// the parts of the gradient are not those of the parameters.
 pub fn gradcheck<P, G, V>(at: &mut P, gradient: &G, f: impl FnMut(&P) -> V) -> Result<(), GradientMismatch>
 where
     P: Parameters,
@@ -40,7 +44,7 @@ where
     gradcheck_some(at, gradient, usize::MAX, f)
 }
 
-/// As [`gradcheck`], in so many elements of each part at the most, which are spread evenly: for large parameters.
+/// As [`gradcheck`], in at most `most` elements of each part, spread evenly: for large parameters.
 ///
 /// # Errors
 /// As [`gradcheck`].
@@ -100,45 +104,45 @@ where
     })))
 }
 
-/// Where a gradient is not that of the function.
+/// A disagreement between a gradient and its function.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GradientMismatch {
     /// An element differs from the difference quotient.
     #[error("{0}")]
     Element(Box<Differing>),
-    /// A part of the gradient has other extents or elements than the parameter of this name.
+    /// A part of the gradient has other extents or another element type than the parameter of this name.
     #[error("the gradient of `{name}` has other extents or another element type than the parameter")]
     Part {
-        /// The parameter's name; empty for a tensor by itself.
+        /// The parameter's name; empty for a single tensor.
         name: String,
     },
-    /// The gradient has not as many parts as there are parameters.
+    /// The gradient and the parameters differ in the number of parts.
     #[error("the gradient has {found} parts, needed {needed}")]
     Parts {
-        /// How many it has.
+        /// The number of parts of the gradient.
         found: usize,
-        /// How many parameters there are.
+        /// The number of parameters.
         needed: usize,
     },
 }
 
-/// An element of a gradient beside the difference quotient.
+/// An element of a gradient that differs from the difference quotient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differing {
-    /// The parameter's name; empty for a tensor by itself.
+    /// The parameter's name; empty for a single tensor.
     pub name: String,
-    /// Which element.
+    /// The index of the element.
     pub index: Vec<usize>,
-    /// The gradient.
+    /// The element of the gradient.
     pub found: f64,
     /// The difference quotient.
     pub needed: f64,
-    /// How far the quotient may be from the derivative.
+    /// A bound on the distance between the quotient and the derivative.
     pub within: f64,
-    /// How many elements differ.
+    /// The number of elements that differ.
     pub differ: usize,
-    /// Of how many.
+    /// The number of elements checked.
     pub checked: usize,
 }
 
@@ -156,7 +160,7 @@ impl std::fmt::Display for Differing {
     }
 }
 
-/// Without digits that a quotient does not have.
+/// Rounds away the digits that a quotient does not determine.
 fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
@@ -185,16 +189,17 @@ impl Part {
     }
 }
 
-/// A difference quotient, and how far it may be from the derivative.
+/// A difference quotient, and a bound on its distance from the derivative.
 struct Quotient {
     slope: f64,
     error: f64,
 }
 
-/// Central differences of two steps, put together so that the error of the second order goes (Richardson).
+/// Combines the central differences of two steps so that their second-order errors cancel (Richardson extrapolation).
 ///
-/// A step is the cube root of the relative error of a number, where rounding and the length of the step cost alike. Where
-/// the slopes to both sides do not come closer as the step is halved, the function has a kink, and any slope between is one.
+/// The step is the cube root of the relative error of a number. This balances the errors from rounding and from the
+/// length of the step. If halving the step does not bring the one-sided slopes closer together, the function has a
+/// kink, and any slope between them is accepted.
 fn quotient<P: Parameters, V: Into<f64>>(
     at: &mut P,
     place: (usize, usize),
@@ -208,7 +213,7 @@ fn quotient<P: Parameters, V: Into<f64>>(
     let mut difference = |step: f64| {
         let mut value = |x: f64| {
             set(at, place, x);
-            // What is stored is rounded.
+            // The stored value is rounded, so it is read back.
             (get(at, place), f(at).into())
         };
         let ((above, high), (below, low)) = (value(x + step), value(x - step));
@@ -222,13 +227,13 @@ fn quotient<P: Parameters, V: Into<f64>>(
     Quotient { slope: (4.0 * fine - coarse) / 3.0, error: (fine - coarse).abs() + 4.0 * noise + kink }
 }
 
-/// How far a gradient may be from a quotient beside the quotient's own error, relatively: what rounding in the function
-/// may come to.
+/// The accepted relative distance between a gradient and a quotient, in addition to the quotient's own error: an
+/// allowance for rounding inside the function.
 fn tolerance(epsilon: f64) -> f64 {
     epsilon.cbrt() * 0.1
 }
 
-/// The relative error of the elements of a part; nothing where they are no floats.
+/// The relative rounding error of the elements of a part; `None` if they are not floats.
 fn epsilon<P: Parameters>(at: &P, position: usize) -> Option<f64> {
     match_dtype!(at.parameters().get(position)?.dtype(), T {
         floats => Some(T::EPSILON.into()),

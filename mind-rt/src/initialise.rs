@@ -1,17 +1,21 @@
-//! Random weights to begin training with.
+//! Random initial weights for training.
 
 use crate::element::ElementsMut;
 use crate::parameters::Parameters;
 use crate::random::Rng;
 
-/// How weights are drawn: with mean 0, and a variance that keeps the scale of signals from layer to layer.
+/// A distribution of initial weights, with mean 0 and a variance that keeps the scale of signals from layer to layer.
 ///
-/// The variance depends on the fans of a tensor, counted as by Keras and JAX: of `[in, out]` they are `in` and `out`; of
-/// a filter `[kh, kw, cin, cout]` they are `kh * kw * cin` and `kh * kw * cout`; any leading extents multiply both.
-/// Tensors of rank 1, numbers and integers are set to zero: biases start there.
+/// The variance depends on the fans of a tensor, counted as in Keras and JAX:
 ///
-/// A normal distribution is cut off at two standard deviations and scaled so that the variance is as said. Each element
-/// takes one number of 64 bits.
+/// - For a matrix `[in, out]` the fans are `in` and `out`.
+/// - For a filter `[kh, kw, cin, cout]` they are `kh * kw * cin` and `kh * kw * cout`. Any leading extents multiply
+///   both.
+///
+/// Numbers, tensors of rank 1 and tensors without floats are set to zero, since biases start at zero.
+///
+/// A normal distribution is cut off at two standard deviations, then scaled to the stated variance. Each element takes
+/// one 64-bit random number.
 ///
 /// ```
 /// use mind_rt::{Initialiser, Tensor, Xoshiro256};
@@ -23,24 +27,24 @@ use crate::random::Rng;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Initialiser {
-    /// Even within `±sqrt(6 / (fan_in + fan_out))`: for tanh and the logistic function
+    /// Uniform within `±sqrt(6 / (fan_in + fan_out))`: for tanh and the logistic function
     /// (X. Glorot, Y. Bengio, 2010, <https://proceedings.mlr.press/v9/glorot10a.html>).
     GlorotUniform,
-    /// Normal, of variance `2 / (fan_in + fan_out)`.
+    /// Normal with variance `2 / (fan_in + fan_out)`.
     GlorotNormal,
-    /// Even within `±sqrt(6 / fan_in)`: for relu (K. He et al., 2015, <https://arxiv.org/abs/1502.01852>).
+    /// Uniform within `±sqrt(6 / fan_in)`: for relu (K. He et al., 2015, <https://arxiv.org/abs/1502.01852>).
     HeUniform,
-    /// Normal, of variance `2 / fan_in`.
+    /// Normal with variance `2 / fan_in`.
     HeNormal,
 }
 
-/// The standard deviation of a standard normal cut off at 2.
+/// The standard deviation of a standard normal variable cut off at ±2.
 const DEVIATION_CUT: f64 = 0.879_625_661_034_239_8;
-/// How likely a standard normal is below -2.
+/// The probability that a standard normal variable is below -2.
 const BELOW_CUT: f64 = 0.022_750_131_948_179_21;
 
 impl Initialiser {
-    /// Draws every element anew.
+    /// Draws new values for all elements.
     pub fn fill<P: Parameters + ?Sized, R: Rng + ?Sized>(self, parameters: &mut P, random: &mut R) {
         parameters.visit_mut(&mut |part| {
             let variance = match part.dims.len() {
@@ -59,7 +63,7 @@ impl Initialiser {
         });
     }
 
-    /// The variance for these extents; nothing if one is 0, where there is nothing to draw.
+    /// The variance for these extents; `None` for ranks below 2, and for fans of 0.
     fn variance(self, dims: &[usize]) -> Option<f64> {
         let [leading @ .., inputs, outputs] = dims else { return None };
         let field: f64 = leading.iter().map(|extent| *extent as f64).product();
@@ -92,21 +96,22 @@ impl Initialiser {
     }
 }
 
-/// A normal number of this variance, cut off at two standard deviations of the whole distribution.
+/// A random number from a normal distribution cut off at two of its standard deviations. `variance` is the variance
+/// after the cut.
 fn normal<R: Rng + ?Sized>(variance: f64, random: &mut R) -> f64 {
     let even = ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
     let probability = BELOW_CUT + even * (1.0 - 2.0 * BELOW_CUT);
     variance.sqrt() / DEVIATION_CUT * quantile(probability)
 }
 
-/// From random bits a number of the normal distribution with mean 0 and variance 1.
+/// Converts random bits to a number from the standard normal distribution.
 pub(crate) fn standard_normal(bits: u64) -> f64 {
-    // Of both tails alike: near 1 there are fewer floats than near 0.
+    // Both tails use the lower half of the quantiles: near 1 floats are less dense than near 0.
     let half = ((bits >> 12) as f64 + 0.5) / (1_u64 << 53) as f64;
     if bits & 1 == 0 { quantile(half) } else { -quantile(half) }
 }
 
-/// The number that a standard normal is below with this probability, which is neither 0 nor 1; to about 16 digits.
+/// The quantile of the standard normal distribution, to about 16 digits, for a probability other than 0 and 1.
 /// Algorithm AS 241 (M. Wichura, 1988, <https://doi.org/10.2307/2347330>).
 fn quantile(probability: f64) -> f64 {
     const INNER: [[f64; 8]; 2] = [
@@ -200,7 +205,7 @@ mod tests {
         Initialiser::HeNormal,
     ];
 
-    /// How likely a standard normal is below `x`, by Simpson's rule from 0.
+    /// The probability that a standard normal variable is below `x`, by Simpson's rule from 0.
     fn probability(x: f64) -> f64 {
         let density = |x: f64| (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
         let (steps, h) = (2000, x / 2000.0);
@@ -220,7 +225,7 @@ mod tests {
 
     #[test]
     fn quantiles_of_the_tails_are_those_of_the_normal_distribution() {
-        // What is beyond x by the continued fraction of Mills' ratio.
+        // The probability of values above x, by the continued fraction of Mills' ratio.
         let beyond = |x: f64| {
             let fraction = (1..=200).rev().fold(x, |below, i| x + f64::from(i) / below);
             (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt() / fraction

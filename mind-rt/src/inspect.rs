@@ -1,7 +1,7 @@
-//! What happens with values that a program shows, `inspect(x, "h")`.
+//! The values that a program shows by `inspect(x, "h")`.
 //!
-//! A thread that has set a callback passes them to it; others print them to the standard error stream. A program shows its
-//! values on the thread that calls it, in the order of its text.
+//! A thread that has set a callback passes the values to it. Other threads print them to the standard error stream. A
+//! program shows its values on the thread that calls it, in the order of its text.
 
 use std::cell::RefCell;
 use std::fmt::{self, Display, Formatter};
@@ -13,8 +13,8 @@ use mind_shape::{match_elements, write_in_brackets};
 use crate::element::Elements;
 use crate::element::{DType, Element};
 
-/// A value that a program shows. It displays as it is printed by default: label, type, how large its elements are, then
-/// the elements, long axes shortened.
+/// A value that a program shows. Its `Display` is the default output: the label, the type, a summary of the elements,
+/// then the elements, with long axes shortened.
 ///
 /// ```
 /// use mind_rt::inspect::Inspected;
@@ -26,7 +26,7 @@ use crate::element::{DType, Element};
 pub struct Inspected<'a> {
     /// The second argument of `inspect`.
     pub label: &'a str,
-    /// The extents; none for a number.
+    /// The extents; empty for a number.
     pub dims: &'a [usize],
     /// The elements in row-major order.
     pub elements: Elements<'a>,
@@ -38,9 +38,11 @@ thread_local! {
     static CALLBACK: RefCell<Option<Box<Callback>>> = const { RefCell::new(None) };
 }
 
-/// Passes what programs show on this thread to a callback, until the guard is dropped: then what was set before is again.
+/// Passes the values that programs show on this thread to a callback, until the guard is dropped. Dropping the guard
+/// restores the previous callback.
 ///
-/// What the callback itself shows is printed, and a guard that it makes ends with it: a longer one would put back none.
+/// Values that the callback itself shows are printed. A guard that the callback makes must be dropped before the
+/// callback returns: otherwise the guard removes this callback.
 ///
 /// ```
 /// use std::{cell::RefCell, rc::Rc};
@@ -60,7 +62,7 @@ pub fn set(callback: impl FnMut(&Inspected<'_>) + 'static) -> Guard {
     Guard { before: CALLBACK.replace(Some(Box::new(callback))), on_its_thread: PhantomData }
 }
 
-/// Puts back what was set before [`set`]. Guards are dropped in the reverse of the order in which they were made.
+/// Restores the callback that was set before [`set`]. Drop guards in the reverse order of their creation.
 pub struct Guard {
     before: Option<Box<Callback>>,
     on_its_thread: PhantomData<Rc<()>>,
@@ -68,14 +70,14 @@ pub struct Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // While a thread ends there is nothing to put back.
+        // While a thread ends, its callback may already be gone.
         let _ = CALLBACK.try_with(|callback| callback.replace(self.before.take()));
     }
 }
 
 /// Shows a value.
 pub(crate) fn show(seen: &Inspected<'_>) {
-    /// Puts the callback back, also where it panics.
+    /// Restores the callback, also after it panics.
     struct Running(Option<Box<Callback>>);
 
     impl Drop for Running {
@@ -150,7 +152,8 @@ impl Inspected<'_> {
         self.described(elements, &words, f)
     }
 
-    /// A number by itself; else the type, the words, and on lines of their own the elements.
+    /// Writes a number as its type and value. Writes a tensor as its type and `words`, then the elements on separate
+    /// lines.
     fn described<T: Element>(&self, elements: &[T], words: &str, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}", T::DTYPE)?;
         if let ([element], []) = (elements, self.dims) {
@@ -165,7 +168,7 @@ fn range(low: f64, high: f64, mean: f64) -> String {
     format!("from {} to {}, mean {}", short(low), short(high), short(mean))
 }
 
-/// With as many digits as a summary needs.
+/// The number with as many digits as a summary needs.
 fn short(number: f64) -> String {
     let size = number.abs();
     if number == number.trunc() && size < 1e15 {
@@ -178,7 +181,7 @@ fn short(number: f64) -> String {
     }
 }
 
-/// The type of a value as messages have it: `f32[2, 3]`, `f32`.
+/// The type of a value as in messages: `f32[2, 3]`, `f32`.
 pub(crate) fn type_text(dtype: DType, dims: &[usize]) -> String {
     if dims.is_empty() { dtype.to_string() } else { format!("{dtype}{dims:?}") }
 }

@@ -1,8 +1,11 @@
-//! Conversions from and to `ndarray`, without copying where the layout allows.
+//! Conversions from and to `ndarray`, without copying where the layout allows it.
 //!
-//! An ndarray in standard layout becomes a tensor that keeps its memory, and goes back likewise; other owned arrays are
-//! copied. Views are never copied: other layouts are E6003. A tensor whose memory is our own is copied into an owned
-//! array, whose allocator knows nothing of alignment.
+//! - An owned array in standard layout becomes a tensor that keeps its memory. The conversion back keeps the memory
+//!   too.
+//! - Other owned arrays are copied.
+//! - Views are never copied: views of other layouts return E6003.
+//! - A tensor whose memory this crate allocated is copied into an owned array, since an array's allocator does not know
+//!   the tensor's alignment.
 
 use ndarray::{
     Array, ArrayBase, ArrayView, ArrayViewMut, Data, DataMut, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6,
@@ -136,7 +139,7 @@ macro_rules! into_ndarray {
     };
 }
 
-/// The array of a tensor, whose rank must be that of `D` if `D` has one.
+/// The array of a tensor. If `D` has a fixed rank, it must be the tensor's rank.
 pub(crate) fn array<T: Element, S: Shape, D: Dimension>(tensor: Tensor<T, S>) -> Array<T, D> {
     let mut extents = D::zeros(S::RANK);
     extents.slice_mut().copy_from_slice(&tensor.shape().dims());

@@ -1,9 +1,12 @@
-//! The run time of the mind tensor language: tensors, and the CPU kernels that generated code calls.
+//! The run time of the tensor language [mind-dsl](https://docs.rs/mind-dsl): tensors, and the CPU kernels that
+//! generated code calls.
 //!
-//! A [`Tensor`](struct@Tensor) owns its elements, contiguous, row-major and 64-byte aligned. Its type carries the element type and a
-//! shape: a tuple of dims, each [`Const<784>`](Const) (static), `usize` (dynamic) or named by [`dim!`]. The macro
-//! [`Tensor!`] writes the type. [`TensorView`] and [`TensorViewMut`] borrow; all three dereference to [`TensorRef`],
-//! which is what functions take.
+//! This crate is a part of `mind-dsl`, which re-exports its public types. Programs depend on `mind-dsl` instead.
+//!
+//! A [`Tensor`](struct@Tensor) owns its elements: contiguous, row-major and 64-byte aligned. Its type contains the
+//! element type and a shape. A shape is a tuple of dims, each [`Const<784>`](Const) (static), `usize` (dynamic) or
+//! named by [`dim!`]. The macro [`Tensor!`] writes the type. [`TensorView`] and [`TensorViewMut`] borrow elements. All
+//! three dereference to [`TensorRef`], the type of function parameters.
 //!
 //! ```
 //! use mind_rt::{Tensor, TensorRef, Shape};
@@ -18,8 +21,8 @@
 //! assert_eq!(total(&x.as_dyn()), 21.0);
 //! ```
 //!
-//! This crate does not know the IR. [`mod@private`] is all that generated code names, and is sound for any safe caller.
-//! `unsafe` is confined to `kernels`, `simd` and `tensor::storage`.
+//! This crate does not depend on the compiler's IR. Generated code names items of [`mod@private`] only, which is sound
+//! for any safe caller. `unsafe` is confined to `kernels`, `simd` and `tensor::storage`.
 #![deny(unsafe_code)]
 
 mod argument;

@@ -1,11 +1,11 @@
-//! What optimisers remember between steps, over any parameters: the structs of the language's file `optim`.
+//! The state that optimisers keep between steps, for any parameters: the structs of the language's file `optim`.
 //!
-//! A function of `mind!` takes one as `state: &mut optim::Adam<Net>`, and `optim::adam_step` gives its successor. A test of
-//! the facade holds their fields against that file.
+//! A function of `mind!` takes a state as `state: &mut optim::Adam<Net>`, and `optim::adam_step` returns its successor.
+//! A test of the facade compares the fields with those of that file.
 
 use crate::parameters::{Parameter, ParameterMut, Parameters};
 
-/// A struct with parameters of one type as fields, and how many steps there were where that is counted.
+/// Defines structs whose fields are parameters of type `P`, with a count of the steps where an optimiser needs it.
 macro_rules! states {
     ($(
         $(#[$words:meta])*
@@ -13,7 +13,7 @@ macro_rules! states {
     )*) => { $(
         $(#[$words])*
         ///
-        /// It is [`Parameters`] too, and is saved and loaded as these are.
+        /// The struct is [`Parameters`] too, so it is saved and loaded in the same way.
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name<P> {
             $($(#[$of_field])* pub $field: P,)*
@@ -21,7 +21,7 @@ macro_rules! states {
         }
 
         impl<P: Parameters + Clone> $name<P> {
-            /// That of no steps yet: of the shapes of `parameters`, and zero.
+            /// The state before the first step: zeros in the shapes of `parameters`.
             #[must_use]
             pub fn zeros_like(parameters: &P) -> Self {
                 Self { $($field: zeros_like(parameters),)* $($count: 0,)? }
@@ -43,7 +43,7 @@ macro_rules! states {
 }
 
 states! {
-    /// What `optim::adam_step` and `optim::adamw_step` remember of parameters.
+    /// The state that `optim::adam_step` and `optim::adamw_step` keep for parameters.
     ///
     /// ```
     /// use mind_rt::{Parameters, Tensor, optim::Adam};
@@ -56,35 +56,35 @@ states! {
     /// assert_eq!(names, ["mean", "square", "steps"]);
     /// ```
     Adam {
-        /// The mean of gradients.
+        /// The mean of the gradients.
         mean,
-        /// The mean of their squares.
+        /// The mean of the squared gradients.
         square;
-        /// How many steps there were.
+        /// The number of steps taken.
         steps
     }
 
-    /// What `optim::momentum_step`, `optim::nesterov_step` and `optim::muon_step` remember of parameters.
+    /// The state that `optim::momentum_step`, `optim::nesterov_step` and `optim::muon_step` keep for parameters.
     Momentum {
-        /// The sum of gradients, of which the older ones count less.
+        /// The sum of the gradients, in which older gradients have smaller weights.
         velocity
     }
 
-    /// What `optim::rmsprop_step` remembers of parameters.
+    /// The state that `optim::rmsprop_step` keeps for parameters.
     RmsProp {
-        /// The mean of squares of gradients.
+        /// The mean of the squared gradients.
         square
     }
 
-    /// What `optim::adagrad_step` remembers of parameters.
+    /// The state that `optim::adagrad_step` keeps for parameters.
     AdaGrad {
-        /// The sum of squares of gradients.
+        /// The sum of the squared gradients.
         squares
     }
 
-    /// What `optim::lion_step` remembers of parameters.
+    /// The state that `optim::lion_step` keeps for parameters.
     Lion {
-        /// The mean of gradients.
+        /// The mean of the gradients.
         mean
     }
 }

@@ -1,12 +1,12 @@
 //! Loops on several threads.
 //!
-//! [`run`] cuts a kernel into parts where there is enough work for more than one thread, and [`join`] runs two halves of
-//! anything. How work is cut never shows in results: a program gives the same bits with any number of threads, and
-//! without the feature `threads`.
+//! [`run`] cuts a kernel into parts where there is enough work for more than one thread. [`join`] runs two functions.
+//! The cuts never change results: a program computes the same bits with any number of threads, and without the feature
+//! `threads`.
 //!
-//! - A kernel that only writes, `Output = ()`, computes each element by itself, wherever it is cut.
+//! - A kernel that only writes, `Output = ()`, computes each element independently of the cuts.
 //! - A kernel that folds is cut along a tree that depends on sizes alone: leaves of [`LEAF`] elements, combined in the
-//!   tree's order. The tree is the same on one thread, which walks it by itself.
+//!   tree's order. A single thread walks the same tree.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -20,40 +20,41 @@ use crate::simd::{Kernel, dispatch};
 
 /// A kernel that can be cut in two.
 pub trait Split: Kernel + Send + Sized {
-    /// The parts over the first `at` steps of the axis along which [`run`] counts steps, and over the rest. `at` is
-    /// neither 0 nor all.
+    /// Returns the parts over the first `at` steps and over the remaining steps. [`run`] says along which axis steps
+    /// are counted. `at` is neither 0 nor the number of steps.
     #[must_use]
     fn split(self, at: usize) -> (Self, Self);
 }
 
-/// What the parts of a kernel yield.
+/// The output of a part of a kernel, which combines with the output of another part.
 pub trait Combine: Send {
-    /// Whether it shows in the result how a kernel was cut.
+    /// Whether the result depends on the cuts of a kernel.
     #[doc(hidden)]
     const FOLDS: bool = true;
 
-    /// What both parts yield together, `later` being that of the steps that come later.
+    /// Returns the output of both parts together, where `later` is the output of the part with the later steps.
     #[must_use]
     fn combine(self, later: Self) -> Self;
 }
 
-/// Elements in a leaf of a fold's tree. A fold of no more than these is one leaf: [`dispatch`] alone gives the same.
+/// The number of elements in a leaf of a fold's tree. A fold of at most that many elements is one leaf, and equals
+/// [`dispatch`] of the kernel.
 pub const LEAF: usize = limit(loops::LEAF, 128);
 
-/// The cost of a fused loop that is worth a second thread.
+/// The cost of a fused loop from which a second thread pays.
 pub const WORTH_SPLITTING: usize = limit(loops::WORTH_SPLITTING, 256);
 
-/// The fewest columns that [`run_columns`] leaves to a thread.
+/// The smallest number of columns that [`run_columns`] gives to a thread.
 const FEWEST_COLUMNS: usize = limit(loops::FEWEST_COLUMNS, 8);
 
-/// The most columns that [`run_columns`] sums at once: their sums stay in the fastest cache.
+/// The largest number of columns that [`run_columns`] sums at once, so that their sums stay in the fastest cache.
 const WIDEST: usize = limit(2048, 32);
 
 /// Runs `kernel` at the SIMD level in use, on several threads where that pays.
 ///
-/// The axis that [`Split`] cuts has `steps` steps of `elements_per_step` elements each, an element costing about `cost`
-/// additions (an `exp` is about 8). For folds `steps` and `elements_per_step` decide the order of additions; `cost`
-/// decides nothing but whether threads are worth waking.
+/// The axis that [`Split`] cuts has `steps` steps of `elements_per_step` elements each. An element costs about `cost`
+/// additions (an `exp` is about 8). For folds, `steps` and `elements_per_step` determine the order of additions. `cost`
+/// only determines whether other threads are woken.
 #[inline]
 pub fn run<K: Split>(kernel: K, steps: usize, elements_per_step: usize, cost: usize) -> K::Output
 where
@@ -62,8 +63,9 @@ where
     cut(kernel, steps, Cut::new(K::Output::FOLDS, steps, elements_per_step, cost))
 }
 
-/// [`run`] for a kernel that sums over rows: [`Split`] cuts its columns, of `elements_per_column` elements each. Columns
-/// follow each other in memory, so that a part has many of them, but no more than sums stay in cache.
+/// [`run`] for a kernel that sums over rows: [`Split`] cuts its columns, of `elements_per_column` elements each.
+/// Neighbouring columns are contiguous in memory, so a part has many columns, but no more than keep their sums in
+/// cache.
 #[inline]
 pub fn run_columns<K: Split<Output = ()>>(
     kernel: K,
@@ -74,17 +76,18 @@ pub fn run_columns<K: Split<Output = ()>>(
     cut(kernel, columns, Cut::of_columns(columns, elements_per_column, cost));
 }
 
-/// The most parts into which [`run`] cuts so many steps of a kernel that only writes.
+/// The largest number of parts into which [`run`] cuts `steps` steps of a kernel that only writes.
 pub(crate) fn parts(steps: usize, elements_per_step: usize, cost: usize) -> usize {
     steps.div_ceil(Cut::new(false, steps, elements_per_step, cost).leaf.max(1))
 }
 
-/// The steps of each part that [`run_in`] makes of so many; the last part may have fewer.
+/// The number of steps in each part when [`run_in`] cuts `steps` steps into `parts` parts. The last part may have
+/// fewer.
 pub(crate) fn steps_in(parts: usize, steps: usize) -> usize {
     steps.div_ceil(parts.max(1)).max(1)
 }
 
-/// [`run`] for a kernel that only writes, in so many [`parts`], each of which has scratch memory of its own.
+/// [`run`] for a kernel that only writes, cut into a given number of [`parts`], each with its own scratch memory.
 pub(crate) fn run_in<K: Split<Output = ()>>(parts: usize, kernel: K, steps: usize) {
     let leaf = steps_in(parts, steps);
     cut(kernel, steps, Cut { leaf, alone: leaf });
@@ -104,20 +107,20 @@ where
     first.combine(later)
 }
 
-/// How the steps of a kernel are cut.
+/// The sizes into which the steps of a kernel are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
-    /// So many steps are not cut any more; cuts are at multiples of it.
+    /// The largest number of steps that is not cut further. Cuts are at multiples of it.
     leaf: usize,
-    /// So many steps stay on one thread.
+    /// The largest number of steps that stays on one thread.
     alone: usize,
 }
 
 impl Cut {
     fn new(folds: bool, steps: usize, elements_per_step: usize, cost: usize) -> Self {
-        /// Parts begin where a cache line does, if the whole does.
+        /// Elements in a cache line. Parts begin at cache lines, if the whole does.
         const LINE: usize = 16;
-        /// Parts a thread: more than one evens out threads of unequal speed.
+        /// Parts per thread: more than one part balances threads of unequal speed.
         const SHARE: usize = 4;
 
         let elements = steps.saturating_mul(elements_per_step);
@@ -145,19 +148,19 @@ impl Cut {
         Self { leaf, alone: leaf * (leaves / sharing) }
     }
 
-    /// Where more than a leaf is cut: after half of the leaves.
+    /// The step at which more than a leaf is cut: after half of the leaves.
     fn middle(self, steps: usize) -> usize {
         steps.div_ceil(self.leaf).div_ceil(2) * self.leaf
     }
 }
 
-/// Runs both, at the same time if a thread is free, and returns what they return. Calls may nest. A panic in either
-/// continues here once both have ended.
+/// Runs both functions, at the same time if a thread is free, and returns their results. Calls may nest. A panic in
+/// either function continues here once both have ended.
 pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
     join_if(true, first, second)
 }
 
-/// [`join`] if asked for, else one after the other. What is compiled for each pair of functions is small.
+/// [`join`] if `worth` is true, else one call after the other. The code compiled for each pair of functions is small.
 fn join_if<A: Send, B: Send>(
     worth: bool,
     first: impl FnOnce() -> A + Send,
@@ -168,7 +171,7 @@ fn join_if<A: Send, B: Send>(
     (first.result(), second.result())
 }
 
-/// A function before and after it ran.
+/// A function before its call, and its result afterwards.
 enum Call<F, R> {
     Before(F),
     After(R),
@@ -204,14 +207,18 @@ fn join_calls(worth: bool, first: &mut (dyn FnMut() + Send), second: &mut (dyn F
     second();
 }
 
-/// 0 until chosen.
+/// The number of threads; 0 until it is chosen.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
-/// More threads than this are never used.
+/// The largest number of threads that is ever used.
 const MAX_THREADS: usize = 256;
 
-/// How many threads work at a call, the calling one among them: what [`set_threads`] was told, else what the environment
-/// variable `MIND_NUM_THREADS` said when a kernel first asked, else as many as the process may use at the same time.
+/// The number of threads that work on a call, including the calling thread. The first of these numbers that is given:
+///
+/// - the number that [`set_threads`] has set;
+/// - the value of the environment variable `MIND_NUM_THREADS` when a kernel first needed it;
+/// - the number of threads that the process may run at the same time.
+///
 /// Always 1 without the feature `threads`.
 ///
 /// ```
@@ -229,10 +236,14 @@ pub fn threads() -> usize {
     }
 }
 
-/// Sets how many threads work at a call, the calling one among them, in the whole process and from the next call on. 1
-/// keeps all work on the calling thread; 0 is as if this had never been called: `MIND_NUM_THREADS` decides again, else
-/// what the process may use. There are never more than 256. Results do not depend on it. Does nothing without the feature
-/// `threads`.
+/// Sets the number of threads that work on a call, including the calling thread. It applies to the whole process from
+/// the next call on.
+///
+/// - 1 keeps all work on the calling thread.
+/// - 0 restores the default: `MIND_NUM_THREADS`, else the number of threads that the process may run at the same time.
+/// - More than 256 count as 256.
+///
+/// Results do not depend on it. It has no effect without the feature `threads`.
 ///
 /// ```
 /// mind_rt::set_threads(1);
@@ -251,13 +262,13 @@ fn choose() -> usize {
     let asked = std::env::var("MIND_NUM_THREADS").ok().and_then(|number| parse(&number));
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = asked.unwrap_or_else(available).min(MAX_THREADS);
-    // What another thread has set meanwhile stands.
+    // A number that another thread has set in the meantime takes precedence.
     THREADS
         .compare_exchange(0, threads, Ordering::Relaxed, Ordering::Relaxed)
         .map_or_else(|set| set, |_| threads)
 }
 
-/// A number of threads; 0 and what is no number say nothing.
+/// Parses a number of threads. Returns `None` for 0 and for text that is not a number.
 fn parse(number: &str) -> Option<usize> {
     number.trim().parse().ok().filter(|threads| *threads > 0)
 }

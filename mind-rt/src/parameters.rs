@@ -1,4 +1,4 @@
-//! The tensors of a struct one by one: what saving, loading and optimisers need to know of it.
+//! The named tensors and numbers of a struct, for saving, loading and optimisers.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use crate::element::{DType, Element, Elements, ElementsMut};
 use crate::shape::{Dims, Shape};
 use crate::tensor::storage::{Tensor, TensorRef};
 
-/// What has tensors and numbers as parts, each with a name. `mind!` implements it for its structs, whose fields come in
-/// order, those of nested structs named as `first.w`.
+/// A type whose parts are named tensors and numbers. `mind!` implements it for its structs: fields come in order, and
+/// fields of nested structs have names such as `first.w`.
 ///
-/// Implemented for [`Tensor`](struct@Tensor) and `Vec` too, so that parts can be put together by hand:
+/// [`Tensor`](struct@Tensor) and `Vec` implement it too, so an implementation by hand can combine them:
 ///
 /// ```
 /// use mind_rt::{Parameter, ParameterMut, Parameters, Tensor};
@@ -43,17 +43,17 @@ pub trait Parameters {
     /// Calls `visitor` with each part, in an order that never changes.
     fn visit<'a>(&'a self, visitor: &mut dyn FnMut(Parameter<'a>));
 
-    /// Calls `visitor` with each part, to be changed, in the order of [`visit`](Self::visit).
+    /// Calls `visitor` with each part, mutable, in the order of [`visit`](Self::visit).
     fn visit_mut<'a>(&'a mut self, visitor: &mut dyn FnMut(ParameterMut<'a>));
 
-    /// Every part, in order.
+    /// All parts, in order.
     fn parameters(&self) -> Vec<Parameter<'_>> {
         let mut parts = Vec::new();
         self.visit(&mut |part| parts.push(part));
         parts
     }
 
-    /// Every part, to be changed, in order.
+    /// All parts, mutable, in order.
     fn parameters_mut(&mut self) -> Vec<ParameterMut<'_>> {
         let mut parts = Vec::new();
         self.visit_mut(&mut |part| parts.push(part));
@@ -68,30 +68,30 @@ pub trait Parameters {
     }
 }
 
-/// A tensor or number that is part of something.
+/// A tensor or number that is a part of [`Parameters`].
 #[derive(Clone, Debug)]
 pub struct Parameter<'a> {
-    /// `w`, `first.w`; empty for a tensor by itself.
+    /// The name, as in `w` or `first.w`; empty for a single tensor.
     pub name: Cow<'static, str>,
-    /// Its extents; none for a number.
+    /// The extents; empty for a number.
     pub dims: Dims,
-    /// Its elements in row-major order.
+    /// The elements in row-major order.
     pub elements: Elements<'a>,
 }
 
-/// A tensor or number that is part of something, to be changed.
+/// A tensor or number that is a part of [`Parameters`], mutable.
 #[derive(Debug)]
 pub struct ParameterMut<'a> {
-    /// `w`, `first.w`; empty for a tensor by itself.
+    /// The name, as in `w` or `first.w`; empty for a single tensor.
     pub name: Cow<'static, str>,
-    /// Its extents; none for a number.
+    /// The extents; empty for a number.
     pub dims: Dims,
-    /// Its elements in row-major order.
+    /// The elements in row-major order.
     pub elements: ElementsMut<'a>,
 }
 
 impl<'a> Parameter<'a> {
-    /// A tensor.
+    /// The part for a tensor.
     #[must_use]
     pub fn tensor<T: Element, S: Shape>(
         name: impl Into<Cow<'static, str>>,
@@ -101,7 +101,7 @@ impl<'a> Parameter<'a> {
         Self { name: name.into(), dims: tensor.shape().dims(), elements }
     }
 
-    /// A number.
+    /// The part for a number.
     #[must_use]
     pub fn number<T: Element>(name: impl Into<Cow<'static, str>>, number: &'a T) -> Self {
         Self { name: name.into(), dims: ().dims(), elements: T::elements(std::slice::from_ref(number)) }
@@ -119,7 +119,7 @@ impl<'a> Parameter<'a> {
         T::slice(self.elements)
     }
 
-    /// The same, as part of `whole`.
+    /// The same part, named as a part of `whole`.
     #[must_use]
     pub fn under(self, whole: &str) -> Self {
         Self { name: under(self.name, whole), ..self }
@@ -127,7 +127,7 @@ impl<'a> Parameter<'a> {
 }
 
 impl<'a> ParameterMut<'a> {
-    /// A tensor.
+    /// The part for a tensor.
     #[must_use]
     pub fn tensor<T: Element, S: Shape>(
         name: impl Into<Cow<'static, str>>,
@@ -137,7 +137,7 @@ impl<'a> ParameterMut<'a> {
         Self { name: name.into(), dims, elements: T::elements_mut(tensor.as_mut_slice()) }
     }
 
-    /// A number.
+    /// The part for a number.
     #[must_use]
     pub fn number<T: Element>(name: impl Into<Cow<'static, str>>, number: &'a mut T) -> Self {
         let elements = T::elements_mut(std::slice::from_mut(number));
@@ -156,7 +156,7 @@ impl<'a> ParameterMut<'a> {
         T::slice_mut(self.elements)
     }
 
-    /// The same, as part of `whole`.
+    /// The same part, named as a part of `whole`.
     #[must_use]
     pub fn under(self, whole: &str) -> Self {
         Self { name: under(self.name, whole), ..self }

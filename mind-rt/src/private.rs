@@ -1,4 +1,5 @@
-//! All that generated code may name. Sound for any safe caller, but no interface for people: it changes with the macro.
+//! All items that generated code may name. They are sound for any safe caller, but no public interface: they change
+//! with the macro.
 
 pub use core;
 pub use std;
@@ -46,10 +47,10 @@ pub use crate::{
     Rank, Rng, Shape, StaticShape, Tensor, TensorRef, TensorView, TensorViewMut, Workspace,
 };
 
-/// Calls `f` with scratch slices of the lengths asked for, which take `BYTES` bytes: on the stack if that is little.
+/// Calls `f` with scratch slices of the requested lengths, which take `BYTES` bytes: on the stack if `BYTES` is small.
 ///
 /// # Errors
-/// E6004 if the memory cannot be had, and those of `f`.
+/// E6004 if the memory cannot be allocated, and the errors of `f`.
 #[inline(always)]
 pub fn with_scratch<const BYTES: usize, R>(
     lens: Lens,
@@ -61,13 +62,13 @@ pub fn with_scratch<const BYTES: usize, R>(
 /// Calls `f` with slices of this thread's workspace.
 ///
 /// # Errors
-/// E6004 if the memory cannot be had, and those of `f`.
+/// E6004 if the memory cannot be allocated, and the errors of `f`.
 #[inline(always)]
 pub fn with_segments<R>(lens: Lens, f: impl FnOnce(Segments<'_>) -> Result<R, Error>) -> Result<R, Error> {
     with_workspace(segment_bytes(lens), |workspace| f(workspace.segments(lens)?))
 }
 
-/// The largest of some sizes.
+/// The largest of the sizes.
 #[must_use]
 pub const fn largest(sizes: &[usize]) -> usize {
     let (mut largest, mut position) = (0, 0);
@@ -80,11 +81,11 @@ pub const fn largest(sizes: &[usize]) -> usize {
     largest
 }
 
-/// Checks that a dynamic dimension is what the signature requires; `why` says where the need comes from, as in
-/// ``N, from `x` ``.
+/// Checks that a dynamic dimension is the one that the signature requires. `why` names the origin of the requirement,
+/// as in ``N, from `x` ``.
 ///
 /// # Errors
-/// E6009.
+/// E6009 if the dimension differs.
 #[inline(always)]
 pub fn check_dim(
     function: &'static str,
@@ -104,7 +105,7 @@ pub fn check_dim(
 /// expression's text.
 ///
 /// # Errors
-/// E3006.
+/// E3006 if the value is below 1.
 #[inline(always)]
 pub fn check_positive(
     function: &'static str,

@@ -1,6 +1,6 @@
-//! How long the steps of generated functions take: what a function notes that was compiled with `MIND_PROFILE` set.
+//! Records how long the steps of generated functions take, for functions compiled with `MIND_PROFILE` set.
 //!
-//! Each thread keeps its own record of the functions that it called.
+//! Each thread keeps a separate record of the functions that it called.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -9,33 +9,33 @@ thread_local! {
     static RECORDS: RefCell<Vec<Record>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A step of a function, and what it needs at least.
+/// A step of a function, and the least work that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The function.
+    /// The name of the function.
     pub function: &'static str,
-    /// The position among its steps.
+    /// The position of the step among the function's steps.
     pub position: usize,
-    /// The step as the listing of the function's plan begins it.
+    /// The title of the step in the listing of the function's plan.
     pub title: &'static str,
-    /// Additions, multiplications and the like.
+    /// The number of additions, multiplications and similar operations.
     pub flops: usize,
-    /// Exponentials and logarithms.
+    /// The number of exponentials and logarithms.
     pub functions: usize,
-    /// Bytes read and written, each element once.
+    /// The number of bytes read and written, counting each element once.
     pub bytes: usize,
 }
 
 /// The times of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Record {
-    /// Which step.
+    /// The step.
     pub step: Step,
-    /// How often it ran.
+    /// The number of runs.
     pub runs: u64,
-    /// The least time of a run, with the time that reading the clock takes.
+    /// The shortest time of a run, including the time to read the clock.
     pub least: Duration,
-    /// All runs together.
+    /// The time of all runs together.
     pub total: Duration,
 }
 
@@ -45,11 +45,11 @@ pub fn start() -> Instant {
     Instant::now()
 }
 
-/// Notes that a step began at `start` and ends now.
+/// Records that a step began at `start` and ends now.
 #[inline]
 pub fn stop(start: Instant, step: Step) {
     let took = start.elapsed();
-    // While a thread ends it notes nothing more.
+    // While a thread ends, steps are not recorded.
     let _ = RECORDS.try_with(|records| {
         let mut records = records.borrow_mut();
         let same = |record: &&mut Record| record.step.position == step.position && record.step == step;
@@ -64,7 +64,7 @@ pub fn stop(start: Instant, step: Step) {
     });
 }
 
-/// What this thread has noted, in the order in which steps first ran, and forgets it.
+/// Returns the records of this thread, in the order in which the steps first ran, and clears them.
 #[must_use]
 pub fn take() -> Vec<Record> {
     RECORDS.take()
@@ -105,7 +105,7 @@ mod tests {
             static LAST: RefCell<Option<Last>> = const { RefCell::new(None) };
         }
 
-        // The one that was first in use is dropped last, or first: either way round.
+        // Thread-local values may be dropped in either order of their first use, so both orders are tested.
         for notes_first in [true, false] {
             let notes = move || {
                 if notes_first {

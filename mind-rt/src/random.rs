@@ -1,7 +1,7 @@
-//! Random bits.
+//! Random number generators.
 
-/// A source of random bits. Any closure that gives them is one, so a generator of another crate takes part without
-/// more ado: `&mut || rng.next_u64()`.
+/// A source of random bits. Any closure that returns `u64` is one, so a generator of another crate needs no wrapper:
+/// `&mut || rng.next_u64()`.
 ///
 /// ```
 /// use mind_rt::{Rng, Xoshiro256};
@@ -17,7 +17,7 @@
 /// assert_eq!((closure.next_u64(), closure.next_u64()), (1, 2));
 /// ```
 pub trait Rng {
-    /// The next 64 bits, each 0 or 1 as likely.
+    /// The next 64 bits, each 0 or 1 with equal probability.
     fn next_u64(&mut self) -> u64;
 }
 
@@ -27,8 +27,8 @@ impl<F: FnMut() -> u64> Rng for F {
     }
 }
 
-/// xoshiro256++ of D. Blackman and S. Vigna (<https://doi.org/10.1145/3460772>): the same numbers on every machine. Not
-/// for secrets.
+/// The generator xoshiro256++ of D. Blackman and S. Vigna (<https://doi.org/10.1145/3460772>). It generates the same
+/// numbers on every machine. It is not cryptographically secure.
 ///
 /// ```
 /// use mind_rt::{Initialiser, Tensor, Xoshiro256};
@@ -43,7 +43,7 @@ pub struct Xoshiro256 {
 }
 
 impl Xoshiro256 {
-    /// A generator whose numbers `seed` decides, expanded by SplitMix64 as its authors recommend.
+    /// A generator determined by `seed`, which SplitMix64 expands as the authors recommend.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut at = seed;
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_the_reference() {
-        // The state and numbers of the reference implementation's own check in the `rand_xoshiro` crate.
+        // The state and the numbers with which the `rand_xoshiro` crate checks the reference implementation.
         let mut random = Xoshiro256 { state: [1, 2, 3, 4] };
         let expected = [41943041, 58720359, 3588806011781223, 3591011842654386];
         assert_eq!(expected.map(|_| random.next_u64()), expected);

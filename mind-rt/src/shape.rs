@@ -28,7 +28,7 @@ pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed:
     /// The number of dimensions.
     const RANK: usize;
 
-    /// The extents the type alone decides; `None` for dynamic ones and from `RANK` on.
+    /// The extents that the type alone determines; `None` for dynamic ones and from `RANK` on.
     const STATIC: [Option<usize>; MAX_RANK];
 
     /// The extents, with 1 from `RANK` on. Static extents fold to constants.
@@ -49,7 +49,7 @@ pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed:
         self.padded().into_iter().fold(1, usize::wrapping_mul)
     }
 
-    /// Whether there are no elements: an extent is 0.
+    /// Whether the shape has no elements, since an extent is 0.
     #[inline(always)]
     fn is_empty(&self) -> bool {
         self.padded().contains(&0)
@@ -58,7 +58,7 @@ pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed:
     /// The number of elements, or `None` if it overflows.
     #[inline]
     fn checked_len(&self) -> Option<usize> {
-        // Not left to the optimiser, which gives up on it where shapes are deep.
+        // The length is a constant here, since the optimiser does not fold the product for shapes of many dims.
         match const { static_len(Self::STATIC, Self::RANK) } {
             Some(len) => Some(len),
             None if self.is_empty() => Some(0),
@@ -73,7 +73,7 @@ pub trait Shape: Copy + fmt::Debug + PartialEq + Send + Sync + 'static + sealed:
     }
 }
 
-/// The number of elements, if the type decides every extent and it does not overflow.
+/// The number of elements, if the type determines every extent and the product does not overflow.
 const fn static_len(extents: [Option<usize>; MAX_RANK], rank: usize) -> Option<usize> {
     let (mut len, mut axis) = (1_usize, 0);
     while axis < rank {
@@ -91,17 +91,17 @@ const fn static_len(extents: [Option<usize>; MAX_RANK], rank: usize) -> Option<u
     note = "a shape is a tuple with an extent for each axis: `(n,)` in place of `n` and `[n]`, `(rows, 3)` in place of `[rows, 3]`"
 )]
 pub trait Rank<const R: usize>: Shape {
-    /// The same rank, every dim dynamic.
+    /// The shape type of the same rank with only dynamic dims.
     type Dynamic: Rank<R>;
 
     /// The extents.
     fn extents(&self) -> [usize; R];
 
-    /// The same extents, every dim dynamic.
+    /// The same extents in a shape with only dynamic dims.
     fn dynamic(&self) -> Self::Dynamic;
 }
 
-/// A shape whose elements are read by `R` positions: one of rank `R`, with a message of its own.
+/// A shape of rank `R`, whose elements are indexed by `R` positions. The separate trait has its own error message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "an index of {R} positions into a tensor of the shape `{Self}`",
@@ -113,7 +113,7 @@ pub trait Indexed<const R: usize>: Rank<R> {}
 #[diagnostic::do_not_recommend]
 impl<const R: usize, S: Rank<R>> Indexed<R> for S {}
 
-/// A shape whose every extent the type decides.
+/// A shape whose type determines every extent.
 #[diagnostic::on_unimplemented(
     message = "the shape `{Self}` has extents that run time decides",
     label = "the type is to decide every extent here",
@@ -251,7 +251,7 @@ macro_rules! Tensor {
     };
 }
 
-/// The shape type behind [`Tensor!`](crate::Tensor!): moves dims from the right into the brackets.
+/// Builds the shape type for [`Tensor!`](crate::Tensor!): moves dims from the right into the brackets.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shape {
@@ -273,9 +273,9 @@ macro_rules! __shape {
 }
 
 pub(crate) mod sealed {
-    /// Who may be a [`Shape`](super::Shape): the tuples, and the shape types generated code defines.
+    /// Marks the types that may be a [`Shape`](super::Shape): tuples, and the shape types that generated code defines.
     pub trait ShapeMarker {
-        /// How many dimensions it has, as a type.
+        /// The number of dimensions as a type.
         type Axes: super::AxisCount;
     }
 }

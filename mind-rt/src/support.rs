@@ -1,4 +1,4 @@
-//! Small things that generated code calls between kernels.
+//! Small functions that generated code calls between kernels.
 
 use crate::element::Arithmetic;
 use crate::element::Element;
@@ -9,8 +9,8 @@ use crate::kernels::memory::ALIGN;
 use crate::shape::{Rank, Shape};
 use crate::{Tensor, TensorRef};
 
-/// The elements that a temporary of `len` elements takes of its type's segment: what keeps the next one aligned;
-/// `usize::MAX` on overflow.
+/// The number of elements that a temporary of `len` elements takes in the segment of its type: rounded up so that the
+/// next temporary is aligned; `usize::MAX` on overflow.
 #[must_use]
 pub const fn slot_len<T>(len: usize) -> usize {
     match len.checked_next_multiple_of(ALIGN / size_of::<T>()) {
@@ -19,10 +19,10 @@ pub const fn slot_len<T>(len: usize) -> usize {
     }
 }
 
-/// A tensor for results; until they are computed, its elements are what the memory's last user left.
+/// A tensor for results. Its elements are arbitrary until they are computed.
 ///
 /// # Errors
-/// E6004 if the memory cannot be had.
+/// E6004 if the memory cannot be allocated.
 #[inline(always)]
 pub fn allocate<T: Element, S: Shape>(shape: S) -> Result<Tensor<T, S>, Error> {
     Tensor::try_stale_with(shape)
@@ -34,18 +34,19 @@ pub fn extents<T: Element, S: Rank<R>, const R: usize>(tensor: &TensorRef<T, S>)
     tensor.shape().extents()
 }
 
-/// Panics, as an internal error, unless a tensor has as many elements as its shape, which says so. Where the
-/// compiler has seen this it leaves out the checks of bounds in what follows, and with them what a panic there would drop.
+/// Panics with an internal error unless the tensor has `len` elements, the number that its shape has. The compiler
+/// learns the length from this check, so it removes the bounds checks that follow, and the clean-up code for their
+/// panics.
 #[inline(always)]
 pub fn check_whole<T: Element, S: Shape>(tensor: &TensorRef<T, S>, len: usize) {
     check(tensor.len() == len, "a tensor has another number of elements than its shape");
 }
 
-/// Checks that a slice or index bound is within its dimension, or a dimension within its integers; both are given as text and
-/// as value.
+/// Checks that a slice or index bound is at most its dimension, or that an extent is at most the largest value of the
+/// integer type that it is converted to. Both are given as text and as value.
 ///
 /// # Errors
-/// E6009.
+/// E6009 if the bound exceeds its limit.
 #[inline(always)]
 pub fn check_at_most(
     function: &'static str,
@@ -60,11 +61,11 @@ pub fn check_at_most(
     Err(Error::BoundOutsideDim { function, bound, extent, bound_value, extent_value })
 }
 
-/// Checks that the number of elements a loop goes over, or that is asked for, is one: saturating arithmetic gives
-/// `usize::MAX` where it is not.
+/// Checks that a number of elements, which a loop visits or an allocation requests, has not overflowed: saturating
+/// arithmetic returns `usize::MAX` on overflow.
 ///
 /// # Errors
-/// E6004.
+/// E6004 if the number overflowed.
 #[inline(always)]
 pub fn check_count(extents: &'static str, count: usize) -> Result<(), Error> {
     if count <= isize::MAX as usize {
@@ -73,8 +74,8 @@ pub fn check_count(extents: &'static str, count: usize) -> Result<(), Error> {
     Err(Error::Allocation { shape: format!("{extents} elements") })
 }
 
-/// The zeros before and after an axis for `same` padding: as many as make the result `ceil(extent / stride)`, the odd
-/// one after.
+/// The zeros before and after an axis for `same` padding, with which the result has the extent `ceil(extent / stride)`.
+/// An odd zero goes after the axis.
 #[must_use]
 pub const fn same_padding(extent: usize, kernel: usize, stride: usize) -> [usize; 2] {
     let covered = extent.div_ceil(stride).saturating_sub(1).saturating_mul(stride).saturating_add(kernel);
@@ -82,7 +83,7 @@ pub const fn same_padding(extent: usize, kernel: usize, stride: usize) -> [usize
     [total / 2, total - total / 2]
 }
 
-/// The inner product of two vectors of `len` elements, each given as data, first position and stride.
+/// The inner product of two vectors of `len` elements, each given as its data, first position and stride.
 #[inline]
 pub fn dot<T: Arithmetic>(
     len: usize,

@@ -1,4 +1,4 @@
-//! Owned tensors: how they are made and taken apart.
+//! Owned tensors: construction and conversion.
 
 mod arithmetic;
 pub(crate) mod axes;
@@ -22,7 +22,7 @@ use crate::shape::{MAX_RANK, Rank, Shape, StaticShape};
 use crate::tensor::storage::{Tensor, TensorRef};
 
 impl<T: Element, S: StaticShape> Tensor<T, S> {
-    /// All zeros, of a static shape.
+    /// A tensor of zeros with a static shape.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -32,21 +32,21 @@ impl<T: Element, S: StaticShape> Tensor<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If the memory cannot be had (E6004), as all functions here that make a tensor.
+    /// If the memory cannot be allocated (E6004). The same holds for all functions here that make a tensor.
     #[must_use]
     #[track_caller]
     pub fn zeros(/* of the type's extents; of others: `Tensor::zeros_with((5, 3))` */) -> Self {
         Self::zeros_with(S::SHAPE)
     }
 
-    /// All one value, of a static shape.
+    /// A tensor with every element equal to `value`, with a static shape.
     #[must_use]
     #[track_caller]
     pub fn full(value: T /* of others than the type's extents: `full_with((5, 3), value)` */) -> Self {
         Self::full_with(S::SHAPE, value)
     }
 
-    /// Each element from its index, of a static shape. `f` is called in row-major order.
+    /// A tensor whose elements `f` computes from their indices, with a static shape. `f` is called in row-major order.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -65,7 +65,7 @@ impl<T: Element, S: StaticShape> Tensor<T, S> {
 }
 
 impl<T: Element, S: Shape> Tensor<T, S> {
-    /// All zeros, of the shape given.
+    /// A tensor of zeros with the given shape.
     ///
     /// ```
     /// use mind_rt::{Const, Tensor};
@@ -79,17 +79,17 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         Self::try_zeros_with(dims).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// All zeros, of the shape given.
+    /// A tensor of zeros with the given shape.
     ///
     /// # Errors
-    /// E6004 if the memory cannot be had or its size overflows.
+    /// E6004 if the memory cannot be allocated or its size overflows.
     pub fn try_zeros_with(dims: S) -> Result<Self, Error> {
         Self::try_from_memory(dims, Buffer::zeroed)
     }
 
-    /// Elements of any value, for who writes them all.
-    // A call of a small program takes little longer than a copy of its result between places on the stack: nothing but a
-    // block's address is to come out of line.
+    /// A tensor whose elements are arbitrary, for code that writes all of them.
+    // Inlined, since a call of a small program takes little longer than copying its result on the stack. Only the
+    // address of a memory block is computed out of line.
     #[inline(always)]
     pub(crate) fn try_stale_with(dims: S) -> Result<Self, Error> {
         Self::try_from_memory(dims, Buffer::stale)
@@ -103,7 +103,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         }
     }
 
-    /// All one value, of the shape given.
+    /// A tensor with every element equal to `value`, with the given shape.
     #[must_use]
     #[track_caller]
     pub fn full_with(dims: S, value: T) -> Self {
@@ -112,7 +112,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         tensor
     }
 
-    /// Each element from its index, of the shape given. `f` is called in row-major order.
+    /// A tensor whose elements `f` computes from their indices, with the given shape. `f` is called in row-major order.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -136,7 +136,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         tensor
     }
 
-    /// The elements of `elements`, which are kept where they are, in row-major order.
+    /// A tensor from `elements` in row-major order. It keeps the vector's memory.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -147,7 +147,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     /// ```
     ///
     /// # Errors
-    /// E3007 if they are not as many as the shape has.
+    /// E3007 if their number is not the number that the shape has.
     pub fn from_vec(dims: S, elements: Vec<T>) -> Result<Self, Error> {
         if dims.checked_len() != Some(elements.len()) {
             return Err(Error::length_mismatch::<T, S>(&dims, elements.len()));
@@ -155,10 +155,10 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         Ok(Self::from_buffer(dims, Buffer::from_vec(elements)))
     }
 
-    /// A copy of `elements`, in row-major order.
+    /// A tensor with a copy of `elements`, in row-major order.
     ///
     /// # Errors
-    /// E3007 if they are not as many as the shape has; E6004 if the memory cannot be had.
+    /// E3007 if their number is not the number that the shape has; E6004 if the memory cannot be allocated.
     pub fn from_slice(dims: S, elements: &[T]) -> Result<Self, Error> {
         if dims.checked_len() != Some(elements.len()) {
             return Err(Error::length_mismatch::<T, S>(&dims, elements.len()));
@@ -168,7 +168,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         Ok(tensor)
     }
 
-    /// The elements in row-major order; without copying if the tensor was made from a `Vec`.
+    /// The elements in row-major order. They are not copied if the tensor was made from a `Vec`.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -181,7 +181,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         self.into_buffer().into_vec()
     }
 
-    /// The same elements under a shape type that says more or less of the same extents. Nothing is copied.
+    /// The same elements with a shape type in which more or fewer extents are static. Nothing is copied.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -194,13 +194,13 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     /// ```
     ///
     /// # Errors
-    /// E6009 if a static extent differs, E3002 if the rank does.
+    /// E6009 if a static extent differs; E3002 if the rank differs.
     pub fn try_into_shape<S2: Shape>(self) -> Result<Tensor<T, S2>, Error> {
         let shape = convert_shape::<T, S, S2>(&self.shape())?;
         Ok(Tensor::from_buffer(shape, self.into_buffer()))
     }
 
-    /// The same elements in row-major order under another shape. Nothing is copied.
+    /// The same elements in row-major order with another shape. Nothing is copied.
     ///
     /// # Errors
     /// E3007 if the shapes have different numbers of elements.
@@ -218,7 +218,7 @@ pub(crate) fn convert_shape<T: Element, S: Shape, S2: Shape>(shape: &S) -> Resul
     S2::from_extents(&extents).ok_or_else(|| Error::shape_mismatch::<T, S2>(&extents))
 }
 
-/// Moves `index` to the next in row-major order.
+/// Advances `index` to the next one in row-major order.
 fn advance<const R: usize>(index: &mut [usize; R], extents: &[usize; R]) {
     for axis in (0..R).rev() {
         index[axis] += 1;
@@ -229,7 +229,7 @@ fn advance<const R: usize>(index: &mut [usize; R], extents: &[usize; R]) {
     }
 }
 
-/// From one element to the next along each axis; wrapping where there are no elements.
+/// The stride of each axis. Strides wrap around where there are no elements.
 fn strides<S: Shape>(shape: &S) -> [usize; MAX_RANK] {
     let (extents, mut strides, mut stride) = (shape.padded(), [0; MAX_RANK], 1_usize);
     for axis in (0..S::RANK).rev() {
@@ -240,7 +240,7 @@ fn strides<S: Shape>(shape: &S) -> [usize; MAX_RANK] {
 }
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
-    /// A new tensor of `f` of each element.
+    /// A new tensor with `f` applied to each element.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -258,7 +258,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         tensor
     }
 
-    /// Sets every element.
+    /// Sets every element to `value`.
     pub fn fill(&mut self, value: T) {
         T::fill(self.as_mut_slice(), value);
     }
@@ -314,7 +314,7 @@ impl<T: Element, S: StaticShape> Default for Tensor<T, S> {
     }
 }
 
-/// The position of an index among elements in row-major order.
+/// The position of the element at `index` in row-major order.
 #[inline]
 #[track_caller]
 pub(crate) fn position<S: Shape>(shape: &S, index: &[usize]) -> usize {
@@ -331,7 +331,7 @@ mod tests {
     use super::*;
     use crate::{Const, Tensor};
 
-    /// What a panic says.
+    /// The message of the panic in `f`.
     pub(super) fn message<R>(f: impl FnOnce() -> R) -> String {
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).err().expect("it panics");
         *panic.downcast::<String>().expect("its message is formatted")

@@ -1,4 +1,4 @@
-//! Reading and changing a tensor's elements, and views of them.
+//! Access to a tensor's elements, and views of tensors.
 
 use std::ops::{Index, IndexMut};
 
@@ -32,7 +32,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         self.as_slice().iter()
     }
 
-    /// The elements in row-major order, to be changed.
+    /// The elements in row-major order, mutable.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.as_mut_slice().iter_mut()
     }
@@ -46,18 +46,18 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         inside.then(|| &self.as_slice()[position(&self.shape(), &index)])
     }
 
-    /// A view of the whole.
+    /// A view of the whole tensor.
     #[must_use]
     pub fn view(&self) -> TensorView<'_, T, S> {
         TensorView::from_elements(self.shape(), self.as_slice())
     }
 
-    /// A view of the whole, through which it can be changed.
+    /// A mutable view of the whole tensor.
     pub fn view_mut(&mut self) -> TensorViewMut<'_, T, S> {
         TensorViewMut::from_elements(self.shape(), self.as_mut_slice())
     }
 
-    /// A view of the whole whose dims are all dynamic.
+    /// A view of the whole tensor with only dynamic dims.
     ///
     /// ```
     /// use mind_rt::{Tensor, TensorRef};
@@ -77,7 +77,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         TensorView::from_elements(self.shape().dynamic(), self.as_slice())
     }
 
-    /// A view of the whole whose dims are all dynamic, through which it can be changed.
+    /// A mutable view of the whole tensor with only dynamic dims.
     #[must_use]
     pub fn as_dyn_mut<const R: usize>(&mut self) -> TensorViewMut<'_, T, S::Dynamic>
     where
@@ -106,7 +106,7 @@ impl<'a, T: Element, S: Shape> TensorView<'a, T, S> {
     /// A view of `elements` in row-major order.
     ///
     /// # Errors
-    /// E3007 if they are not as many as the shape has.
+    /// E3007 if their number is not the number that the shape has.
     pub fn from_slice(dims: S, elements: &'a [T]) -> Result<Self, Error> {
         if dims.checked_len() != Some(elements.len()) {
             return Err(Error::length_mismatch::<T, S>(&dims, elements.len()));
@@ -114,7 +114,7 @@ impl<'a, T: Element, S: Shape> TensorView<'a, T, S> {
         Ok(Self::from_elements(dims, elements))
     }
 
-    /// The same elements under a shape type that says more or less of the same extents.
+    /// The same elements with a shape type in which more or fewer extents are static.
     ///
     /// ```
     /// use mind_rt::{Tensor, TensorView, Const};
@@ -126,13 +126,13 @@ impl<'a, T: Element, S: Shape> TensorView<'a, T, S> {
     /// ```
     ///
     /// # Errors
-    /// E6009 if a static extent differs, E3002 if the rank does.
+    /// E6009 if a static extent differs; E3002 if the rank differs.
     pub fn try_into_shape<S2: Shape>(self) -> Result<TensorView<'a, T, S2>, Error> {
         let shape = convert_shape::<T, S, S2>(&self.shape())?;
         Ok(TensorView::from_elements(shape, self.into_slice()))
     }
 
-    /// A tensor of its own with the same elements.
+    /// An owned tensor with the same elements.
     #[must_use]
     #[track_caller]
     pub fn to_owned(&self) -> Tensor<T, S> {
@@ -144,7 +144,7 @@ impl<'a, T: Element, S: Shape> TensorViewMut<'a, T, S> {
     /// A view of `elements` in row-major order.
     ///
     /// # Errors
-    /// E3007 if they are not as many as the shape has.
+    /// E3007 if their number is not the number that the shape has.
     pub fn from_slice(dims: S, elements: &'a mut [T]) -> Result<Self, Error> {
         if dims.checked_len() != Some(elements.len()) {
             return Err(Error::length_mismatch::<T, S>(&dims, elements.len()));
@@ -152,10 +152,10 @@ impl<'a, T: Element, S: Shape> TensorViewMut<'a, T, S> {
         Ok(Self::from_elements(dims, elements))
     }
 
-    /// The same elements under a shape type that says more or less of the same extents.
+    /// The same elements with a shape type in which more or fewer extents are static.
     ///
     /// # Errors
-    /// E6009 if a static extent differs, E3002 if the rank does.
+    /// E6009 if a static extent differs; E3002 if the rank differs.
     pub fn try_into_shape<S2: Shape>(self) -> Result<TensorViewMut<'a, T, S2>, Error> {
         let shape = convert_shape::<T, S, S2>(&self.shape())?;
         Ok(TensorViewMut::from_elements(shape, self.into_slice()))

@@ -1,8 +1,9 @@
-//! What generated code calls of values that are watched: those that a program shows, and with `MIND_CHECK=nan` all of floats.
+//! The functions that generated code calls for watched values: values that a program shows and, with `MIND_CHECK=nan`,
+//! all floating-point values.
 //!
-//! Of each value in which NaN is found it is known from which one that came: one that holds NaN though nothing that it was
-//! made of does, or one that was given. A caller that gets NaN that the program made is told by a panic; NaN that no result
-//! holds was meant to be dropped, as `where` does.
+//! For each value that holds NaN, the run knows where the NaN came from: a value that holds NaN though none of its
+//! operands does, or an argument of the program. A NaN that the program computed and that reaches a result causes a
+//! panic. A NaN that reaches no result is ignored, since programs drop NaN on purpose, as with `where`.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,67 +24,67 @@ pub fn show<T: Element>(label: &str, dims: &[usize], elements: &[T]) {
 /// A value that is searched for NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
-    /// Its number in the program.
+    /// The number of the value in the program.
     pub value: usize,
-    /// The numbers of what it is made of.
+    /// The numbers of its operands.
     pub made_of: &'static [usize],
-    /// As the program has it: an expression, or a name.
+    /// Its text in the program: an expression or a name.
     pub text: &'static str,
-    /// What it is bound to, or nothing.
+    /// The name that it is bound to; empty if none.
     pub name: &'static str,
-    /// `src/main.rs:12:5`, or nothing.
+    /// Its place, as in `src/main.rs:12:5`; empty if unknown.
     pub place: &'static str,
-    /// How it comes about.
+    /// The origin of the value.
     pub comes: Comes,
-    /// Whether the caller gets it.
+    /// Whether the caller gets the value.
     pub delivered: bool,
 }
 
-/// How a value comes about.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comes {
-    /// It is given to the program.
+    /// The value is given to the program.
     Given,
     /// The program computes it.
     Computed,
-    /// The program computes it for the derivative of what its text says.
+    /// The program computes it for the derivative of the expression that its text names.
     Derived,
 }
 
 thread_local! {
-    /// The programs that run on this thread, the innermost last.
+    /// The programs that run on this thread, innermost last.
     static RUNNING: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What is known of a run.
+/// The state of a run.
 struct Frame {
     program: &'static str,
-    /// The type of each value, and what is written of it.
+    /// The values searched so far, by their numbers.
     seen: BTreeMap<usize, Seen>,
 }
 
 struct Seen {
     ty: String,
     watched: Watched,
-    /// How many elements are infinite: what often leads to NaN.
+    /// The number of infinite elements, which often lead to NaN.
     infinite: usize,
-    /// If it holds NaN.
+    /// The origin of the NaN, if the value holds one.
     nan: Option<Nan>,
 }
 
-/// Where NaN of a value comes from.
+/// The origin of a NaN.
 #[derive(Clone)]
 struct Nan {
-    /// The value that went NaN.
+    /// The value that first held NaN.
     from: Watched,
-    /// What is told of it.
+    /// The message about that value.
     message: String,
 }
 
-/// A program begins, and ends when this is dropped.
+/// A running program, which ends when this is dropped.
 pub struct Run(());
 
-/// A program of this name begins.
+/// Begins a program of this name.
 pub fn begin(program: &'static str) -> Run {
     RUNNING.with_borrow_mut(|running| running.push(Frame { program, seen: BTreeMap::new() }));
     Run(())
@@ -95,10 +96,10 @@ impl Drop for Run {
     }
 }
 
-/// Searches a value of a program that has begun. Values of other types than floats hold no NaN.
+/// Searches a value of the running program for NaN. Only floats can hold NaN.
 ///
 /// # Panics
-/// If the caller gets it, it holds NaN, and the program made that.
+/// If the caller gets the value, and it holds a NaN that the program computed.
 pub fn search<T: Datum>(dims: &[usize], elements: &[T], watched: Watched) {
     let told = RUNNING.with_borrow_mut(|running| {
         running.last_mut().and_then(|frame| frame.search(dims, T::elements(elements), watched))
@@ -110,20 +111,20 @@ pub fn search<T: Datum>(dims: &[usize], elements: &[T], watched: Watched) {
     }
 }
 
-/// What is to be told.
+/// A report about a value with NaN.
 enum Report {
     Panic(String),
-    /// A message, and which value of which program it is of.
+    /// A message, with the program and value that it is about.
     Note {
         of: String,
         message: String,
     },
 }
 
-/// Told once a process of each value.
+/// Prints a message, once per process for each value.
 fn note(of: String, message: &str) {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    // No lock's poison is heeded.
+    // A poisoned lock is used as any other.
     let is_new = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(of);
     if is_new {
         eprintln!("{message}");
@@ -139,7 +140,7 @@ impl Frame {
         });
         let nan = found.map(|(first, count)| {
             let before = || watched.made_of.iter().filter_map(|of| self.seen.get(of)?.nan.as_ref());
-            // What the program made is told before what it was given.
+            // A NaN that the program computed is reported before one that it was given.
             let made = before().find(|nan| nan.from.comes != Comes::Given);
             made.or_else(|| before().next()).cloned().unwrap_or_else(|| {
                 let message = self.message(&watched, &ty, dims, first, count);
@@ -163,7 +164,7 @@ impl Frame {
         told
     }
 
-    /// What is told of a value that went NaN.
+    /// The message about the value that first holds NaN.
     fn message(&self, watched: &Watched, ty: &str, dims: &[usize], first: usize, count: usize) -> String {
         let (program, what) = (self.program, described(watched));
         let at = match dims {
@@ -192,7 +193,7 @@ impl Frame {
     }
 }
 
-/// A value in the program's words, with its place.
+/// The text of a value in the program, with its place.
 fn described(watched: &Watched) -> String {
     let Watched { text, name, place, comes, .. } = watched;
     let named = if name.is_empty() || name == text { String::new() } else { format!("`{name}` = ") };
@@ -205,19 +206,19 @@ fn described(watched: &Watched) -> String {
     }
 }
 
-/// The position of the first NaN, and how many there are.
+/// The position of the first NaN, and the number of NaNs.
 fn nans<T: Copy + Into<f64>>(elements: &[T]) -> Option<(usize, usize)> {
     let is_nan = |element: &T| (*element).into().is_nan();
     let first = elements.iter().position(is_nan)?;
     Some((first, elements[first..].iter().filter(|element| is_nan(element)).count()))
 }
 
-/// How many elements are infinite.
+/// The number of infinite elements.
 fn infinite<T: Copy + Into<f64>>(elements: &[T]) -> usize {
     elements.iter().filter(|element| (**element).into().is_infinite()).count()
 }
 
-/// The position of an element in a shape.
+/// The index of the element at `offset` in a shape.
 fn place(mut offset: usize, dims: &[usize]) -> Vec<usize> {
     let mut place: Vec<usize> = dims
         .iter()

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use crate::error::Error;
 use crate::kernels::memory::{ALIGN, Buffer, Storable, cast_bytes};
 
-/// Scratch memory that a generated `_into` function works in: one that grows, or one of a fixed size.
+/// Scratch memory for a generated `_into` function. It either grows or has a fixed size.
 ///
 /// ```
 /// use mind_rt::Workspace;
 ///
-/// // Serves any function. A call that needs more than there is enlarges it, and later calls allocate nothing.
+/// // Serves any function. A call that needs more memory enlarges it, and later calls allocate nothing.
 /// let growing = Workspace::new();
 /// assert_eq!(growing.bytes(), 0);
 ///
@@ -20,22 +20,22 @@ use crate::kernels::memory::{ALIGN, Buffer, Storable, cast_bytes};
 /// ```
 pub struct Workspace {
     memory: Option<Buffer<u8>>,
-    /// Whether a call that needs more memory than there is takes it.
+    /// Whether a call that needs more memory enlarges the workspace.
     grows: bool,
 }
 
 impl Workspace {
-    /// No memory yet. Each call enlarges it to what the call needs, if there is less.
+    /// A workspace without memory. A call that needs more memory enlarges it.
     #[must_use]
     pub const fn new() -> Self {
         Self { memory: None, grows: true }
     }
 
-    /// At least so many bytes, rounded up to a multiple of 64. It does not grow: a function that needs more returns
-    /// [`Error::WorkspaceTooSmall`].
+    /// A workspace of `bytes` bytes, rounded up to a multiple of 64. It does not grow: a function that needs more
+    /// returns [`Error::WorkspaceTooSmall`].
     ///
     /// # Panics
-    /// If the memory cannot be had (E6004).
+    /// If the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn with_bytes(bytes: usize) -> Self {
@@ -45,29 +45,29 @@ impl Workspace {
     /// [`Workspace::with_bytes`] with an error in place of the panic.
     ///
     /// # Errors
-    /// E6004 if the memory cannot be had.
+    /// E6004 if the memory cannot be allocated.
     pub fn try_with_bytes(bytes: usize) -> Result<Self, Error> {
         Ok(Self { memory: Some(scratch(bytes)?), grows: false })
     }
 
-    /// Bytes there are.
+    /// The number of bytes available.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.memory.as_ref().map_or(0, |memory| memory.as_slice().len())
     }
 
-    /// All of it.
+    /// The whole memory.
     #[doc(hidden)]
     #[inline]
     pub fn memory(&mut self) -> &mut [u8] {
         self.memory.as_mut().map_or(&mut [][..], Buffer::as_mut_slice)
     }
 
-    /// Carves slices of the lengths asked for, each 64-byte aligned. What they hold is whatever was left there.
+    /// Carves slices of the requested lengths, each 64-byte aligned. Their contents are arbitrary.
     ///
     /// # Errors
-    /// E6004 if the workspace has fewer than [`segment_bytes`] of them and is fixed, or the memory cannot be had.
+    /// E6004 if the workspace has a fixed size below [`segment_bytes`], or if the memory cannot be allocated.
     #[doc(hidden)]
     #[inline]
     pub fn segments(&mut self, lens: Lens) -> Result<Segments<'_>, Error> {
@@ -78,14 +78,14 @@ impl Workspace {
         Ok(Segments::of(self.memory(), lens))
     }
 
-    /// Enlarges the memory to `needed` bytes, which are more than there are.
+    /// Enlarges the memory to `needed` bytes, which must be more than it has.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, needed: usize) -> Result<(), Error> {
         if !self.grows {
             return Err(Error::WorkspaceTooSmall { needed, found: self.bytes() });
         }
-        // Given back first: both at once might not fit.
+        // The old memory is freed first, since both at once might not fit.
         self.memory = None;
         self.memory = Some(scratch(needed)?);
         Ok(())
@@ -115,14 +115,14 @@ impl std::fmt::Debug for Workspace {
 
 macro_rules! segments {
     ($($element:ident $variant:ident;)*) => {
-        /// How many elements of each type a function needs.
+        /// The number of elements of each type that a function needs.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Lens {
             $(#[doc = concat!("Elements of `", stringify!($element), "`.")] pub $element: usize,)*
         }
 
         impl Lens {
-            /// None of any type, to be updated field by field.
+            /// No elements of any type, to be updated field by field.
             pub const NONE: Self = Self { $($element: 0,)* };
         }
 
@@ -133,7 +133,7 @@ macro_rules! segments {
         }
 
         impl<'a> Segments<'a> {
-            /// Memory of at least [`segment_bytes`].
+            /// Carves the slices from `memory`, which must have at least [`segment_bytes`] bytes.
             #[inline(always)]
             fn of(memory: &'a mut [u8], lens: Lens) -> Self {
                 $(let ($element, memory) = carve(memory, lens.$element);)*
@@ -142,7 +142,8 @@ macro_rules! segments {
             }
         }
 
-        /// The bytes [`Workspace::segments`] needs: each type's, rounded up to a multiple of 64; `usize::MAX` on overflow.
+        /// The number of bytes that [`Workspace::segments`] needs: those of each type, rounded up to a multiple of 64;
+        /// `usize::MAX` on overflow.
         #[inline]
         #[must_use]
         pub const fn segment_bytes(lens: Lens) -> usize {
@@ -161,18 +162,19 @@ const fn rounded(len: usize, size: usize) -> usize {
     }
 }
 
-/// The bytes that a slice of `len` elements takes: what keeps the next one aligned; `usize::MAX` on overflow.
+/// The number of bytes that a slice of `len` elements takes, rounded up so that the next slice is aligned; `usize::MAX`
+/// on overflow.
 #[inline]
 #[must_use]
 pub const fn slot_bytes<T>(len: usize) -> usize {
     rounded(len, size_of::<T>())
 }
 
-/// A slice of `len` elements, 64-byte aligned as the memory is, and what follows it. What it holds is whatever was left
-/// there.
+/// Splits off a slice of `len` elements and returns it with the rest of the memory. The slice is 64-byte aligned if
+/// `memory` is. Its contents are arbitrary.
 ///
 /// # Panics
-/// With E6004 if the memory is smaller: the workspace that holds it could not be allocated.
+/// With E6004 if the memory is too small, since the workspace that holds it could not be allocated.
 #[track_caller]
 #[inline(always)]
 #[allow(private_bounds, reason = "sealed")]
@@ -182,7 +184,7 @@ pub fn carve<T: Storable>(memory: &mut [u8], len: usize) -> (&mut [T], &mut [u8]
         fail_to_allocate(needed);
     }
     let (segment, rest) = memory.split_at_mut(needed);
-    // Nothing is carved from no memory at all, whose address is not aligned.
+    // Slices of length 0 are not carved: the address of empty memory is not aligned.
     let segment: &mut [T] = if len == 0 { &mut [] } else { cast_bytes(&mut segment[..len * size_of::<T>()]) };
     (segment, rest)
 }
@@ -194,11 +196,12 @@ fn fail_to_allocate(bytes: usize) -> ! {
     panic!("{}", cannot_allocate(bytes));
 }
 
-/// The size up to which [`with_stack`] is cheaper than [`with_workspace`].
+/// The number of bytes up to which [`with_stack`] is cheaper than [`with_workspace`].
 pub const STACK_BYTES: usize = 2048;
 
-/// Calls `f` with scratch slices of the lengths asked for, in `BYTES` bytes on the stack, which must be at least
-/// [`segment_bytes`]. That is cleared at each call, which costs less than [`with_workspace`] up to about [`STACK_BYTES`].
+/// Calls `f` with scratch slices of the requested lengths, in `BYTES` bytes on the stack. `BYTES` must be at least
+/// [`segment_bytes`]. Each call clears the memory, which costs less than [`with_workspace`] up to about
+/// [`STACK_BYTES`].
 #[inline(always)]
 pub fn with_stack<const BYTES: usize, R>(lens: Lens, f: impl FnOnce(Segments<'_>) -> R) -> R {
     #[repr(align(64))]
@@ -213,14 +216,14 @@ thread_local! {
     static SHARED: Cell<Workspace> = const { Cell::new(Workspace::new()) };
 }
 
-/// Calls `f` with this thread's workspace, grown to at least `bytes` and kept for the next call. While `f` runs, inner
-/// calls get workspaces of their own. If memory cannot be had the workspace is empty, and [`Workspace::segments`] or [`carve`]
-/// reports it.
+/// Calls `f` with this thread's workspace, enlarged to at least `bytes` and kept for the next call. Inner calls, while
+/// `f` runs, get separate workspaces. If the memory cannot be allocated, the workspace is empty, and
+/// [`Workspace::segments`] or [`carve`] reports the error.
 pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R {
     if bytes == 0 {
         return f(&mut Workspace::new());
     }
-    // No cell is left while the thread ends: then the memory is made anew.
+    // While the thread ends, its workspace is gone. Then a new one is used.
     let mut workspace = SHARED.try_with(Cell::take).unwrap_or_default();
     if workspace.bytes() < bytes {
         let _ = workspace.grow(bytes);
@@ -233,8 +236,8 @@ pub fn with_workspace<R>(bytes: usize, f: impl FnOnce(&mut Workspace) -> R) -> R
     result
 }
 
-/// The parts of `arena` at `ranges`, which must be inside it and must not overlap. Where the ranges and the arena's length
-/// are constants nothing is left of the checks.
+/// The parts of `arena` at `ranges`, which must be in bounds and disjoint. Where the ranges and the arena's length are
+/// constants, the compiler removes the checks.
 #[inline(always)]
 #[track_caller]
 pub fn split<T, const N: usize>(arena: &mut [T], ranges: [std::ops::Range<usize>; N]) -> [&mut [T]; N] {

@@ -1,4 +1,4 @@
-//! What a crate sees that reaches the run time through a facade, as generated code does.
+//! The run time as seen by a crate that reaches it through a facade, as generated code does.
 #![forbid(unsafe_code)]
 
 mod layers;
@@ -15,7 +15,7 @@ use facade::{Tensor, TensorRef};
 
 facade::dim!(Batch);
 
-/// What the macro makes of a function with one symbolic dim.
+/// The code that the macro generates for a function with one symbolic dim.
 fn try_scale<N: facade::__private::Dim>(
     x: &TensorRef<f32, (N, facade::Const<3>)>,
     y: &TensorRef<f32, (N,)>,

@@ -1,16 +1,16 @@
-//! Elements as text in ndarray's manner: nested brackets, long axes shortened.
+//! Elements as text in the format of ndarray: nested brackets, with long axes shortened.
 
 use core::fmt::{self, Formatter};
 
-/// From so many elements on, long axes are shortened.
+/// The number of elements from which long axes are shortened.
 const MANY_ELEMENTS: usize = 500;
-/// Positions shown of a long last or last but one axis.
+/// The number of positions shown of a long last or second to last axis.
 const AXIS_LIMIT: usize = 11;
-/// Positions shown of any other long axis.
+/// The number of positions shown of any other long axis.
 const AXIS_LIMIT_OUTER: usize = 6;
 
-/// Writes the elements of an array of these extents, in row-major order; `element` writes the one at an index. The alternate form
-/// (`{:#}`) shortens nothing.
+/// Writes the elements of an array of these extents, in row-major order. `element` writes the element at an index. The
+/// alternate form (`{:#}`) shortens nothing.
 ///
 /// ```
 /// use std::fmt;
@@ -24,7 +24,7 @@ const AXIS_LIMIT_OUTER: usize = 6;
 /// ```
 ///
 /// # Errors
-/// Those of the formatter.
+/// The errors of the formatter.
 pub fn write_in_brackets(
     f: &mut Formatter<'_>,
     extents: &[usize],
@@ -82,7 +82,7 @@ impl Part<'_> {
         f.write_str("]")
     }
 
-    /// Rows go on lines of their own, blocks of rows apart by empty lines.
+    /// Writes the separator of positions. Rows are on separate lines, and empty lines separate blocks of rows.
     fn separate(&self, f: &mut Formatter<'_>, rank: usize) -> fmt::Result {
         if rank == 0 {
             return f.write_str(", ");

@@ -12,19 +12,19 @@ macro_rules! table {
         table!(@rows ($) [$($truth)*] [$($integer)*] [$($float)*]);
     };
     (@type $($element:ident $variant:ident $kind:ident $doc:literal;)*) => {
-        /// The type of a tensor's elements. Displays as in the language: `f32`.
+        /// The element type of a tensor. Displays its name in the language: `f32`.
         ///
-        /// A type holds more of the other types' values than those before it.
+        /// Types are ordered: a type can hold more of the other types' values than the types before it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum DType {
             $(#[doc = $doc] $variant,)*
         }
 
         impl DType {
-            /// Every element type.
+            /// All element types.
             pub const ALL: [Self; [$(Self::$variant),*].len()] = [$(Self::$variant),*];
 
-            /// As written in every form of the language.
+            /// The name in every form of the language.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
@@ -32,7 +32,7 @@ macro_rules! table {
                 }
             }
 
-            /// What its values are.
+            /// The kind of its values.
             #[must_use]
             pub const fn kind(self) -> Kind {
                 match self {
@@ -54,27 +54,27 @@ macro_rules! table {
         [$($integer:ident $_i:ident $_integer:ident $_id:literal;)*]
         [$($float:ident $_f:ident $_float:ident $_fd:literal;)*]
     ) => {
-        /// Names of element types as messages list them.
+        /// Lists of element types for messages.
         pub mod names {
-            /// Every one.
+            /// All types.
             pub const ALL: &str = listed!(", ": $($truth)* $($integer)* $($float)*);
-            /// Those of integers and truth values.
+            /// Truth values and integers.
             pub const BITS: &str = listed!(", ": $($truth)* $($integer)*);
-            /// Those of truth values.
+            /// Truth values.
             pub const TRUTHS: &str = listed!(", ": $($truth)*);
-            /// Those of integers.
+            /// Integers.
             pub const INTEGERS: &str = listed!(", ": $($integer)*);
-            /// Those of integers, one of which is needed.
+            /// Integers, joined by `or`.
             pub const ANY_INTEGER: &str = listed!(" or ": $($integer)*);
-            /// Those of floats.
+            /// Floats.
             pub const FLOATS: &str = listed!(", ": $($float)*);
-            /// Those of numbers.
+            /// Numeric types.
             pub const NUMBERS: &str = listed!(", ": $($integer)* $($float)*);
-            /// Those of numbers, one of which is needed.
+            /// Numeric types, joined by `or`.
             pub const ANY_NUMBER: &str = listed!(" or ": $($float)* $($integer)*);
-            /// Those of numbers, all of which there are.
+            /// Numeric types, joined by `and`.
             pub const NUMBERS_THERE_ARE: &str = listed!(" and ": $($float)* $($integer)*);
-            /// Every one that there is.
+            /// All types, joined by `and`.
             pub const ALL_THERE_ARE: &str = listed!(" and ": $($float)* $($integer)* $($truth)*);
         }
     };
@@ -83,9 +83,10 @@ macro_rules! table {
         [$($integer:ident $of_integer:ident $_integer:ident $integer_doc:literal;)*]
         [$($float:ident $of_float:ident $_float:ident $float_doc:literal;)*]
     ) => {
-        /// Calls a macro with rows of the table of element types, behind what is given: `element_types!(floats => name! given)`
-        /// becomes `name! { given f32 F32; f64 F64; }`. Rows are a type and the name of its variants. Besides `floats` there are
-        /// `integers`, `numbers`, which are both, and `all`, truth values among them.
+        /// Calls a macro with rows of the table of element types, after the given tokens:
+        /// `element_types!(floats => name! given)` becomes `name! { given f32 F32; f64 F64; }`. A row contains a type
+        /// and the name of its variants. The groups of rows are `floats`, `integers`, `numbers` (both of these), and
+        /// `all`, which includes truth values.
         ///
         /// ```
         /// macro_rules! widths {
@@ -109,9 +110,10 @@ macro_rules! table {
             };
         }
 
-        /// A value for the variant that an enum with a variant for each element type has:
-        /// `match_elements!(data, TensorData(elements) => elements.len())`. Kinds of element types may differ, in this order:
-        /// `{ truths => …, integers => …, floats => … }`, with `numbers` for both latter or `others` for both former.
+        /// Matches an enum that has a variant for each element type:
+        /// `match_elements!(data, TensorData(elements) => elements.len())`. Kinds of element types may have separate
+        /// arms, in this order: `{ truths => …, integers => …, floats => … }`. An arm `numbers` replaces the last two.
+        /// `{ floats => …, others => … }` has one arm for truth values and integers.
         #[macro_export]
         macro_rules! match_elements {
             ($d value:expr, $d list:ident($d elements:pat) => $d all:expr) => {
@@ -132,7 +134,7 @@ macro_rules! table {
             ($d value:expr, $d list:ident($d elements:pat) {
                 truths => $d truths:expr, integers => $d integers:expr, floats => $d floats:expr $d(,)?
             }) => {{
-                // An arm is written for every type, so one of them may convert a type to itself or not read its elements.
+                // An arm is written for every type, so it may convert a type to itself or not read its elements.
                 #[allow(unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)]
                 match $d value {
                     $($d list::$of_truth($d elements) => $d truths,)*
@@ -142,8 +144,8 @@ macro_rules! table {
             }};
         }
 
-        /// A value for an element type, whose Rust type has a name in it: `match_dtype!(dtype, T => size_of::<T>())`. Kinds of
-        /// element types may differ as in [`match_elements`].
+        /// Matches an element type, and gives its Rust type a name: `match_dtype!(dtype, T => size_of::<T>())`. Kinds
+        /// of element types may have separate arms as in [`match_elements`].
         #[macro_export]
         macro_rules! match_dtype {
             ($d dtype:expr, $d element:ident => $d all:expr) => {
@@ -162,7 +164,7 @@ macro_rules! table {
             ($d dtype:expr, $d element:ident {
                 truths => $d truths:expr, integers => $d integers:expr, floats => $d floats:expr $d(,)?
             }) => {{
-                // As in `match_elements`; the type itself may have no use.
+                // As in `match_elements`. The arm may not use the type either.
                 #[allow(dead_code, unused_variables, clippy::useless_conversion, clippy::unnecessary_cast)]
                 match $d dtype {
                     $($crate::DType::$of_truth => {
@@ -183,7 +185,7 @@ macro_rules! table {
     };
 }
 
-/// Names, with this between the last two and commas between the others.
+/// Joins names: `$last` is between the last two names, commas between the others.
 macro_rules! listed {
     ($last:literal: $name:ident) => { stringify!($name) };
     ($last:literal: $name:ident $end:ident) => { concat!(stringify!($name), $last, stringify!($end)) };
@@ -192,7 +194,7 @@ macro_rules! listed {
     };
 }
 
-// A type in Rust, which is its name in the language, the name of its variants, its kind, and what it is.
+// The Rust type, which is also its name in the language; the name of its variants; its kind; its documentation.
 table! {
     truths {
         bool Bool Truth "Truth values. No operation of Core v1 takes them.";
@@ -208,21 +210,21 @@ table! {
     }
 }
 
-/// What the values of an element type are.
+/// The kind of the values of an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// True or false.
     Truth,
-    /// Integers from 0.
+    /// Integers from 0 on.
     Unsigned,
-    /// Integers, negative ones among them.
+    /// Integers including negative ones.
     Signed,
     /// Numbers with fractions.
     Float,
 }
 
 impl DType {
-    /// The element types of numbers.
+    /// The numeric element types.
     pub const NUMERIC: [Self; Self::ALL.len() - 1] = {
         let mut numbers = [Self::F64; Self::ALL.len() - 1];
         let (mut position, mut count) = (0, 0);
@@ -242,19 +244,19 @@ impl DType {
         Self::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 
-    /// Whether its elements have fractions.
+    /// Whether the elements have fractions.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Float)
     }
 
-    /// Whether its elements are integers.
+    /// Whether the elements are integers.
     #[must_use]
     pub const fn is_integer(self) -> bool {
         matches!(self.kind(), Kind::Signed | Kind::Unsigned)
     }
 
-    /// Whether both are the same one; `==` is not for `const fn`.
+    /// Whether both types are the same; `==` does not work in `const fn`.
     #[must_use]
     pub const fn is(self, other: Self) -> bool {
         self as u8 == other as u8

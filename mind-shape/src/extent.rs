@@ -1,6 +1,7 @@
-//! Rules on single extents and on lists of axes, on which the whole-shape rules and the compiler are built.
+//! Rules for single extents and for lists of axes. The rules for whole shapes and the compiler use them.
 
-/// The extent that two extents broadcast to: equal ones to themselves, 1 to the other; nothing where they do not.
+/// The extent to which two extents broadcast: equal extents stay, and 1 becomes the other extent. `None` if they do not
+/// broadcast.
 ///
 /// ```
 /// assert_eq!(mind_shape::broadcast_extent(3, 1), Some(3));
@@ -16,18 +17,19 @@ pub const fn broadcast_extent(lhs: i64, rhs: i64) -> Option<i64> {
     }
 }
 
-/// What is wrong with a list of axes or a permutation.
+/// A fault in a list of axes or a permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisFault {
-    /// The list has not one entry an axis.
+    /// The list does not have one entry per axis.
     Length,
     /// This axis is negative or not below the rank.
     OutOfRange(i64),
-    /// This axis stands twice.
+    /// This axis occurs twice.
     Duplicate(i64),
 }
 
-/// Whether every axis is in `0..rank` and stands once; the first fault from the left, out of range before duplicate.
+/// Checks that every axis is in `0..rank` and occurs once. Returns the first fault from the left, out of range before
+/// duplicate.
 ///
 /// ```
 /// use mind_shape::{AxisFault, check_axes};
@@ -53,7 +55,7 @@ pub const fn check_axes(axes: &[i64], rank: usize) -> Result<(), AxisFault> {
     Ok(())
 }
 
-/// Whether the list has every axis of `0..rank` exactly once.
+/// Checks that the list has every axis of `0..rank` exactly once.
 ///
 /// ```
 /// use mind_shape::{AxisFault, check_permutation};
@@ -67,7 +69,7 @@ pub const fn check_permutation(permutation: &[i64], rank: usize) -> Result<(), A
     check_axes(permutation, rank)
 }
 
-/// What is wrong with the bounds of a slice along one axis.
+/// A fault in the bounds of a slice along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SliceFault {
     /// The step is below 1.
@@ -80,7 +82,7 @@ pub enum SliceFault {
     Empty,
 }
 
-/// The extent of `start..end` taken every `step`: `ceil((end - start) / step)`.
+/// The extent of `start..end` in steps of `step`: `ceil((end - start) / step)`.
 ///
 /// ```
 /// use mind_shape::{SliceFault, slice_extent};
@@ -97,14 +99,14 @@ pub const fn slice_extent(extent: i64, start: i64, end: i64, step: i64) -> Resul
     } else if start >= end {
         Err(SliceFault::Empty)
     } else {
-        // Rounded up without `+ step - 1`, which could overflow.
+        // Rounds up without `+ step - 1`, which could overflow.
         Ok((end - start - 1) / step + 1)
     }
 }
 
-/// The number of positions of a window of `kernel` elements that moves by `stride` over `extent` elements with
-/// `before` and `after` zeros around: `floor((extent + before + after - kernel) / stride) + 1`, which is below 1 where
-/// the window does not fit. Nothing on overflow or a stride below 1.
+/// The number of positions of a window of `kernel` elements that moves by `stride` over `extent` elements, with
+/// `before` and `after` zeros around them: `floor((extent + before + after - kernel) / stride) + 1`. The number is
+/// below 1 if the window does not fit. `None` on overflow or for a stride below 1.
 ///
 /// ```
 /// assert_eq!(mind_shape::window_extent(28, 3, 2, 0, 0), Some(13));
@@ -120,8 +122,8 @@ pub const fn window_extent(extent: i64, kernel: i64, stride: i64, before: i64, a
     room.div_euclid(stride).checked_add(1)
 }
 
-/// The zeros before and after that make the number of window positions `ceil(extent / stride)`, the odd one after.
-/// Nothing on overflow or a stride below 1.
+/// The zeros before and after an axis with which the number of window positions is `ceil(extent / stride)`. An odd zero
+/// goes after the axis. `None` on overflow or for an extent or stride below 1.
 ///
 /// ```
 /// assert_eq!(mind_shape::same_padding(28, 3, 1), Some((1, 1)));
@@ -135,12 +137,12 @@ pub const fn same_padding(extent: i64, kernel: i64, stride: i64) -> Option<(i64,
     Some((total / 2, total - total / 2))
 }
 
-/// The number of window positions under `same` padding: `ceil(extent / stride)`. Nothing if a number is below 1.
+/// The number of window positions under `same` padding: `ceil(extent / stride)`. `None` if a number is below 1.
 pub const fn same_extent(extent: i64, stride: i64) -> Option<i64> {
     if extent < 1 || stride < 1 { None } else { Some((extent - 1) / stride + 1) }
 }
 
-/// The number of elements of a shape, if it is within 64 bits.
+/// The number of elements of a shape; `None` if it exceeds 64 bits.
 ///
 /// ```
 /// assert_eq!(mind_shape::element_count(&[2, 3, 4]), Some(24));

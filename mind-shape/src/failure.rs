@@ -1,142 +1,143 @@
-//! What is wrong: data, told in words only where it is shown.
+//! Broken rules as data. They become words only where they are shown.
 
 use crate::{
     rules::{Takes, Tie},
     ty::Type,
 };
 
-/// What a rule answers: the type of the result, or which rule is broken.
+/// The result of a rule: a type, or the broken rule.
 pub type TypeResult<'a> = Result<Type, Failure<'a>>;
 
-/// A broken rule. [`Failure::message`] says it in words; the lists in it are the attributes that the rule was given.
+/// A broken rule. [`Failure::message`] describes it in words. Its lists are attributes that the rule was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure<'a> {
     pub(crate) problem: Problem<'a>,
 }
 
-/// What is wrong, without the operands' types: a message has them from its context. Positions of operands, axes and
-/// numbers of things are `usize`, what is written or computed is `i64`.
+/// A problem without the types of the operands, which a message takes from its context. Positions of operands, axes and
+/// counts are `usize`. Numbers that are written in the program or computed are `i64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem<'a> {
-    /// The type of the first operand is not what was declared.
+    /// The type of the first operand is not the declared one.
     Mismatch { expected: Type },
-    /// The first operand, an argument of a template, is of no type that is taken.
+    /// The first operand, an argument of a template, has a type that the template does not accept.
     Pattern { pattern: &'a str },
-    /// An argument of a template has not in common with others what it has to; the extent it needs, if it is one.
+    /// An argument of a template does not have the extent or type that it must share with others. `needed` is the
+    /// extent, if it is an extent.
     Tied { tie: Tie<'a>, needed: Option<i64> },
     /// The element types of two operands differ.
     Mixed,
-    /// A literal, the first operand, is not of the element type of the second.
+    /// The first operand, a literal, is not of the second operand's element type.
     LiteralKind { description: &'a str, help: &'a str },
-    /// A literal is wrong in itself, as these words say.
+    /// A literal is wrong in itself, as `message` says.
     Literal { code: &'a str, message: &'a str },
-    /// An operand is of an element type that is not taken.
+    /// The element type of an operand is not accepted.
     NotTaken { operand: usize, takes: Takes },
     /// The element types of two of several operands differ.
     MixedAmong { operands: [usize; 2] },
 
     /// Two extents do not broadcast.
     Broadcast { axis: usize, extents: [i64; 2] },
-    /// A shape does not broadcast to one of lower rank.
+    /// A shape does not broadcast to a shape of lower rank.
     BroadcastRank { to: Extents<'a> },
-    /// An extent does not broadcast to that of a shape.
+    /// An extent does not broadcast to the extent of a shape.
     BroadcastTo { axis: usize, from: i64, to: i64 },
 
     /// An operand of `dot` is neither a vector nor a matrix.
     DotRank { operand: usize },
-    /// An operand of `matmul` is no matrix.
+    /// An operand of `matmul` is not a matrix.
     MatMulRank { operand: usize },
-    /// An operand has not the rank it needs.
+    /// An operand does not have the rank that it needs.
     Rank { operand: usize, needed: usize },
     /// There are no last two axes to swap.
     NoMatrix,
-    /// The table of `gather` has no rows.
+    /// The table of `gather` has rank 0, so it has no rows.
     GatherRank,
     /// The inner dimensions of a product differ.
     Inner { extents: [i64; 2] },
     /// The shapes of two operands differ.
     ShapesDiffer { operands: [usize; 2] },
-    /// The extents of two operands differ along an axis where they must not.
+    /// The extents of two operands differ along an axis where they must be equal.
     Unlike { axis: usize, extents: [i64; 2], operands: [usize; 2] },
-    /// An operand has not the shape it needs.
+    /// An operand does not have the shape that it needs.
     Shape { operand: usize, needed: Type },
 
     /// An axis is out of range.
     AxisOutOfRange { axis: i64, rank: usize },
-    /// An axis stands twice.
+    /// An axis occurs twice.
     AxisTwice { axis: i64, axes: &'a [i64] },
-    /// A reduction over no axis.
+    /// A reduction has an empty list of axes.
     NoAxis,
-    /// A permutation is none.
+    /// A list is not a permutation.
     Permutation { permutation: &'a [i64], rank: usize, fault: crate::AxisFault },
-    /// A squeezed axis is not of extent 1.
+    /// The extent of a squeezed axis is not 1.
     NotOne { axis: usize, extent: i64 },
 
     /// An extent of a written shape is below 1.
     NotPositive { axis: usize, shape: Extents<'a> },
     /// An extent of a type is below 1.
     TypeNotPositive { axis: usize, ty: Type },
-    /// More than one extent of a shape is left to be worked out.
+    /// More than one extent of a shape is left open.
     ManyOpen { count: usize, shape: &'a [i64] },
-    /// The count of elements is beyond 64 bits.
+    /// The number of elements exceeds 64 bits.
     OpenOverflow,
-    /// The count of elements is no multiple of that of the written extents.
+    /// The number of elements is not a multiple of the product of the written extents.
     Indivisible { count: i64, others: i64 },
-    /// The counts of elements differ.
+    /// The numbers of elements differ.
     Counts { from: i64, to: i64, shape: Extents<'a> },
 
-    /// A rank is beyond the limit.
+    /// A rank exceeds the limit.
     RankLimit { rank: usize },
     /// A type has more than 2^63 elements.
     CountLimit { ty: Type },
     /// A written shape has more than 2^63 elements.
     ShapeLimit { shape: Extents<'a> },
-    /// Arithmetic on extents leaves 64 bits.
+    /// Arithmetic on extents exceeds 64 bits.
     Overflow,
 
-    /// The lists of a slice have not one entry an axis.
+    /// The lists of a slice do not have one entry per axis.
     SliceLengths { starts: usize, ends: usize, steps: usize },
     /// A step is below 1.
     Step { axis: usize, step: i64 },
-    /// The start of a slice is outside.
+    /// The start of a slice is out of range.
     Start { axis: usize, start: i64 },
-    /// The end of a slice is outside.
+    /// The end of a slice is out of range.
     End { axis: usize, end: i64 },
-    /// Nothing is between the bounds.
+    /// A range is empty.
     Empty { axis: usize, start: Bound, end: Bound },
-    /// More indices than axes.
+    /// An index expression has more indices than axes.
     IndexCount { written: usize },
-    /// An index is outside.
+    /// An index is out of range.
     IndexOutside { axis: usize, index: i64 },
-    /// A bound of an index expression is outside.
+    /// A bound of an index expression is out of range.
     BoundOutside { axis: usize, bound: i64 },
 
     /// Indices are not integers.
     IndexType { operand: usize },
     /// The channels of image and filter differ.
     Channels { image: i64, filter: i64 },
-    /// Strides are not two of at least 1.
+    /// The strides are not two numbers of at least 1.
     Strides { strides: &'a [i64] },
-    /// Padding is not two pairs of at least 0.
+    /// The padding is not two pairs of numbers of at least 0.
     Padding { pairs: &'a [[i64; 2]] },
-    /// There is not an amount of padding for each axis.
+    /// The number of amounts of padding is not the number of axes.
     AmountCount { low: usize, high: usize },
     /// An amount of padding is below 0.
     Amount { axis: usize, amount: i64 },
-    /// A window is larger than what it moves over.
+    /// A window is larger than the extent over which it moves.
     Window { axis: usize, extent: i64, window: i64, positions: i64 },
 
-    /// What is differentiated is not a single float.
+    /// The value to differentiate is not a single float.
     NotScalar,
-    /// What is differentiated by is not of floats.
+    /// The value to differentiate by does not hold floats.
     NotDifferentiable,
 }
 
-/// A written shape, one extent of which may have been worked out.
+/// A written shape, of which one extent may have been computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extents<'a> {
     pub(crate) written: &'a [i64],
-    /// The axis that was left open, and its extent.
+    /// The axis that was left open, and its computed extent.
     pub(crate) open: Option<(usize, i64)>,
 }
 
@@ -153,7 +154,7 @@ impl Extents<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     At(i64),
-    /// The extent plus this, which is at most 0.
+    /// The extent plus this offset, which is at most 0.
     FromEnd(i64),
 }
 
@@ -162,7 +163,7 @@ impl<'a> Failure<'a> {
         Self { problem }
     }
 
-    /// The number of the rule, as `E3003`.
+    /// The code of the rule, such as `E3003`.
     pub const fn code(&self) -> &'a str {
         match self.problem {
             Problem::Literal { code, .. } => code,
@@ -216,7 +217,7 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Whether this part is at fault; `rank` is that of the first operand.
+    /// Whether this part of the operation is at fault. `rank` is the rank of the first operand.
     pub const fn is_about(&self, written: Written<'_>, rank: usize) -> bool {
         match written {
             Written::Attribute(name) => {
@@ -238,7 +239,7 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// What is at fault beside the operands and the operation. A new problem has to be listed.
+    /// The parts at fault, apart from the operands and the operation. Each new problem has to be listed here.
     const fn place(&self, rank: usize) -> Fault {
         match self.problem {
             Problem::Literal { .. } | Problem::NotTaken { .. } => Fault::attributes(&["constant"]),
@@ -298,7 +299,7 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// What is at fault in an operation as it is written.
+/// The parts of a written operation that are at fault.
 struct Fault {
     /// The attributes that may be at fault.
     attributes: &'static [&'static str],
@@ -312,7 +313,7 @@ impl Fault {
     }
 }
 
-/// A part of what is written of an operation.
+/// A part of a written operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written<'a> {
     /// The attribute of this name.

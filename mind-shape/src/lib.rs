@@ -1,10 +1,15 @@
-//! The shape rules of the mind tensor language as `const fn`: no_std, no dependencies.
+//! The shape rules of the tensor language [mind-dsl](https://docs.rs/mind-dsl) as `const fn`: no_std, no dependencies.
 //!
-//! One rule an operation, in [`rules`]: from the [`Type`]s of the operands and the attributes to the type of the result, or
-//! to the [`Failure`] that says which rule is broken. An extent that is not known when the program is compiled is
-//! [`UNKNOWN`]: what can be checked without it is checked, ranks always, and the rest when the program runs, where the
-//! same rules run on the real extents. [`or_fail`] stops on a failure with the message that the compiler gives for the same
-//! mistake in a program whose types it knows; in a `const` that is an error of the compilation:
+//! This crate is a part of `mind-dsl`: its compiler and its run time check shapes by these rules. Programs depend on
+//! `mind-dsl` instead.
+//!
+//! Each operation has one rule in [`rules`]. A rule takes the [`Type`]s of the operands and the attributes. It returns
+//! the type of the result, or the [`Failure`] that says which rule is broken. An extent that is unknown at compile time
+//! is [`UNKNOWN`]. Ranks are always checked at compile time, and extents as far as they are known. The same rules check
+//! the other extents at run time.
+//!
+//! [`or_fail`] panics on a failure. The message is the one that the compiler reports for the same mistake in a program
+//! whose types it knows. In a `const` the panic is a compile error:
 //!
 //! ```
 //! use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
@@ -29,14 +34,15 @@
 //! # let _ = PRODUCT;
 //! ```
 //!
-//! The module [`extent`] has the rules on single extents and lists of axes. The compiler calls those wherever extents are
-//! literal; that its own rules, which know symbols too, agree with the ones here on every operation, message included, is what
-//! the tests `shape_rules` of `mind-core` show. The module [`loops`] has the sizes that emitted loops and the run time share, [`write_in_brackets`] the text of
-//! arrays that the run time and the command share.
+//! The module [`extent`] contains the rules for single extents and lists of axes. The compiler calls them for literal
+//! extents. The compiler's own rules also know symbols. The tests `shape_rules` of `mind-core` show that they agree
+//! with the rules here on every operation, including messages. The module [`loops`] contains the sizes that emitted
+//! loops and the run time share. [`write_in_brackets`] writes arrays as text for the run time and the command.
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// The value of a result, or out with its failure: `?` is not for `const fn`.
+/// The value of a result; returns from the function if it is a failure. It replaces `?`, which `const fn` does not
+/// allow.
 macro_rules! attempt {
     ($result:expr) => {
         match $result {

@@ -1,34 +1,34 @@
-//! Sizes by which loops are cut: the compiler emits loops that cut sums as those of the run time do, and leaves out what the
-//! run time would decide of sizes known ahead.
+//! Sizes by which loops are cut. The loops that the compiler emits cut sums in the same way as the run time. They leave
+//! out the run time's decisions where sizes are known at compile time.
 
-/// So many numbers are added one after the other before their sum is settled: `n` of them are off by `(n - 1) / 2` epsilons
-/// at most, which has to stay below `4 log2(n)`.
+/// The number of values that are added one after the other before their sum is settled. The error of `n` values is at
+/// most `(n - 1) / 2` epsilons, which has to stay below `4 log2(n)`.
 pub const CHAIN: usize = 32;
 
-/// The same in each of 16 lanes or more, of whose elements there are so many more.
+/// The same in each of 16 lanes or more, which together hold that many more elements.
 pub const CHAIN_IN_LANES: usize = 64;
 
-/// The most numbers of a chain in each of so many lanes.
+/// The largest number of values in a chain, for a sum in this number of lanes.
 #[must_use]
 pub const fn chain_in(lanes: usize) -> usize {
     if lanes < 16 { CHAIN } else { CHAIN_IN_LANES }
 }
 
-/// Bytes of all lanes of a sum.
+/// The number of bytes in all lanes of a sum.
 pub const LANE_BYTES: usize = 128;
 
-/// The lanes of a sum of elements of so many bytes.
+/// The number of lanes in a sum of elements of `bytes` bytes.
 #[must_use]
 pub const fn lanes_of(bytes: usize) -> usize {
     LANE_BYTES / bytes
 }
 
-/// Elements in a leaf of a fold's tree. A fold of no more than these is one leaf.
+/// The number of elements in a leaf of a fold's tree. A fold of at most that many elements is one leaf.
 pub const LEAF: usize = 16 * 1024;
 
-/// The cost of a fused loop that is worth a second thread: elements by cost of each. An element costs 1 where the loop
-/// reads, adds and writes it in cache; see benches/README.md.
+/// The cost of a fused loop from which a second thread pays: the number of elements times the cost of each. An element
+/// costs 1 where the loop reads, adds and writes it in cache; see benches/README.md.
 pub const WORTH_SPLITTING: usize = 128 * 1024;
 
-/// The fewest columns of a sum over rows that a thread takes: some cache lines.
+/// The smallest number of columns of a sum over rows that a thread takes: a few cache lines.
 pub const FEWEST_COLUMNS: usize = 64;

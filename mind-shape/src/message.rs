@@ -1,4 +1,5 @@
-//! Failures in words, in the user's names for the operands: the same words as in programs whose types the compiler knows.
+//! Failures in words, with the user's names for the operands. Programs whose types the compiler knows get the same
+//! words.
 
 use crate::{
     failure::{Failure, TypeResult},
@@ -7,8 +8,8 @@ use crate::{
     writer::{Part, Writer},
 };
 
-/// The type of a result; stops with [`Failure::message`] where there is none. In a `const`, that is an error of the
-/// compilation at the caller.
+/// Returns the type of a result, or panics with [`Failure::message`]. In a `const` the panic is a compile error at the
+/// caller.
 ///
 /// ```should_panic
 /// use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
@@ -23,11 +24,11 @@ pub const fn or_fail(result: TypeResult<'_>, context: &Context<'_>) -> Type {
     }
 }
 
-/// What a message calls an operation and its operands.
+/// The names of an operation and its operands in a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The operation as it is written, `@` or `matmul`; `index` for index expressions. For [`crate::rules::expect`] all
-    /// of what the type is of, with backquotes where it has them.
+    /// The operation as it is written, `@` or `matmul`; `index` for index expressions. For [`crate::rules::expect`] it
+    /// is the whole subject of the message, with backquotes where it has them.
     pub label: &'a str,
     /// The operands in the order in which the rule takes them.
     pub operands: &'a [Operand<'a>],
@@ -36,21 +37,22 @@ pub struct Context<'a> {
 /// An operand in a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
-    /// As a sentence names it: a variable or place bare, anything else in backquotes, shortened if it is long.
+    /// The name in a sentence: a variable or place without backquotes, any other expression in backquotes, shortened if
+    /// it is long.
     pub text: &'a str,
-    /// As it stands before what follows it, without backquotes: an operator and its operands in parentheses.
+    /// The text before an operator or suffix, without backquotes: an operator and its operands are in parentheses.
     pub base: &'a str,
-    /// Its type.
+    /// The type.
     pub ty: Type,
 }
 
 impl<'a> Operand<'a> {
-    /// A variable or place: `x`, `self.w`.
+    /// An operand that is a variable or place: `x`, `self.w`.
     pub const fn name(name: &'a str, ty: Type) -> Self {
         Self { text: name, base: name, ty }
     }
 
-    /// Whether it is a single number with a name.
+    /// Whether the operand is a single number with a name.
     pub(crate) const fn is_number(&self) -> bool {
         self.ty.rank() == 0
             && !self.text.is_empty()
@@ -58,15 +60,15 @@ impl<'a> Operand<'a> {
             && self.text.as_bytes()[0] != b'{'
     }
 
-    /// Any other expression: `` `a + b` `` and `(a + b)`.
+    /// An operand that is any other expression: `` `a + b` `` and `(a + b)`.
     pub const fn new(text: &'a str, base: &'a str, ty: Type) -> Self {
         Self { text, base, ty }
     }
 }
 
 impl Failure<'_> {
-    /// The whole message: the code, what is wrong with the operands' names and types, and a likely fix on a line of its
-    /// own.
+    /// The whole message: the code, the problem with the operands' names and types, and a likely fix on a separate
+    /// line.
     ///
     /// ```
     /// use mind_shape::{Context, DType, Operand, Type, rules};
@@ -79,7 +81,7 @@ impl Failure<'_> {
     /// ```
     ///
     /// # Panics
-    /// If the context has not the operands that the rule was given.
+    /// If the context lacks an operand that the rule was given.
     pub const fn message(&self, context: &Context<'_>) -> Text {
         let mut writer = Writer::new(context);
         writer.parts(&[Part::Text("["), Part::Text(self.code()), Part::Text("] ")]);

@@ -2,16 +2,16 @@
 
 use crate::ty::{Type, UNKNOWN};
 
-/// The most bytes a text holds.
+/// The largest number of bytes in a text.
 const CAPACITY: usize = 2048;
 
 /// The longest list that a message quotes in full, in characters.
 const SHORT: usize = 40;
 
-/// What stands for what is left out.
+/// The replacement for text that is left out.
 const MORE: &str = "…";
 
-/// A text in place, of at most 2048 bytes; a longer one ends in `…`.
+/// A text stored inline, of at most 2048 bytes. A longer text is cut and ends in `…`.
 #[derive(Clone, Copy)]
 pub struct Text {
     bytes: [u8; CAPACITY],
@@ -32,7 +32,7 @@ impl Text {
         }
     }
 
-    /// Appends a text, or as much of it as there is room for.
+    /// Appends a text, or as much of it as fits.
     pub(crate) const fn push(&mut self, text: &str) {
         if self.full {
             return;
@@ -80,7 +80,7 @@ impl Text {
         }
     }
 
-    /// Appends an extent or a bound: `?` if it is not known.
+    /// Appends an extent or a bound: `?` if it is unknown.
     pub(crate) const fn push_extent(&mut self, extent: i64) {
         if extent == UNKNOWN { self.push("?") } else { self.push_integer(extent) }
     }
@@ -113,7 +113,7 @@ impl Text {
         self.push("]");
     }
 
-    /// Appends a list in backquotes, as a message quotes an expression: shortened if it is long.
+    /// Appends a list in backquotes, as a message quotes an expression. A long list is shortened.
     pub(crate) const fn push_quoted(&mut self, list: &[i64]) {
         let mut written = Self::new();
         written.push_list(list);

@@ -8,7 +8,7 @@ pub const MAX_RANK: usize = 8;
 /// An extent that is not known yet; shown as `?`.
 pub const UNKNOWN: i64 = -1;
 
-/// What is known of a value before the program runs: element type and extents, outermost first.
+/// The type of a value as far as it is known before the program runs: element type and extents, outermost first.
 ///
 /// ```
 /// use mind_shape::{DType, Type, UNKNOWN};
@@ -25,7 +25,7 @@ pub struct Type {
 }
 
 impl Type {
-    /// A tensor type; each extent is at least 1 or [`UNKNOWN`], which [`crate::rules::input`] checks.
+    /// A tensor type. Each extent must be at least 1 or [`UNKNOWN`]; [`crate::rules::input`] checks this.
     ///
     /// # Panics
     /// If there are more than [`MAX_RANK`] extents.
@@ -87,7 +87,7 @@ impl Type {
         true
     }
 
-    /// Whether another has the same extents, known or not.
+    /// Whether another type has the same extents, known or not.
     #[inline]
     pub(crate) const fn has_shape_of(&self, other: &Self) -> bool {
         if self.rank != other.rank {
@@ -103,17 +103,17 @@ impl Type {
         true
     }
 
-    /// The number of elements; nothing where an extent is [`UNKNOWN`].
+    /// The number of elements; `None` if an extent is [`UNKNOWN`] or the number exceeds 64 bits.
     pub const fn element_count(&self) -> Option<i64> {
         if self.is_static() { crate::extent::element_count(self.dims()) } else { None }
     }
 
-    /// The same extents with elements of another type.
+    /// The type with the same extents and another element type.
     pub const fn with_dtype(self, dtype: DType) -> Self {
         Self { dtype, ..self }
     }
 
-    /// As in the language: `f32[32, 784]`, and `f32` for a single number; an unknown extent is `?`.
+    /// The text in the language: `f32[32, 784]`, and `f32` for a single number; an unknown extent is `?`.
     pub const fn text(&self) -> crate::Text {
         let mut text = crate::Text::new();
         text.push_type(self);

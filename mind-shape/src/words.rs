@@ -1,4 +1,4 @@
-//! What each failure says.
+//! The words for each failure.
 
 use crate::{
     AxisFault, DType,
@@ -43,13 +43,13 @@ impl Writer<'_> {
                     &[T("element types differ, "), Part::DType(a), T(" and "), Part::DType(b)],
                     &[0, 1],
                 );
-                // A number is converted in place; which of two it is to be, the one beside a tensor.
+                // A number is converted in place. Of two numbers, the second operand is converted.
                 let number = if context.operands[1].is_number() { 1 } else { 0 };
                 if context.operands[number].is_number() {
                     let to = context.operands[1 - number].ty.dtype();
                     self.help(&[T("write `{"), Named(number), T(" as "), Part::DType(to), T("}`")]);
                 } else {
-                    // To what loses less.
+                    // Converts to the type that loses less.
                     let (from, to) = if (a as u8) < (b as u8) { (0, b) } else { (1, a) };
                     self.help(&[T("convert it: write `"), Part::DType(to), T("("), Base(from), T(")`")]);
                 }
@@ -361,8 +361,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What was probably meant where two shapes do not broadcast: the reduced axes kept, a product of matrices, or axes
-    /// behind those of a vector.
+    /// Suggests a likely fix where two shapes do not broadcast: keep the reduced axes, multiply matrices, or add axes
+    /// after those of a vector.
     const fn broadcast_help(&mut self) {
         let context = self.context;
         let mut operand = 2;
@@ -453,7 +453,7 @@ impl Writer<'_> {
         self.fault(parts, &[]);
     }
 
-    /// What an argument of a template is, and what it has to be.
+    /// Writes the type of an argument of a template, and the type that it needs.
     const fn argument(&mut self, pattern: &str) {
         let context = self.context;
         self.parts(&[
@@ -490,7 +490,7 @@ impl Writer<'_> {
     }
 }
 
-/// A reduction that drops its axes, as it is written, without its last parenthesis.
+/// The text of a reduction that drops its axes, without the last parenthesis.
 const fn without_kept_axes(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let is_reduction = starts_with(bytes, b"sum(") || starts_with(bytes, b"mean(");
@@ -500,7 +500,7 @@ const fn without_kept_axes(text: &str) -> Option<&str> {
     let mut at = 0;
     while at < bytes.len() {
         let rest = bytes.split_at(at).1;
-        // Another reduction within, or one that is shortened, is not looked into.
+        // A text that contains another reduction, or is shortened, is not examined.
         if starts_with(rest, b"keepdims") || starts_with(rest, "…".as_bytes()) || starts_with(rest, b") ") {
             return None;
         }
@@ -528,7 +528,7 @@ const fn ends_with(text: &str, end: &str) -> bool {
     text.len() >= end.len() && starts_with(text.split_at(text.len() - end.len()).1, end)
 }
 
-/// Whether a shape is another without one of its axes.
+/// Whether a shape is another shape without one of its axes.
 const fn is_without_an_axis(part: &crate::Type, whole: &crate::Type) -> bool {
     if part.rank() + 1 != whole.rank() {
         return false;
@@ -549,7 +549,7 @@ const fn is_without_an_axis(part: &crate::Type, whole: &crate::Type) -> bool {
     false
 }
 
-/// How many axes behind that of a vector align it with an axis of a shape that has its extent.
+/// The number of axes that have to follow a vector's axis to align it with an axis of the same extent.
 const fn axes_behind(part: &crate::Type, whole: &crate::Type) -> Option<usize> {
     if part.rank() != 1 || part.extent(0) <= 1 {
         return None;

@@ -1,4 +1,4 @@
-//! Sentences put together of pieces.
+//! Sentences composed of parts.
 
 use crate::{
     DType,
@@ -8,7 +8,7 @@ use crate::{
     ty::Type,
 };
 
-/// A piece of a sentence.
+/// A part of a sentence.
 #[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
     Text(&'a str),
@@ -21,19 +21,19 @@ pub(crate) enum Part<'a> {
     Pairs(&'a [[i64; 2]]),
     Extents(Extents<'a>),
     Bound(Bound),
-    /// Of a type.
+    /// An element type.
     DType(DType),
     Shape(&'a Type),
     Type(&'a Type),
-    /// An operand in backquotes whatever it is.
+    /// An operand, always in backquotes.
     Quoted(usize),
-    /// An operand as it stands in a sentence.
+    /// An operand with its name in a sentence.
     Named(usize),
-    /// An operand as what something follows.
+    /// An operand before an operator or suffix.
     Base(usize),
 }
 
-/// A message in the making.
+/// A message that is being written.
 pub(crate) struct Writer<'a> {
     pub(crate) text: Text,
     pub(crate) context: &'a Context<'a>,
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         Self { text: Text::new(), context }
     }
 
-    /// The operation, what is wrong with it, and these operands.
+    /// Writes the operation, the problem, and these operands.
     pub(crate) const fn fault(&mut self, problem: &[Part<'_>], operands: &[usize]) {
         self.label();
         self.parts(problem);
@@ -57,14 +57,14 @@ impl<'a> Writer<'a> {
     }
 
     pub(crate) const fn shown(&mut self, operands: &[usize]) {
-        // What has no operands is shown without.
+        // Operations without operands show none.
         if !operands.is_empty() && !self.context.operands.is_empty() {
             self.parts(&[Part::Text(": ")]);
             self.operands(operands);
         }
     }
 
-    /// `x is f32[3], w is f32[4]`
+    /// Writes operands with their types: `x is f32[3], w is f32[4]`.
     pub(crate) const fn operands(&mut self, operands: &[usize]) {
         let context = self.context;
         let mut i = 0;

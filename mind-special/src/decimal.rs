@@ -1,7 +1,7 @@
-//! Numbers as C writes them.
+//! Numbers as text in the format of C.
 
-/// A number in six significant digits, as `%g` of C and a stream of C++ write it: `10`, `0.333333`, `1e-05`. NaN is `nan`
-/// whatever its sign, which C shows.
+/// A number with six significant digits, as `%g` of C and a stream of C++ write it: `10`, `0.333333`, `1e-05`. NaN is
+/// `nan` whatever its sign, whereas C shows the sign.
 ///
 /// ```
 /// assert_eq!(mind_special::six_digits(1.0 / 3.0), "0.333333");
@@ -28,7 +28,7 @@ pub fn six_digits(value: f64) -> String {
     }
 }
 
-/// Without zeros at the end of what stands after the point.
+/// Removes the zeros at the end of the decimals, and the point if no decimals remain.
 fn without_zeros(number: &str) -> &str {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.'),
@@ -40,7 +40,7 @@ fn without_zeros(number: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// What `printf("%g")` of glibc writes.
+    /// The expected text is the output of `printf("%g")` of glibc.
     #[test]
     fn numbers_are_written_as_c_writes_them() {
         let written = [

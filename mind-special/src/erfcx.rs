@@ -1,19 +1,19 @@
 //! The scaled complementary error function, `e^(x²) · erfc(x)`, and its derivatives.
 //!
-//! The derivative of order `n` is `(-1)^n · (2 / √π) · ∫ (2t)^n e^(-t² - 2xt) dt` over t from 0 (7.2.5 and 7.2.9 of Abramowitz and
-//! Stegun). So all derivatives are found without cancellation, although they are differences of large numbers in terms of
-//! the function: at 10⁸ both `2x · erfcx(x)` and `2 / √π` have the same sixteen digits.
+//! The derivative of order `n` is `(-1)^n · (2 / √π) · ∫ (2t)^n e^(-t² - 2xt) dt` over t from 0 (7.2.5 and 7.2.9 of
+//! Abramowitz and Stegun). The integral gives all derivatives without cancellation. In terms of the function they are
+//! differences of large numbers: at 10⁸ both `2x · erfcx(x)` and `2 / √π` have the same sixteen digits.
 
 use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
-/// e to the power of the square of `x`, which is not rounded.
+/// `e^(x²)`, without the rounding error of the square.
 fn exp_of_square(x: f64) -> f64 {
     let square = x * x;
     let power = square.exp();
     if power.is_finite() { power + power * x.mul_add(x, -square) } else { power }
 }
 
-/// `e^(x²) · erfc(x)`: infinity from -26.7 down, 0 at infinity.
+/// `e^(x²) · erfc(x)`: infinity for x up to -26.7, 0 at infinity.
 #[must_use]
 pub fn erfcx(x: f64) -> f64 {
     if x < 4.0 {
@@ -36,14 +36,15 @@ pub fn log_ndtr(x: f64) -> f64 {
     (-(power * half)).ln_1p()
 }
 
-/// The size of the derivative of the order `n` of [`erfcx`], which has the sign of `(-1)^n`; NaN for n from 100 and below 0.
+/// The absolute value of the derivative of order `n` of [`erfcx`], whose sign is `(-1)^n`. NaN for n below 0 and from
+/// 100.
 #[must_use]
 pub fn erfcx_derivative(n: i64, x: f64) -> f64 {
     if !(0..100).contains(&n) || x.is_nan() {
         return f64::NAN;
     }
     if x < 0.0 {
-        // By the recurrence, all of whose terms are positive there.
+        // The recurrence: all its terms are positive for negative `x`.
         let (mut before, mut last) = (0.0, erfcx(x));
         for order in 1..=n {
             let constant = if order == 1 { FRAC_2_SQRT_PI } else { 0.0 };
@@ -68,32 +69,34 @@ pub fn erfcx_derivative(n: i64, x: f64) -> f64 {
     }
 }
 
-/// Where the integrand of an even function has a pole so near that midpoints do not see it; beyond it nothing is left of it.
+/// The distance from the real axis up to which a pole of the integrand adds an error to [`midpoints`] that needs
+/// correction. The error from poles farther away is negligible.
 const POLE: f64 = 5.0;
 
 /// The width of an interval of [`midpoints`].
 const WIDTH: f64 = 0.4;
 
-/// What e is raised to for each unit of `x` in what midpoints miss of a pole at `ix`.
+/// The error that [`midpoints`] makes for a pole at `ix` shrinks like `e^(-TURN · x)`.
 const TURN: f64 = 2.0 * PI / WIDTH;
 
-/// `∫ e^(-t²) f(t) dt` over t from 0, of an even function, by the midpoint rule: its error is less than e^-61 but for poles.
+/// `∫ e^(-t²) f(t) dt` over t from 0, for an even function, by the midpoint rule. The error is less than e^-61, apart
+/// from the error that poles of `f` cause.
 fn midpoints(f: impl Fn(f64) -> f64) -> f64 {
-    // The smallest first.
+    // Adds the smallest terms first.
     let points = (0..16).rev().map(|i| (f64::from(i) + 0.5) * WIDTH);
     points.map(|t| (-t * t).exp() * f(t)).sum::<f64>() * WIDTH
 }
 
-/// The first derivative's size: `(4 / π) ∫ e^(-t²) t² / (x² + t²) dt`.
+/// The absolute value of the first derivative: `(4 / π) ∫ e^(-t²) t² / (x² + t²) dt`.
 fn first(x: f64) -> f64 {
     let seen = midpoints(|t| t * t / (x * x + t * t)) * (4.0 / PI);
     let missed = if x < POLE { 4.0 * x * (x * x).exp() / (1.0 + (TURN * x).exp()) } else { 0.0 };
     seen - missed
 }
 
-/// The second derivative, that of the negated [`first`].
+/// The second derivative: the derivative of the negated [`first`].
 fn second(x: f64) -> f64 {
-    // The quotient first: its divisor overflows before it does.
+    // The quotient is computed first, since its divisor would overflow before the quotient does.
     let seen = midpoints(|t| t * t * (x / (x * x + t * t)) / (x * x + t * t)) * (8.0 / PI);
     if x >= POLE {
         return seen;
@@ -103,7 +106,7 @@ fn second(x: f64) -> f64 {
     seen + 4.0 * (x * x).exp() * fraction * (1.0 + 2.0 * x * x - TURN * x * other)
 }
 
-/// Taylor's series of a derivative around 0.
+/// The absolute value of a derivative near 0, by its Taylor series.
 fn series(n: i64, x: f64) -> f64 {
     let (mut sum, mut falling) = (0.0, (1..=n).map(|i| i as f64).product::<f64>());
     let mut power = 1.0;
@@ -115,9 +118,10 @@ fn series(n: i64, x: f64) -> f64 {
     sum
 }
 
-/// What each derivative up to the order `n` is over the one before, in size: a continued fraction.
+/// The ratio of the absolute value of each derivative up to order `n` to that of the order before: a continued
+/// fraction.
 fn ratios(n: i64, x: f64) -> Vec<f64> {
-    // Where it begins, nothing is left of how.
+    // The first term is far enough out that its start value does not affect the result.
     let steps = n + 10 + (20.0 / x).powi(2) as i64;
     let mut ratio = 0.0;
     let mut ratios = Vec::new();
@@ -135,7 +139,7 @@ fn ratios(n: i64, x: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Of mpmath with 60 digits: the number, and the derivatives' sizes of the orders 0 to 4.
+    /// Values of mpmath with 60 digits: `x`, and the absolute values of the derivatives of orders 0 to 4.
     #[allow(clippy::approx_constant, reason = "a recorded value")]
     const VALUES: &[(f64, [f64; 5])] = &[
         (
@@ -361,7 +365,7 @@ mod tests {
         ),
     ];
 
-    /// Of mpmath with 60 digits.
+    /// Values of mpmath with 60 digits.
     const LOG_NDTR: &[(f64, f64)] = &[
         (-1000000.0, -500000000014.73444),
         (-40.0, -804.6084420137538),

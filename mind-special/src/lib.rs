@@ -1,7 +1,9 @@
-//! Special functions of the mind tensor language that the standard library does not have.
+//! Special functions that the Rust standard library lacks, for the [mind-dsl](https://docs.rs/mind-dsl) tensor
+//! language.
 //!
-//! The interpreter of Knossos programs and the run time of compiled ones give the same bits, since both call these. Values of
-//! tables are what they are tested against.
+//! This crate is a part of `mind-dsl`, and programs depend on `mind-dsl` instead. The interpreter of Knossos programs
+//! and the run time of compiled programs both call these functions, so they compute the same bits. The tests compare
+//! the functions with tabulated values.
 #![forbid(unsafe_code)]
 
 mod decimal;
@@ -13,7 +15,7 @@ pub use decimal::six_digits;
 pub use erfcx::{erfcx, erfcx_derivative, log_ndtr};
 pub use libm::{erf, lgamma};
 
-/// `base` to a whole power, by squaring; 1 for the power 0.
+/// `base` raised to an integer power, by repeated squaring; 1 for the power 0.
 #[inline]
 #[must_use]
 pub fn power(base: f64, exponent: i64) -> f64 {
@@ -28,7 +30,7 @@ pub fn power(base: f64, exponent: i64) -> f64 {
     if exponent < 0 { 1.0 / result } else { result }
 }
 
-/// The inverse of the error function, by Newton's method and what rounding leaves of it: NaN beyond ±1.
+/// The inverse of the error function, by Halley's method, accurate to rounding. Infinite at ±1, NaN beyond.
 #[must_use]
 pub fn erf_inv(x: f64) -> f64 {
     let size = x.abs();
@@ -42,7 +44,7 @@ pub fn erf_inv(x: f64) -> f64 {
             near
         };
     }
-    // Within a hundredth: Winitzki, 2008.
+    // The start value, within one percent: Winitzki, 2008.
     let log = ((1.0 - size) * (1.0 + size)).ln();
     let half = 2.0 / (PI * 0.147) + log / 2.0;
     let mut y = ((half * half - log / 0.147).sqrt() - half).sqrt();
@@ -54,7 +56,7 @@ pub fn erf_inv(x: f64) -> f64 {
     y.copysign(x)
 }
 
-/// Bernoulli numbers B₂, B₄, ….
+/// The Bernoulli numbers B₂, B₄, ….
 const BERNOULLI: [f64; 10] = [
     1.0 / 6.0,
     -1.0 / 30.0,
@@ -68,9 +70,14 @@ const BERNOULLI: [f64; 10] = [
     -174_611.0 / 330.0,
 ];
 
-/// The n-th derivative of digamma, 0 for digamma itself: recurrence (6.4.6), then the asymptotic series (6.3.18, 6.4.11) of
-/// Abramowitz and Stegun, and below zero up to the second by reflection (6.4.7). NaN at negative integers, but for the first
-/// derivative, which is infinite there, and for n from 100; for n from 3 also at zero and far below.
+/// The n-th derivative of the digamma function; `n` = 0 is digamma itself.
+///
+/// Positive arguments use the recurrence (6.4.6), then the asymptotic series (6.3.18, 6.4.11) of Abramowitz and Stegun.
+/// Arguments below zero use reflection (6.4.7) for n up to 2. The result is NaN:
+///
+/// - at negative integers, except for n = 1, which is infinite there;
+/// - for n below 0 and from 100;
+/// - for n from 3 also at zero and below -10⁶.
 #[must_use]
 pub fn polygamma(n: i64, x: f64) -> f64 {
     if !(0..100).contains(&n) {
@@ -96,7 +103,7 @@ pub fn polygamma(n: i64, x: f64) -> f64 {
         let ratio: f64 = if n == 0 { 1.0 / k as f64 } else { (k + 1..k + n).map(|i| i as f64).product() };
         rest += bernoulli * ratio * power(inverse, k + n);
     }
-    // The smallest first.
+    // Adds the smallest terms first.
     sum += rest;
     for i in (0..steps).rev() {
         sum += factorial * power(1.0 / (x + f64::from(i)), n + 1);
@@ -108,16 +115,16 @@ pub fn polygamma(n: i64, x: f64) -> f64 {
     }
 }
 
-/// Of `-a`, which is not positive, by that of `1 + a`.
+/// `polygamma(n, -a)` for `a` of at least 0, by reflection from the value at `1 + a`.
 fn reflected(n: i64, a: f64) -> f64 {
     let r = a - a.round();
     if r == 0.0 && a > 0.0 && n != 1 || a.is_infinite() {
         return f64::NAN;
     }
-    // The cosine as a sine of what is left to a quarter turn, so that it is 0 at halves.
+    // The cosine is computed as the sine of the complement, so that it is exactly 0 at half-integers.
     let (sine, cosine) = ((PI * r).sin(), (PI * (0.5 - r.abs())).sin());
     let cosecant = if r == 0.0 { f64::INFINITY } else { PI / sine };
-    // As a whole, since 1 is lost beside large numbers and is all that there is beside small ones.
+    // Small `a`: the recurrence from `a` would cancel. Large `a`: the sum `1 + a` would lose the 1.
     let shifted = if a < 0.5 { polygamma(n, 1.0 + a) } else { less_first(n, a) };
     match n {
         0 => cosecant * cosine + shifted,
@@ -126,13 +133,14 @@ fn reflected(n: i64, a: f64) -> f64 {
     }
 }
 
-/// That of `1 + a` by that of `a`.
+/// `polygamma(n, 1 + a)` for `n` up to 2, by the recurrence from the value at `a`.
 fn less_first(n: i64, a: f64) -> f64 {
     let first = power(1.0 / a, n + 1);
     polygamma(n, a) + [first, -first, 2.0 * first][n as usize]
 }
 
-/// The hash of `$ranhashdoub`, from 0 to 1, of the low 32 bits of `n`: Numerical Recipes, third edition, section 7.1.4.
+/// The hash `$ranhashdoub` of the low 32 bits of `n`, sign-extended: a number from 0 to 1. Source: Numerical Recipes,
+/// third edition, section 7.1.4.
 #[must_use]
 pub fn random_hash(n: i64) -> f64 {
     let n = i64::from(n as i32) as u64;
@@ -184,7 +192,7 @@ mod tests {
         );
     }
 
-    /// Values of tables to 16 digits.
+    /// The expected values are from tables, to 16 digits.
     #[test]
     fn special_functions_have_the_values_of_tables() {
         close(polygamma(0, 1.0), -0.577_215_664_901_532_9);

@@ -1,4 +1,4 @@
-//! ndarray's arrays as leaves: owned ones, views and shared ones, of 0 to 6 dimensions.
+//! ndarray arrays as leaves: owned arrays, views and shared arrays, of 0 to 6 dimensions.
 
 use ndarray::{
     Array, ArrayBase, ArrayRef, ArrayView, ArrayViewMut, Data, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6,
@@ -51,16 +51,17 @@ impl<T: LeafElement<Itself = T>, D: LeafRank> Leaf for ArrayRef<T, D> {
     }
 }
 
-/// The elements of an array where they lie if that is row by row without gaps, else a copy.
+/// Borrows the elements of an array that is contiguous and row-major; copies those of other arrays.
 fn read<T: Datum, D: LeafRank>(array: ArrayView<'_, T, D>) -> Read<'_, T, D::Shape> {
     let shape = D::Shape::from_extents(array.shape()).expect("each rank has a shape of as many dims");
     read_as(array, shape).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The elements of an array of these extents where they lie if that is row by row without gaps, else a copy.
+/// Borrows the elements of an array that is contiguous and row-major; copies those of other arrays. `shape` has the
+/// extents of the array.
 ///
 /// # Errors
-/// E6004 where there is no memory for a copy.
+/// E6004 if memory for a copy cannot be allocated.
 pub fn read_as<T: Element, D: Dimension, S: Shape>(
     array: ArrayView<'_, T, D>,
     shape: S,
@@ -84,9 +85,9 @@ fn copied<'a, T: Element, D: Dimension, S: Shape>(
     Ok(Read::Copied(tensor))
 }
 
-/// A dimension type of ndarray that says how many dimensions there are.
+/// A dimension type of ndarray with a fixed number of dimensions.
 pub trait LeafRank: Dimension {
-    /// The shape with as many dynamic dims.
+    /// The shape type with the same number of dynamic dims.
     type Shape: Shape;
 }
 

@@ -1,9 +1,9 @@
 //! Reductions over inner axes with the loops around them, a few rows at a time.
 //!
-//! An expansion gives a [`Block`], which computes some rows of everything: elementwise loops over them, and of each row
-//! reductions. What only it reads again is held for these rows alone and stays in the fastest cache. Bits are those of the
-//! steps one by one: the functions here are those that reduce whole tensors. Threads take rows, each with memory of its own
-//! for what is held.
+//! An expansion provides a [`Block`], which computes some rows of all steps of a group: elementwise loops over these
+//! rows, and reductions of each row. Values that only the group reads are held for these rows alone, so they stay in
+//! the fastest cache. The results equal those of separate steps to the bit, since the functions here also reduce whole
+//! tensors. Threads share the rows. Each part of the rows has separate memory for the held values.
 
 use mind_shape::Type;
 
@@ -26,26 +26,26 @@ pub use crate::kernels::{
     reduce::Chains,
 };
 
-/// The most rows at a time.
+/// The largest number of rows that are computed at a time.
 pub const ROWS: usize = limit(32, 3);
-/// The elements of so many rows, unless one has more.
+/// The largest number of elements that are computed at a time, unless one row has more.
 const ELEMENTS: usize = limit(2048, 8);
 
-/// Rows of fewer bytes are folded several at once, by [`sum`] and its like.
+/// The number of bytes below which rows are folded several at once, by [`sum`] and similar functions.
 const LONG: usize = limit(512, 64);
 
-/// Whether rows of so many elements are folded as they are computed, rather than in memory.
+/// Whether rows of `len` elements are folded as they are computed, rather than from memory.
 #[inline(always)]
 #[must_use]
 pub const fn are_long<T>(len: usize) -> bool {
     len >= LONG / size_of::<T>()
 }
 
-/// Some rows of everything that a group of steps computes, from `N` tensors and `S` single numbers: `M` tensors, and `K`
-/// times one number a row.
+/// The computation of some rows in a group of steps, from `N` tensors and `S` single numbers. The outputs are `M`
+/// tensors, and `K` vectors with one number per row.
 pub trait Block<T, const N: usize, const S: usize, const M: usize, const K: usize>: Copy + Sync {
-    /// Computes `rows` rows of `len` elements each. Row `i` of an input begins at `i` times the number beside it. To be
-    /// `#[inline(always)]`.
+    /// Computes `rows` rows of `len` elements each. Row `i` of an input begins at `i` times the number beside the
+    /// input. Implementations must be `#[inline(always)]`.
     fn block<A: MultiplyAdd>(
         self,
         rows: usize,
@@ -57,37 +57,39 @@ pub trait Block<T, const N: usize, const S: usize, const M: usize, const K: usiz
     );
 }
 
-/// How `N` tensors lie along the rows of a shape, whose extents are at least 1.
+/// The layout of `N` tensors along the rows of a shape, whose extents are at least 1.
 #[derive(Clone, Copy)]
 pub struct Rows<const N: usize> {
-    /// How many rows there are.
+    /// The number of rows.
     rows: usize,
-    /// Elements of each.
+    /// The number of elements in a row.
     len: usize,
-    /// How many are computed at a time.
+    /// The number of rows computed at a time.
     at_once: usize,
-    /// How many parts of the rows there are at most, for threads.
+    /// The largest number of parts into which threads split the rows.
     parts: usize,
     forms: [Form; N],
 }
 
-/// How a tensor lies along rows.
+/// The layout of a tensor along rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Row after row.
+    /// One row for each row.
     Whole,
-    /// One row, the same for all.
+    /// A single row, the same for all rows.
     Row,
-    /// One number a row.
+    /// One number for each row.
     Number,
-    /// One number.
+    /// A single number.
     Single,
 }
 
 impl<const N: usize> Rows<N> {
-    /// The rows along these axes, if shapes are those of rows: the axes are the inner ones of the shape that all of `alike`
-    /// have, and each of `inputs` is a tensor of this shape, one row, one number a row or a single number, as each of
-    /// `scalars` is.
+    /// The rows along `axes`, or `None` if the shapes do not fit:
+    ///
+    /// - `axes` must be the inner axes of the shape that all nodes in `alike` have.
+    /// - Each of `inputs` must be a tensor of this shape, one row, one number per row or a single number.
+    /// - Each of `scalars` must be a single number.
     pub const fn new(
         nodes: &[Type],
         axes: &[i64],
@@ -96,7 +98,7 @@ impl<const N: usize> Rows<N> {
         scalars: &[usize],
     ) -> Option<Self> {
         let space = &nodes[alike[0]];
-        // Rustc may evaluate it of extents that are not known where it does not count.
+        // Rustc may evaluate this for unknown extents where the result is not used.
         if !super::all_static(nodes)
             || !super::alike(nodes, alike, alike[0])
             || !are_inner(axes, space.rank())
@@ -130,18 +132,18 @@ impl<const N: usize> Rows<N> {
         Some(Self { rows, len, at_once, parts: 1, forms })
     }
 
-    /// The same rows for as many threads as are worth it where an element costs so many additions.
+    /// The same rows, split for as many threads as pay if an element costs `cost` additions.
     #[must_use]
     pub fn shared(self, cost: usize) -> Self {
         Self { parts: parallel::parts(self.blocks(), self.block(), cost), ..self }
     }
 
-    /// The elements that [`run`] needs of a tensor that is held for the rows that are computed at the time.
+    /// The number of elements that [`run`] needs for each tensor that it holds only for the rows being computed.
     pub fn held(&self) -> usize {
         self.parts * self.block()
     }
 
-    /// The elements that [`run`] needs for those tensors that it spreads along rows.
+    /// The number of elements that [`run`] needs for the tensors that it expands along rows.
     pub fn spread(&self) -> usize {
         self.parts * self.spread_in_part()
     }
@@ -166,8 +168,8 @@ impl<const N: usize> Rows<N> {
     }
 }
 
-/// How a tensor that broadcasts to so many rows of so many elements, along so many axes, lies along them, if it is one of
-/// the simple ways.
+/// The layout of a tensor that broadcasts to `rows` rows of `len` elements, which span `axes` axes. `None` if the
+/// layout is not one of [`Form`].
 const fn form(ty: &Type, (rows, len): (usize, usize), axes: usize) -> Option<Form> {
     let count = product(ty, 0);
     let along = product(ty, ty.rank().saturating_sub(axes));
@@ -184,7 +186,7 @@ const fn form(ty: &Type, (rows, len): (usize, usize), axes: usize) -> Option<For
     }
 }
 
-/// Whether these, each once, are the last axes.
+/// Whether `axes` are the last axes, in any order. No axis may occur twice.
 const fn are_inner(axes: &[i64], rank: usize) -> bool {
     let mut i = 0;
     while i < axes.len() {
@@ -207,15 +209,15 @@ const fn product(ty: &Type, from: usize) -> usize {
     count
 }
 
-/// Where a group stores elements.
+/// The memory in which a group stores the elements of an output.
 pub enum Target<'a, T> {
-    /// All rows.
+    /// Memory for all rows.
     Whole(&'a mut [T]),
-    /// Those that are computed at the time: [`Rows::held`].
+    /// Memory for the rows being computed, of [`Rows::held`] elements.
     Block(&'a mut [T]),
 }
 
-/// Runs a block on all rows. In `spread` there is room for what [`Rows::spread`] says.
+/// Runs a block on all rows. `spread` has room for [`Rows::spread`] elements.
 pub fn run<
     T: Number,
     B: Block<T, N, S, M, K>,
@@ -232,7 +234,7 @@ pub fn run<
     numbers: [&mut [T]; K],
     spread: &mut [T],
 ) {
-    // All that is instantiated for the block is its loops at each SIMD level.
+    // Only the loops of the block are instantiated for it, once per SIMD level.
     let each: Each<'_, T, N, M, K> = &|rows, len, inputs, elements, numbers| {
         dispatch(Run { block, rows, len, inputs, scalars, elements, numbers });
     };
@@ -269,7 +271,7 @@ impl<T: Number, B: Block<T, N, S, M, K>, const N: usize, const S: usize, const M
 type Each<'f, T, const N: usize, const M: usize, const K: usize> =
     &'f (dyn Fn(usize, usize, [(&[T], usize); N], [&mut [T]; M], [&mut [T]; K]) + Sync);
 
-/// Calls `each` with some rows after the other, and on several threads.
+/// Calls `each` with some rows at a time, on several threads.
 #[inline(never)]
 fn in_parts<T: Number, const N: usize, const M: usize, const K: usize>(
     all: &Rows<N>,
@@ -283,13 +285,13 @@ fn in_parts<T: Number, const N: usize, const M: usize, const K: usize>(
     parallel::run_in(all.parts, part, all.blocks());
 }
 
-/// The rows that follow `first`, whole blocks or what is left.
+/// The rows from `first` on: whole blocks, of which the last may be shorter.
 struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize> {
     all: &'a Rows<N>,
     first: usize,
     rows: usize,
     inputs: [&'a [T]; N],
-    /// Of this part.
+    /// The outputs of this part.
     elements: [Target<'a, T>; M],
     numbers: [&'a mut [T]; K],
     spread: &'a mut [T],
@@ -301,7 +303,7 @@ impl<T: Number, const N: usize, const M: usize, const K: usize> Kernel for Part<
 
     #[inline(always)]
     fn run(self) {
-        // What goes over elements is dispatched by itself.
+        // The loops over elements are dispatched separately.
         self.walk();
     }
 }
@@ -310,7 +312,7 @@ impl<T: Number, const N: usize, const M: usize, const K: usize> Split for Part<'
     fn split(self, blocks: usize) -> (Self, Self) {
         let Self { all, first, rows, inputs, mut elements, numbers, spread, each } = self;
         let at = blocks * all.at_once;
-        // As many parts have memory as come before.
+        // The number of parts before the cut, each of which has separate memory.
         let parts = blocks / parallel::steps_in(all.parts, all.blocks());
         let own = elements.each_mut().map(|target| match target {
             Target::Whole(rows) => Target::Whole(first_of(rows, at * all.len)),
@@ -371,7 +373,7 @@ mod tests {
     use crate::parallel::tests::Threads;
     use mind_shape::DType;
 
-    /// `h = x + row + number + single`, of which the sum of each row is kept, and `h` less that.
+    /// `h = (x + row + number + single) * factor`. Stores the sum of each row, and `h` minus that sum.
     #[derive(Clone, Copy)]
     struct Centred;
 
@@ -420,7 +422,7 @@ mod tests {
         }
     }
 
-    /// In how many parts they were computed.
+    /// Checks all results. Returns the number of parts in which they were computed.
     fn blocks_see(rows: usize, len: usize) -> usize {
         let nodes = [ty(&[rows, len]), ty(&[len]), ty(&[rows, 1]), ty(&[]), ty(&[1, 1])];
         let sizes = [rows * len, len, rows, 1, 1];
@@ -458,7 +460,7 @@ mod tests {
         assert_eq!(rows(&[1, 2], 3, &[]), Some((2, 12)));
         assert_eq!(rows(&[2], 4, &[]), Some((6, 4)));
         assert_eq!(rows(&[0, 1, 2], 0, &[]), Some((1, 24)));
-        // Outer axes, what repeats in another way, what is no single number, and another shape.
+        // Outer axes, inputs that repeat in another way, a scalar with several elements, and another shape.
         assert_eq!(rows(&[0], 0, &[]), None);
         assert_eq!(rows(&[0, 2], 0, &[]), None);
         assert_eq!(rows(&[2], 1, &[]), None);

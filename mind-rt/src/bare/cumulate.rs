@@ -1,4 +1,4 @@
-//! Operations along an axis on shapes that are values: cumulations, other orders, positions.
+//! Operations along an axis, for shapes that are values: cumulations, reordering, positions.
 
 use mind_shape::{Type, rules::axis_of};
 
@@ -11,7 +11,7 @@ use crate::kernels::{
     iota, order,
 };
 
-/// For each monoid a function of a tensor.
+/// Defines a function for each monoid.
 macro_rules! cumulations {
     ($($what:literal $name:ident $monoid:ident;)*) => {$(
         #[doc = concat!($what, " of the elements along an axis up to each place.")]
@@ -42,35 +42,35 @@ pub fn recurrence<T: Number>(
     cumulate::recurrence(along, a.elements, b.elements, &mut out[..a.elements.len()]);
 }
 
-/// The elements along an axis from the last to the first.
+/// Reverses the elements along an axis.
 pub fn flip<T: Datum>(x: Argument<'_, T>, axis: i64, out: &mut [T]) {
     T::flip(around(x.ty, axis_of(axis, x.ty.rank())), x.elements, &mut out[..x.elements.len()]);
 }
 
-/// The elements along an axis moved by `shift` places.
+/// Rotates the elements along an axis by `shift` positions.
 pub fn roll<T: Datum>(x: Argument<'_, T>, shift: i64, axis: i64, out: &mut [T]) {
     order::roll(around(x.ty, axis_of(axis, x.ty.rank())), shift, x.elements, &mut out[..x.elements.len()]);
 }
 
-/// The elements along an axis in order.
+/// Sorts the elements along an axis.
 pub fn sort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [T]) {
     let extents = around(x.ty, axis_of(axis, x.ty.rank()));
     order::sort(extents, descending, x.elements, &mut out[..x.elements.len()]);
 }
 
-/// Where the elements along an axis are that come in order.
+/// The indices that sort the elements along an axis.
 pub fn argsort<T: Number>(x: Argument<'_, T>, axis: i64, descending: bool, out: &mut [i64]) {
     let extents = around(x.ty, axis_of(axis, x.ty.rank()));
     order::argsort(extents, descending, x.elements, &mut out[..x.elements.len()]);
 }
 
-/// Positions along an axis; `I` is `i64`.
+/// The index of each element along an axis; `I` is `i64`.
 pub fn iota<I: Number>(axis: i64, ty: &Type, out: &mut [I]) {
     let extents = around(ty, axis_of(axis, ty.rank()));
     iota::iota(extents, I::cast_mut(&mut out[..count(ty)]));
 }
 
-/// The places of a type before an axis, along it, and behind it.
+/// The numbers of positions of a type before an axis, along it, and after it.
 pub(super) fn around(ty: &Type, axis: usize) -> [usize; 3] {
     let count = |axes: std::ops::Range<usize>| axes.map(|axis| extent(ty, axis)).product();
     [count(0..axis), extent(ty, axis), count(axis + 1..ty.rank())]

@@ -1,28 +1,31 @@
-//! The shape type of what is broadcast from leaves, where the types of their shapes decide it.
+//! The shape type of a result that is broadcast from leaves, where the shape types of the leaves determine it.
 //!
-//! In general no type says how far two shapes broadcast. It does where they are equal, as those of weights and of their
-//! gradient, and where one is all of the other but its first dims, as that of a row beside a matrix: the result is then of
-//! the type of a leaf. The expansion folds the shapes of leaves by the method `__decided`: rustc takes the first of the
-//! traits below that may apply to `(&&&both(a, b))`.
+//! In general no type expresses how two shapes broadcast. Two cases have a type, which is that of a leaf:
+//!
+//! - The shapes are equal, as those of weights and of their gradient.
+//! - One shape consists of the last dims of the other, as that of a row beside a matrix.
+//!
+//! The expansion folds the shapes of leaves by the method `__decided`: rustc takes the first of the traits below that
+//! applies to `(&&&both(a, b))`.
 
 use std::marker::PhantomData;
 
 use crate::{dims::Dim, shape::Shape};
 
-/// Of shapes that decide no type.
+/// The result for shapes that determine no type.
 pub struct Undecided;
 
-/// Two shapes.
+/// The pair of two shapes.
 pub const fn both<A, B>(_: PhantomData<A>, _: PhantomData<B>) -> PhantomData<(A, B)> {
     PhantomData
 }
 
-/// Of one type.
+/// The shapes have one type.
 pub trait Equal: Sized {
-    /// That type.
+    /// The type of both shapes.
     type Shape: Shape;
 
-    /// The shape of what is broadcast.
+    /// The shape type of the broadcast result.
     #[inline(always)]
     fn __decided(self) -> PhantomData<Self::Shape> {
         PhantomData
@@ -33,12 +36,12 @@ impl<S: Shape> Equal for &&&PhantomData<(S, S)> {
     type Shape = S;
 }
 
-/// The second broadcasts to the first.
+/// The second shape broadcasts to the first.
 pub trait First: Sized {
-    /// The first.
+    /// The first shape.
     type Shape: Shape;
 
-    /// The shape of what is broadcast.
+    /// The shape type of the broadcast result.
     #[inline(always)]
     fn __decided(self) -> PhantomData<Self::Shape> {
         PhantomData
@@ -49,12 +52,12 @@ impl<A: EndsIn<B>, B> First for &&PhantomData<(A, B)> {
     type Shape = A;
 }
 
-/// The first broadcasts to the second.
+/// The first shape broadcasts to the second.
 pub trait Second: Sized {
-    /// The second.
+    /// The second shape.
     type Shape: Shape;
 
-    /// The shape of what is broadcast.
+    /// The shape type of the broadcast result.
     #[inline(always)]
     fn __decided(self) -> PhantomData<Self::Shape> {
         PhantomData
@@ -65,9 +68,9 @@ impl<A, B: EndsIn<A>> Second for &PhantomData<(A, B)> {
     type Shape = B;
 }
 
-/// Of other shapes.
+/// No other case applies.
 pub trait Neither: Sized {
-    /// No type.
+    /// No shape type.
     #[inline(always)]
     fn __decided(self) -> PhantomData<Undecided> {
         PhantomData
@@ -76,13 +79,13 @@ pub trait Neither: Sized {
 
 impl<A, B> Neither for PhantomData<(A, B)> {}
 
-/// A shape that ends in another, which has fewer dims.
+/// A shape whose last dims are those of `Last`, which has fewer dims.
 pub trait EndsIn<Last>: Shape {}
 
 impl<S: Shape> EndsIn<()> for S {}
 
 macro_rules! ends {
-    // From each of the dims on, but for all of them.
+    // One implementation for the dims from each position on, except the first.
     ([$($all:ident)*] $first:ident) => {};
     ([$($all:ident)*] $first:ident $($last:ident)+) => {
         impl<$($all: Dim),*> EndsIn<($($last,)*)> for ($($all,)*) {}
@@ -101,12 +104,12 @@ ends!(A B C D E F);
 ends!(A B C D E F G);
 ends!(A B C D E F G H);
 
-// What is decided, or the inferred shape that stands where nothing is: the method `__or_inferred` of `(&&both(decided,
-// inferred))`.
+// The decided shape type, or the inferred one where no type is decided: the method `__or_inferred` of
+// `(&&both(decided, inferred))`.
 
-/// Of single numbers. They are inferred, and so convert to a number.
+/// The result is a single number. Its shape is inferred, so that it converts to a number.
 pub trait OrNumber: Sized {
-    /// The inferred one.
+    /// The inferred shape.
     type Shape: Shape;
 
     /// The shape of the result.
@@ -120,9 +123,9 @@ impl<I: Shape> OrNumber for &&PhantomData<((), I)> {
     type Shape = I;
 }
 
-/// Of what is decided.
+/// The shape type is decided.
 pub trait OrShape: Sized {
-    /// That.
+    /// The decided shape.
     type Shape: Shape;
 
     /// The shape of the result.
@@ -136,9 +139,9 @@ impl<S: Shape, I> OrShape for &PhantomData<(S, I)> {
     type Shape = S;
 }
 
-/// Of what is not.
+/// No shape type is decided.
 pub trait OrInferred: Sized {
-    /// The inferred one.
+    /// The inferred shape.
     type Shape: Shape;
 
     /// The shape of the result.

@@ -1,20 +1,20 @@
-//! Results as fields of structs, whose Rust types say of which shapes they are.
+//! Results as fields of structs, whose Rust types fix the shapes of the fields.
 //!
-//! What a shape type decides tells the dimensions of the struct, so it is handed on as it is; what is inferred is of the type
-//! that the field has. The expansion calls the method `__field` of `(&shape)`: rustc takes the first of the traits below that
-//! may apply.
+//! A decided shape type determines the dimensions of the struct, so the tensor is passed on unchanged. A tensor of an
+//! inferred shape converts to the type of the field. The expansion calls the method `__field` of `(&shape)`: rustc
+//! takes the first of the traits below that applies.
 
 use std::marker::PhantomData;
 
 use super::{axes::AxisCount, inferred::Expr, inferred::Inferred};
 use crate::{element::Element, shape::Shape, tensor::storage::Tensor};
 
-/// Of an inferred shape.
+/// The shape is inferred.
 pub trait OfInferred: Sized {
-    /// The shape.
+    /// The inferred shape.
     type Shape: Shape;
 
-    /// The field. An error of the build, or a panic (E6009), where an extent is another.
+    /// Converts the tensor to the type of the field. If an extent differs, the build fails or the call panics (E6009).
     #[track_caller]
     #[inline(always)]
     fn __field<T: Element, F>(self, tensor: Tensor<T, Self::Shape>) -> F
@@ -29,12 +29,12 @@ impl<P: Expr, A: AxisCount, const K: usize> OfInferred for &PhantomData<Inferred
     type Shape = Inferred<P, A, K>;
 }
 
-/// Of a shape that is decided.
+/// The shape type is decided.
 pub trait OfDecided: Sized {
-    /// The shape.
+    /// The decided shape.
     type Shape: Shape;
 
-    /// The field.
+    /// Returns the tensor unchanged.
     #[inline(always)]
     fn __field<T: Element>(self, tensor: Tensor<T, Self::Shape>) -> Tensor<T, Self::Shape> {
         tensor
@@ -45,10 +45,10 @@ impl<S: Shape> OfDecided for PhantomData<S> {
     type Shape = S;
 }
 
-/// A field of which Rust does not know all extents.
+/// Converts the tensor to a field whose Rust type does not fix all extents.
 ///
 /// # Panics
-/// If an extent that it knows is another (E6009).
+/// If an extent that the type fixes differs (E6009).
 #[track_caller]
 pub fn open_field<T: Element, S: Shape, F: Shape>(tensor: Tensor<T, S>) -> Tensor<T, F> {
     match tensor.try_into_shape() {
@@ -57,7 +57,7 @@ pub fn open_field<T: Element, S: Shape, F: Shape>(tensor: Tensor<T, S>) -> Tenso
     }
 }
 
-/// A field that is a number.
+/// Converts the tensor to a field that is a number.
 pub fn number_field<T: Element, S: Shape>(tensor: Tensor<T, S>) -> T {
     const { assert!(S::RANK == 0, "the rules hold, so the field is a number") };
     tensor.as_slice()[0]

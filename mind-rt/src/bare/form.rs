@@ -1,4 +1,4 @@
-//! What a result is in Rust: a tensor, or an ndarray where the leaves are.
+//! The Rust type of a result: a tensor, or an ndarray array where the leaves are ndarray arrays.
 
 use std::marker::PhantomData;
 
@@ -13,34 +13,34 @@ use crate::{
     tensor::storage::{Tensor, TensorView},
 };
 
-/// Whose arrays an expression reads, and so whose its results are.
+/// The library whose arrays an expression reads, which determines the type of its results.
 pub trait Form: 'static {
-    /// That of an expression which reads those of another form too.
+    /// The form of an expression that reads values of another form too.
     type With<Other: Form>: Form;
-    /// That of an expression which reads ndarray's arrays too.
+    /// The form of an expression that reads ndarray arrays too.
     #[cfg(feature = "ndarray")]
     type WithArrays: Form;
-    /// A result.
+    /// The type of a result.
     type Result<T: Element, S: Shape, A: AxisCount>;
-    /// The element type of a leaf of this form, if rustc knows it where the expression stands: that of `[1.0, 2.0]` is open.
+    /// The element type of a leaf of this form, if rustc knows it at the expression. It does not for `[1.0, 2.0]`.
     type KnownElement<T>;
-    /// Whether results give their memory away as a `Vec`.
+    /// Whether results hand out their memory as a `Vec`.
     const IS_VEC: bool;
 
-    /// A result of the tensor that holds it.
+    /// Converts a tensor to a result.
     fn give<T: Element, S: Shape, A: AxisCount>(tensor: Tensor<T, S>) -> Self::Result<T, S, A>;
 }
 
-/// Of what has no say in it: numbers, arrays of Rust, slices and vectors. By themselves they give tensors.
+/// Numbers, Rust arrays, slices and vectors, which do not affect the form. An expression of these alone gives tensors.
 pub struct Plain;
 
-/// Of tensors and views of them.
+/// Tensors and views of them.
 pub struct Tensors;
 
-/// No element type.
+/// Stands for an element type that rustc does not know yet.
 pub struct UnknownElement;
 
-/// Of ndarray's arrays.
+/// ndarray arrays.
 #[cfg(feature = "ndarray")]
 pub struct Arrays;
 
@@ -90,12 +90,12 @@ pub const fn join<F: Form, G: Form>(_: PhantomData<F>, _: PhantomData<G>) -> Pha
     PhantomData
 }
 
-/// That of an expression without leaves.
+/// The form of an expression without leaves.
 pub const fn plain() -> PhantomData<Plain> {
     PhantomData
 }
 
-/// A result of the tensor that holds it.
+/// Converts a tensor to a result.
 #[inline(always)]
 pub fn give<F: Form, T: Element, S: Shape, A: AxisCount>(
     _: PhantomData<F>,
@@ -105,10 +105,11 @@ pub fn give<F: Form, T: Element, S: Shape, A: AxisCount>(
     F::give::<T, S, A>(tensor)
 }
 
-// Of a number whose type is still open, as in `let rate = 0.1;`, rustc knows associated types too late for a method of the
-// result. So `(&&&owner).__form()` asks for them: rustc takes the first of the traits below that may apply.
+// For a number whose type is still open, as in `let rate = 0.1;`, rustc resolves associated types too late for a method
+// call on the result. `(&&&owner).__form()` therefore asks for them: rustc takes the first of the traits below that
+// applies.
 
-/// The form, the shape and the element type of a leaf, and the leaf.
+/// The form, the shape, the element type and the type of a leaf.
 type Facts<F, S, T, L> = (PhantomData<F>, PhantomData<S>, PhantomData<T>, PhantomData<L>);
 
 macro_rules! facts {
@@ -117,12 +118,12 @@ macro_rules! facts {
     };
 }
 
-/// Of a number.
+/// The leaf is a number.
 pub trait OfNumber: Sized {
-    /// The number.
+    /// The type of the number.
     type Number;
 
-    /// What is known of it.
+    /// The facts about the number.
     #[inline(always)]
     fn __form<S>(self, _: &TensorView<'_, Self::Number, S>) -> Facts<Plain, (), Self::Number, Self::Number> {
         facts!()
@@ -133,12 +134,12 @@ impl<T: Datum> OfNumber for &&&PhantomData<T> {
     type Number = T;
 }
 
-/// Of a reference to a number.
+/// The leaf is a reference to a number.
 pub trait OfReference: Sized {
-    /// The number.
+    /// The type of the number.
     type Number;
 
-    /// What is known of it.
+    /// The facts about the number.
     #[inline(always)]
     fn __form<S>(self, _: &TensorView<'_, Self::Number, S>) -> Facts<Plain, (), Self::Number, Self::Number> {
         facts!()
@@ -149,7 +150,7 @@ impl<T: Datum> OfReference for &&PhantomData<&T> {
     type Number = T;
 }
 
-/// What is known of a leaf.
+/// The facts about a leaf.
 pub type FactsOf<L> = Facts<
     <L as Leaf>::Form,
     <L as Leaf>::Shape,
@@ -157,12 +158,12 @@ pub type FactsOf<L> = Facts<
     L,
 >;
 
-/// Of any leaf.
+/// The value is any leaf.
 pub trait OfLeaf: Sized {
-    /// The leaf.
+    /// The type of the leaf.
     type Leaf: Leaf + ?Sized;
 
-    /// What is known of it.
+    /// The facts about the leaf.
     #[inline(always)]
     fn __form<T, S>(self, _: &TensorView<'_, T, S>) -> FactsOf<Self::Leaf> {
         facts!()
@@ -173,9 +174,9 @@ impl<L: Leaf + ?Sized> OfLeaf for &PhantomData<L> {
     type Leaf = L;
 }
 
-/// Of what is no leaf, of which more than that need not be said: as of a number.
+/// The value is not a leaf. Another error says so, and the facts of a number avoid further errors.
 pub trait OfNothing: Sized {
-    /// What is known of a number.
+    /// The facts about a number of unknown type.
     #[inline(always)]
     fn __form<T, S>(self, _: &TensorView<'_, T, S>) -> Facts<Plain, (), UnknownElement, f32> {
         facts!()
@@ -184,18 +185,19 @@ pub trait OfNothing: Sized {
 
 impl<L: ?Sized> OfNothing for PhantomData<L> {}
 
-// A number whose type is still open takes that of the other elements. Where types differ, `__alike` leaves it to the rule.
+// A number whose type is still open takes the element type of the others. Where types differ, `__alike` does nothing,
+// and the rule reports the error.
 
-/// Of element types that are, or may still be, equal.
+/// Element types that are equal, or may still become equal.
 pub trait Alike: Sized {
-    /// Makes them equal.
+    /// Makes the types equal by inference.
     #[inline(always)]
     fn __alike(self) {}
 }
 
 impl<T> Alike for &PhantomData<(T, T)> {}
 
-/// Of others.
+/// Element types that differ.
 pub trait Unlike: Sized {
     /// Does nothing.
     #[inline(always)]

@@ -1,8 +1,8 @@
-//! Elementwise loops over shapes that are values.
+//! Elementwise loops, for shapes that are values.
 //!
-//! Nothing here is instantiated for a shape. An expansion gives a [`Row`], the chain of operations along slices of one
-//! length; everything about broadcasting is done outside of it, once a row or tile, through a dynamic call. Threads take
-//! parts of the elements, wherever these begin in a row.
+//! Nothing here is instantiated per shape. An expansion provides a [`Row`], a chain of operations along slices of one
+//! length. Broadcasting is done outside of the row, with a dynamic call per row or tile. Threads take parts of the
+//! elements, which may begin anywhere in a row.
 
 use mind_shape::Type;
 
@@ -17,13 +17,14 @@ use crate::{
     simd::{Kernel, dispatch},
 };
 
-/// A chain of elementwise operations, `N` inputs to `M` outputs of one element type, and `K` to `L` of truth values.
+/// A chain of elementwise operations, from `N` inputs to `M` outputs of one element type, and from `K` inputs to `L`
+/// outputs of type `bool`.
 pub trait Row<T, const N: usize, const M: usize, const K: usize, const L: usize>: Copy + Sync {
-    /// What an element costs, in additions.
+    /// The cost of an element, in additions.
     const COST: usize;
 
-    /// Computes `len` elements of each output from as many of each input, products and sums of `exp` and `ln` by `A`. To
-    /// be `#[inline(always)]`.
+    /// Computes `len` elements of each output from `len` elements of each input. `A` computes the products and sums
+    /// inside `exp` and `ln`. Implementations must be `#[inline(always)]`.
     fn row<A: MultiplyAdd>(
         self,
         len: usize,
@@ -34,11 +35,11 @@ pub trait Row<T, const N: usize, const M: usize, const K: usize, const L: usize>
     );
 }
 
-/// Elements that an input which repeats is expanded to at a time.
+/// The number of elements to which a repeated input is expanded at a time.
 const TILE: usize = limit(256, 16);
-/// The same where there are no more in all.
+/// The same for shapes of at most that many elements.
 const SMALL: usize = limit(32, 4);
-/// From this length on, rows are gone over one by one, and an input that does not repeat along them is read in place.
+/// The length from which rows are processed one by one. Inputs that do not repeat along them are then read in place.
 const LONG: usize = limit(64, 8);
 
 /// Computes outputs of the shape of `ty` from inputs that broadcast to it.
@@ -57,7 +58,7 @@ pub fn fused<
     truths: [Argument<'_, bool>; K],
     masks: [&mut [bool]; L],
 ) {
-    // All that is instantiated for the row is one loop a SIMD level.
+    // Only one loop per SIMD level is instantiated for the row.
     walk(ty, (inputs, truths), (outputs, masks), R::COST, &|len, (inputs, truths), (outputs, masks)| {
         dispatch(Run { row, len, inputs, outputs, truths, masks });
     });
@@ -88,18 +89,18 @@ impl<T: Datum, R: Row<T, N, M, K, L>, const N: usize, const M: usize, const K: u
     }
 }
 
-/// What a row reads: inputs, and inputs of truth values.
+/// The operands of a row: inputs, and boolean inputs.
 type Read<'a, T, const N: usize, const K: usize> = ([&'a [T]; N], [&'a [bool]; K]);
-/// What a row writes: outputs, and outputs of truth values.
+/// The results of a row: outputs, and boolean outputs.
 type Written<'a, T, const M: usize, const L: usize> = ([&'a mut [T]; M], [&'a mut [bool]; L]);
 type Each<'f, T, const N: usize, const M: usize, const K: usize, const L: usize> =
     &'f (dyn Fn(usize, Read<'_, T, N, K>, Written<'_, T, M, L>) + Sync);
 
-/// Axes that no input tells apart, as one.
+/// Neighbouring axes that no input distinguishes, merged into one.
 #[derive(Clone, Copy)]
 struct Axis<const N: usize, const K: usize> {
     extent: usize,
-    /// 0 where the input repeats.
+    /// The stride in each input; 0 where the input repeats.
     strides: ([usize; N], [usize; K]),
 }
 
@@ -107,7 +108,7 @@ impl<const N: usize, const K: usize> Axis<N, K> {
     const NONE: Self = Self { extent: 1, strides: ([0; N], [0; K]) };
 }
 
-/// Calls `each` with the rows of a shape, or with tiles of it.
+/// Calls `each` with the rows of a shape, or with its tiles.
 #[inline(never)]
 fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize>(
     ty: &Type,
@@ -119,7 +120,7 @@ fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize
     let len = count(ty);
     let outputs = (outputs.0.map(|output| &mut output[..len]), outputs.1.map(|output| &mut output[..len]));
     let elements = (inputs.0.map(|input| input.elements), inputs.1.map(|input| input.elements));
-    // What has as many elements has the same shape, but for axes of extent 1.
+    // An input with as many elements has the same shape, except for axes of extent 1.
     let alike = elements.0.iter().all(|input| input.len() == len)
         && elements.1.iter().all(|input| input.len() == len);
     let (axes, rank) = if alike { ([Axis::NONE; MAX_RANK], 0) } else { collapse(ty, &inputs) };
@@ -127,16 +128,16 @@ fn walk<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize
     parallel::run(part, len, 1, cost);
 }
 
-/// The elements of a shape that follow `start`.
+/// The elements of a shape from `start` on.
 struct Part<'a, 'e, T, const N: usize, const M: usize, const K: usize, const L: usize> {
     /// The axes of the shape; none if no input repeats.
     axes: &'a [Axis<N, K>],
-    /// The elements of the shape.
+    /// The number of elements of the shape.
     total: usize,
     start: usize,
     len: usize,
     inputs: Read<'a, T, N, K>,
-    /// Of this part.
+    /// The outputs of this part.
     outputs: Written<'a, T, M, L>,
     each: Each<'e, T, N, M, K, L>,
 }
@@ -148,7 +149,7 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> K
 
     #[inline(always)]
     fn run(self) {
-        // What goes over elements is dispatched by itself.
+        // The loops over elements are dispatched separately.
         self.walk();
     }
 }
@@ -175,7 +176,7 @@ pub(super) fn halves<T, const M: usize>(
     (first, outputs)
 }
 
-/// The first `len` elements, taken off.
+/// Splits off the first `len` elements.
 pub(super) fn first_of<'a, T>(elements: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     elements.split_off_mut(..len).expect("a part ends within what it is cut from")
 }
@@ -193,13 +194,13 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
                 (self.each)(len, read, outputs);
             }
             [outer @ .., inner] if inner.extent >= LONG => self.rows(outer, inner),
-            // Clearing what is not used would cost more than all the rest.
+            // Clearing memory that is not used would take longer than the loop itself.
             [outer @ .., inner] if self.total <= SMALL => self.tiles::<SMALL>(outer, inner),
             [outer @ .., inner] => self.tiles::<TILE>(outer, inner),
         }
     }
 
-    /// Row by row; inputs that repeat along rows come as tiles of one element.
+    /// Processes the elements row by row. Inputs that repeat along rows are read from tiles filled with one element.
     fn rows(self, outer: &[Axis<N, K>], inner: &Axis<N, K>) {
         if inner.strides.0.contains(&0) || inner.strides.1.contains(&0) {
             self.pieces::<TILE>(outer, inner, TILE);
@@ -208,11 +209,11 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
         }
     }
 
-    /// Pieces of rows, at most so long; what repeats is held in tiles.
+    /// Processes pieces of rows of at most `longest` elements. Inputs that repeat are read from tiles.
     fn pieces<const TILE: usize>(mut self, outer: &[Axis<N, K>], inner: &Axis<N, K>, longest: usize) {
         let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
         let mut odometer = Odometer::new(outer, self.start / inner.extent);
-        // How much of the current row comes before the part, or is done.
+        // The number of elements of the current row that precede the part, or have been processed.
         let (mut done, mut to) = (self.start % inner.extent, 0);
         while to < self.len {
             let (at, inputs) = (odometer.at, self.inputs);
@@ -234,12 +235,12 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
         }
     }
 
-    /// Tile by tile, over short rows; inputs that repeat anywhere are expanded.
+    /// Processes the elements tile by tile, over short rows. Inputs that repeat along any axis are expanded.
     fn tiles<const TILE: usize>(mut self, outer: &[Axis<N, K>], inner: &Axis<N, K>) {
         let (inputs, total) = (self.inputs, self.total);
         let mut tiles = ([[T::default(); TILE]; N], [[false; TILE]; K]);
         let mut odometer = Odometer::new(outer, self.start / inner.extent);
-        // How much of the current row comes before the part, or has been expanded.
+        // The number of elements of the current row that precede the part, or have been expanded.
         let mut done = self.start % inner.extent;
         for to in (0..self.len).step_by(TILE) {
             let (start, len) = (self.start + to, TILE.min(self.len - to));
@@ -263,7 +264,8 @@ impl<T: Datum, const N: usize, const M: usize, const K: usize, const L: usize> P
     }
 }
 
-/// The axes of a shape without those of extent 1, neighbours merged wherever every input goes over them as over one.
+/// The axes of a shape, without those of extent 1. Neighbours are merged where every input steps over them as over one
+/// axis.
 fn collapse<T, const N: usize, const K: usize>(
     ty: &Type,
     inputs: &([Argument<'_, T>; N], [Argument<'_, bool>; K]),
@@ -293,7 +295,7 @@ fn collapse<T, const N: usize, const K: usize>(
     (axes, rank)
 }
 
-/// How far apart in an input the neighbours along an axis of the shape that it broadcasts to are.
+/// The stride in `input` along an axis of `ty`, the type to which it broadcasts; 0 where the input repeats.
 fn stride(ty: &Type, axis: usize, input: &Type) -> usize {
     let Some(own) = (axis + input.rank()).checked_sub(ty.rank()) else { return 0 };
     if extent(input, own) == 1 {
@@ -302,7 +304,7 @@ fn stride(ty: &Type, axis: usize, input: &Type) -> usize {
     (own + 1..input.rank()).map(|axis| extent(input, axis)).product()
 }
 
-/// Counts through outer axes, keeping the position in each input.
+/// Counts through the outer axes and keeps the position in each input.
 struct Odometer<'a, const N: usize, const K: usize> {
     axes: &'a [Axis<N, K>],
     index: [usize; MAX_RANK],
@@ -310,7 +312,7 @@ struct Odometer<'a, const N: usize, const K: usize> {
 }
 
 impl<'a, const N: usize, const K: usize> Odometer<'a, N, K> {
-    /// At this position, as one counts to it.
+    /// Starts at this position in row-major order.
     fn new(axes: &'a [Axis<N, K>], mut position: usize) -> Self {
         let (mut index, mut at) = ([0; MAX_RANK], ([0; N], [0; K]));
         for (axis, index) in axes.iter().zip(&mut index).rev() {
@@ -344,7 +346,7 @@ fn back<const N: usize>(at: &mut [usize; N], strides: [usize; N], extent: usize)
     at.iter_mut().zip(strides).for_each(|(at, stride)| *at -= stride * extent);
 }
 
-/// Fills the tiles of those inputs that repeat along a row with what they have there.
+/// Fills the tile of each input that repeats along a row with its element in that row.
 fn repeat<T: Datum, const N: usize, const TILE: usize>(
     tiles: &mut [[T; TILE]; N],
     inputs: [&[T]; N],
@@ -372,7 +374,7 @@ fn piece<'a, T, const N: usize, const TILE: usize>(
     })
 }
 
-/// Puts what the inputs that repeat have for some elements of a row, those after `done`, into their tiles.
+/// Copies some elements of a row, from `done` on, of each input that repeats into its tile.
 fn expand<T: Datum, const N: usize, const TILE: usize>(
     tiles: &mut [[T; TILE]; N],
     inputs: [&[T]; N],
@@ -389,7 +391,7 @@ fn expand<T: Datum, const N: usize, const TILE: usize>(
     }
 }
 
-/// The tile of each input, or where it does not repeat its elements.
+/// The tile of each input that repeats; the elements themselves for other inputs.
 fn tile<'a, T, const N: usize, const TILE: usize>(
     tiles: &'a [[T; TILE]; N],
     inputs: [&'a [T]; N],
@@ -417,7 +419,7 @@ mod tests {
     use crate::sample::sample;
     use mind_shape::DType;
 
-    /// `out = a + 10 b`, and `a` itself; and of the parity of either whether both have it.
+    /// Computes `a + 10 b`, a copy of `a`, and whether both are odd from their parities.
     #[derive(Clone, Copy)]
     struct Both;
 
@@ -446,7 +448,7 @@ mod tests {
         Type::new(DType::I64, &dims)
     }
 
-    /// The element of a value at an index of the shape it broadcasts to.
+    /// The element of a value at an index of the shape to which it broadcasts.
     fn broadcast(dims: &[usize], elements: &[i64], index: &[usize]) -> i64 {
         let own = &index[index.len() - dims.len()..];
         let position = dims
@@ -462,7 +464,7 @@ mod tests {
             dims.map(|dims| (0..dims.iter().product::<usize>() as i64).map(|i| i * i).collect::<Vec<_>>());
         let types = dims.map(ty);
         let len = out.iter().product::<usize>();
-        // Slots may be larger than what they hold.
+        // Slots may be larger than their contents.
         let (mut sum, mut copy) = (vec![-1; len + 3], vec![-1; len]);
         let inputs = [Argument::new(&values[0], &types[0]), Argument::new(&values[1], &types[1])];
         let parity = [0, 1].map(|n| values[n].iter().map(|x| x % 2 == 1 - n as i64).collect::<Vec<_>>());
@@ -487,7 +489,7 @@ mod tests {
 
     #[test]
     fn every_pattern_of_broadcasting_gives_what_indexing_gives() {
-        // Extents on both sides of a row's and of a tile's length.
+        // Extents below and above the length of a row and of a tile.
         for inner in [1, 3, 64, 300] {
             let full = [2, 3, 2, inner];
             for pattern in 0..256_u32 {
@@ -511,7 +513,7 @@ mod tests {
     fn parts_for_threads_begin_anywhere() {
         for threads in [1, 3, 128] {
             let _held = Threads::set(threads);
-            // Rows that are long and short, of which each pattern of axes repeats.
+            // Long and short rows, with every pattern of repeated axes.
             let sizes = [[3, 11, 2100], [3, 700, 33], [1, 1, 70_000], [70_000, 1, 1]];
             let cases = sizes.into_iter().flat_map(|full| (0..8_u32).map(move |pattern| (full, pattern)));
             for (full, pattern) in sample("sizes by patterns", cases) {

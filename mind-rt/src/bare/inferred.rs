@@ -1,4 +1,4 @@
-//! The shapes of results that nobody wrote.
+//! The shapes of results whose types are not written in the program.
 
 use std::{
     cmp::Ordering,
@@ -21,38 +21,39 @@ use crate::{
     tensor::storage::Tensor,
 };
 
-/// What an expression of [`mind!`](crate) knows of its shapes: the one of [`Inferred`].
+/// The types in an expression of [`mind!`](crate), for its shapes [`Inferred`].
 ///
-/// The macro implements it, for a type that names the place of the expression and none of what the expression reads.
+/// The macro implements it for a type that is named after the place of the expression, not after the values that it
+/// reads.
 pub trait Expr: 'static {
-    /// The types of the leaves, as far as their Rust types tell.
+    /// The types of the leaves, as far as their Rust types determine them.
     #[doc(hidden)]
     const KNOWN: &'static [Type];
-    /// The types of all nodes, as far as those of the leaves tell.
+    /// The types of all nodes, as far as the types of the leaves determine them.
     #[doc(hidden)]
     const NODES: &'static [Type];
     /// The types of the results, in order.
     #[doc(hidden)]
     const RESULTS: &'static [Type];
 
-    // `cargo check` evaluates a pattern of this constant, which rustc refuses where it depends on generic parameters of the
-    // function around. It then shows the line below, and so the line tells what to do.
+    // `cargo check` evaluates a pattern of this constant. Rustc refuses it where it depends on generic parameters of
+    // the surrounding function. It then shows the line below, so that line says what to write.
     #[rustfmt::skip]
     #[doc(hidden)]
     #[allow(missing_docs)]
     const OK: Checked<Self>; // shapes depend on generic parameters here: write `mind!(late: …)`, which `cargo build` checks
 }
 
-/// What the Rust types of an expression's leaves tell.
+/// The types of an expression's leaves, as far as their Rust types determine them.
 pub trait Leaves: 'static {
-    /// Their types.
+    /// The types.
     const KNOWN: &'static [Type];
 }
 
-/// Evidence that the rules hold in an expression: a type that patterns may be of, whatever `P` is.
+/// Evidence that the rules hold in an expression: a type that patterns may have for any `P`.
 pub type Checked<P> = PhantomData<P>;
 
-/// These types as an array.
+/// The types as an array.
 pub const fn array<const N: usize>(types: &[Type]) -> [Type; N] {
     match types.first_chunk() {
         Some(types) if types.len() == N => *types,
@@ -60,16 +61,17 @@ pub const fn array<const N: usize>(types: &[Type]) -> [Type; N] {
     }
 }
 
-/// The shape of a result of an expression whose type nobody wrote: of `mind!(x @ w)`.
+/// The shape of a result whose type is not written, such as the result of `mind!(x @ w)`.
 ///
-/// Extents that the types of what the expression reads decide are static. It is a [`Shape`], so the tensor can be used
-/// wherever shapes are generic; `into()` makes it a tensor of a written shape and fails to build where the two differ.
-/// A result that has the shape of what the expression reads, as `w - 0.1 * g` of tensors of one type, is of that type
+/// Extents that the types of the operands determine are static. `Inferred` is a [`Shape`], so the tensor can be used
+/// wherever shapes are generic. `into()` converts it to a tensor of a written shape, and fails to build where the two
+/// differ. A result with the shape of an operand, as `w - 0.1 * g` of tensors of one type, has the operand's type
 /// instead.
 ///
-/// `P` stands for the expression, `K` for which of its results it is, and `A`, one of [`ranks`](crate::ranks), for the rank.
+/// `P` identifies the expression, `K` is the position among its results, and `A`, one of [`ranks`](crate::ranks), is
+/// the rank.
 pub struct Inferred<P, A, const K: usize = 0> {
-    /// With 1 from the rank on.
+    /// The extents, with 1 from the rank on.
     extents: [usize; MAX_RANK],
     expression: PhantomData<fn() -> (P, A)>,
 }
@@ -89,7 +91,7 @@ impl<P: Expr, A: AxisCount, const K: usize> Inferred<P, A, K> {
         extents
     };
 
-    /// The type where the shape is written `S`: E2001 where that cannot be, which is an error of the build in a constant.
+    /// The type for the written shape `S`. E2001 if the shapes cannot be equal, which is a build error in a constant.
     #[track_caller]
     const fn written<T: Element, S: Shape>() -> Type {
         let operands = &[Operand::name("the expression", Self::TYPE)];
@@ -184,13 +186,13 @@ macro_rules! of_rank {
             of_axes!(axes::$axes, $rank: $($dim $axis),*);
             of_axes!(axes::AnyRank, $rank: $($dim $axis),*);
 
-            // Not `From`: rustc shows where the conversion is instantiated, and by way of `From` that is in `core`.
+            // Not `From`: rustc shows where the conversion is instantiated, and with `From` that place is in `core`.
             #[allow(clippy::from_over_into, reason = "as above")]
             impl<T: Element, P: Expr, N: AxisCount, const K: usize, $($dim: Dim),*> Into<Tensor<T, ($($dim,)*)>>
                 for Tensor<T, Inferred<P, N, K>>
             {
-                /// The same elements. Where a static extent differs that is an error of the build; a dynamic one panics
-                /// (E6009).
+                /// Keeps the elements. A static extent that differs is a build error; a dynamic extent that differs
+                /// panics (E6009).
                 #[track_caller]
                 fn into(self) -> Tensor<T, ($($dim,)*)> {
                     const { Inferred::<P, N, K>::written::<T, ($($dim,)*)>() };
@@ -220,7 +222,7 @@ macro_rules! numbers {
     ($($ty:ident $variant:ident;)*) => {
         $(
             impl<P: Expr, A: AxisCount, const K: usize> From<Tensor<$ty, Inferred<P, A, K>>> for $ty {
-                /// The only element. An error of the build where the shape has axes.
+                /// The only element. A build error if the shape has axes.
                 fn from(tensor: Tensor<$ty, Inferred<P, A, K>>) -> $ty {
                     const { Inferred::<P, A, K>::written::<$ty, ()>() };
                     tensor.as_slice()[0]
@@ -228,7 +230,7 @@ macro_rules! numbers {
             }
 
             impl<P: Expr, A: AxisCount, const K: usize> PartialEq<$ty> for Tensor<$ty, Inferred<P, A, K>> {
-                /// Of the only element. An error of the build where the shape has axes.
+                /// Compares the only element. A build error if the shape has axes.
                 fn eq(&self, other: &$ty) -> bool {
                     const { Inferred::<P, A, K>::written::<$ty, ()>() };
                     self.as_slice()[0] == *other
@@ -236,7 +238,7 @@ macro_rules! numbers {
             }
 
             impl<P: Expr, A: AxisCount, const K: usize> PartialOrd<$ty> for Tensor<$ty, Inferred<P, A, K>> {
-                /// Of the only element. An error of the build where the shape has axes.
+                /// Compares the only element. A build error if the shape has axes.
                 fn partial_cmp(&self, other: &$ty) -> Option<Ordering> {
                     const { Inferred::<P, A, K>::written::<$ty, ()>() };
                     self.as_slice()[0].partial_cmp(other)

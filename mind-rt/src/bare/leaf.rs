@@ -1,4 +1,4 @@
-//! The Rust values that an expression reads.
+//! The Rust values that an expression reads: its leaves.
 
 use std::marker::PhantomData;
 
@@ -15,8 +15,8 @@ use crate::{
     tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut},
 };
 
-/// A Rust value that may stand in a bare expression: a tensor, an array of Rust or of ndarray, a view of one, a plain number,
-/// or a reference to any of these.
+/// A Rust value that a bare expression can read: a tensor, a Rust array or ndarray array, a view of one, a plain
+/// number, or a reference to any of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand in a tensor expression",
     label = "neither a tensor nor a number of the language",
@@ -25,32 +25,32 @@ use crate::{
     note = "a variable that is a struct of `mind!` is told so where it is named first, `(net: Net)`, behind `use crate::nets::Net;`"
 )]
 pub trait Leaf {
-    /// The type of the elements.
+    /// The element type.
     type Element: Datum;
-    /// The type of the shape.
+    /// The shape type.
     type Shape: Shape;
-    /// Its type as an owned value: what a gradient by it is.
+    /// The type as an owned value. A gradient by the leaf has this type.
     type Owned;
-    /// Whose array it is.
+    /// The library of the array.
     type Form: Form;
 
-    /// The elements.
+    /// Borrows the elements, or copies them.
     fn read(&self) -> Read<'_, Self::Element, Self::Shape>;
 
-    /// A tensor of its type as an owned value.
+    /// Converts a tensor to the type as an owned value.
     fn owned(tensor: Tensor<Self::Element, Self::Shape>) -> Self::Owned;
 }
 
 /// The elements of a leaf, contiguous and row-major.
 pub enum Read<'a, T, S> {
-    /// Where they lie.
+    /// The elements in their own memory, borrowed.
     Here(TensorView<'a, T, S>),
-    /// A copy, since they lie in another order.
+    /// A copy, since the elements were in another order or not contiguous.
     Copied(Tensor<T, S>),
 }
 
 impl<T, S: Copy> Read<'_, T, S> {
-    /// The elements. Whatever `T` is, so that what is no element type is one error.
+    /// The elements. `T` has no bound, so that a type that is not an element type causes one error only.
     #[inline(always)]
     pub fn view(&self) -> TensorView<'_, T, S> {
         match self {
@@ -60,9 +60,10 @@ impl<T, S: Copy> Read<'_, T, S> {
     }
 }
 
-/// What the elements of a leaf may be.
+/// The element types of leaves.
 pub trait LeafElement: Datum {
-    /// The same type. It is named so that rustc, where a type is no element type, knows none and says no more.
+    /// The same type. Where a type is not an element type, rustc does not know this name, so it reports no further
+    /// errors.
     type Itself: Datum;
 }
 
@@ -148,7 +149,8 @@ lists!([T], Vec<T>);
 macro_rules! nested {
     (@array $inner:ty;) => { $inner };
     (@array $inner:ty; $last:ident $($rest:ident)*) => { nested!(@array [$inner; $last]; $($rest)*) };
-    // Extents from the innermost out, then from the outermost in; flattening steps.
+    // The extents from the innermost to the outermost, then from the outermost to the innermost, then the flattening
+    // steps.
     ($([$($inward:ident)*] [$($outward:ident)*] $($flatten:ident)*;)*) => {
         $(
             #[diagnostic::do_not_recommend]
@@ -204,24 +206,24 @@ macro_rules! pointers {
 
 pointers!(&L, &mut L, Box<L>, std::rc::Rc<L>, std::sync::Arc<L>);
 
-/// A leaf, of which only the type is read.
+/// The type of a leaf, whose value is not read.
 #[inline(always)]
 pub const fn leaf<L: ?Sized>(_: &L) -> PhantomData<L> {
     PhantomData
 }
 
-/// A tensor of a leaf's type as an owned value.
+/// Converts a tensor to the type of a leaf as an owned value.
 #[inline(always)]
 pub fn owned<L: Leaf + ?Sized>(_: PhantomData<L>, tensor: Tensor<L::Element, L::Shape>) -> L::Owned {
     L::owned(tensor)
 }
 
-/// What the Rust types of a leaf tell.
+/// The type of a leaf, as far as its Rust type determines it.
 pub const fn type_of<T: Element, S: Shape>() -> Type {
     let (mut extents, mut axis) = ([UNKNOWN; MAX_RANK], 0);
     while axis < S::RANK {
         if let Some(extent) = S::STATIC[axis] {
-            // An extent beyond 63 bits is one that no memory has; the rules refuse 0.
+            // An extent of more than 63 bits fits in no memory. It becomes 0, which the rules refuse.
             extents[axis] = if extent <= i64::MAX as usize { extent as i64 } else { 0 };
         }
         axis += 1;
@@ -229,7 +231,7 @@ pub const fn type_of<T: Element, S: Shape>() -> Type {
     Type::new(T::DTYPE, extents.split_at(S::RANK).0)
 }
 
-/// What is known of a leaf when the program runs: everything.
+/// The type of a leaf at run time, when every extent is known.
 pub fn known<T: Element, S: Shape>(leaf: &TensorView<'_, T, S>) -> Type {
     let (padded, mut extents) = (leaf.shape().padded(), [0; MAX_RANK]);
     for (extent, known) in extents.iter_mut().zip(padded) {

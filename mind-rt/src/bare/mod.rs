@@ -1,10 +1,10 @@
-//! What the expansion of a bare expression calls: `mind!(relu(x @ w + b))`, whose macro does not see the types of `x`,
-//! `w` and `b`.
+//! The items that the expansion of a bare expression uses. A bare expression is one over Rust variables, such as
+//! `mind!(relu(x @ w + b))`, whose macro does not see the types of `x`, `w` and `b`.
 //!
-//! Such an expansion is generic in the element and shape types of its leaves. The type of each node is a value,
-//! [`Type`](mind_shape::Type), which the rules of `mind_shape` compute from those of its operands: in a constant where the
-//! leaves' types decide every extent, on entry where some are known only then. Kernels take elements and such types, and
-//! so are instantiated once an element type, not once a shape.
+//! The expansion is generic in the element and shape types of its leaves. The type of each node is a value,
+//! [`Type`](mind_shape::Type), which the rules of `mind_shape` compute from the types of its operands. The rules run in
+//! a constant where the Rust types of the leaves determine every extent, and on entry where some extents are known only
+//! then. Kernels take elements and such types, so they are instantiated once per element type, not once per shape.
 
 #[cfg(feature = "ndarray")]
 mod arrays;
@@ -65,7 +65,7 @@ use crate::{
 };
 pub use crate::{shape::Shape, tensor::storage::Tensor};
 
-/// The elements of a value, contiguous and row-major, and its type.
+/// The elements of a value, contiguous and row-major, with their type.
 #[derive(Clone, Copy, Debug)]
 pub struct Argument<'a, T> {
     /// The elements.
@@ -75,7 +75,7 @@ pub struct Argument<'a, T> {
 }
 
 impl<'a, T> Argument<'a, T> {
-    /// Elements of a type. What follows the elements of the type, in a slot that is larger, is left out.
+    /// Takes as many elements as the type has. A slot may be larger; the rest is left out.
     #[inline(always)]
     pub fn new(elements: &'a [T], ty: &'a Type) -> Self {
         Self { elements: &elements[..count(ty)], ty }
@@ -114,12 +114,12 @@ fn extents_of(ty: &Type) -> Vec<usize> {
     (0..ty.rank()).map(|axis| extent(ty, axis)).collect()
 }
 
-/// The position of an axis as written, a negative one counted from the end.
+/// The number of an axis as the program writes it; a negative axis counts from the end.
 fn axis_of(axis: i64, rank: usize) -> usize {
     (if axis < 0 { axis + rank as i64 } else { axis }) as usize
 }
 
-/// Whether the leaves' Rust types decide every extent.
+/// Whether the leaves' Rust types determine every extent.
 pub const fn all_static(types: &[Type]) -> bool {
     let mut node = 0;
     while node < types.len() {
@@ -131,13 +131,13 @@ pub const fn all_static(types: &[Type]) -> bool {
     true
 }
 
-/// One number, as many times as a type has elements.
+/// A tensor with one number in each element of a type.
 #[track_caller]
 pub fn full<T: Element>(value: T, ty: &Type) -> Tensor<T, (usize,)> {
     Tensor::full_with((count(ty),), value)
 }
 
-/// Whether these nodes have the shape of another, every extent being known.
+/// Whether the nodes in `same` have the shape of the node `like`; every extent must be known.
 pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
     let mut i = 0;
     while i < same.len() {
@@ -157,7 +157,7 @@ pub const fn alike(nodes: &[Type], same: &[usize], like: usize) -> bool {
     true
 }
 
-/// A tensor for a result of a form; until they are computed, its elements are what the memory's last user left.
+/// A tensor for a result of the form `F`. Its elements are arbitrary until they are computed.
 #[track_caller]
 pub fn allocate<F: Form, T: Element, S: Shape>(_: PhantomData<F>, ty: &Type) -> Tensor<T, S> {
     let (extents, buffer) = stale::<F, T>(ty);
@@ -167,7 +167,7 @@ pub fn allocate<F: Form, T: Element, S: Shape>(_: PhantomData<F>, ty: &Type) -> 
     }
 }
 
-/// The extents of a type, and room for as many elements. Not instantiated for a shape.
+/// The extents of a type, and memory for its elements. This function is not instantiated per shape.
 #[track_caller]
 #[inline(never)]
 fn stale<F: Form, T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
@@ -180,14 +180,15 @@ fn stale<F: Form, T: Element>(ty: &Type) -> ([usize; MAX_RANK], Buffer<T>) {
     }
 }
 
-/// Calls `steps` with this thread's scratch memory, of at least so many bytes. Not instantiated for an expression.
+/// Calls `steps` with this thread's scratch memory, of at least `bytes` bytes. This function is not instantiated per
+/// expression.
 #[track_caller]
 #[inline(never)]
 pub fn with_memory(bytes: usize, steps: &mut dyn FnMut(&mut [u8])) {
     with_workspace(bytes, |workspace| steps(workspace.memory()));
 }
 
-/// The type of a node that differentiation added, whose rule holds where those of the program do.
+/// The type of a node that differentiation added. Its rule holds where the rules of the program hold.
 #[track_caller]
 pub const fn holds(result: mind_shape::TypeResult<'_>) -> Type {
     match result {

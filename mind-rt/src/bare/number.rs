@@ -1,4 +1,4 @@
-//! What generic loops ask of an element type.
+//! The operations that generic loops require of an element type.
 
 use mind_shape::element_types;
 
@@ -16,21 +16,22 @@ use crate::{
     },
 };
 
-/// What values of expressions hold: every element type of the language, with the operations that all of them have.
+/// An element type of values in expressions: every element type of the language, with the operations that all of them
+/// have.
 ///
-/// Element types that must be equal are so by the rules, which have refused every other program when it was compiled, not by
-/// their Rust types; the casts here go from one to the other.
+/// The Rust types do not express that element types must be equal. The rules do: they have refused every other program
+/// at compile time. The casts here convert between Rust types that are therefore equal.
 pub trait Datum: Element + Bits + Convert {
-    /// The type itself; of truth values another, which stands where the rules allow numbers alone.
+    /// The type itself. For `bool` it is another type, used where the rules allow only numbers.
     type Number: Number;
 
-    /// The same elements as those of the equal element type `U`.
+    /// The same elements as a slice of `U`, which must be the same element type.
     #[inline(always)]
     fn cast<U: Datum>(elements: &[Self]) -> &[U] {
         U::slice(Self::elements(elements)).unwrap_or_else(|| mixed())
     }
 
-    /// The same elements as those of the equal element type `U`.
+    /// The same elements as a mutable slice of `U`, which must be the same element type.
     #[inline(always)]
     fn cast_mut<U: Datum>(elements: &mut [Self]) -> &mut [U] {
         U::slice_mut(Self::elements_mut(elements)).unwrap_or_else(|| mixed())
@@ -43,7 +44,7 @@ macro_rules! constant {
         element_types!(numbers => constant!);
     };
     ($($number:ident $variant:ident;)*) => {
-        /// The constant of this element type.
+        /// The parameter for this element type.
         #[inline(always)]
         fn pick<'a>($($number: &'a [$number]),*) -> &'a [Self] {
             match Self::DTYPE {
@@ -54,18 +55,18 @@ macro_rules! constant {
     };
 }
 
-/// The operations of the language on one number, for every type of numbers: where one does not have an operation, the rules
-/// have refused the program when it was compiled.
+/// The operations of the language on one number, for every numeric type. Where a type does not have an operation, the
+/// rules have refused the program at compile time.
 pub trait Number: Functions + Arithmetic + Datum {
-    /// The quotient; of integers without its fraction. Panics where one is divided by 0.
+    /// The quotient; for integers without its fraction. Panics if an integer is divided by 0.
     #[must_use]
     fn over(self, other: Self) -> Self;
 
-    /// With the other sign.
+    /// The number with the opposite sign.
     #[must_use]
     fn negated(self) -> Self;
 
-    /// A number of things; it wraps, or is rounded to the nearest.
+    /// Converts a count to this type: integers wrap, floats round to the nearest.
     fn count(things: usize) -> Self;
 
     /// A truth value as 1 or 0.
@@ -76,10 +77,10 @@ pub trait Number: Functions + Arithmetic + Datum {
 
     constant!();
 
-    /// These as indices. Integers only.
+    /// The elements as indices. Integers only.
     fn indices(indices: &[Self]) -> Indices<'_>;
 
-    /// What the elements along `reduced` axes are as one.
+    /// Reduces the elements along the `reduced` axes.
     #[doc(hidden)]
     fn fold<'a, M: Over>(x: Argument<'_, Self>, reduced: Reduced, out: &'a mut [Self]) -> &'a mut [Self];
 }
@@ -110,7 +111,7 @@ impl Datum for bool {
     type Number = f32;
 }
 
-/// What every type of numbers has of [`Number`].
+/// The part of [`Number`] that all numeric types share.
 macro_rules! shared {
     () => {
         #[inline(always)]

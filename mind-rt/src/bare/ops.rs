@@ -1,6 +1,6 @@
-//! Operations that are neither elementwise, nor products, nor sums, on shapes that are values.
+//! Operations that are neither elementwise, nor products, nor sums, for shapes that are values.
 //!
-//! Attributes are as they are written; the rules have found them right, so what they resolve to is asked of the same rules.
+//! Attributes are passed as the program writes them. The rules have checked them, and the same rules resolve them here.
 
 use mind_shape::{
     Type, match_dtype,
@@ -27,17 +27,17 @@ use crate::{
     support::same_padding,
 };
 
-/// The same elements.
+/// Copies the elements.
 pub fn copy<T: Datum>(x: Argument<'_, T>, out: &mut [T]) {
     out[..x.elements.len()].copy_from_slice(x.elements);
 }
 
-/// One number everywhere.
+/// Fills the elements with one number.
 pub fn filled<T: Datum>(ty: &Type, value: T, out: &mut [T]) {
     T::fill(&mut out[..count(ty)], value);
 }
 
-/// The elements in another type, as Rust's `as` has them.
+/// Converts the elements to another type, as by Rust's `as`.
 pub fn converted<T: Datum, U: Datum>(x: Argument<'_, T>, out: &mut [U]) {
     fn each<T: Copy, U>(x: &[T], out: &mut [U], to: impl Fn(T) -> U) {
         out.iter_mut().zip(x).for_each(|(out, x)| *out = to(*x));
@@ -46,19 +46,19 @@ pub fn converted<T: Datum, U: Datum>(x: Argument<'_, T>, out: &mut [U]) {
     match_dtype!(U::DTYPE, V => each(x, U::cast_mut::<V>(out), As::<V>::to))
 }
 
-/// The number of elements that a reduction over `axes`, or over every axis, takes together.
+/// The number of elements that a reduction over `axes`, or over every axis, combines.
 pub fn count_reduced<T: Number>(ty: &Type, axes: Option<&[i64]>, out: &mut [T]) {
     out[0] = T::count(reduce::count_reduced(ty, axes));
 }
 
-/// A number made of extents, which are known.
+/// A number computed from extents, which must be known.
 pub fn number_like<T: Number>(_: &Type, number: Option<i64>, out: &mut [T]) {
     let number = number.expect("every extent is known as a program runs");
     let size = T::count(usize::try_from(number.unsigned_abs()).expect("an extent is in memory"));
     out[0] = if number < 0 { size.negated() } else { size };
 }
 
-/// The axes in another order.
+/// Permutes the axes.
 pub fn transpose<T: Datum>(x: Argument<'_, T>, permutation: Permutation<'_>, out: &mut [T]) {
     let axes = rules::permuted(x.ty.rank(), permutation);
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
@@ -69,12 +69,12 @@ pub fn transpose<T: Datum>(x: Argument<'_, T>, permutation: Permutation<'_>, out
     copy::copy_strided(&dims[..rank], &strides[..rank], 0, x.elements, &mut out[..x.elements.len()]);
 }
 
-/// The part that an index expression takes.
+/// The part that an index expression selects.
 pub fn subscript<T: Datum>(x: Argument<'_, T>, subscripts: &[Subscript], out: &mut [T]) {
     take(x, &taken(rules::subscripted(*x.ty, subscripts)), out);
 }
 
-/// What an index expression passes back: zeros of the type of `x`, but for `dy` where it takes from.
+/// The cotangent of the operand of an index expression: zeros of the type of `x`, except for `dy` in the selected part.
 pub fn subscript_grad<T: Number>(dy: Argument<'_, T>, x: &Type, subscripts: &[Subscript], out: &mut [T]) {
     give_back(dy, x, &taken(rules::subscripted(*x, subscripts)), out);
 }
@@ -84,7 +84,7 @@ pub fn slice<T: Datum>(x: Argument<'_, T>, starts: &[i64], ends: &[i64], steps: 
     take(x, &taken(rules::sliced(*x.ty, starts, ends, Some(steps))), out);
 }
 
-/// What a slice passes back: zeros of the type of `x`, but for `dy` where it takes from.
+/// The cotangent of the operand of a slice: zeros of the type of `x`, except for `dy` in the slice.
 pub fn slice_grad<T: Number>(
     dy: Argument<'_, T>,
     x: &Type,
@@ -96,7 +96,7 @@ pub fn slice_grad<T: Number>(
     give_back(dy, x, &taken(rules::sliced(*x, starts, ends, Some(steps))), out);
 }
 
-/// A value among zeros, so many of them before it along each axis; `ty` is the type of the whole.
+/// A value padded with zeros: `low` of them before it along each axis. `ty` is the type of the whole.
 pub fn pad<T: Number>(x: Argument<'_, T>, low: &[i64], ty: &Type, out: &mut [T]) {
     let mut taken = [Taken { start: 0, extent: 1, step: 1, dropped: false }; MAX_RANK];
     for (axis, low) in low.iter().enumerate() {
@@ -109,7 +109,7 @@ fn taken(taken: Result<[Taken; MAX_RANK], mind_shape::Failure<'_>>) -> [Taken; M
     taken.unwrap_or_else(|_| internal_error("an index that no rule has checked"))
 }
 
-/// The box that is taken.
+/// Copies the box `taken`.
 pub(super) fn take<T: Datum>(x: Argument<'_, T>, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let (own, rank) = (contiguous(x.ty), x.ty.rank());
     let (mut dims, mut strides, mut offset) = ([1; MAX_RANK], [0; MAX_RANK], 0);
@@ -121,7 +121,7 @@ pub(super) fn take<T: Datum>(x: Argument<'_, T>, taken: &[Taken; MAX_RANK], out:
     copy::copy_strided(&dims[..rank], &strides[..rank], offset, x.elements, &mut out[..len]);
 }
 
-/// Zeros but for `dy` in the box that was taken.
+/// Zeros, except for `dy` in the box `taken`.
 pub(super) fn give_back<T: Number>(dy: Argument<'_, T>, x: &Type, taken: &[Taken; MAX_RANK], out: &mut [T]) {
     let rank = x.rank();
     let [mut dims, mut starts, mut steps, mut extents] = [[1; MAX_RANK]; 4];
@@ -135,10 +135,10 @@ pub(super) fn give_back<T: Number>(dy: Argument<'_, T>, x: &Type, taken: &[Taken
     copy::slice_grad(&dims[..rank], &starts[..rank], &steps[..rank], &extents[..rank], dy.elements, out);
 }
 
-/// Checks that integers index an axis of a value; `what` names them.
+/// Checks that integers are valid indices of an axis of a value; `what` names them in the message.
 ///
 /// # Panics
-/// With E6001 if one does not.
+/// With E6001 if an index is out of range.
 #[track_caller]
 pub fn check_picked<T: Datum, I: Number>(
     table: Argument<'_, T>,
@@ -152,13 +152,13 @@ pub fn check_picked<T: Datum, I: Number>(
     }
 }
 
-/// Rows of a table by indices, which have been checked.
+/// The rows of a table at the given indices, which have been checked.
 pub fn gather<T: Datum, I: Number>(table: Argument<'_, T>, indices: Argument<'_, I>, out: &mut [T]) {
     let (row, count) = (row_len(table.ty), indices.elements.len());
     T::gather(table.elements, Picked::Row(row), I::indices(indices.elements), &mut out[..count * row]);
 }
 
-/// Elements by indices along an axis, which have been checked.
+/// The elements at the given indices along an axis, which have been checked.
 pub fn take_along<T: Datum, I: Number>(
     x: Argument<'_, T>,
     indices: Argument<'_, I>,
@@ -169,8 +169,8 @@ pub fn take_along<T: Datum, I: Number>(
     T::gather(x.elements, Picked::Along(extents), I::indices(indices.elements), &mut out[..len]);
 }
 
-/// What [`take_along`] passes back: zeros of the type of `x`, with each element of `dy` added at its index. The indices have been
-/// checked.
+/// The cotangent of the operand of [`take_along`]: zeros of the type of `x`, with each element of `dy` added at its
+/// index. The indices have been checked.
 pub fn take_along_grad<T: Number, I: Number>(
     dy: Argument<'_, T>,
     indices: Argument<'_, I>,
@@ -182,7 +182,7 @@ pub fn take_along_grad<T: Number, I: Number>(
     T::scatter_add(&mut out[..count(x)], along, I::indices(indices.elements), dy.elements);
 }
 
-/// What [`gather`] passes back to its table: zeros, with each row of `dy` added at its index. The indices have been
+/// The cotangent of the table of [`gather`]: zeros, with each row of `dy` added at its index. The indices have been
 /// checked.
 pub fn gather_grad<T: Number, I: Number>(
     dy: Argument<'_, T>,
@@ -210,7 +210,7 @@ pub fn conv2d<T: Number>(
     conv::conv2d(&geometry(x.ty, f.ty, ty, strides, padding), x.elements, f.elements, &mut out[..count(ty)]);
 }
 
-/// What a convolution passes back to its image.
+/// The cotangent of a convolution's image.
 pub fn conv2d_grad_input<T: Number>(
     dy: Argument<'_, T>,
     x: &Type,
@@ -223,7 +223,7 @@ pub fn conv2d_grad_input<T: Number>(
     conv::conv2d_grad_input(&geometry, dy.elements, f.elements, &mut out[..count(x)]);
 }
 
-/// What a convolution passes back to its filter.
+/// The cotangent of a convolution's filter.
 pub fn conv2d_grad_filter<T: Number>(
     dy: Argument<'_, T>,
     x: Argument<'_, T>,
@@ -248,7 +248,7 @@ fn geometry(x: &Type, f: &Type, out: &Type, strides: &[i64], padding: Padding<'_
     Conv2d { n, h, w, c_in, kh, kw, c_out, stride, pad, h_out: extent(out, 1), w_out: extent(out, 2) }
 }
 
-/// From one position to the next along each axis of contiguous elements.
+/// The strides of contiguous elements.
 fn contiguous(ty: &Type) -> [usize; MAX_RANK] {
     let (mut strides, mut stride) = ([0; MAX_RANK], 1);
     for axis in (0..ty.rank()).rev() {
@@ -258,13 +258,14 @@ fn contiguous(ty: &Type) -> [usize; MAX_RANK] {
     strides
 }
 
-/// A number that the rules have found to be at least 0.
+/// Converts a number that the rules have found to be at least 0.
 fn position(number: i64) -> usize {
     usize::try_from(number).unwrap_or_else(|_| internal_error("a position below 0"))
 }
 
-/// The type of `squeeze(x)`: without the axes whose extent is known to be 1 by the Rust types of the leaves, since they
-/// decide its rank. `known` has the types of all nodes by those, or nothing where `x` is one of them itself.
+/// The type of `squeeze(x)`: the axes are removed whose extent is 1 by the Rust types of the leaves, since these types
+/// determine the rank. `known` contains the types of all nodes as far as the Rust types determine them. It is empty
+/// where `x` is itself such a type.
 pub const fn squeeze(x: Type, known: &[Type], position: usize) -> Type {
     let squeezable = rules::squeezable(if known.is_empty() { x } else { known[position] });
     let (mut dims, mut rank, mut axis) = ([0; MAX_RANK], 0, 0);

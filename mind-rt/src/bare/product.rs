@@ -1,4 +1,4 @@
-//! Matrix products, and what they pass back, of shapes that are values.
+//! Matrix products and the cotangents of their operands, for shapes that are values.
 
 use mind_shape::Type;
 
@@ -9,7 +9,7 @@ use crate::{
     workspace::{carve, slot_bytes, with_workspace},
 };
 
-/// The operands of a product as stacks of matrices: a vector on the left is a row, one on the right a column.
+/// The operands of a product as stacks of matrices: a vector on the left is a row, a vector on the right a column.
 struct Layout {
     m: usize,
     k: usize,
@@ -17,7 +17,7 @@ struct Layout {
     /// The batch axes of the result.
     batch: [BatchDim; MAX_RANK],
     batch_rank: usize,
-    /// Whether the right operand is one matrix, so that the left ones are one taller matrix.
+    /// Whether the right operand is a single matrix, so that the left matrices form one taller matrix.
     is_flat: bool,
 }
 
@@ -47,7 +47,8 @@ impl Layout {
         Self { m, k, n, batch, batch_rank, is_flat }
     }
 
-    /// The batch axes with other strides: those of the result instead of the operand that is asked for.
+    /// The batch axes with other strides: those of the result in place of those of the operand whose cotangent is
+    /// computed.
     fn batch(
         &self,
         lhs: impl Fn(&BatchDim, usize) -> usize,
@@ -90,7 +91,7 @@ fn columns<T>(data: &[T], columns: usize) -> MatRef<'_, T> {
     MatRef { data, offset: 0, row_stride: 1, col_stride: columns }
 }
 
-/// `lhs @ rhs`, whether it is a `matmul` or a `dot`.
+/// Computes `lhs @ rhs`, for a `matmul` and for a `dot`.
 pub fn product<T: Number>(lhs: Argument<'_, T>, rhs: Argument<'_, T>, out: &mut [T]) {
     let layout = Layout::new(lhs.ty, rhs.ty);
     let Layout { m, k, n, .. } = layout;
@@ -99,8 +100,8 @@ pub fn product<T: Number>(lhs: Argument<'_, T>, rhs: Argument<'_, T>, out: &mut 
     matmul(batch.dims(), [m, k, n], rows(lhs.elements, k), rows(rhs.elements, n), out);
 }
 
-/// What a product passes back to its left operand: `dy @ rhs.T`, summed over the batch axes that the operand was
-/// broadcast along.
+/// The cotangent of the left operand of a product: `dy @ rhs.T`, summed over the batch axes along which the operand was
+/// broadcast.
 pub fn product_grad_lhs<T: Number>(dy: Argument<'_, T>, lhs: &Type, rhs: Argument<'_, T>, out: &mut [T]) {
     let layout = Layout::new(lhs, rhs.ty);
     let Layout { m, k, n, .. } = layout;
@@ -110,8 +111,8 @@ pub fn product_grad_lhs<T: Number>(dy: Argument<'_, T>, lhs: &Type, rhs: Argumen
     });
 }
 
-/// What a product passes back to its right operand: `lhs.T @ dy`, summed over the batch axes that the operand was
-/// broadcast along.
+/// The cotangent of the right operand of a product: `lhs.T @ dy`, summed over the batch axes along which the operand
+/// was broadcast.
 pub fn product_grad_rhs<T: Number>(dy: Argument<'_, T>, lhs: Argument<'_, T>, rhs: &Type, out: &mut [T]) {
     let layout = Layout::new(lhs.ty, rhs);
     let Layout { m, k, n, .. } = layout;
@@ -121,7 +122,7 @@ pub fn product_grad_rhs<T: Number>(dy: Argument<'_, T>, lhs: Argument<'_, T>, rh
     });
 }
 
-/// Computes a matrix a batch index, and sums them to the type of the operand.
+/// Computes a matrix per batch index, and sums the matrices to the type of the operand.
 fn summed<T: Number>(
     layout: &Layout,
     batch: &Batch,

@@ -1,4 +1,4 @@
-//! Folds over axes of shapes that are values.
+//! Reductions over axes, for shapes that are values.
 
 use std::marker::PhantomData;
 
@@ -22,7 +22,7 @@ use crate::{
     simd::{Kernel, dispatch},
 };
 
-/// For each monoid a function of a tensor, and in `rows` one of rows.
+/// Defines a reduction of a tensor for each monoid, and in `rows` a reduction of rows.
 macro_rules! folds {
     ($($what:literal $name:ident $monoid:ident;)*) => {
         $(
@@ -32,7 +32,7 @@ macro_rules! folds {
             }
         )*
 
-        /// Folds of rows of `len` elements each.
+        /// Reductions of rows of `len` elements each.
         pub mod rows {
             use crate::{
                 bare::number::Number,
@@ -73,7 +73,7 @@ pub fn mean<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [T]) 
     out.iter_mut().for_each(|sum| *sum = sum.over(things));
 }
 
-/// The sum over the axes that broadcasting the type `like` to that of `x` adds or stretches.
+/// The sum over the axes that are added or stretched when `like` broadcasts to the type of `x`.
 pub fn sum_like<T: Number>(x: Argument<'_, T>, like: &Type, out: &mut [T]) {
     let added = x.ty.rank() - like.rank();
     let stretched = |axis: usize| axis < added || (extent(like, axis - added) == 1 && x.extent(axis) != 1);
@@ -82,13 +82,13 @@ pub fn sum_like<T: Number>(x: Argument<'_, T>, like: &Type, out: &mut [T]) {
     T::fold::<Sum>(x, Reduced { axes, whole: count(like) == 1 }, out);
 }
 
-/// Where the largest elements over `axes` are, or the largest of all, counted row by row along these axes.
+/// The positions of the largest elements over `axes`, or of the largest of all, in row-major order over these axes.
 pub fn argmax<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
     let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
     arg::argmax(&dims[..x.ty.rank()], &reduced.axes[..x.ty.rank()], x.elements, out);
 }
 
-/// Where the smallest elements over `axes` are, or the smallest of all, counted row by row along these axes.
+/// The positions of the smallest elements over `axes`, or of the smallest of all, in row-major order over these axes.
 pub fn argmin<T: Number>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [i64]) {
     let (dims, reduced) = (extents(x.ty), reduced(x.ty, axes));
     arg::argmin(&dims[..x.ty.rank()], &reduced.axes[..x.ty.rank()], x.elements, out);
@@ -98,20 +98,20 @@ fn extents(ty: &Type) -> [usize; MAX_RANK] {
     std::array::from_fn(|axis| if axis < ty.rank() { extent(ty, axis) } else { 1 })
 }
 
-/// Whether any element over `axes` is true, or of all; what is not 0 is true.
+/// Whether any element over `axes`, or any element at all, is true. Values other than 0 are true.
 pub fn any<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
     truths(x, axes, out, false);
 }
 
-/// Whether all elements over `axes` are true, or all there are; what is not 0 is true.
+/// Whether all elements over `axes`, or all elements of the tensor, are true. Values other than 0 are true.
 pub fn all<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool]) {
     truths(x, axes, out, true);
 }
 
-/// Whether all elements are true, or any, each of which is one of `out`.
+/// Whether all elements, or any, are true. Each element of `out` is one result.
 fn truths<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool], all: bool) {
     let (rank, reduced) = (x.ty.rank(), reduced(x.ty, axes).axes);
-    // From one position to the next in `out`; 0 where positions are one there.
+    // The strides in `out`; 0 along reduced axes.
     let (mut strides, mut count) = ([0; MAX_RANK], 1);
     for axis in (0..rank).rev().filter(|axis| !reduced[*axis]) {
         strides[axis] = count;
@@ -142,11 +142,12 @@ fn truths<T: Datum>(x: Argument<'_, T>, axes: Option<&[i64]>, out: &mut [bool], 
     }
 }
 
-/// What is reduced.
+/// The axes of a reduction.
 #[derive(Clone, Copy)]
 pub struct Reduced {
     axes: [bool; MAX_RANK],
-    /// Whether that is everything, whatever the shape: no group has it as a row, so that threads may share it.
+    /// Whether the reduction takes all elements, whatever the shape. Such a reduction is not a row of a group, so
+    /// threads may share it.
     whole: bool,
 }
 
@@ -158,12 +159,12 @@ fn reduced(ty: &Type, axes: Option<&[i64]>) -> Reduced {
     reduced
 }
 
-/// Neighbouring axes that are both summed or both kept, as one.
+/// Neighbouring axes that are both reduced or both kept, merged into one.
 #[derive(Clone, Copy, Default)]
 struct Axis {
     extent: usize,
     reduced: bool,
-    /// From one position to the next.
+    /// The stride of the axis.
     stride: usize,
 }
 
@@ -187,14 +188,14 @@ macro_rules! over {
         })*
     };
     (@all $($number:ident $variant:ident;)*) => {
-        /// A monoid on every type of numbers.
+        /// A monoid on every numeric type.
         pub trait Over: $(OverElements<$number> +)* {}
     };
 }
 
 element_types!(numbers => over! @all);
 
-// Of the others most programs have none: all of them would be an eighth of what a small program takes to build.
+// Most programs use none of the others. All of them together would take an eighth of a small program's build.
 over!(Sum inline(never), Max inline, Min inline, Product inline);
 
 fn fold<'a, M: Folds<T>, T: Number>(x: Argument<'_, T>, reduced: Reduced, out: &'a mut [T]) -> &'a mut [T] {
@@ -239,7 +240,7 @@ fn fold<'a, M: Folds<T>, T: Number>(x: Argument<'_, T>, reduced: Reduced, out: &
     out
 }
 
-/// All elements as one.
+/// Reduces all elements to one.
 struct All<'a, M, T>(&'a [T], PhantomData<M>);
 
 impl<M: Monoid<T>, T: Number> Kernel for All<'_, M, T> {
@@ -258,7 +259,7 @@ impl<M: Monoid<T>, T: Number> Split for All<'_, M, T> {
     }
 }
 
-/// Each row as one.
+/// Reduces each row to one element.
 struct Each<'a, M, T> {
     x: &'a [T],
     len: usize,
@@ -271,7 +272,7 @@ impl<M: Folds<T>, T: Number> Kernel for Each<'_, M, T> {
 
     #[inline(always)]
     fn run(self) {
-        // It is dispatched by itself.
+        // `rows` is dispatched separately.
         M::rows(self.x, self.len, self.out);
     }
 }
@@ -283,10 +284,10 @@ impl<M: Folds<T>, T: Number> Split for Each<'_, M, T> {
     }
 }
 
-/// The most columns that are summed at a time: their sums stay in the fastest cache.
+/// The largest number of columns that are summed at a time, so that their sums stay in the fastest cache.
 const WIDEST: usize = limit(1024, 16);
 
-/// Folds over outer axes: of rows, or of what rows are as one.
+/// Reductions over outer axes: of rows, or of the results of rows.
 struct Rows<'a, M, T> {
     x: &'a [T],
     outer: &'a [Axis],
@@ -296,19 +297,19 @@ struct Rows<'a, M, T> {
 }
 
 impl<'a, M: Monoid<T>, T: Number> Rows<'a, M, T> {
-    /// How many rows become one.
+    /// The number of rows that are reduced to one.
     #[inline(always)]
     fn count(&self) -> usize {
         self.outer.iter().filter(|axis| axis.reduced).map(|axis| axis.extent).product()
     }
 
-    /// How wide a row of results is.
+    /// The width of a row of results.
     #[inline(always)]
     fn width(&self) -> usize {
         if self.inner.reduced { 1 } else { self.inner.extent }
     }
 
-    /// Puts the row that begins here together with others.
+    /// Combines the row that begins at `x` into `all`.
     #[inline(always)]
     fn combine(x: &[T], inner: Axis, all: &mut [T]) {
         if inner.reduced {
@@ -326,7 +327,7 @@ impl<M: Monoid<T>, T: Number> Rows<'_, M, T> {
             return dispatch(InTurn(self));
         }
         let (width, rows) = (self.width(), self);
-        // Clearing what is not used would cost more than a small sum.
+        // Clearing memory that is not used would take longer than a small sum.
         match width {
             0..=32 => dispatch(InChains { rows, chain: &mut [T::ZERO; 32], lost: &mut [T::ZERO; 32] }),
             33..=256 => dispatch(InChains { rows, chain: &mut [T::ZERO; 256], lost: &mut [T::ZERO; 256] }),
@@ -340,12 +341,12 @@ impl<M: Monoid<T>, T: Number> Kernel for Rows<'_, M, T> {
 
     #[inline(always)]
     fn run(self) {
-        // What goes over elements is dispatched by itself.
+        // The loops over elements are dispatched separately.
         self.over_outer();
     }
 }
 
-/// Columns of rows that are folded over one axis.
+/// Cuts the columns of rows that are folded over one axis.
 impl<M: Monoid<T>, T: Number> Split for Rows<'_, M, T> {
     fn split(self, at: usize) -> (Self, Self) {
         let (first, later) = self.out.split_at_mut(at);
@@ -357,7 +358,7 @@ impl<M: Monoid<T>, T: Number> Split for Rows<'_, M, T> {
     }
 }
 
-/// Row after row.
+/// Reduces row after row.
 struct InTurn<'a, M, T>(Rows<'a, M, T>);
 
 impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
@@ -383,12 +384,12 @@ impl<M: Monoid<T>, T: Number> Kernel for InTurn<'_, M, T> {
     }
 }
 
-/// In chains that are settled: sums.
+/// Reduces in chains that are settled: sums.
 struct InChains<'a, M, T> {
     rows: Rows<'a, M, T>,
-    /// What a chain is gathered in, for so many columns at a time.
+    /// The current chain, for as many columns as are summed at a time.
     chain: &'a mut [T],
-    /// What the sums lost to rounding.
+    /// The rounding errors of the sums.
     lost: &'a mut [T],
 }
 
@@ -426,7 +427,7 @@ impl<M: Monoid<T>, T: Number> Kernel for InChains<'_, M, T> {
     }
 }
 
-/// Counts through some axes.
+/// Counts through the axes that `counts` selects.
 struct Odometer<'a, F> {
     axes: &'a [Axis],
     counts: F,
@@ -456,7 +457,7 @@ impl<'a, F: Fn(&Axis) -> bool> Odometer<'a, F> {
     }
 }
 
-/// The elements that a reduction over `axes` takes together.
+/// The number of elements that a reduction over `axes` combines.
 pub(super) fn count_reduced(ty: &Type, axes: Option<&[i64]>) -> usize {
     match axes {
         None => count(ty),

@@ -1,5 +1,5 @@
-//! Kernels against their definitions. What passes a cotangent back is tested as the adjoint: `⟨dy, f(dx)⟩ = ⟨f'(dy), dx⟩`,
-//! exact on integers.
+//! Kernels against their definitions. Functions that compute cotangents are tested as adjoints,
+//! `⟨dy, f(dx)⟩ = ⟨f'(dy), dx⟩`, which is exact on integers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -200,7 +200,7 @@ fn transposes_and_broadcasts() {
     let back = run(&small_ty, |out| sum_like(Argument::new(&dy, &x_ty), &small_ty, out));
     assert_eq!(inner(&dy, &y), inner(&back, &small));
 
-    // With the reduced axes put back, what a reduction passes back is a broadcast.
+    // With the reduced axes restored, the cotangent of a reduction's operand is a broadcast.
     for (axes, kept, dims) in [
         (Some(&[1][..]), &[2, 1, 4][..], &[2, 4][..]),
         (Some(&[-2]), &[2, 1, 4], &[2, 1, 4]),

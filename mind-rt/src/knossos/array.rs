@@ -6,32 +6,32 @@ use super::{
 };
 use crate::{Element, Rank, Tensor, TensorRef};
 
-/// A tensor, owned or not.
+/// A tensor, owned or borrowed.
 pub trait Nest {
-    /// Its extents.
+    /// The type of the extents.
     type Size: Extents;
-    /// What it holds.
+    /// The element type.
     type Element;
 
-    /// Its extents.
+    /// The extents.
     fn size(&self) -> Self::Size;
 
-    /// Its elements in row-major order.
+    /// The elements in row-major order.
     fn data(&self) -> &[Self::Element];
 }
 
 /// An owned tensor.
 pub trait Array: Nest + Sized {
-    /// Its elements in row-major order.
+    /// The elements in row-major order, mutable.
     fn data_mut(&mut self) -> &mut [Self::Element];
 
-    /// A tensor of these elements, of which there are as many as the extents say.
+    /// A tensor of `elements`, whose number must be the product of the extents.
     fn from_parts(size: Self::Size, elements: Vec<Self::Element>) -> Self;
 
-    /// A copy.
+    /// A copy of the tensor in `view`.
     ///
     /// # Errors
-    /// E6004 where there is no memory for it.
+    /// E6004 if the memory cannot be allocated.
     fn copy_of(view: View<'_, Self::Element, Self::Size>, at: At) -> Result<Self, Fault>
     where
         Self::Element: Clone,
@@ -41,20 +41,21 @@ pub trait Array: Nest + Sized {
         Ok(Self::from_parts(view.size, elements))
     }
 
-    /// To read it.
+    /// A view for reading.
     #[inline(always)]
     fn view(&self) -> View<'_, Self::Element, Self::Size> {
         View { size: self.size(), data: self.data() }
     }
 
-    /// To add to it.
+    /// A view for adding.
     #[inline(always)]
     fn view_mut(&mut self) -> ViewMut<'_, Self::Element, Self::Size> {
         ViewMut { size: self.size(), data: self.data_mut() }
     }
 }
 
-/// A tensor of rank 2 or more of what a [`Tensor`](struct@Tensor) cannot hold: truth values, texts, tensors that may differ in size.
+/// A tensor of rank 2 or more whose elements a [`Tensor`](struct@Tensor) cannot hold: truth values, texts, tensors that
+/// may differ in size.
 ///
 /// ```
 /// use mind_rt::Nested;
@@ -68,7 +69,7 @@ pub struct Nested<T, const N: usize> {
     elements: Vec<T>,
 }
 
-/// Extents that have a default: none.
+/// Extents that have a default, which is 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Sizes<const N: usize>([usize; N]);
 
@@ -79,7 +80,7 @@ impl<const N: usize> Default for Sizes<N> {
 }
 
 impl<T, const N: usize> Nested<T, N> {
-    /// A tensor of these elements in row-major order; nothing where they are not as many as the extents say.
+    /// A tensor of `elements` in row-major order; `None` if their number is not the product of the extents.
     #[must_use]
     pub fn new(size: [usize; N], elements: Vec<T>) -> Option<Self> {
         let count = size.iter().try_fold(1_usize, |count, extent| count.checked_mul(*extent))?;
@@ -219,25 +220,26 @@ tensor_of_rank!(6; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize);
 tensor_of_rank!(7; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize);
 tensor_of_rank!(8; a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, g: usize, h: usize);
 
-/// A tensor whose elements need not be written before they are there.
+/// A tensor that can be allocated without writing its elements.
 pub trait Stale: Array {
-    /// Elements of any value; nothing where there is no memory for them.
+    /// A tensor with arbitrary elements; `None` if the memory cannot be allocated.
     fn stale(size: Self::Size) -> Option<Self>;
 }
 
-/// A tensor of numbers of any value, to be written.
+/// A tensor of numbers with arbitrary elements, for code that writes all of them.
 ///
 /// # Errors
-/// E6004 where there is no memory for it.
+/// E6004 if the memory cannot be allocated.
 #[inline]
 pub fn stale<A: Stale>(size: A::Size, at: At) -> Result<A, Fault> {
     A::stale(size).ok_or_else(|| at.no_memory(size.as_slice()))
 }
 
-/// The memory of a sum of tensors of one size, for another to be added to: at first what leaves every number as it is.
+/// The memory of a sum of tensors of one size, to which another tensor is added. The first call allocates the memory
+/// and fills it with numbers that leave every sum unchanged.
 ///
 /// # Errors
-/// E6010 where the size is another, E6004 where there is no memory.
+/// E6010 if the size is not that of the sum; E6004 if the memory cannot be allocated.
 #[inline]
 pub fn summand<A: Stale>(
     sum: &mut Option<A>,
@@ -262,9 +264,9 @@ where
     Ok(sum.data_mut())
 }
 
-/// A number that leaves what it is added to as it is, down to the sign of a zero.
+/// A number that leaves every number unchanged when it is added, including the sign of a zero.
 pub trait Neutral: Copy {
-    /// It.
+    /// The neutral number.
     const NEUTRAL: Self;
 }
 
@@ -280,10 +282,10 @@ impl Neutral for i64 {
     const NEUTRAL: Self = 0;
 }
 
-/// Room for the elements of a tensor.
+/// An empty vector with capacity for the elements of a tensor.
 ///
 /// # Errors
-/// E6004 where there is no memory for them.
+/// E6004 if the memory cannot be allocated.
 #[inline]
 pub fn elements<T, S: Extents>(size: S, at: At) -> Result<Vec<T>, Fault> {
     let count = size.as_slice().iter().try_fold(1_usize, |count, extent| count.checked_mul(*extent));
@@ -297,7 +299,7 @@ pub fn elements<T, S: Extents>(size: S, at: At) -> Result<Vec<T>, Fault> {
 /// A copy of a tensor.
 ///
 /// # Errors
-/// E6004 where there is no memory for it.
+/// E6004 if the memory cannot be allocated.
 #[inline]
 pub fn owned<A: Array>(view: View<'_, A::Element, A::Size>, at: At) -> Result<A, Fault>
 where
@@ -306,7 +308,7 @@ where
     A::copy_of(view, at)
 }
 
-/// An argument that is a tensor of numbers.
+/// A view of an argument that is a tensor of numbers.
 #[inline(always)]
 pub fn tensor<T: Element, S: Rank<N>, const N: usize>(tensor: &TensorRef<T, S>) -> View<'_, T, [usize; N]> {
     View { size: tensor.shape().extents(), data: tensor.as_slice() }

@@ -1,31 +1,31 @@
-//! Rust functions that programs call: what they are given, and what they may return.
+//! Rust functions that programs call: their arguments, and the types that they may return.
 
 use std::fmt::Display;
 
 use super::view::View;
 use crate::{Element, Nested, Rank, Tensor, TensorView};
 
-/// What a bound function returned, or its error's words.
+/// The value that a bound function returned, or the text of its error.
 pub type Given<T> = Result<T, String>;
 
-/// What a Rust function may return where a program declares that it gives a `T`: a `T`, a tensor that has its extents
-/// in its type, a tuple of such, or a `Result` of one.
+/// A type that a Rust function may return where a program declares the result type `T`: `T` itself, a tensor with
+/// static extents, a tuple of such types, or a `Result` of one.
 #[diagnostic::on_unimplemented(
     message = "a Rust function bound to an `edef` returns `{Self}`, and the program needs `{T}`",
     label = "returns `{Self}`, needed is `{T}` or a `Result` of it"
 )]
 pub trait Gives<T> {
-    /// It as a `T`.
+    /// Converts the returned value to a `T`.
     ///
     /// # Errors
-    /// The words of an error that the function returned.
+    /// The text of an error that the function returned.
     fn given(self) -> Given<T>;
 }
 
-/// What a bound function returned.
+/// Converts the value that a bound function returned.
 ///
 /// # Errors
-/// The words of an error that it returned.
+/// The text of an error that the function returned.
 #[inline(always)]
 pub fn given<T>(returned: impl Gives<T>) -> Given<T> {
     returned.given()
@@ -88,16 +88,16 @@ members! {
     (A0 B0, A1 B1, A2 B2, A3 B3, A4 B4, A5 B5, A6 B6, A7 B7, A8 B8, A9 B9, A10 B10, A11 B11)
 }
 
-/// A view that a Rust function takes: a tensor.
+/// A view that a Rust function takes as a tensor.
 pub trait AsTensor<'a> {
-    /// It.
+    /// The type of the tensor.
     type Tensor;
 
-    /// The same elements.
+    /// The same elements as a tensor.
     fn lent(self) -> Self::Tensor;
 }
 
-/// A tensor as an argument of a Rust function.
+/// Converts a view to an argument of a Rust function.
 #[inline(always)]
 pub fn lent<'a, V: AsTensor<'a>>(view: V) -> V::Tensor {
     view.lent()

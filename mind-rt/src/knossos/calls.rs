@@ -1,25 +1,27 @@
-//! Calls of functions that call themselves, or many others in a row.
+//! Deeply nested calls: of functions that call themselves, or long chains of functions.
 
 use std::{panic, thread};
 
 use super::fault::{At, Fault};
 
-/// The depth of a call from outside.
+/// The depth of a call from outside the program.
 pub const FIRST_CALL: u32 = 1;
 
-/// How many calls may be under way at once.
+/// The largest depth of nested calls.
 const MOST_CALLS: u32 = 10_000;
 
-/// How many calls share a stack: no depth below the limit meets the end of the first caller's.
+/// The number of nested calls that share a stack. With this number no depth below the limit exhausts the stack of the
+/// first caller.
 const CALLS_A_STACK: u32 = 64;
 
-/// The size of a stack, of which only what is used takes memory: 256 KiB for each call.
+/// The size of a stack: 256 KiB per call. Only the used part takes memory.
 pub(super) const STACK: usize = CALLS_A_STACK as usize * (256 << 10);
 
-/// Whether a call may be made on this stack by one at a depth; else it is to be made by [`on_new_stack`].
+/// Whether a function at this depth may make a call on its own stack. Otherwise it must make the call by
+/// [`on_new_stack`].
 ///
 /// # Errors
-/// E6010 at the limit.
+/// E6010 at the limit of nested calls.
 #[inline(always)]
 pub fn has_room(depth: u32, at: At) -> Result<bool, Fault> {
     if depth >= MOST_CALLS {
@@ -33,12 +35,12 @@ fn too_deep(at: At) -> Fault {
     at.failure(&format!("calls nest deeper than the limit of {MOST_CALLS}"))
 }
 
-/// Makes a call on a stack of its own.
+/// Makes a call on a new stack.
 ///
-/// The call is no type parameter: rustc goes into what a generic function calls, and has a limit on how deep.
+/// The call is not a type parameter: rustc follows the calls of generic functions, and limits their depth.
 ///
 /// # Errors
-/// E6004 where there is no stack to be had; those of the call.
+/// E6004 if no stack can be allocated; the errors of the call.
 #[cold]
 pub fn on_new_stack<R: Send>(
     at: At,

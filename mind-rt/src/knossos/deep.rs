@@ -1,4 +1,4 @@
-//! What nests as deep as calls do: tapes in tapes.
+//! Values that nest as deeply as calls do: tapes within tapes.
 
 use std::{
     cell::Cell,
@@ -12,8 +12,8 @@ use super::{
     linear::{Grow, Zeros},
 };
 
-/// A value of a tape that holds tapes. Whatever goes through it goes on on a new stack from time to time: dropping a tape of ten
-/// thousand calls would else meet the end of the stack of whoever drops it.
+/// A value in a tape that contains tapes. Functions that recurse through it continue on a new stack from time to time.
+/// Otherwise dropping a tape of ten thousand calls could exhaust the stack of the code that drops it.
 #[derive(Debug)]
 pub struct Deep<T: Send>(Option<Box<T>>);
 
@@ -75,17 +75,18 @@ impl<T: Zeros<S> + Send, S: Send + Sync> Zeros<Deep<S>> for Deep<T> {
     }
 }
 
-/// How many values in each other are gone through on one stack.
+/// The number of nested values that are processed on one stack.
 const VALUES_A_STACK: u32 = 256;
 
 thread_local! {
-    /// How many values this thread is inside of.
+    /// The number of nested values that this thread is processing.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Goes into a value, on a new stack if this one holds many already. Where there is no new stack to be had, it goes on on this one.
+/// Processes a nested value, on a new stack if the current one already holds many. If no stack can be allocated, it
+/// continues on the current one.
 fn deeper_in<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    // As a thread ends it has no depth any more, and begins again.
+    // While a thread ends, its depth is gone, and counting starts again.
     let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1)).unwrap_or_default();
     let (mut work, mut result) = (Some(work), None);
     let mut run = || result = work.take().map(|work| work());
@@ -96,7 +97,7 @@ fn deeper_in<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     result.expect("the work is done on one stack or the other")
 }
 
-/// Whether there was a stack to work on.
+/// Runs `work` on a new stack. Returns whether a stack could be allocated.
 #[cold]
 fn on_new_stack(work: &mut (dyn FnMut() + Send)) -> bool {
     thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
@@ -112,7 +113,7 @@ fn on_new_stack(work: &mut (dyn FnMut() + Send)) -> bool {
 mod tests {
     use super::*;
 
-    /// A list of numbers, as a tape of calls is one of what they keep.
+    /// A list of numbers, like the tape of nested calls, which is a list of the values that they keep.
     #[derive(Clone, Debug, PartialEq)]
     struct List(f64, Option<Deep<List>>);
 

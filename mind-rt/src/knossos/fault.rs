@@ -1,18 +1,18 @@
-//! Failures of programs that run, and where the program asks for what failed.
+//! Failures of running programs, and the places in the program where they occur.
 
 use crate::Error;
 
-/// A place in a program: the function as the program writes it, the line, and the column in characters, from 1. Of the
-/// size of a pointer, since places are handed to all that can fail.
+/// A place in a program: the name of the function in the program, the line, and the column in characters, both from 1.
+/// It has the size of a pointer, since it is passed to every operation that can fail.
 #[derive(Clone, Copy, Debug)]
 pub struct At(pub &'static (&'static str, u32, u32));
 
-/// A failure, of the size of a pointer so that results of functions stay small.
+/// A failure. It has the size of a pointer, so that the results of functions stay small.
 #[derive(Debug)]
 pub struct Fault(Box<(At, &'static str, String)>);
 
 impl Fault {
-    /// The failure as users see it, of a program in this file.
+    /// The error that users see, for a program in this file.
     #[cold]
     pub fn in_file(self, file: &'static str) -> Error {
         let (At((function, line, column)), code, message) = *self.0;
@@ -27,14 +27,14 @@ impl At {
         Fault(Box::new((self, code, message)))
     }
 
-    /// Any failure that has no code of its own.
+    /// A failure without a more specific code.
     #[cold]
     #[inline(never)]
     pub fn failure(self, message: &str) -> Fault {
         self.fault("E6010", message.to_owned())
     }
 
-    /// The error of a Rust function that the program calls by this name.
+    /// The failure for an error of a Rust function, which the program calls by this name.
     #[cold]
     #[inline(never)]
     pub fn refused(self, function: &str, error: &str) -> Fault {
@@ -54,7 +54,7 @@ impl At {
         self.failure(&format!("tensors of size {} and {} are added", shown(left), shown(right)))
     }
 
-    /// Memory that cannot be had.
+    /// The failure for memory that cannot be allocated.
     #[cold]
     #[inline(never)]
     pub(super) fn no_memory(self, size: &[usize]) -> Fault {
@@ -62,7 +62,7 @@ impl At {
     }
 }
 
-/// An index or a size as programs write it.
+/// An index or a size in the notation of programs.
 pub(super) fn shown<T: ToString>(extents: &[T]) -> String {
     match extents {
         [one] => one.to_string(),

@@ -10,12 +10,12 @@ use crate::Tensor;
 use crate::element::Arithmetic;
 use crate::kernels::check;
 
-/// What a tangent, or another value of the same type, can be added to.
+/// A value to which a tangent, or another value of the same type, can be added.
 pub trait Grow<B: ?Sized> {
-    /// Adds it.
+    /// Adds `by` to the value.
     ///
     /// # Errors
-    /// E6010 where sizes differ.
+    /// E6010 if sizes differ.
     fn grow(&mut self, by: &B, at: At) -> Result<(), Fault>;
 }
 
@@ -41,7 +41,7 @@ impl Grow<i64> for i64 {
     }
 }
 
-/// The tangent of what has none.
+/// Defines the addition of a tangent for types without tangents: it does nothing.
 macro_rules! still {
     ($($ty:ty),+) => {$(
         impl Grow<()> for $ty {
@@ -55,12 +55,12 @@ macro_rules! still {
 
 still!(i64, bool, String, ());
 
-/// What has a zero of the structure of another.
+/// A type with a zero of the structure of a value of type `S`.
 pub trait Zeros<S: ?Sized>: Sized {
-    /// The zero.
+    /// The zero of the structure of `shape`.
     ///
     /// # Errors
-    /// E6004 where there is no memory for it.
+    /// E6004 if the memory cannot be allocated.
     fn zeros(shape: &S, at: At) -> Result<Self, Fault>;
 }
 
@@ -81,18 +81,18 @@ zero! {
     () = ();
 }
 
-/// What can be scaled.
+/// A value that can be scaled.
 pub trait Linear<F>: Clone {
-    /// Multiplies with a number.
+    /// Multiplies the value by a number.
     fn scale(&mut self, factor: F);
 
-    /// Changes every sign.
+    /// Negates the value.
     fn negate(&mut self);
 
-    /// Adds the products of the members of two.
+    /// Adds the products of the members of both values to `sum`.
     ///
     /// # Errors
-    /// E6010 where sizes differ.
+    /// E6010 if sizes differ.
     fn dot(&self, other: &Self, sum: F, at: At) -> Result<F, Fault>;
 }
 
@@ -217,10 +217,10 @@ fn zero_elements<T: Zeros<S::Element>, S: Nest>(shape: &S, at: At) -> Result<Vec
     Ok(zeros)
 }
 
-/// The zero of the structure of another value.
+/// The zero with the structure of another value.
 ///
 /// # Errors
-/// E6004 where there is no memory for it.
+/// E6004 if the memory cannot be allocated.
 #[inline]
 pub fn zeros<T: Zeros<S>, S>(shape: &S, at: At) -> Result<T, Fault> {
     T::zeros(shape, at)
@@ -229,7 +229,7 @@ pub fn zeros<T: Zeros<S>, S>(shape: &S, at: At) -> Result<T, Fault> {
 /// The product of a number and a tensor.
 ///
 /// # Errors
-/// E6004 where there is no memory for it.
+/// E6004 if the memory cannot be allocated.
 pub fn scaled<A: Array, F: Real>(factor: F, view: View<'_, A::Element, A::Size>, at: At) -> Result<A, Fault>
 where
     A::Element: Linear<F>,
@@ -242,7 +242,7 @@ where
 /// The negative of a tensor.
 ///
 /// # Errors
-/// E6004 where there is no memory for it.
+/// E6004 if the memory cannot be allocated.
 pub fn negated<A: Array, F: Real>(_: F, view: View<'_, A::Element, A::Size>, at: At) -> Result<A, Fault>
 where
     A::Element: Linear<F>,
@@ -255,7 +255,7 @@ where
 /// The sum of a tensor and a tangent.
 ///
 /// # Errors
-/// E6010 where a size differs, E6004 where there is no memory.
+/// E6010 if a size differs; E6004 if the memory cannot be allocated.
 pub fn sum_of<A: Array, B: Nest<Size = A::Size>>(
     view: View<'_, A::Element, A::Size>,
     by: &B,
@@ -272,7 +272,7 @@ where
 /// Adds the products of the elements of two tensors to a sum.
 ///
 /// # Errors
-/// E6010 where sizes differ.
+/// E6010 if sizes differ.
 pub fn dot<T: Linear<F>, S: Extents, F>(
     x: View<'_, T, S>,
     y: View<'_, T, S>,

@@ -1,8 +1,9 @@
-//! What the Rust of Knossos programs is written in: tensors of any structure, failures with their places, numbers.
+//! The items that the Rust code of Knossos programs uses: tensors of any structure, failures with their places,
+//! numbers.
 //!
-//! A tensor of tuples is the tuple of its members' tensors, so a tensor has elements of one kind: numbers, truth values,
-//! texts, other tensors, tapes. Who owns one has an [`Array`], who reads one a [`View`], and who adds to one a
-//! [`ViewMut`].
+//! A tensor of tuples is a tuple of tensors, one per member. A tensor therefore has elements of one kind: numbers,
+//! truth values, texts, other tensors, tapes. An [`Array`] owns a tensor, a [`View`] borrows one for reading, and a
+//! [`ViewMut`] borrows one for adding to it.
 
 mod array;
 mod bound;

@@ -1,4 +1,4 @@
-//! Numbers: what a Float is, and what is checked of integers.
+//! Numbers: the types of a Float, and checked operations on integers.
 
 use super::{
     fault::{At, Fault},
@@ -7,12 +7,13 @@ use super::{
 use crate::element::Arithmetic;
 use crate::kernels::math::Float;
 
-/// `f32` or `f64`. What is not computed in the type itself is computed in `f64` and rounded.
+/// The type of a Float, `f32` or `f64`. Functions that are not computed in the type itself are computed in `f64` and
+/// rounded.
 pub trait Real: Float + Arithmetic {
-    /// The nearest number.
+    /// The number of this type that is nearest to `value`.
     fn rounded(value: f64) -> Self;
 
-    /// The same number.
+    /// The same number as an `f64`.
     fn wide(self) -> f64;
 }
 
@@ -40,10 +41,10 @@ impl Real for f32 {
     }
 }
 
-/// The quotient, towards zero.
+/// The quotient, rounded towards zero.
 ///
 /// # Errors
-/// E6010 where the divisor is 0.
+/// E6010 if the divisor is 0.
 #[inline(always)]
 pub fn divide(dividend: i64, divisor: i64, at: At) -> Result<i64, Fault> {
     if divisor == 0 {
@@ -52,10 +53,10 @@ pub fn divide(dividend: i64, divisor: i64, at: At) -> Result<i64, Fault> {
     Ok(dividend.wrapping_div(divisor))
 }
 
-/// An extent of a size.
+/// Converts an extent of a size.
 ///
 /// # Errors
-/// E6010 where it is negative.
+/// E6010 if the extent is negative.
 #[inline(always)]
 pub fn extent(extent: i64, at: At) -> Result<usize, Fault> {
     usize::try_from(extent).map_err(|_| at.failure(&format!("the size {extent} is negative")))
@@ -64,35 +65,35 @@ pub fn extent(extent: i64, at: At) -> Result<usize, Fault> {
 /// The number of elements of a size.
 ///
 /// # Errors
-/// E6004 where there are too many to count.
+/// E6004 if the number overflows.
 #[inline(always)]
 pub fn total<S: Extents>(size: S, at: At) -> Result<usize, Fault> {
     let count = size.as_slice().iter().try_fold(1_usize, |count, extent| count.checked_mul(*extent));
     count.ok_or_else(|| at.no_memory(size.as_slice()))
 }
 
-/// The nearest number.
+/// The Float that is nearest to an integer.
 #[inline(always)]
 pub fn from_integer<F: Real>(value: i64) -> F {
     F::rounded(value as f64)
 }
 
-/// The greater; the first where they are equal.
+/// The larger number; the first if both are equal.
 #[inline(always)]
 pub fn maximum<F: Real>(x: F, y: F) -> F {
     if x >= y { x } else { y }
 }
 
-/// The smaller; the first where they are equal.
+/// The smaller number; the first if both are equal.
 #[inline(always)]
 pub fn minimum<F: Real>(x: F, y: F) -> F {
     if x <= y { x } else { y }
 }
 
-/// The first position of the greatest.
+/// The first position of the largest element.
 ///
 /// # Errors
-/// E6010 of no elements.
+/// E6010 if there are no elements.
 #[inline]
 pub fn arg_max<F: Real, S>(view: View<'_, F, S>, at: At) -> Result<i64, Fault> {
     let Some(first) = view.data.first() else {

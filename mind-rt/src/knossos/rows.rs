@@ -1,4 +1,4 @@
-//! Sums over rows, in the vectors of the machine where rows are long.
+//! Sums over rows, which use the machine's SIMD vectors for long rows.
 
 use super::number::Real;
 use crate::{
@@ -7,10 +7,11 @@ use crate::{
     simd::{Kernel, dispatch},
 };
 
-/// Rows up to this are added up in order, which costs less than finding out what the machine has.
+/// The largest length of rows that are summed in order. Finding the SIMD level of the machine would take longer.
 const SHORT: usize = 32;
 
-/// The sum of the products of two rows of one length: in order, or of a long row in as many lanes as the type has.
+/// The inner product of two rows of one length. Short rows are summed in order, long rows in as many lanes as the type
+/// has.
 #[inline(always)]
 pub fn inner_product<T: Real>(lhs: &[T], rhs: &[T]) -> T {
     let rhs = &rhs[..lhs.len()];
@@ -21,7 +22,7 @@ pub fn inner_product<T: Real>(lhs: &[T], rhs: &[T]) -> T {
     }
 }
 
-/// The sum of a row, in the same order.
+/// The sum of a row, in the order of [`inner_product`].
 #[inline(always)]
 pub fn row_sum<T: Real>(row: &[T]) -> T {
     match row.len() {
@@ -31,10 +32,10 @@ pub fn row_sum<T: Real>(row: &[T]) -> T {
     }
 }
 
-/// The sum of numbers of which there is one.
+/// The sum of one or more numbers, in order.
 #[inline(always)]
 fn in_order<T: Real>(numbers: impl Iterator<Item = T>) -> T {
-    // What is added to it is left as it is, down to the sign of a zero.
+    // -0 leaves every number unchanged when it is added, including the sign of a zero.
     numbers.fold(T::rounded(-0.0), Number::plus)
 }
 

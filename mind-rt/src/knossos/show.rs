@@ -1,11 +1,11 @@
-//! Values as `print` writes them.
+//! Values as text, as `print` writes them.
 
 use std::fmt::Write;
 
-/// What shows as programs write it, but for Bools and Floats, which are as in programs that ksc compiles: `1` or `0`, and six
-/// significant digits.
+/// A value that can be shown as text, in the notation of programs. Bools and Floats differ: they are shown as in
+/// programs that ksc compiles, as `1` or `0`, and with six significant digits.
 pub trait Show {
-    /// Appends it.
+    /// Appends the value to `text`.
     fn show(&self, text: &mut String);
 }
 

@@ -1,4 +1,4 @@
-//! Tensors that a nest of loops goes through at strides: copied whole, or multiplied as matrices.
+//! Tensors that nested loops read with strides: copied as a whole, or multiplied as matrices.
 
 use super::{
     fault::{At, Fault},
@@ -14,19 +14,20 @@ use crate::{
     workspace::{carve, slot_bytes, with_workspace},
 };
 
-/// The elements that the turns of `L` loops within each other read: those of a turn are `strides` apart from those of the next.
+/// The elements that `L` nested loops read. The elements of consecutive turns of a loop are `strides` apart. A turn is
+/// one iteration.
 #[derive(Clone, Copy, Debug)]
 pub struct Strided<'a, T, const L: usize> {
-    /// From the element of the first turn on.
+    /// The elements from the one that the first turn reads.
     data: &'a [T],
     strides: [usize; L],
 }
 
 impl<'a, T, const R: usize> View<'a, T, [usize; R]> {
-    /// The elements at the indices `start + Σ counter · steps`, for the counters of loops of so many turns.
+    /// The elements at the indices `start + Σ counter · steps`, for the counters of loops with `counts` turns.
     ///
     /// # Errors
-    /// E6001 where one is outside, at the first index that is; nothing fails of no turns.
+    /// E6001 at the first index that is out of range, in the order of the turns. Loops without turns do not fail.
     pub fn along<const L: usize>(
         self,
         start: [i64; R],
@@ -45,7 +46,7 @@ impl<'a, T, const R: usize> View<'a, T, [usize; R]> {
                 last += steps[level][axis] as i128 * (counts[level] - 1) as i128;
             }
             inside &= start[axis] >= 0 && last < extent as i128;
-            // What wraps is outside, and not used.
+            // A position that wraps is out of range, and is not used.
             first = first.wrapping_mul(extent).wrapping_add(start[axis] as usize);
             for level in 0..L {
                 strides[level] = strides[level] * extent + steps[level][axis];
@@ -58,7 +59,7 @@ impl<'a, T, const R: usize> View<'a, T, [usize; R]> {
     }
 }
 
-/// What fails at the first index that is outside, in the order of the turns.
+/// The failure at the first index that is out of range, in the order of the turns.
 #[cold]
 #[inline(never)]
 fn first_outside<const R: usize, const L: usize>(
@@ -89,37 +90,38 @@ fn first_outside<const R: usize, const L: usize>(
 }
 
 impl<'a, T: Arithmetic, const L: usize> Strided<'a, T, L> {
-    /// The matrix whose rows and columns two loops go through.
+    /// The matrix whose rows and columns are the turns of two loops.
     #[must_use]
     pub fn matrix(&self, rows: usize, columns: usize) -> MatRef<'a, T> {
         let (row_stride, col_stride) = (self.strides[rows], self.strides[columns]);
         MatRef { data: self.data, offset: 0, row_stride, col_stride }
     }
 
-    /// The matrix of one column that a loop goes through.
+    /// The matrix of one column, whose rows are the turns of a loop.
     #[must_use]
     pub fn column(&self, rows: usize) -> MatRef<'a, T> {
         MatRef { data: self.data, offset: 0, row_stride: self.strides[rows], col_stride: 0 }
     }
 
-    /// The loop as one over left matrices that have these elements and right ones that have others.
+    /// The loop as a batch axis of a product, whose left matrices have these elements and whose right matrices have
+    /// those of `rhs`.
     #[must_use]
     pub fn batch(&self, level: usize, rhs: &Self, extent: usize) -> BatchDim {
         BatchDim { extent, lhs_stride: self.strides[level], rhs_stride: rhs.strides[level] }
     }
 }
 
-/// Copies the elements that a nest of loops reads, in the order of its turns.
+/// Copies the elements that nested loops read, in the order of their turns.
 pub fn copy<T: Arithmetic, const L: usize>(out: &mut [T], counts: [usize; L], from: Strided<'_, T, L>) {
     if !out.is_empty() {
         copy_strided(&counts, &from.strides, 0, from.data, out);
     }
 }
 
-/// Products of so few multiplications stand where they are used.
+/// The largest number of multiplications of a product that is computed inline.
 const INLINED: usize = 256;
 
-/// A product of small matrices, in order.
+/// Computes a product of small matrices, in order.
 fn few<T: Arithmetic>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>, rhs: &MatRef<'_, T>) {
     let at = |matrix: &MatRef<'_, T>, i, j| {
         matrix.data[matrix.offset + i * matrix.row_stride + j * matrix.col_stride]
@@ -131,7 +133,7 @@ fn few<T: Arithmetic>(out: &mut [T], [m, k, n]: [usize; 3], lhs: &MatRef<'_, T>,
     }
 }
 
-/// The products of matrices, `m` by `k` and `k` by `n` each: the kernel that `mind!` has.
+/// Computes products of matrices, `m` by `k` and `k` by `n` each, by the kernel that `mind!` uses too.
 pub fn product<T: Arithmetic>(
     out: &mut [T],
     batch: &[BatchDim],
@@ -144,17 +146,17 @@ pub fn product<T: Arithmetic>(
     }
     let len = matmul_scratch::<T>(m, k, n, lhs.col_stride);
     with_workspace(slot_bytes::<T>(len), |workspace| {
-        // Without the memory it is slower.
+        // Without scratch memory the kernel is slower.
         let memory = workspace.memory();
         let scratch = if memory.len() < slot_bytes::<T>(len) { &mut [] } else { carve(memory, len).0 };
         matmul_into(batch, [m, k, n], lhs, rhs, scratch, out);
     });
 }
 
-/// The extent of a loop within another of `turns` turns; any if there are none.
+/// The extent of a loop inside a loop of `turns` turns. It is not checked if there are no turns.
 ///
 /// # Errors
-/// E6010 where it is negative.
+/// E6010 if the extent is negative.
 pub fn extent_of_turns(value: i64, turns: usize, at: At) -> Result<usize, Fault> {
     if turns == 0 { Ok(0) } else { extent(value, at) }
 }

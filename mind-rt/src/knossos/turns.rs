@@ -1,4 +1,5 @@
-//! Loops whose turns compute Floats from Floats: written once here, compiled for the vectors of the machine.
+//! Loops whose turns compute Floats from Floats. They are written once here and compiled for the machine's SIMD
+//! vectors. A turn is one iteration.
 
 use super::number::Real;
 use crate::{
@@ -10,26 +11,26 @@ use crate::{
     simd::{Kernel, dispatch, run_portable},
 };
 
-/// Lanes in a sum of what turns compute.
+/// The number of lanes in a sum over turns.
 const LANES: usize = 16;
 
-/// What a turn does: from `X` elements that it reads, and `Y` that are there, it computes what is written in the place of
-/// these, and what is added to `S` sums.
+/// The computation of a turn. It reads `X` elements. It reads and replaces `Y` elements. It computes the terms of `S`
+/// sums.
 pub trait Turn<T, const X: usize, const Y: usize, const S: usize> {
-    /// So many turns or fewer run where they stand: to dispatch them would cost more.
+    /// The largest number of turns that run without dispatch, since dispatch would take longer.
     const FEW: usize;
 
-    /// Computes them. Write it with `#[inline(always)]`.
+    /// Computes the new elements and the terms. Implementations should be `#[inline(always)]`.
     fn turn<A: MultiplyAdd>(&self, x: [T; X], y: [T; Y]) -> ([T; Y], [T; S]);
 }
 
-/// Runs `count` turns over rows of as many elements; the sums, -0 of no turns.
+/// Runs `count` turns over rows of `count` elements. Returns the sums; a sum of no turns is -0.
 ///
-/// Turn `i` adds to lane `i % 16` of each sum; each lane is added up in order, the lanes then as a tree. The order depends
-/// on nothing but the count.
+/// Turn `i` adds to lane `i % 16` of each sum. Each lane is summed in order, then the lanes are combined as a tree. The
+/// order depends on the count alone.
 ///
 /// # Panics
-/// As an internal error, if a row is shorter.
+/// If a row has fewer than `count` elements, which is an internal error.
 #[inline(always)]
 pub fn turns<T, F, const X: usize, const Y: usize, const S: usize>(
     count: usize,
@@ -69,8 +70,9 @@ impl<T: Real, F: Turn<T, X, Y, S>, const X: usize, const Y: usize, const S: usiz
         let Self { count, x, y, turn } = self;
         assert!(x.iter().all(|row| row.len() >= count), "the caller looked up as much");
         assert!(y.iter().all(|row| row.len() >= count), "the caller looked up as much");
-        // An array's `map` would put the slices into memory, hence lengths are checked only.
-        // One pass that sums and writes would do neither in vectors. Sums are first, for they are of what is there.
+        // Lengths are only checked, since an array's `map` to shorter slices would put the slices into memory. A single
+        // pass that sums and writes would not be vectorised. Sums come first, since they read elements that are then
+        // replaced.
         let sums = if const { S == 0 } { [T::ZERO; S] } else { sum::<A, _, _, X, Y, S>(count, x, &y, &turn) };
         if const { Y > 0 } {
             write::<A, _, _, X, Y, S>(count, x, y, &turn);
@@ -117,7 +119,7 @@ where
     T: Real,
     F: Turn<T, X, Y, S>,
 {
-    // What is added to it is left as it is, down to the sign of a zero.
+    // -0 leaves every number unchanged when it is added, including the sign of a zero.
     let mut lanes = [[T::rounded(-0.0); LANES]; S];
     let y_rows: [&[T]; Y] = std::array::from_fn(|k| &y[k][..count]);
     for block in 0..count / LANES {
@@ -130,7 +132,7 @@ where
             }
         }
     }
-    // An array that is also indexed by a variable would stay in memory in the loop above.
+    // A copy, since an array that is also indexed by a variable would stay in memory in the loop above.
     let mut last = lanes;
     let done = count / LANES * LANES;
     for lane in 0..count - done {
@@ -142,7 +144,7 @@ where
     last.map(reduce_lanes::<Sum, _, _>)
 }
 
-/// What one turn adds to the sums.
+/// The terms that one turn adds to the sums.
 #[inline(always)]
 fn terms<A, T, F, const X: usize, const Y: usize, const S: usize>(
     turn: &F,
@@ -161,7 +163,7 @@ where
 mod tests {
     use super::*;
 
-    /// Scales what is there, stores a difference, and sums both.
+    /// Scales elements in place, stores a difference, and sums both.
     struct Both(f64);
 
     impl Turn<f64, 2, 2, 2> for Both {

@@ -1,19 +1,19 @@
-//! Tensors that are read, and tensors that are added to, wherever their elements lie.
+//! Views of tensors for reading and for adding, over any memory.
 
 use std::fmt::Debug;
 
 use super::{Grow, array::Nest, fault::At, fault::Fault};
 use crate::kernels::check;
 
-/// The extents of a tensor, outermost first: an array.
+/// The extents of a tensor as an array, outermost first.
 pub trait Extents: Copy + Eq + Debug + Send + Sync {
-    /// As many integers.
+    /// The type of an index: one integer per extent.
     type Index: Copy;
 
     /// The extents.
     fn as_slice(&self) -> &[usize];
 
-    /// The position of an element in row-major order; nothing outside.
+    /// The position of an element in row-major order; `None` if the index is out of range.
     fn position(&self, index: Self::Index) -> Option<usize>;
 
     /// The members of an index.
@@ -47,7 +47,7 @@ impl<const N: usize> Extents for [usize; N] {
     }
 }
 
-/// A tensor that is read. `data` has as many elements as the extents say.
+/// A tensor borrowed for reading. The number of elements in `data` is the product of the extents.
 #[derive(Debug, PartialEq)]
 pub struct View<'a, T, S> {
     /// The extents.
@@ -68,7 +68,7 @@ impl<'a, T, S: Extents> View<'a, T, S> {
     /// The element at an index.
     ///
     /// # Errors
-    /// E6001 outside.
+    /// E6001 if the index is out of range.
     #[inline(always)]
     pub fn get(self, index: S::Index, at: At) -> Result<&'a T, Fault> {
         match self.size.position(index).and_then(|position| self.data.get(position)) {
@@ -77,10 +77,10 @@ impl<'a, T, S: Extents> View<'a, T, S> {
         }
     }
 
-    /// The element at an index that each of `count` turns asks for; any where there are none.
+    /// The element at an index that each of `count` turns reads; an arbitrary element if there are no turns.
     ///
     /// # Errors
-    /// E6001 outside.
+    /// E6001 if the index is out of range.
     #[inline(always)]
     pub fn still(self, index: S::Index, count: usize, at: At) -> Result<T, Fault>
     where
@@ -92,16 +92,16 @@ impl<'a, T, S: Extents> View<'a, T, S> {
     /// The `count` elements of a row from an index on.
     ///
     /// # Errors
-    /// E6001 where one is outside, at the first index that is; nothing fails of no elements.
+    /// E6001 at the first index that is out of range. A row of no elements does not fail.
     #[inline(always)]
     pub fn row(self, index: S::Index, count: usize, at: At) -> Result<&'a [T], Fault> {
         row_range(self.size, index, count, at).map(|(first, count)| &self.data[first..first + count])
     }
 
-    /// The same, where some of the elements from this index on are known already.
+    /// As [`View::row`], where `known` contains some of the elements from this index on.
     ///
     /// # Errors
-    /// As those of [`View::row`].
+    /// As [`View::row`].
     #[inline(always)]
     pub fn row_of(self, known: &'a [T], index: S::Index, count: usize, at: At) -> Result<&'a [T], Fault> {
         match known.get(..count) {
@@ -111,10 +111,10 @@ impl<'a, T, S: Extents> View<'a, T, S> {
     }
 }
 
-/// Checks that an index is one of a tensor of a size.
+/// Checks that an index is in range for a tensor of this size.
 ///
 /// # Errors
-/// E6001 where it is outside.
+/// E6001 if the index is out of range.
 #[inline(always)]
 pub fn within<S: Extents>(index: S::Index, size: S, at: At) -> Result<(), Fault> {
     match size.position(index) {
@@ -123,7 +123,7 @@ pub fn within<S: Extents>(index: S::Index, size: S, at: At) -> Result<(), Fault>
     }
 }
 
-/// Where the `count` elements of a row from an index on begin, and how many they are: none, or `count`.
+/// The position of the first of `count` elements of a row from an index on, and their number: 0 or `count`.
 #[inline(always)]
 fn row_range<S: Extents>(size: S, index: S::Index, count: usize, at: At) -> Result<(usize, usize), Fault> {
     if count == 0 {
@@ -137,14 +137,15 @@ fn row_range<S: Extents>(size: S, index: S::Index, count: usize, at: At) -> Resu
     }
 }
 
-/// What fails at an index. It is given as a value, since one whose address is taken would lie in memory in every turn.
+/// The failure at an index that is out of range. The index is passed by value: if its address were taken, it would be
+/// in memory in every turn.
 #[cold]
 #[inline(never)]
 fn outside<S: Extents>(size: S, index: S::Index, at: At) -> Fault {
     at.out_of_range(S::members(&index), size.as_slice())
 }
 
-/// What fails of a row whose first element is there, or is not.
+/// The failure for a row. `begins` says whether its first element is in range.
 #[cold]
 #[inline(never)]
 fn first_outside<S: Extents>(size: S, index: S::Index, begins: bool, at: At) -> Fault {
@@ -155,7 +156,7 @@ fn first_outside<S: Extents>(size: S, index: S::Index, begins: bool, at: At) -> 
     at.out_of_range(&members, size.as_slice())
 }
 
-/// A tensor that is added to. `data` has as many elements as the extents say.
+/// A tensor borrowed for adding. The number of elements in `data` is the product of the extents.
 #[derive(Debug)]
 pub struct ViewMut<'a, T, S> {
     /// The extents.
@@ -165,7 +166,7 @@ pub struct ViewMut<'a, T, S> {
 }
 
 impl<T, S: Extents> ViewMut<'_, T, S> {
-    /// The same for less long.
+    /// The same view for a shorter lifetime.
     #[inline(always)]
     pub fn reborrow(&mut self) -> ViewMut<'_, T, S> {
         ViewMut { size: self.size, data: self.data }
@@ -174,7 +175,7 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
     /// The element at an index.
     ///
     /// # Errors
-    /// E6001 outside.
+    /// E6001 if the index is out of range.
     #[inline(always)]
     pub fn get_mut(&mut self, index: S::Index, at: At) -> Result<&mut T, Fault> {
         match self.size.position(index).and_then(|position| self.data.get_mut(position)) {
@@ -183,10 +184,10 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
         }
     }
 
-    /// As [`View::row`].
+    /// The mutable form of [`View::row`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`View::row`].
     #[inline(always)]
     pub fn row_mut(&mut self, index: S::Index, count: usize, at: At) -> Result<&mut [T], Fault> {
         row_range(self.size, index, count, at).map(|(first, count)| &mut self.data[first..first + count])
@@ -195,7 +196,7 @@ impl<T, S: Extents> ViewMut<'_, T, S> {
     /// Adds a tensor of the same size.
     ///
     /// # Errors
-    /// E6010 where a size differs.
+    /// E6010 if the sizes differ.
     #[inline]
     pub fn grow<B: Nest<Size = S>>(&mut self, by: &B, at: At) -> Result<(), Fault>
     where

@@ -7,7 +7,7 @@ use crate::kernels::math::exp;
 use crate::kernels::reduce::Reduce;
 use crate::simd::{SimdLevel, run_at_most};
 
-/// Holds the number of threads, which belongs to the process, while a test depends on it.
+/// Sets the number of threads, which is global to the process, and keeps other tests from changing it.
 pub(crate) struct Threads(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 impl Threads {
@@ -25,7 +25,7 @@ impl Drop for Threads {
     }
 }
 
-/// Writes and adds up `exp(x)` and `x`.
+/// Writes and sums `exp(x)` and `x`.
 struct Sums<'a> {
     from: &'a [f32],
     to: &'a mut [f32],
@@ -48,7 +48,7 @@ impl Split for Sums<'_> {
     }
 }
 
-/// Lengths of folds; Miri would take hours for long ones.
+/// Lengths of folds, without long ones under Miri, which would take hours.
 fn lengths(all: &[usize]) -> impl Iterator<Item = usize> {
     all.iter().copied().filter(|len| !cfg!(miri) || *len <= 2 * LEAF)
 }
@@ -86,7 +86,7 @@ fn folds_are_the_same_to_the_bit_on_any_number_of_threads() {
 #[test]
 #[cfg(not(feature = "__small_blocks"))]
 fn a_folds_tree_depends_on_sizes_alone() {
-    /// The tree, spelt out: halves of the leaves, the first being the larger.
+    /// The tree by its definition: halves of the leaves, of which the first is the larger.
     fn by_definition(from: &[f32]) -> f32 {
         let leaves: Vec<_> = from.chunks(LEAF).collect();
         match &leaves[..] {
@@ -164,7 +164,7 @@ fn every_step_is_run_once_in_as_many_parts_as_threads() {
             assert!(to.chunks_exact(ROW).enumerate().all(|(row, to)| to == [row as i32; ROW]));
             let parts = calls.load(Ordering::Relaxed) as usize;
             assert!(parts <= super::threads(), "{parts} parts");
-            // Parts begin at cache lines, of which few rows have few.
+            // Parts begin at cache lines, so a small number of rows has few parts.
             assert!(rows < 1000 || parts == super::threads(), "{parts} parts");
         }
     }
@@ -256,7 +256,7 @@ fn a_panic_waits_for_a_half_that_another_thread_is_in() {
     let second = || {
         tell(&begun);
         wait_for(&panics);
-        // Longer than it takes to unwind.
+        // This takes longer than unwinding.
         assert!(uneven(if cfg!(miri) { 1000 } else { 1 << 20 })[0] < 0.0);
         tell(&ended);
     };
@@ -270,7 +270,7 @@ fn what_the_second_of_two_panics_carries_may_panic_itself() {
 
     impl Drop for Fragile {
         fn drop(&mut self) {
-            // Of no size: what is thrown here is forgotten, and would be reported as leaked memory.
+            // The payload has size zero: it is forgotten, and other payloads would be reported as leaked memory.
             resume_unwind(Box::new(()));
         }
     }
@@ -312,7 +312,7 @@ impl Split for WithPanic<'_> {
 #[test]
 fn a_panic_in_a_part_reaches_the_caller_once_all_other_parts_are_done() {
     const THREADS: usize = 8;
-    // Parts of so many begin at cache lines.
+    // Parts of this many rows begin at cache lines.
     const PART: usize = 132;
     const ROWS: usize = THREADS * PART;
     for row in [0, 200, ROWS - 1] {
@@ -364,10 +364,10 @@ fn tuples_combine_place_by_place() {
     assert_eq!(eights.combine(eights), (2, 4, 6, 8, 10, 12, 14, 16));
 }
 
-/// Adds up the rows of a matrix.
+/// Sums the rows of a matrix.
 struct Columns<'a> {
     from: &'a [f32],
-    /// Elements from one row to the next.
+    /// The number of elements from one row to the next.
     stride: usize,
     to: &'a mut [f32],
 }
@@ -400,7 +400,7 @@ fn sums_over_rows_are_the_same_to_the_bit_on_any_number_of_threads() {
         let sums = |threads| {
             let _held = Threads::set(threads);
             let mut to = vec![f32::NAN; columns];
-            // So expensive that they are cut if they are wide enough.
+            // The cost is so high that columns are cut if they are wide enough.
             run_columns(Columns { from: &from, stride: columns, to: &mut to }, columns, rows, 1 << 20);
             to.iter().map(|x| x.to_bits()).collect::<Vec<_>>()
         };

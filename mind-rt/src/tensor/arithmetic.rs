@@ -1,6 +1,7 @@
-//! `+ - * /` between tensors, and of tensors and numbers.
+//! The operators `+ - * /` between tensors, and between tensors and numbers.
 //!
-//! An owned operand of the result's shape becomes the result; nothing is allocated then.
+//! An owned operand of the result's shape is overwritten with the result. Then nothing is allocated, unless the other
+//! operand broadcasts.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -15,12 +16,12 @@ use crate::shape::{MAX_RANK, Shape};
 use crate::simd::Kernel;
 use crate::tensor::storage::{Tensor, TensorRef};
 
-/// An operation of two numbers.
+/// An operation on two numbers.
 trait Operation: Copy + Send + 'static {
-    /// As it is written.
+    /// The operator in source text.
     const SYMBOL: &'static str;
 
-    /// Whether the right operand must not be 0 where it is an integer.
+    /// Whether an integer right operand must not be 0.
     const DIVIDES: bool = false;
 
     fn apply<T: Numeric>(x: T, y: T) -> T;
@@ -75,7 +76,7 @@ impl Operation for Quotient {
     }
 }
 
-/// An operation with its operands exchanged, for results that lie where the right one does.
+/// An operation with its operands exchanged, for results that overwrite the right operand.
 #[derive(Clone, Copy)]
 struct Exchanged<O>(PhantomData<O>);
 
@@ -88,7 +89,7 @@ impl<O: Operation> Operation for Exchanged<O> {
     }
 }
 
-/// The result in memory of its own.
+/// Computes the result in newly allocated memory.
 #[track_caller]
 fn between<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, y: &TensorRef<T, S>) -> Tensor<T, S> {
     let shape = broadcast::<O, T, S>(x, y);
@@ -100,7 +101,7 @@ fn between<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, y: &TensorRe
     out
 }
 
-/// The result where the left operand lies, if that is of its shape.
+/// Computes the result in the memory of the left operand, if that has the result's shape.
 #[track_caller]
 fn onto_left<O: Operation, T: Numeric, S: Shape>(mut x: Tensor<T, S>, y: &TensorRef<T, S>) -> Tensor<T, S> {
     if broadcast::<O, T, S>(&x, y) != x.shape() {
@@ -110,7 +111,7 @@ fn onto_left<O: Operation, T: Numeric, S: Shape>(mut x: Tensor<T, S>, y: &Tensor
     x
 }
 
-/// The result where the right operand lies, if that is of its shape.
+/// Computes the result in the memory of the right operand, if that has the result's shape.
 #[track_caller]
 fn onto_right<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, mut y: Tensor<T, S>) -> Tensor<T, S> {
     if broadcast::<O, T, S>(x, &y) != y.shape() {
@@ -121,7 +122,7 @@ fn onto_right<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, mut y: Te
     y
 }
 
-/// Puts the result where the left operand is.
+/// Overwrites the left operand with the result.
 #[track_caller]
 fn assign<O: Operation, T: Numeric, S: Shape>(x: &mut TensorRef<T, S>, y: &TensorRef<T, S>) {
     let shape = x.shape();
@@ -135,7 +136,7 @@ fn assign<O: Operation, T: Numeric, S: Shape>(x: &mut TensorRef<T, S>, y: &Tenso
     run(Onto { out: x.as_mut_slice(), y: y.as_slice(), by }, shape.len());
 }
 
-/// Puts the result with a number where the tensor is.
+/// Overwrites the tensor with the result of the operation with a number.
 #[track_caller]
 fn assign_number<O: Operation, T: Numeric, S: Shape>(x: &mut TensorRef<T, S>, number: T) {
     check_divisors::<O, T>(&[number], x.shape());
@@ -161,7 +162,7 @@ fn negated<T: Numeric, S: Shape>(mut x: Tensor<T, S>) -> Tensor<T, S> {
     x
 }
 
-/// The shape of the result: a dynamic extent of 1 gives way to the other operand's.
+/// The shape of the result: a dynamic extent of 1 broadcasts to the other operand's extent.
 #[track_caller]
 fn broadcast<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, y: &TensorRef<T, S>) -> S {
     if x.shape() == y.shape() {
@@ -184,7 +185,7 @@ fn broadcast<O: Operation, T: Numeric, S: Shape>(x: &TensorRef<T, S>, y: &Tensor
     S::from_extents(&extents[..S::RANK]).expect("each extent is one of an operand's of the same shape type")
 }
 
-/// The elements as those of a shape that the tensor's broadcasts to.
+/// The elements of `x`, broadcast to `shape`.
 #[track_caller]
 fn expanded<T: Numeric, S: Shape>(x: &TensorRef<T, S>, shape: S) -> Cow<'_, TensorRef<T, S>> {
     if x.shape() == shape {
@@ -201,7 +202,7 @@ fn expanded<T: Numeric, S: Shape>(x: &TensorRef<T, S>, shape: S) -> Cow<'_, Tens
     Cow::Owned(out)
 }
 
-/// Panics where an element of the result would be an integer divided by 0. Nothing has been written then.
+/// Panics if an element of the result would be an integer divided by 0. It is called before anything is written.
 #[track_caller]
 fn check_divisors<O: Operation, T: Numeric>(divisors: &[T], shape: impl Shape) {
     if !O::DIVIDES || T::DTYPE.is_float() || shape.is_empty() {
@@ -297,7 +298,7 @@ impl<T: Numeric, O: Operation> Split for WithNumber<'_, T, O> {
     }
 }
 
-/// The implementations of one operator for owned tensors and references, and with numbers.
+/// Implements one operator for owned tensors and references, and with numbers.
 macro_rules! operator {
     ($trait:ident $method:ident $assign:ident $assign_method:ident $operation:ident) => {
         operator!(pair $trait $method Tensor<T, S>, Tensor<T, R>, |x, y| onto_left::<$operation, T, S>(x, &S::same(y)));

@@ -1,4 +1,4 @@
-//! Axes as values, and the shapes that have one fewer, one more, or all in another order.
+//! Axes as values, and the shape types with one axis fewer, one axis more, or reversed axes.
 
 use crate::axis_count::ranks::{Rank0, Rank1, Rank2, Rank3, Rank4, Rank5, Rank6, Rank7, Rank8};
 use crate::bare::{Expr, Inferred};
@@ -10,8 +10,9 @@ use crate::tensor::storage::TensorRef;
 
 /// An axis of a tensor, counted from 0, the outermost. The name is ndarray's.
 ///
-/// What an axis leaves has a shape type of dynamic extents, since no type of Rust can depend on a number that is known only
-/// when a program runs. [`try_into_shape`](crate::Tensor::try_into_shape) makes it a static one.
+/// A tensor from which an axis was removed has a shape type of dynamic extents, since no Rust type can depend on a
+/// number that is known only at run time. [`try_into_shape`](crate::Tensor::try_into_shape) converts it to a static
+/// shape.
 ///
 /// ```
 /// use mind_rt::{Axis, Tensor};
@@ -26,7 +27,7 @@ use crate::tensor::storage::TensorRef;
 pub struct Axis(pub usize);
 
 impl Axis {
-    /// Its number, which is below `rank`.
+    /// The number of the axis. Panics unless it is below `rank`.
     #[track_caller]
     pub(super) fn below<T: Element, S: Shape>(self, rank: usize, what: &str, x: &TensorRef<T, S>) -> usize {
         if self.0 >= rank {
@@ -42,34 +43,34 @@ fn out_of_range(axis: Axis, rank: usize, what: &str, x: &str) -> ! {
     panic!("E3004: `{what}`: axis {} is out of range for {x}, needed 0 to {}", axis.0, rank as i128 - 1)
 }
 
-/// A shape that has an axis to take away. Sealed.
+/// A shape from which an axis can be removed. Sealed.
 pub trait RemoveAxis: Shape {
-    /// One axis less, of whatever place; every extent is dynamic.
+    /// The shape with one axis fewer, at any position; every extent is dynamic.
     type Smaller: Shape;
-    /// The shape without its outermost axis: the others are as they are.
+    /// The shape without its outermost axis. A tuple keeps its other dims; an inferred shape becomes dynamic.
     type Inner: Shape;
 }
 
-/// A shape that has room for another axis. Sealed.
+/// A shape to which an axis can be added. Sealed.
 pub trait InsertAxis: Shape {
-    /// One axis more, at whatever place; every extent is dynamic.
+    /// The shape with one axis more, at any position; every extent is dynamic.
     type Larger: Shape;
 }
 
-/// A shape whose axes can stand in the opposite order. Sealed.
+/// A shape whose axes can be reversed. Sealed.
 pub trait ReverseAxes: Shape {
-    /// That order.
+    /// The shape with its axes in reverse order.
     type Reversed: Shape;
 }
 
-/// A shape without one of its axes, or only the extents that are left of it.
+/// The shape without one of its axes; every extent is dynamic.
 pub(super) fn without<S: RemoveAxis>(shape: &S, axis: usize) -> S::Smaller {
     let mut extents = shape.dims().to_vec();
     extents.remove(axis);
     S::Smaller::from_extents(&extents).expect("a dynamic shape of that rank takes any extents")
 }
 
-/// A shape without its outermost axis.
+/// The shape without its outermost axis.
 pub(super) fn inner<S: RemoveAxis>(shape: &S) -> S::Inner {
     S::Inner::from_extents(&shape.dims()[1..]).expect("they are extents of dims of the same types")
 }
@@ -80,7 +81,7 @@ macro_rules! dynamic {
     };
 }
 
-/// The dims in the opposite order, as a type.
+/// The tuple type of the dims in reverse order.
 macro_rules! reversed {
     ([$($done:tt)*]) => { ($($done)*) };
     ([$($done:tt)*] $first:ident $($rest:ident)*) => { reversed!([$first, $($done)*] $($rest)*) };

@@ -1,4 +1,4 @@
-//! Elements one by one: with their indices, two by two, in another type.
+//! Single elements: with their indices, in pairs, in another element type.
 
 use std::ops::{Index, IndexMut};
 
@@ -48,7 +48,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         })
     }
 
-    /// A new tensor of `f` of the elements of both at each place.
+    /// A new tensor with `f` applied to the pair of elements at each index.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -59,7 +59,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If a dynamic extent differs (E3003), or the memory cannot be had (E6004).
+    /// If a dynamic extent differs (E3003), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn zip_map<U: Element, V: Element>(
@@ -75,7 +75,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         out
     }
 
-    /// Changes every element by `f`.
+    /// Applies `f` to every element in place.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -88,7 +88,8 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         self.iter_mut().for_each(f);
     }
 
-    /// The elements in another type, as Rust's `as` has them; a truth value is 1 or 0, and what is not 0 is true.
+    /// The elements converted to another type, as by Rust's `as`. A `bool` becomes 1 or 0; any value but 0 becomes
+    /// true.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -99,7 +100,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If the memory cannot be had (E6004).
+    /// If the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn cast<U: Element>(&self) -> Tensor<U, S> {
@@ -110,7 +111,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
 }
 
 impl<T: Float, S: Shape> TensorRef<T, S> {
-    /// Whether elements at the same place are equal or at most `tolerance` apart. NaN is close to nothing.
+    /// Whether the elements at each index are equal or at most `tolerance` apart. NaN is close to nothing.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -132,7 +133,7 @@ impl<T: Float, S: Shape> TensorRef<T, S> {
     }
 }
 
-/// Panics unless both have the same extents.
+/// Panics unless both tensors have the same extents.
 #[track_caller]
 fn same_extents<T: Element, U: Element, S: Shape>(what: &str, x: &TensorRef<T, S>, y: &TensorRef<U, S>) {
     if x.shape() != y.shape() {
@@ -141,7 +142,8 @@ fn same_extents<T: Element, U: Element, S: Shape>(what: &str, x: &TensorRef<T, S
     }
 }
 
-/// As many elements in another type. Compiled with this crate: nothing in it depends on a program.
+/// Converts the elements to another type; both slices have the same length. This function is compiled with this crate,
+/// since nothing in it depends on a program.
 fn convert(from: Elements<'_>, to: ElementsMut<'_>) {
     match_elements!(from, Elements(from) => convert_all(from, to));
 }

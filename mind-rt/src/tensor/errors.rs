@@ -1,11 +1,11 @@
-//! What is wrong with the extents of a tensor, and memory that it cannot have.
+//! Errors about the extents and the memory of a tensor.
 
 use crate::element::Element;
 use crate::error::{Error, describe};
 use crate::shape::Shape;
 
 impl Error {
-    /// Says how `extents` fail to be of the shape `S`.
+    /// The error for `extents` that do not fit the shape type `S`.
     #[cold]
     pub(crate) fn shape_mismatch<T: Element, S: Shape>(extents: &[usize]) -> Self {
         let found = describe(T::DTYPE, extents);
@@ -17,7 +17,7 @@ impl Error {
         Self::ShapeMismatch { dimension: (0..S::RANK).find(differs).unwrap_or(0), found, needed }
     }
 
-    /// Memory for a tensor of that shape cannot be had.
+    /// The error for memory that cannot be allocated for a tensor of this shape.
     // Inlined, so that LLVM knows the variant at the call and drops the checks for a tensor.
     #[inline(always)]
     pub(crate) fn allocation<T: Element, S: Shape>(shape: S) -> Self {
@@ -33,14 +33,14 @@ impl Error {
     }
 }
 
-/// [`describe`], apart from the little code that makes the error.
+/// [`describe`], out of line, so that the code that makes the error is small where it is inlined.
 #[cold]
 #[inline(never)]
 fn describe_shape<T: Element, S: Shape>(shape: S) -> String {
     describe(T::DTYPE, &shape.dims())
 }
 
-/// `f32[?, Batch, 3]`.
+/// The tensor type as text, as in `f32[?, Batch, 3]`.
 fn describe_type<T: Element, S: Shape>() -> String {
     let names = S::names();
     let dims: Vec<String> = (0..S::RANK)

@@ -1,4 +1,4 @@
-//! Tensors of ones, of numbers in a row and of random ones; from iterators and vectors.
+//! Tensors of ones, of evenly spaced numbers and of random numbers; tensors from iterators and vectors.
 
 use super::numeric::{Float, Numeric};
 use crate::element::Element;
@@ -9,7 +9,7 @@ use crate::shape::{Rank, Shape, StaticShape};
 use crate::tensor::storage::Tensor;
 
 impl<T: Numeric, S: StaticShape> Tensor<T, S> {
-    /// All ones, of a static shape.
+    /// A tensor of ones with a static shape.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -19,14 +19,14 @@ impl<T: Numeric, S: StaticShape> Tensor<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If the memory cannot be had (E6004), as all functions here that make a tensor.
+    /// If the memory cannot be allocated (E6004). The same holds for all functions here that make a tensor.
     #[must_use]
     #[track_caller]
     pub fn ones(/* of the type's extents; of others: `Tensor::ones_with((5, 3))` */) -> Self {
         Self::ones_with(S::SHAPE)
     }
 
-    /// The identity matrix, of a static shape: ones on the diagonal, zeros elsewhere.
+    /// The identity matrix with a static shape: ones on the diagonal, zeros elsewhere.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -45,7 +45,7 @@ impl<T: Numeric, S: StaticShape> Tensor<T, S> {
 }
 
 impl<T: Numeric, S: Shape> Tensor<T, S> {
-    /// All ones, of the shape given.
+    /// A tensor of ones with the given shape.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -58,7 +58,7 @@ impl<T: Numeric, S: Shape> Tensor<T, S> {
         Self::full_with(dims, T::ONE)
     }
 
-    /// Ones on the diagonal and zeros elsewhere, of the shape given, which need not be square.
+    /// A matrix with ones on the diagonal and zeros elsewhere, with the given shape, which need not be square.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -81,10 +81,10 @@ impl<T: Numeric, S: Shape> Tensor<T, S> {
 }
 
 impl<T: Numeric> Tensor<T, (usize,)> {
-    /// The numbers from `start` on by steps of `step`, as far as they lie before `end`.
+    /// The numbers from `start` on in steps of `step`, up to but excluding `end`.
     ///
-    /// Each is `start + i * step`, rounded once in `f32`, so errors do not add up. With steps that are no sum of powers of 2 the last
-    /// one may round to `end`: [`linspace`](Self::linspace) is surer.
+    /// Each number is `start + i * step`, rounded once in `f32`, so errors do not accumulate. With a step that is not
+    /// exact in binary, such as 0.1, the last number may round to `end`. [`linspace`](Self::linspace) avoids this.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -94,7 +94,7 @@ impl<T: Numeric> Tensor<T, (usize,)> {
     /// ```
     ///
     /// # Panics
-    /// If the step is 0 or a number is NaN (E4008), or the memory cannot be had (E6004).
+    /// If the step is 0 or a number is NaN (E4008), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn arange(start: T, end: T, step: T) -> Self {
@@ -110,7 +110,7 @@ impl<T: Numeric> Tensor<T, (usize,)> {
 }
 
 impl<T: Float> Tensor<T, (usize,)> {
-    /// So many numbers at equal distances from `start` to `end`, both of which are among them. A single one is `start`.
+    /// `count` evenly spaced numbers from `start` to `end`, including both. A single number is `start`.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -125,7 +125,7 @@ impl<T: Float> Tensor<T, (usize,)> {
         for (i, element) in tensor.iter_mut().enumerate() {
             let part = i as f64 / last as f64;
             let distance = to - from;
-            // The distance of numbers that are almost as large as there are is too large.
+            // The difference of very large numbers may overflow.
             let between =
                 if distance.is_finite() { from + distance * part } else { from * (1.0 - part) + to * part };
             *element = match i {
@@ -139,7 +139,7 @@ impl<T: Float> Tensor<T, (usize,)> {
 }
 
 impl<T: Float, S: StaticShape> Tensor<T, S> {
-    /// Random numbers, even from 0 to below 1, of a static shape. Each takes one number of 64 bits.
+    /// Random numbers, uniform from 0 to below 1, with a static shape. Each takes one 64-bit random number.
     ///
     /// ```
     /// use mind_rt::{Tensor, Xoshiro256};
@@ -153,7 +153,8 @@ impl<T: Float, S: StaticShape> Tensor<T, S> {
         Self::rand_with(S::SHAPE, random)
     }
 
-    /// Random numbers of the normal distribution with mean 0 and variance 1, of a static shape. Each takes one number of 64 bits.
+    /// Random numbers from the normal distribution with mean 0 and variance 1, with a static shape. Each takes one
+    /// 64-bit random number.
     ///
     /// ```
     /// use mind_rt::{Tensor, Xoshiro256};
@@ -169,7 +170,7 @@ impl<T: Float, S: StaticShape> Tensor<T, S> {
 }
 
 impl<T: Float, S: Shape> Tensor<T, S> {
-    /// Random numbers, even from 0 to below 1, of the shape given. Each takes one number of 64 bits.
+    /// Random numbers, uniform from 0 to below 1, with the given shape. Each takes one 64-bit random number.
     ///
     /// ```
     /// use mind_rt::{Tensor, Xoshiro256};
@@ -185,7 +186,8 @@ impl<T: Float, S: Shape> Tensor<T, S> {
         tensor
     }
 
-    /// Random numbers of the normal distribution with mean 0 and variance 1, of the shape given. Each takes one number of 64 bits.
+    /// Random numbers from the normal distribution with mean 0 and variance 1, with the given shape. Each takes one
+    /// 64-bit random number.
     ///
     /// ```
     /// use mind_rt::{Tensor, Xoshiro256};
@@ -205,7 +207,7 @@ impl<T: Float, S: Shape> Tensor<T, S> {
 }
 
 impl<T: Element> FromIterator<T> for Tensor<T, (usize,)> {
-    /// What the iterator yields, as a vector.
+    /// Collects the items of the iterator into a vector.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -218,7 +220,7 @@ impl<T: Element> FromIterator<T> for Tensor<T, (usize,)> {
     }
 }
 
-/// Where `Self: From<V>`, with a message of its own.
+/// Implemented where `Self: From<V>`. The separate trait has its own error message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not made from `{V}` by `Tensor::from`",
@@ -227,7 +229,7 @@ impl<T: Element> FromIterator<T> for Tensor<T, (usize,)> {
     note = "a tensor is given more or less of its extents in the type by `t.try_into_shape()?`"
 )]
 pub trait MadeFrom<V> {
-    /// The tensor.
+    /// Converts the value to a tensor.
     fn made_from(value: V) -> Self;
 }
 
@@ -240,7 +242,8 @@ impl<V, X: From<V>> MadeFrom<V> for X {
 }
 
 impl<T: Element, S: Shape> Tensor<T, S> {
-    /// [`From::from`]: a number, nested arrays of up to six dimensions, or a `Vec` as a vector of dynamic extent.
+    /// [`From::from`] for a number, nested arrays of up to six dimensions, or a `Vec`, which becomes a vector of
+    /// dynamic extent.
     #[inline]
     #[track_caller]
     pub fn from<V>(value: V) -> Self
@@ -252,7 +255,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
 }
 
 impl<T: Element> From<Vec<T>> for Tensor<T, (usize,)> {
-    /// The elements, which are kept where they are.
+    /// A vector of the elements, which keeps the memory of the `Vec`.
     ///
     /// ```
     /// use mind_rt::Tensor;

@@ -1,8 +1,8 @@
-//! Which elements tensors can be computed with.
+//! The element types with which tensors can be computed.
 
 use crate::bare::Number;
 
-/// An element that is a number. Arithmetic of integers wraps. Sealed.
+/// A numeric element type. Integer arithmetic wraps. Sealed.
 ///
 /// ```
 /// use mind_rt::{Numeric, Shape, Tensor, TensorRef};
@@ -15,17 +15,17 @@ use crate::bare::Number;
 /// assert_eq!(doubled(&x).as_slice(), [2, 4]);
 /// ```
 pub trait Numeric: Number {
-    /// How many numbers lie from `start` to before `end`, `step` apart: at most as many as can be counted. `None` where steps lead
-    /// nowhere.
+    /// The number of values from `start` on, `step` apart, that lie before `end`; at most `usize::MAX`. `None` if the
+    /// step is 0 or a value is NaN.
     #[doc(hidden)]
     fn count_of_steps(start: Self, end: Self, step: Self) -> Option<usize>;
 
-    /// `start + count * step`, which is not beyond what the type holds.
+    /// `start + count * step`, which must be in the range of the type.
     #[doc(hidden)]
     fn after_steps(start: Self, step: Self, count: usize) -> Self;
 }
 
-/// An element that is a float: `f32`, `f64`. Sealed.
+/// A floating-point element type: `f32`, `f64`. Sealed.
 ///
 /// ```
 /// use mind_rt::{Float, Shape, Tensor, TensorRef, Xoshiro256};
@@ -38,11 +38,11 @@ pub trait Numeric: Number {
 /// assert_ne!(with_noise(&x), x);
 /// ```
 pub trait Float: Numeric {
-    /// The nearest number of this type.
+    /// The value of this type that is nearest to `number`.
     #[doc(hidden)]
     fn rounded(number: f64) -> Self;
 
-    /// From random bits a number from 0 to below 1, each as likely.
+    /// Converts random bits to a number from 0 to below 1, uniformly distributed.
     #[doc(hidden)]
     fn even(bits: u64) -> Self;
 }
@@ -53,7 +53,7 @@ macro_rules! floats {
             impl Numeric for $ty {
                 fn count_of_steps(start: Self, end: Self, step: Self) -> Option<usize> {
                     let count = ((f64::from(end) - f64::from(start)) / f64::from(step)).ceil();
-                    // What is not a number is 0 divided by 0, or was one of these.
+                    // The quotient is NaN if an argument is NaN, or for undefined operations such as 0 / 0.
                     (step != 0.0 && !count.is_nan()).then_some(count as usize)
                 }
 
@@ -75,7 +75,7 @@ macro_rules! floats {
     };
 }
 
-// So many bits every number below 1 has room for.
+// The number of random bits in a number: every multiple of 2^-digits below 1 is exact.
 floats! {
     f32 24;
     f64 53;
@@ -86,7 +86,7 @@ macro_rules! integers {
         $(impl Numeric for $ty {
             fn count_of_steps(start: Self, end: Self, step: Self) -> Option<usize> {
                 let (distance, step) = (i128::from(end) - i128::from(start), i128::from(step));
-                // Towards the end, or there are none.
+                // The distance is measured in the direction of the step.
                 let (distance, step) = (distance * step.signum(), step.abs());
                 match step {
                     0 => None,

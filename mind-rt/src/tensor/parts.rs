@@ -1,7 +1,7 @@
-//! Parts of tensors: rows, slices and what indices select.
+//! Parts of tensors: rows, slices and selected indices.
 //!
-//! Elements are contiguous, so what does not lie in one piece is copied: only rows, and what else the outermost axis holds, are
-//! views.
+//! Tensors are contiguous, so a part that is not contiguous is copied. Only rows, and other parts at an index of the
+//! outermost axis, are views.
 
 use super::axes::{Axis, RemoveAxis, inner, without};
 use super::ranges::{Ranges, within};
@@ -23,7 +23,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such row (E6001).
+    /// If the row does not exist (E6001).
     #[must_use]
     #[track_caller]
     pub fn row(&self, index: usize) -> TensorView<'_, T, S::Inner>
@@ -34,7 +34,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         outermost(self, index)
     }
 
-    /// A row of a matrix, through which it can be changed.
+    /// A mutable view of a row of a matrix.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -45,7 +45,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such row (E6001).
+    /// If the row does not exist (E6001).
     #[must_use]
     #[track_caller]
     pub fn row_mut(&mut self, index: usize) -> TensorViewMut<'_, T, S::Inner>
@@ -74,8 +74,8 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         self.outer_iter()
     }
 
-    /// What each place along the outermost axis holds: of a matrix its rows, of a batch of images the images. Nothing is copied, and
-    /// static extents stay static.
+    /// The part at each index of the outermost axis: the rows of a matrix, the images of a batch. Nothing is copied,
+    /// and static extents stay static.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -93,8 +93,8 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         (0..self.shape().padded()[0]).map(|index| outermost(self, index))
     }
 
-    /// What each place along an axis holds, as tensors of their own. Along the outermost axis [`outer_iter`](Self::outer_iter) copies
-    /// nothing.
+    /// The part at each index of an axis, copied to new tensors. For the outermost axis,
+    /// [`outer_iter`](Self::outer_iter) copies nothing.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -105,7 +105,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004); as the iterator goes, if the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004); during iteration, if the memory cannot be allocated (E6004).
     #[track_caller]
     pub fn axis_iter(
         &self,
@@ -118,7 +118,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         (0..self.shape().padded()[along]).map(move |index| self.index_axis(axis, index))
     }
 
-    /// What one place along an axis holds, as a tensor of its own: `x.index_axis(Axis(1), 0)` is the first column.
+    /// The part at one index of an axis, copied to a new tensor: `x.index_axis(Axis(1), 0)` is the first column.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -128,7 +128,8 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004) or no such place (E6001), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), the index is out of range (E6001), or the memory cannot be allocated
+    /// (E6004).
     #[must_use]
     #[track_caller]
     pub fn index_axis(&self, axis: Axis, index: usize) -> Tensor<T, S::Smaller>
@@ -142,7 +143,8 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         copied(without(&self.shape(), axis), &steps, offset, self)
     }
 
-    /// What these places along an axis hold, in this order, as a tensor of its own. A place may be named more than once.
+    /// The parts at the given indices of an axis, in this order, copied to a new tensor. An index may occur more than
+    /// once.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -153,7 +155,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004) or no such place (E6001), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), an index is out of range (E6001), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn select<const R: usize>(&self, axis: Axis, indices: &[usize]) -> Tensor<T, S::Dynamic>
@@ -170,7 +172,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         if out.is_empty() {
             return out;
         }
-        // What lies in one piece: an index of the axis with everything inside it.
+        // The length of a contiguous piece: an index of the axis with all axes inside it.
         let piece: usize = extents[axis + 1..].iter().product();
         let from = self.as_slice().chunks_exact(extent * piece);
         for (from, to) in from.zip(out.as_mut_slice().chunks_exact_mut(indices.len() * piece)) {
@@ -181,9 +183,9 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         out
     }
 
-    /// The part within a range of each axis, as a tensor of its own of the same rank. `..` takes a whole axis.
+    /// The part within a range of each axis, copied to a new tensor of the same rank. `..` takes a whole axis.
     ///
-    /// A range may be empty. `mind!(x[1, ..;2])` takes single places too, and steps.
+    /// A range may be empty. `mind!(x[1, ..;2])` also takes single indices and steps.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -195,7 +197,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If a bound is beyond its axis, or a range ends before it begins (E3011), or the memory cannot be had (E6004).
+    /// If a bound exceeds its axis or a range ends before it begins (E3011), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn slice<const R: usize>(&self, ranges: impl Ranges<R>) -> Tensor<T, S::Dynamic>
@@ -214,7 +216,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     }
 }
 
-/// The index, which is below the extent of an axis.
+/// Returns the index. Panics unless it is below the extent of the axis.
 #[track_caller]
 fn inside<T: Element, S: Shape>(index: usize, axis: usize, what: &str, x: &TensorRef<T, S>) -> usize {
     let extent = x.shape().padded()[axis];
@@ -225,14 +227,14 @@ fn inside<T: Element, S: Shape>(index: usize, axis: usize, what: &str, x: &Tenso
     index
 }
 
-/// What the outermost axis holds at an index that it has.
+/// The part at an index of the outermost axis, which must be in range.
 fn outermost<T: Element, S: RemoveAxis>(x: &TensorRef<T, S>, index: usize) -> TensorView<'_, T, S::Inner> {
     let shape = inner(&x.shape());
     let len = shape.len();
     TensorView::from_elements(shape, &x.as_slice()[index * len..][..len])
 }
 
-/// A tensor for who writes all of its elements, of a shape whose extents are dynamic.
+/// A tensor whose elements are arbitrary, for code that writes all of them. The shape type must be dynamic.
 #[track_caller]
 pub(super) fn stale<T: Element, S: Shape>(extents: &[usize]) -> Tensor<T, S> {
     Tensor::try_stale_with(dynamic(extents)).unwrap_or_else(|error| panic!("{error}"))
@@ -242,7 +244,7 @@ fn dynamic<S: Shape>(extents: &[usize]) -> S {
     S::from_extents(extents).expect("a dynamic shape of that rank takes any extents")
 }
 
-/// A tensor of its own of the elements that lie so far apart.
+/// A new tensor with the elements at these strides and this offset.
 #[track_caller]
 pub(super) fn copied<T: Element, S: Shape, To: Shape>(
     shape: To,

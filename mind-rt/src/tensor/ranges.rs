@@ -1,4 +1,4 @@
-//! The ranges that slices are made by.
+//! The ranges by which tensors are sliced.
 
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -7,14 +7,14 @@ use crate::error::describe;
 use crate::shape::Shape;
 use crate::tensor::storage::TensorRef;
 
-/// Ranges of `R` axes: a tuple of Rust's ranges, or one by itself. Sealed.
+/// Ranges for `R` axes: a tuple of Rust ranges, or a single range. Sealed.
 pub trait Ranges<const R: usize>: sealed::Ranges {
     #[doc(hidden)]
     fn bounds(self) -> [(Bound<usize>, Bound<usize>); R];
 }
 
 mod sealed {
-    /// Who may be [`Ranges`](super::Ranges).
+    /// Marks the types that may be [`Ranges`](super::Ranges).
     pub trait Ranges {}
 }
 
@@ -72,7 +72,7 @@ several! {
     8: A B C D E F G H;
 }
 
-/// A range of an axis of this extent.
+/// The range within an axis of this extent. Panics if a bound is outside the axis or the range ends before it begins.
 #[track_caller]
 pub(super) fn within<T: Element, S: Shape>(
     start: Bound<usize>,

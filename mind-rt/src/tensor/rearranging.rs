@@ -1,4 +1,4 @@
-//! Axes in another order, tensors as vectors, and tensors put together.
+//! Permuted axes, flattened tensors, and tensors joined along an axis.
 
 use super::axes::{Axis, InsertAxis, ReverseAxes};
 use super::parts::{copied, stale};
@@ -10,7 +10,7 @@ use crate::shape::{Rank, Shape};
 use crate::tensor::storage::{Tensor, TensorRef};
 
 impl<T: Element, S: Shape> TensorRef<T, S> {
-    /// The transpose, as a tensor of its own: the axes in the opposite order. Static extents stay static.
+    /// The transpose, copied to a new tensor: the axes in reverse order. Static extents stay static.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -21,7 +21,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If the memory cannot be had (E6004).
+    /// If the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn t(&self) -> Tensor<T, S::Reversed>
@@ -36,7 +36,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         copied(shape, &own, 0, self)
     }
 
-    /// The axes in another order, as a tensor of its own: axis `i` of the result is axis `axes[i]`.
+    /// The axes in another order, copied to a new tensor: axis `i` of the result is axis `axes[i]`.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -46,7 +46,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If `axes` does not name each axis once (E3008), or the memory cannot be had (E6004).
+    /// If `axes` does not name each axis once (E3008), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn permuted_axes<const R: usize>(&self, axes: [usize; R]) -> Tensor<T, S::Dynamic>
@@ -75,7 +75,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         copied(shape, &own, 0, self)
     }
 
-    /// The elements in row-major order, as a vector of its own. [`Tensor::into_flat`] copies nothing.
+    /// The elements in row-major order, copied to a new vector. [`Tensor::into_flat`] copies nothing.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -85,7 +85,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If the memory cannot be had (E6004).
+    /// If the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn flatten(&self) -> Tensor<T, (usize,)> {
@@ -94,7 +94,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         out
     }
 
-    /// Exchanges two elements.
+    /// Swaps two elements.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -105,7 +105,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If an index is out of range: it is named with the shape.
+    /// If an index is out of range. The message contains the index and the shape.
     #[track_caller]
     pub fn swap<const R: usize>(&mut self, one: [usize; R], other: [usize; R])
     where
@@ -131,9 +131,9 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         Tensor::from_buffer(shape, self.into_buffer())
     }
 
-    /// Tensors of one shape along a new axis, which has as many places.
+    /// Joins tensors of one shape along a new axis, whose extent is the number of tensors.
     ///
-    /// They may be tensors, views or references to them.
+    /// The arguments may be tensors, views or references to them.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -145,8 +145,8 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there are no tensors (E3006), a new axis cannot have that place (E3004), shapes differ (E3003), or the memory cannot be had
-    /// (E6004).
+    /// If there are no tensors (E3006), the new axis is out of range (E3004), the shapes differ (E3003), or the memory
+    /// cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn stack<P: AsRef<TensorRef<T, S>>>(axis: Axis, parts: &[P]) -> Tensor<T, S::Larger>
@@ -163,10 +163,10 @@ impl<T: Element, S: Shape> Tensor<T, S> {
         joined(&extents, axis, parts)
     }
 
-    /// Tensors one after the other along an axis. Their other extents are equal.
+    /// Joins tensors along an existing axis. Their other extents must be equal.
     ///
-    /// They may be tensors, views or references to them, of one shape type: [`as_dyn`](TensorRef::as_dyn) makes those one whose
-    /// static extents differ.
+    /// The arguments may be tensors, views or references to them, of one shape type. If their static extents differ,
+    /// [`as_dyn`](TensorRef::as_dyn) converts them to one type.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -178,8 +178,8 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there are no tensors (E3006), there is no such axis (E3004), another extent differs (E3003), or the memory cannot be had
-    /// (E6004).
+    /// If there are no tensors (E3006), the axis does not exist (E3004), another extent differs (E3003), or the memory
+    /// cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn concatenate<const R: usize, P: AsRef<TensorRef<T, S>>>(
@@ -208,7 +208,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
     }
 }
 
-/// The first of the tensors.
+/// The first of the tensors. Panics if there is none.
 #[track_caller]
 fn first<'a, T: Element, S: Shape, P: AsRef<TensorRef<T, S>>>(
     what: &str,
@@ -220,7 +220,7 @@ fn first<'a, T: Element, S: Shape, P: AsRef<TensorRef<T, S>>>(
     }
 }
 
-/// Two tensors do not fit.
+/// Panics with the types of two tensors that do not fit.
 #[cold]
 #[track_caller]
 fn differ<T: Element, S: Shape>(
@@ -234,7 +234,7 @@ fn differ<T: Element, S: Shape>(
     panic!("E3003: `{what}`: {why}: tensor 0 is {first}, tensor {at} is {other}")
 }
 
-/// The tensors one after the other for each place along the axes before this one.
+/// Concatenates the tensors for each index of the axes before `axis`.
 #[track_caller]
 fn joined<T: Element, S: Shape, P: AsRef<TensorRef<T, S>>, To: Shape>(
     extents: &[usize],

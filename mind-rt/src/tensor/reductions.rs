@@ -1,6 +1,6 @@
-//! Sums, means and extremes, of everything and along an axis.
+//! Sums, means and extremes, over all elements and along an axis.
 //!
-//! They are those of expressions, `mind!(sum(x, axis = 0))`, to the bit: the kernels are the same.
+//! Expressions such as `mind!(sum(x, axis = 0))` have the same results to the bit, since they use the same kernels.
 
 use super::axes::{Axis, RemoveAxis, without};
 use super::numeric::Numeric;
@@ -10,10 +10,10 @@ use crate::error::describe;
 use crate::shape::Shape;
 use crate::tensor::storage::{Tensor, TensorRef};
 
-/// A kernel: over these axes, or over all.
+/// A kernel that reduces over the given axes, or over all axes.
 type Kernel<T, U> = fn(Argument<'_, T>, Option<&[i64]>, &mut [U]);
 
-/// The functions of everything, and along an axis.
+/// Defines the methods that reduce over all elements and along an axis.
 macro_rules! reductions {
     ($(
         $(#[$doc:meta])* $name:ident
@@ -44,7 +44,7 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum of all elements; 0 of none. Its error does not grow with the length; integers wrap.
+    /// The sum of all elements; 0 if there are none. The rounding error does not grow with the length. Integers wrap.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -53,7 +53,7 @@ reductions! {
     /// assert_eq!(x.sum(), 10.0);
     /// ```
     sum
-    /// The sums along an axis, which the result does not have; 0 of no elements.
+    /// The sums along an axis, which the result does not have; 0 if there are no elements.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -64,11 +64,11 @@ reductions! {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), or the memory cannot be allocated (E6004).
     sum_axis
     sum Some(T::ZERO);
 
-    /// The arithmetic mean of all elements. Of integers it is their sum, which wraps, divided without a fraction.
+    /// The arithmetic mean of all elements. For integers it is the wrapping sum divided without a fraction.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -90,11 +90,11 @@ reductions! {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), its extent is 0 (E3006), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), its extent is 0 (E3006), or the memory cannot be allocated (E6004).
     mean_axis
     mean None;
 
-    /// The product of all elements; 1 of none. Integers wrap.
+    /// The product of all elements; 1 if there are none. Integers wrap.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -103,7 +103,7 @@ reductions! {
     /// assert_eq!(x.product(), 24);
     /// ```
     product
-    /// The products along an axis, which the result does not have; 1 of no elements.
+    /// The products along an axis, which the result does not have; 1 if there are no elements.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -113,11 +113,11 @@ reductions! {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), or the memory cannot be allocated (E6004).
     product_axis
     prod Some(T::ONE);
 
-    /// The largest element: NaN if one is, and +0 over -0.
+    /// The largest element. NaN if an element is NaN; +0 is larger than -0.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -129,7 +129,7 @@ reductions! {
     /// # Panics
     /// If there are no elements (E3006).
     max
-    /// The largest elements along an axis, which the result does not have: NaN where one is.
+    /// The largest elements along an axis, which the result does not have; NaN where an element is NaN.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -139,11 +139,11 @@ reductions! {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), its extent is 0 (E3006), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), its extent is 0 (E3006), or the memory cannot be allocated (E6004).
     max_axis
     max None;
 
-    /// The smallest element: NaN if one is, and -0 over +0.
+    /// The smallest element. NaN if an element is NaN; -0 is smaller than +0.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -155,7 +155,7 @@ reductions! {
     /// # Panics
     /// If there are no elements (E3006).
     min
-    /// The smallest elements along an axis, which the result does not have: NaN where one is.
+    /// The smallest elements along an axis, which the result does not have; NaN where an element is NaN.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -165,14 +165,14 @@ reductions! {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), its extent is 0 (E3006), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), its extent is 0 (E3006), or the memory cannot be allocated (E6004).
     min_axis
     min None;
 }
 
 impl<T: Numeric, S: Shape> TensorRef<T, S> {
-    /// The position of the largest element, counted row by row as in [`as_slice`](Self::as_slice): the first NaN if there is one,
-    /// else the first of equal ones.
+    /// The position of the largest element in row-major order, as in [`as_slice`](Self::as_slice): the first NaN if
+    /// there is one, else the first of equal elements.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -189,7 +189,8 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
         over_all(self, "argmax", None, bare::argmax) as usize
     }
 
-    /// The position of the smallest element, counted row by row: the first NaN if there is one, else the first of equal ones.
+    /// The position of the smallest element in row-major order: the first NaN if there is one, else the first of equal
+    /// elements.
     ///
     /// ```
     /// use mind_rt::Tensor;
@@ -206,8 +207,8 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
         over_all(self, "argmin", None, bare::argmin) as usize
     }
 
-    /// Where along an axis, which the result does not have, the largest elements are: the first NaN if there is one, else the first
-    /// of equal ones. These are indices that expressions take, as in `mind!(gather(table, ids))`.
+    /// The indices of the largest elements along an axis, which the result does not have: of the first NaN if there is
+    /// one, else of the first of equal elements. Expressions accept these indices, as in `mind!(gather(table, ids))`.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -217,7 +218,7 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), its extent is 0 (E3006), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), its extent is 0 (E3006), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn argmax_axis(&self, axis: Axis) -> Tensor<i64, S::Smaller>
@@ -227,8 +228,8 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
         along(self, "argmax_axis", axis, None, bare::argmax)
     }
 
-    /// Where along an axis, which the result does not have, the smallest elements are: the first NaN if there is one, else the first
-    /// of equal ones.
+    /// The indices of the smallest elements along an axis, which the result does not have: of the first NaN if there is
+    /// one, else of the first of equal elements.
     ///
     /// ```
     /// use mind_rt::{Axis, Tensor};
@@ -238,7 +239,7 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis (E3004), its extent is 0 (E3006), or the memory cannot be had (E6004).
+    /// If the axis does not exist (E3004), its extent is 0 (E3006), or the memory cannot be allocated (E6004).
     #[must_use]
     #[track_caller]
     pub fn argmin_axis(&self, axis: Axis) -> Tensor<i64, S::Smaller>
@@ -249,7 +250,7 @@ impl<T: Numeric, S: Shape> TensorRef<T, S> {
     }
 }
 
-/// What `kernel` makes of all elements, or what there is of none.
+/// The result of `kernel` over all elements; `of_none` if there are no elements. Panics if that is `None`.
 #[track_caller]
 fn over_all<T: Numeric, U: Numeric, S: Shape>(
     x: &TensorRef<T, S>,
@@ -266,7 +267,7 @@ fn over_all<T: Numeric, U: Numeric, S: Shape>(
     out[0]
 }
 
-/// What `kernel` makes of the elements along an axis, or what there is of none.
+/// The result of `kernel` along an axis; `of_none` everywhere if there are no elements. Panics if that is `None`.
 #[track_caller]
 fn along<T: Numeric, U: Element, S: RemoveAxis>(
     x: &TensorRef<T, S>,
@@ -289,7 +290,7 @@ fn along<T: Numeric, U: Element, S: RemoveAxis>(
     out
 }
 
-/// Nothing is asked for its largest element, or the like.
+/// Panics, since a reduction such as the maximum is undefined without elements.
 #[cold]
 #[track_caller]
 fn nothing<T: Element, S: Shape, U>(what: &str, x: &TensorRef<T, S>) -> U {
@@ -313,7 +314,7 @@ mod tests {
         Tensor::from_fn_with((a, b, c), |[i, j, k]| (i * 31 + j * 17 + k * 7) as i64 % 23 - 11)
     }
 
-    /// What stands along an axis, for each place of the result.
+    /// The elements along an axis, for each index of the result.
     fn groups(x: &Block<i64>, axis: usize) -> Vec<Vec<i64>> {
         let dims = x.dims();
         let kept: Vec<usize> = (0..3).filter(|other| *other != axis).collect();

@@ -1,12 +1,13 @@
-//! Which shape types operators take together.
+//! The pairs of shape types that operators accept.
 
 use crate::shape::Shape;
 use crate::tensor::storage::{Tensor, TensorRef};
 
-/// A shape type that is `R`.
+/// A shape type that is the same as `R`.
 ///
-/// Operators could ask for operands of one type. They ask for this, so that rustc says of two others what to write instead.
-// The left operand's is `Self`, which rustc knows where it has to infer the right one's.
+/// Operators could require operands of one type. They require this trait instead, so that rustc's error for two types
+/// says what to write.
+// `Self` is the left operand's type, which rustc knows where it has to infer the right operand's type.
 #[diagnostic::on_unimplemented(
     message = "tensors of different shape types have no operators together",
     label = "the shape type on the left is `{Self}`, on the right `{R}`",

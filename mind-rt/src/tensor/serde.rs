@@ -1,8 +1,8 @@
-//! Tensors in the formats of serde.
+//! Serialisation of tensors by serde.
 //!
-//! A tensor is what ndarray makes of an array, `{"v": 1, "dim": [2, 3], "data": […]}`, so that either reads what the other wrote.
-//! What is read is not trusted: shapes are checked before elements are read where they come first, and memory grows with what
-//! has been read, never with what a length promises.
+//! The format is ndarray's format of an array, `{"v": 1, "dim": [2, 3], "data": […]}`, so that each library reads the
+//! output of the other. The input is not trusted. A shape that comes before the elements is checked before elements are
+//! read. Memory grows with the elements that have been read, never with a promised length.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,12 +16,12 @@ use crate::error::{Error, describe};
 use crate::shape::{Dims, MAX_RANK, Shape};
 use crate::tensor::storage::{Tensor, TensorRef, TensorView, TensorViewMut};
 
-/// The version of the format, which is ndarray's.
+/// The version of the format, as ndarray writes it.
 const VERSION: u8 = 1;
 const NAME: &str = "Array";
 const FIELDS: &[&str] = &["v", "dim", "data"];
 
-/// The most elements that there is room for before one has been read.
+/// The largest number of elements for which memory is allocated before one has been read.
 const FIRST_ROOM: usize = 4096;
 
 impl<T: Element + Serialize, S: Shape> Serialize for TensorRef<T, S> {
@@ -62,7 +62,7 @@ impl<T: Element + Serialize, S: Shape> Serialize for TensorViewMut<'_, T, S> {
     }
 }
 
-/// Extents as a tuple: the type of a tensor says how many there are.
+/// Extents as a tuple, since the type of a tensor determines their number.
 struct Extents(Dims);
 
 impl Serialize for Extents {
@@ -73,8 +73,8 @@ impl Serialize for Extents {
     }
 }
 
-/// An extent that the type decides and the data has otherwise is an error (E6009), as is another number of elements than the
-/// shape has (E3007).
+/// A static extent that differs from the data is an error (E6009). A number of elements that is not the shape's is an
+/// error too (E3007).
 ///
 /// ```
 /// use mind_rt::Tensor;
@@ -91,7 +91,7 @@ impl<'de, T: Element + Deserialize<'de>, S: Shape> Deserialize<'de> for Tensor<T
     }
 }
 
-/// What reads a tensor.
+/// Deserialises a tensor.
 struct Whole<T, S>(PhantomData<(T, S)>);
 
 impl<'de, T: Element + Deserialize<'de>, S: Shape> Visitor<'de> for Whole<T, S> {
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for Field {
     }
 }
 
-/// What reads a shape.
+/// Deserialises a shape.
 struct Shapes<T, S>(PhantomData<(T, S)>);
 
 impl<'de, T: Element, S: Shape> DeserializeSeed<'de> for Shapes<T, S> {
@@ -239,7 +239,7 @@ impl<'de, T: Element, S: Shape> Visitor<'de> for Shapes<T, S> {
     }
 }
 
-/// What reads the elements, of a shape if that came before them.
+/// Deserialises the elements. `shape` is known if it came before them.
 struct Data<T, S> {
     shape: Option<S>,
     element: PhantomData<T>,
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_length_that_is_promised_takes_no_memory() {
-        /// A list that says to be longer than there is memory, and is cut off.
+        /// A list that promises more elements than fit in memory, and is cut off.
         struct CutOff(usize);
 
         impl<'de> SeqAccess<'de> for CutOff {

@@ -1,4 +1,4 @@
-//! The tensor types over owned and borrowed memory.
+//! The tensor types for owned and borrowed memory.
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
@@ -9,8 +9,8 @@ use crate::element::Element;
 use crate::kernels::memory::Buffer;
 use crate::shape::Shape;
 
-/// An owned tensor: contiguous, row-major, 64-byte aligned unless made from a `Vec` or an ndarray, whose memory it
-/// keeps. Dereferences to [`TensorRef`].
+/// An owned tensor: contiguous, row-major and 64-byte aligned. A tensor made from a `Vec` or an ndarray keeps that
+/// memory with its alignment. Dereferences to [`TensorRef`].
 ///
 /// ```
 /// use mind_rt::Tensor;
@@ -21,23 +21,23 @@ use crate::shape::Shape;
 /// ```
 ///
 /// # Methods
-/// Their names are ndarray's. Those of views and of `&TensorRef` are a tensor's too.
+/// The names are ndarray's. A tensor also has the methods of views and of `&TensorRef`.
 ///
-/// | for | there are |
+/// | purpose | methods |
 /// | --- | --- |
-/// | making | [`zeros`](Self::zeros), [`ones`](Self::ones), [`full`](Self::full), [`eye`](Self::eye), [`from_fn`](Self::from_fn), [`rand`](Self::rand), [`randn`](Self::randn), each also with the shape given: `zeros_with`; [`arange`](Self::arange), [`linspace`](Self::linspace); `From` arrays and `Vec`s, `collect` |
+/// | making | [`zeros`](Self::zeros), [`ones`](Self::ones), [`full`](Self::full), [`eye`](Self::eye), [`from_fn`](Self::from_fn), [`rand`](Self::rand), [`randn`](Self::randn), each also with a given shape: `zeros_with`; [`arange`](Self::arange), [`linspace`](Self::linspace); `From` arrays and `Vec`s, `collect` |
 /// | elements | `x[[i, j]]`, `x[(i, j)]`, [`get`](TensorRef::get), [`iter`](TensorRef::iter), [`indexed_iter`](TensorRef::indexed_iter), [`map`](TensorRef::map), [`map_inplace`](TensorRef::map_inplace), [`zip_map`](TensorRef::zip_map), [`cast`](TensorRef::cast), [`swap`](TensorRef::swap), [`fill`](TensorRef::fill), [`assign`](TensorRef::assign), [`all_close`](TensorRef::all_close), [`to_vec`](TensorRef::to_vec) |
 /// | reductions | [`sum`](TensorRef::sum), [`mean`](TensorRef::mean), [`product`](TensorRef::product), [`max`](TensorRef::max), [`min`](TensorRef::min), [`argmax`](TensorRef::argmax), [`argmin`](TensorRef::argmin), each also along an axis: [`sum_axis`](TensorRef::sum_axis) |
 /// | parts | [`row`](TensorRef::row), [`rows`](TensorRef::rows), [`outer_iter`](TensorRef::outer_iter), [`axis_iter`](TensorRef::axis_iter), [`index_axis`](TensorRef::index_axis), [`slice`](TensorRef::slice), [`select`](TensorRef::select) |
 /// | other shapes | [`reshape`](Self::reshape), [`flatten`](TensorRef::flatten), [`t`](TensorRef::t), [`permuted_axes`](TensorRef::permuted_axes), [`stack`](Self::stack), [`concatenate`](Self::concatenate), [`try_into_shape`](Self::try_into_shape), [`as_dyn`](TensorRef::as_dyn) |
 ///
-/// # Number
-/// `+ - * /` stand between tensors of one shape type, owned or by reference, and between a tensor and a number on either
-/// side. `+= -= *= /=` change the left operand, and `-x` negates. An owned operand of the result's shape becomes the
-/// result; nothing is allocated then. A dynamic extent of 1 broadcasts, as in NumPy. Tensors of different shape types
-/// are for `mind!(a + b)`, which broadcasts between them too.
+/// # Arithmetic
+/// `+ - * /` work between tensors of one shape type, owned or by reference, and between a tensor and a number on either
+/// side. `+= -= *= /=` change the left operand, and `-x` negates. An owned operand of the result's shape is overwritten
+/// with the result. Then nothing is allocated, unless the other operand broadcasts. A dynamic extent of 1 broadcasts,
+/// as in NumPy. For tensors of different shape types write `mind!(a + b)`, which broadcasts between them too.
 ///
-/// Integers wrap, and their quotient has no fraction.
+/// Integer arithmetic wraps, and an integer quotient has no fraction.
 ///
 /// ```
 /// use mind_rt::Tensor;
@@ -54,11 +54,12 @@ use crate::shape::Shape;
 /// # Ok::<(), mind_rt::Error>(())
 /// ```
 ///
-/// These panic, and have written nothing then:
+/// These operators panic in the following cases, before they write anything:
 ///
-/// - With E3001 if shapes do not broadcast, or the left operand of an assignment would have to: both are named.
+/// - With E3001 if the shapes do not broadcast, or the left operand of an assignment would have to broadcast. The
+///   message contains both shapes.
 /// - With E6010 if an integer is divided by 0.
-/// - With E6004 if the memory cannot be had.
+/// - With E6004 if the memory cannot be allocated.
 ///
 /// ```should_panic
 /// use mind_rt::Tensor;
@@ -86,7 +87,7 @@ pub struct TensorView<'a, T, S> {
     elements: PhantomData<&'a [T]>,
 }
 
-/// A view through which a tensor's elements can be changed, contiguous and row-major. Dereferences to [`TensorRef`].
+/// A mutable view of a tensor's elements, contiguous and row-major. Dereferences to [`TensorRef`].
 ///
 /// ```
 /// use mind_rt::{Tensor, TensorViewMut};
@@ -101,10 +102,10 @@ pub struct TensorViewMut<'a, T, S> {
     elements: PhantomData<&'a mut [T]>,
 }
 
-/// What [`Tensor`], [`TensorView`] and [`TensorViewMut`] dereference to: functions take `&TensorRef<T, S>`, and
-/// `&mut TensorRef<T, S>` where they change elements.
+/// The type to which [`Tensor`], [`TensorView`] and [`TensorViewMut`] dereference. Functions take `&TensorRef<T, S>`,
+/// or `&mut TensorRef<T, S>` if they change elements.
 ///
-/// It is not `Sized`, so that two of them cannot be exchanged behind their owners' backs:
+/// It is not `Sized`, so two of them cannot be swapped through references without their owners:
 ///
 /// ```compile_fail,E0277
 /// use mind_rt::{Tensor, TensorRef, TensorViewMut};
@@ -113,12 +114,12 @@ pub struct TensorViewMut<'a, T, S> {
 ///     std::mem::swap(a, b);
 /// }
 /// ```
-// The third parameter is what makes it unsized: owners hold `[(); 0]`, and `&TensorRef<_, _, [(); 0]>` coerces to
-// `&TensorRef<_, _, [()]>` as any struct does whose last field is an array.
+// The third parameter makes the type unsized: owners hold `[(); 0]`, and `&TensorRef<_, _, [(); 0]>` coerces to
+// `&TensorRef<_, _, [()]>`, as for any struct whose last field is an array.
 //
 // Invariant: `pointer` is aligned and valid for reads of `len` initialised elements while a shared reference to this
-// exists, and for exclusive reads and writes while a unique one does. `len` is not derived from `shape`, whose dims
-// other crates may define.
+// value exists, and for exclusive reads and writes while a unique reference exists. `len` is stored rather than derived
+// from `shape`, whose dims other crates may define.
 pub struct TensorRef<T, S, Tail: ?Sized = [()]> {
     pointer: NonNull<T>,
     len: usize,
@@ -126,7 +127,7 @@ pub struct TensorRef<T, S, Tail: ?Sized = [()]> {
     _tail: Tail,
 }
 
-// SAFETY: a `TensorRef` is to its elements what `[T]` is, by its invariant.
+// SAFETY: by its invariant, a `TensorRef` gives the same access to its elements as `[T]`.
 unsafe impl<T: Send, S: Send, Tail: ?Sized + Send> Send for TensorRef<T, S, Tail> {}
 // SAFETY: as above.
 unsafe impl<T: Sync, S: Sync, Tail: ?Sized + Sync> Sync for TensorRef<T, S, Tail> {}
@@ -136,14 +137,14 @@ impl<T, S> TensorRef<T, S> {
     #[inline(always)]
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
-        // SAFETY: the type's invariant; the elements stay shared as long as `self` does.
+        // SAFETY: the type's invariant; the elements stay shared while `self` is borrowed.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
     }
 
-    /// The elements in row-major order.
+    /// The elements in row-major order, mutable.
     #[inline(always)]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: the type's invariant; the elements stay exclusive as long as `self` does.
+        // SAFETY: the type's invariant; the elements stay exclusive while `self` is borrowed.
         unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.len) }
     }
 
@@ -177,7 +178,7 @@ impl<T, S> TensorRef<T, S, [(); 0]> {
     }
 }
 
-/// Panics if elements and shape do not agree, which every caller has made sure of.
+/// Panics if the shape does not have `len` elements. Every caller has ensured that it does.
 fn check_len<S: Shape>(shape: &S, len: usize) {
     assert!(shape.checked_len() == Some(len), "the caller counts the elements");
 }
@@ -196,7 +197,7 @@ impl<T: Element, S: Shape> Tensor<T, S> {
 }
 
 impl<T, S: Copy> Tensor<T, S> {
-    /// A view of the whole, whatever `T` is.
+    /// A view of the whole tensor, for any `T`.
     #[inline(always)]
     pub(crate) fn borrowed(&self) -> TensorView<'_, T, S> {
         TensorView { head: self.head, elements: PhantomData }
@@ -206,18 +207,18 @@ impl<T, S: Copy> Tensor<T, S> {
 impl<'a, T: Element, S: Shape> TensorView<'a, T, S> {
     pub(crate) fn from_elements(shape: S, elements: &'a [T]) -> Self {
         check_len(&shape, elements.len());
-        // The pointer is never written through: no `&mut` to `head` leaves this type.
+        // The pointer is never written through, since no `&mut` to `head` leaves this type.
         Self {
             head: TensorRef::new(NonNull::from(elements).cast(), elements.len(), shape),
             elements: PhantomData,
         }
     }
 
-    /// The elements in row-major order, for as long as they are borrowed.
+    /// The elements in row-major order, for the lifetime of the borrow.
     #[inline(always)]
     #[must_use]
     pub fn into_slice(self) -> &'a [T] {
-        // SAFETY: `from_elements` got the pointer and the length from a slice shared for `'a`.
+        // SAFETY: `from_elements` and `Tensor::borrowed` take the pointer and the length from elements shared for `'a`.
         unsafe { std::slice::from_raw_parts(self.head.pointer.as_ptr(), self.head.len) }
     }
 }
@@ -229,11 +230,12 @@ impl<'a, T: Element, S: Shape> TensorViewMut<'a, T, S> {
         Self { head: TensorRef::new(NonNull::from(elements).cast(), len, shape), elements: PhantomData }
     }
 
-    /// The elements in row-major order, for as long as they are borrowed.
+    /// The elements in row-major order, for the lifetime of the borrow.
     #[inline(always)]
     #[must_use]
     pub fn into_slice(self) -> &'a mut [T] {
-        // SAFETY: `from_elements` got the pointer and the length from a slice exclusive for `'a`, and `self` is gone.
+        // SAFETY: `from_elements` took the pointer and the length from a slice exclusive for `'a`, and `self` is
+        // consumed.
         unsafe { std::slice::from_raw_parts_mut(self.head.pointer.as_ptr(), self.head.len) }
     }
 }
@@ -293,7 +295,7 @@ impl<T, S: Copy> Clone for TensorRef<T, S, [(); 0]> {
     }
 }
 
-// Only this module can name a value of this type; a copy borrows what the original does, as in `TensorView`.
+// Only this module can name a value of this type. A copy borrows the same elements as the original, as in `TensorView`.
 impl<T, S: Copy> Copy for TensorRef<T, S, [(); 0]> {}
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Modules of the crate name only those of their own layer and of those below: kernels know slices, and neither tensors nor shapes.
+//! Modules of the crate name only modules of their own layer and of lower ones: kernels know slices, and neither
+//! tensors nor shapes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use names::{files, named};
 #[path = "../../../tests/support/names.rs"]
 mod names;
 
-/// From the bottom up.
+/// The layers, lowest first.
 const LAYERS: [&[&str]; 4] = [
     &["error", "kernels", "parallel", "simd", "workspace"],
     &["axis_count", "dims", "element", "random", "shape"],
@@ -57,7 +58,7 @@ fn no_module_names_one_of_a_layer_above_it() {
     assert!(up.is_empty(), "{}", up.join("\n"));
 }
 
-/// Every module of the crate has its layer.
+/// Every module of the crate is in a layer.
 #[test]
 fn every_module_has_a_layer() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");

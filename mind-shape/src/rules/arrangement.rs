@@ -1,4 +1,4 @@
-//! The same elements in another arrangement, and one value everywhere.
+//! Operations that rearrange elements, and tensors filled with one value.
 
 use super::{
     Dims, agree, broadcast, check_axes,
@@ -11,7 +11,7 @@ use crate::{
     ty::{MAX_RANK, Type, UNKNOWN},
 };
 
-/// `reshape(x, shape)`: the same elements in row-major order; one extent may be -1, which is worked out.
+/// `reshape(x, shape)`: the same elements in row-major order. One extent may be -1, which is inferred.
 ///
 /// ```
 /// use mind_shape::{DType, Type, UNKNOWN, rules::reshape};
@@ -21,7 +21,7 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// E3006 for an extent below 1, E3007 where the element counts differ, or where -1 stands twice or does not come out.
+/// E3006 for an extent below 1; E3007 if the element counts differ, or if -1 occurs twice or cannot be inferred.
 pub const fn reshape(x: Type, shape: &[i64]) -> TypeResult<'_> {
     if has_later(shape) {
         return open_shape(x.dtype(), shape);
@@ -39,7 +39,7 @@ pub const fn reshape(x: Type, shape: &[i64]) -> TypeResult<'_> {
     dims_of(shape).typed(x.dtype())
 }
 
-/// A type of which extents are not known yet, or left to be worked out from such.
+/// A type with extents that are unknown, or that are inferred from unknown ones.
 const fn open_shape(dtype: DType, shape: &[i64]) -> TypeResult<'_> {
     let (mut dims, mut axis, mut count) = (Dims::NONE, 0, 0);
     while axis < shape.len() {
@@ -60,7 +60,7 @@ const fn open_shape(dtype: DType, shape: &[i64]) -> TypeResult<'_> {
     dims.typed(dtype)
 }
 
-/// A written shape with the extent that is left open, if one is.
+/// A written shape with its open extent inferred, if it has one.
 const fn resolve<'a>(x: Type, written: &'a [i64]) -> Result<Extents<'a>, Failure<'a>> {
     let (mut count, mut axis, mut open) = (0, written.len(), 0);
     while axis > 0 {
@@ -89,7 +89,7 @@ const fn resolve<'a>(x: Type, written: &'a [i64]) -> Result<Extents<'a>, Failure
     Ok(Extents { written, open: Some((open, count / others)) })
 }
 
-/// The number of elements of a shape without one axis, if it is within 64 bits.
+/// The number of elements of a shape without one axis; `None` if it exceeds 64 bits.
 const fn count_besides(shape: Extents<'_>, without: Option<usize>) -> Option<i64> {
     let (mut count, mut axis) = (1i64, 0);
     while axis < shape.written.len() {
@@ -104,7 +104,7 @@ const fn count_besides(shape: Extents<'_>, without: Option<usize>) -> Option<i64
     Some(count)
 }
 
-/// E3006 for an extent below 1; the one left open may be unknown.
+/// Returns E3006 for an extent below 1. The open extent may be unknown.
 const fn check_positive<'a>(shape: Extents<'a>, open_is_known: bool) -> Result<(), Failure<'a>> {
     let mut axis = 0;
     while axis < shape.written.len() {
@@ -126,21 +126,21 @@ const fn dims_of(shape: Extents<'_>) -> Dims {
     dims
 }
 
-/// In which order a transposition takes the axes.
+/// The order of the axes in a transposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permutation<'a> {
     /// `transpose(x, [1, 0])`: axis `i` of the result is axis `permutation[i]` of the operand.
     Written(&'a [i64]),
-    /// `x.T`: all in reverse.
+    /// `x.T`: all axes in reverse order.
     Reversed,
-    /// `x.mT`: the last two swapped.
+    /// `x.mT`: the last two axes swapped.
     Matrices,
 }
 
 /// `transpose(x, permutation)`, `x.T`, `x.mT`.
 ///
 /// # Errors
-/// E3008 where a written permutation has not each axis once, E3002 where there are no last two axes to swap.
+/// E3008 if a written permutation does not contain each axis once; E3002 if there are no last two axes to swap.
 pub const fn transpose<'a>(x: Type, permutation: Permutation<'a>) -> TypeResult<'a> {
     let rank = x.rank();
     match permutation {
@@ -165,7 +165,7 @@ const fn check_permutation(written: &[i64], rank: usize) -> Result<(), extent::A
     if written.len() != rank {
         return Err(extent::AxisFault::Length);
     }
-    // As long as a rank, so it fits.
+    // The list has as many entries as the rank, so it fits.
     let (mut axes, mut i) = ([0; MAX_RANK], 0);
     while i < rank {
         axes[i] = from_end(written[i], rank);
@@ -174,8 +174,7 @@ const fn check_permutation(written: &[i64], rank: usize) -> Result<(), extent::A
     extent::check_permutation(axes.split_at(rank).0, rank)
 }
 
-/// The axis of the operand that each axis of a transposed one is; the permutation is that of a transposition that is no
-/// failure.
+/// The axis of the operand for each axis of the transposed result. The permutation must be valid.
 pub const fn permuted(rank: usize, permutation: Permutation<'_>) -> [usize; MAX_RANK] {
     let (mut axes, mut axis) = ([0; MAX_RANK], 0);
     while axis < rank {
@@ -193,7 +192,7 @@ pub const fn permuted(rank: usize, permutation: Permutation<'_>) -> [usize; MAX_
 /// `expand_dims(x, axes)`: new axes of extent 1, at these positions of the result.
 ///
 /// # Errors
-/// E3004 for a position outside the result, E3005 for one that stands twice.
+/// E3004 for a position outside the result; E3005 for a position that occurs twice.
 pub const fn expand_dims(x: Type, axes: &[i64]) -> TypeResult<'_> {
     let rank = x.rank() + axes.len();
     attempt!(check_axes(axes, rank));
@@ -210,11 +209,12 @@ pub const fn expand_dims(x: Type, axes: &[i64]) -> TypeResult<'_> {
     dims.typed(x.dtype())
 }
 
-/// `squeeze(x, axes)`: axes of extent 1 removed; without axes every one that is known to have extent 1. Of a value some of
-/// whose extents are unknown, what is squeezed when the program runs must be [`squeezable`] of the type with unknown ones.
+/// `squeeze(x, axes)`: removes axes of extent 1. Without `axes` it removes every axis that is known to have extent 1.
+/// For a value with unknown extents, the axes removed at run time must be those that are [`squeezable`] in the type
+/// with unknown extents.
 ///
 /// # Errors
-/// E3004 for an axis out of range, E3005 for one that stands twice, E3009 for one of another extent.
+/// E3004 for an axis out of range; E3005 for an axis that occurs twice; E3009 for an axis of another extent.
 pub const fn squeeze(x: Type, axes: Option<&[i64]>) -> TypeResult<'_> {
     let rank = x.rank();
     if let Some(axes) = axes {
@@ -237,7 +237,7 @@ pub const fn squeeze(x: Type, axes: Option<&[i64]>) -> TypeResult<'_> {
     dims.typed(x.dtype())
 }
 
-/// Which axes are known to have extent 1: those that [`squeeze`] removes where none are named.
+/// The axes that are known to have extent 1: those that [`squeeze`] removes if none are named.
 pub const fn squeezable(x: Type) -> [bool; MAX_RANK] {
     let (mut ones, mut axis) = ([false; MAX_RANK], 0);
     while axis < x.rank() {
@@ -247,10 +247,10 @@ pub const fn squeezable(x: Type) -> [bool; MAX_RANK] {
     ones
 }
 
-/// `broadcast_to(x, shape)`, and `full(shape, x)` of a value `x`.
+/// `broadcast_to(x, shape)`, and `full(shape, x)` for a value `x`.
 ///
 /// # Errors
-/// E3006 for an extent below 1, E3001 where the operand does not broadcast to exactly this shape.
+/// E3006 for an extent below 1; E3001 if the operand does not broadcast to exactly this shape.
 pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
     let to = Extents { written: shape, open: None };
     if !has_later(shape) {
@@ -275,10 +275,10 @@ pub const fn broadcast_to(x: Type, shape: &[i64]) -> TypeResult<'_> {
     dims_of(to).typed(x.dtype())
 }
 
-/// `iota(shape, axis)`: positions along an axis.
+/// `iota(shape, axis)`: the index of each element along an axis.
 ///
 /// # Errors
-/// E3006 for an extent below 1, E3004 for an axis out of range.
+/// E3006 for an extent below 1; E3004 for an axis out of range.
 pub const fn iota(shape: &[i64], axis: i64) -> TypeResult<'_> {
     let ty = if has_later(shape) { open_shape(DType::I64, shape) } else { filled(DType::I64, shape) };
     let ty = attempt!(ty);
@@ -286,7 +286,7 @@ pub const fn iota(shape: &[i64], axis: i64) -> TypeResult<'_> {
     Ok(ty)
 }
 
-/// One number everywhere: `zeros(shape)`, `ones(shape)`, `full(shape, 2.0)`, and arrays as they are written.
+/// A tensor filled with one number, `zeros(shape)`, `ones(shape)`, `full(shape, 2.0)`, or an array literal.
 ///
 /// # Errors
 /// E3006 for an extent below 1.

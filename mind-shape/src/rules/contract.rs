@@ -1,4 +1,4 @@
-//! What the parameters of templates take: types of which a part is left open.
+//! The types that parameters of templates accept. A part of such a type is left open.
 
 use super::{Takes, fail};
 use crate::{
@@ -7,30 +7,30 @@ use crate::{
     ty::{Type, UNKNOWN},
 };
 
-/// A type of which a part is left open, as a template writes it.
+/// A type with open parts, as a template writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern<'a> {
-    /// As it is written: `float[.., N]`.
+    /// The source text, as in `float[.., N]`.
     pub text: &'a str,
     /// The element types.
     pub elements: Elements,
-    /// How many axes are written.
+    /// The number of axes that are written.
     pub rank: usize,
-    /// Whether more may stand before them.
+    /// Whether other axes may precede them.
     pub open: bool,
 }
 
 /// The element types of a [`Pattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elements {
-    /// Those of a class.
+    /// The element types of a class.
     Of(Takes),
-    /// This one.
+    /// A single element type.
     Is(DType),
 }
 
 impl Elements {
-    /// Whether an element type is one of these.
+    /// Whether an element type is accepted.
     pub const fn admits(self, dtype: DType) -> bool {
         match self {
             Self::Of(takes) => takes.admits(dtype),
@@ -39,19 +39,19 @@ impl Elements {
     }
 }
 
-/// What two arguments of a template have to have in common, and its name there.
+/// A value that two arguments of a template must share, and its name in the template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tie<'a> {
-    /// The pattern of the first as it is written.
+    /// The source text of the first argument's pattern.
     pub text: &'a str,
-    /// What both have in common: `N`.
+    /// The name of the shared value, as in `N`.
     pub name: &'a str,
 }
 
-/// The type of an argument that a pattern takes.
+/// The type of an argument that matches a pattern.
 ///
 /// # Errors
-/// E2001 if the element type or the rank is another.
+/// E2001 if the element type or the rank does not match.
 ///
 /// ```
 /// use mind_shape::{DType, Type, rules::{Elements, Pattern, Takes, matches}};
@@ -70,10 +70,10 @@ pub const fn matches(x: Type, pattern: Pattern<'_>) -> TypeResult<'_> {
     Ok(x)
 }
 
-/// The type of an argument of which an axis, counted from the last, which is 1, has this extent as far as it is known.
+/// The type of an argument whose extent along `axis` is `needed`, as far as both are known. The last axis is 1.
 ///
 /// # Errors
-/// E2001 if it has another.
+/// E2001 if the extent differs.
 pub const fn has_extent<'a>(x: Type, axis: usize, needed: Option<i64>, tie: Tie<'a>) -> TypeResult<'a> {
     let found = x.extent(x.rank() - axis);
     match needed {
@@ -84,10 +84,11 @@ pub const fn has_extent<'a>(x: Type, axis: usize, needed: Option<i64>, tie: Tie<
     }
 }
 
-/// The type of an argument whose leading extents, before so many of the last, are those of another before so many.
+/// The type of an argument whose leading extents are those of another. Leading extents are all except the `last` ones,
+/// and all except the `of_other` last ones of the other.
 ///
 /// # Errors
-/// E2001 if they are others.
+/// E2001 if the leading extents differ.
 pub const fn same_leading<'a>(
     x: Type,
     other: Type,
@@ -105,10 +106,10 @@ pub const fn same_leading<'a>(
     if same { Ok(x) } else { fail(Problem::Tied { tie, needed: None }) }
 }
 
-/// The type of an argument that has the element type of another.
+/// The type of an argument with the element type of another.
 ///
 /// # Errors
-/// E2001 if it has another.
+/// E2001 if the element types differ.
 pub const fn same_elements<'a>(x: Type, other: Type, tie: Tie<'a>) -> TypeResult<'a> {
     if x.dtype().is(other.dtype()) { Ok(x) } else { fail(Problem::Tied { tie, needed: None }) }
 }

@@ -7,12 +7,12 @@ use crate::{
     ty::{Type, UNKNOWN},
 };
 
-/// What surrounds an image that is convolved.
+/// The padding around the image of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding<'a> {
-    /// Nothing.
+    /// No padding.
     Valid,
-    /// As many zeros as make the result `ceil(extent / stride)`, the odd one after.
+    /// Zeros with which the extent of the result is `ceil(extent / stride)`. An odd zero goes after the image.
     Same,
     /// Zeros `[[top, bottom], [left, right]]`.
     Pairs(&'a [[i64; 2]]),
@@ -28,8 +28,8 @@ pub enum Padding<'a> {
 /// ```
 ///
 /// # Errors
-/// E3002 for an operand not of rank 4, E2004 for two element types, E4009 where the channels differ, E4010 for strides or
-/// padding that are none, E3006 where the window does not fit.
+/// E3002 for an operand that is not of rank 4; E2004 for different element types; E4009 if the channels differ; E4010
+/// for invalid strides or padding; E3006 if the window does not fit.
 pub const fn conv2d<'a>(x: Type, f: Type, strides: &'a [i64], padding: Padding<'a>) -> TypeResult<'a> {
     if x.rank() != 4 {
         return fail(Problem::Rank { operand: 0, needed: 4 });
@@ -47,7 +47,7 @@ pub const fn conv2d<'a>(x: Type, f: Type, strides: &'a [i64], padding: Padding<'
     Dims::NONE.and(x.extent(0)).and(rows).and(columns).and(f.extent(3)).typed(x.dtype())
 }
 
-/// E4010 unless there are two strides of at least 1 and two pairs of at least 0.
+/// Returns E4010 unless there are two strides of at least 1, and two pairs of padding of at least 0.
 const fn check<'a>(strides: &'a [i64], padding: Padding<'a>) -> Result<(), Failure<'a>> {
     if strides.len() != 2 || strides[0] < 1 || strides[1] < 1 {
         return fail(Problem::Strides { strides });

@@ -1,4 +1,4 @@
-//! Numbers that are made of extents, as far as these are known: `4 * H`.
+//! Numbers that are computed from extents, as far as these are known: `4 * H`.
 
 use super::{Takes, fail, from_end, taken};
 use crate::{
@@ -6,10 +6,10 @@ use crate::{
     ty::{Type, UNKNOWN},
 };
 
-/// The extent of an axis, of which a negative one counts from the end; nothing while it is unknown.
+/// The extent of an axis; `None` if it is unknown. A negative axis counts from the end.
 ///
 /// # Panics
-/// If there is no such axis.
+/// If the axis does not exist.
 pub const fn extent_of(x: &Type, axis: i64) -> Option<i64> {
     match x.extent(from_end(axis, x.rank()) as usize) {
         UNKNOWN => None,
@@ -17,10 +17,10 @@ pub const fn extent_of(x: &Type, axis: i64) -> Option<i64> {
     }
 }
 
-/// The type of what has this axis, of which a negative one counts from the end.
+/// The type of a value that has this axis. A negative axis counts from the end.
 ///
 /// # Errors
-/// E3004 if it is out of range.
+/// E3004 if the axis is out of range.
 pub const fn has_axis<'a>(x: Type, axis: i64) -> TypeResult<'a> {
     let position = from_end(axis, x.rank());
     if position < 0 || position >= x.rank() as i64 {
@@ -29,7 +29,8 @@ pub const fn has_axis<'a>(x: Type, axis: i64) -> TypeResult<'a> {
     Ok(x)
 }
 
-/// A sum. What leaves 64 bits is the greatest number or its negation, which no extent and no bound is, and stays it.
+/// A sum. A result beyond 64 bits becomes `i64::MAX` or `-i64::MAX`, which is neither an extent nor a bound. Further
+/// sums and products keep these limits.
 ///
 /// ```
 /// use mind_shape::rules::sum;
@@ -55,12 +56,12 @@ pub const fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     }
 }
 
-/// The least number stands for what is not known, see [`LATER`].
+/// Replaces `i64::MIN`, which stands for an unknown number; see [`LATER`].
 const fn limited(number: i64) -> i64 {
     if number == i64::MIN { -i64::MAX } else { number }
 }
 
-/// Whether a number stands for one that left 64 bits.
+/// Whether a number stands for a result beyond 64 bits.
 const fn is_beyond(number: i64) -> bool {
     number.unsigned_abs() >= i64::MAX as u64
 }
@@ -79,11 +80,11 @@ pub const fn floored(a: Option<i64>, by: i64) -> Option<i64> {
     }
 }
 
-/// What stands in a written shape for an extent that is not known yet, and among bounds for such a bound. It is none of a
-/// shape that is written out, where -1 is left to be worked out.
+/// The value of an unknown extent in a written shape, and of an unknown bound among bounds. A shape written out in the
+/// program never contains it; there -1 stands for an extent that is inferred.
 pub const LATER: i64 = i64::MIN;
 
-/// A number as an extent of a written shape: one below 1 is 0, which rules refuse.
+/// A number as an extent of a written shape. A number below 1 becomes 0, which rules refuse.
 pub const fn as_extent(number: Option<i64>) -> i64 {
     match number {
         Some(number) if number < 1 => 0,
@@ -92,7 +93,8 @@ pub const fn as_extent(number: Option<i64>) -> i64 {
     }
 }
 
-/// A number as a bound of a slice or an index: any but [`LATER`], which is outside of every extent as its neighbour is.
+/// A number as a bound of a slice or as an index. [`LATER`] becomes its neighbour, since both are outside of every
+/// extent.
 pub const fn as_bound(number: Option<i64>) -> i64 {
     match number {
         Some(number) => limited(number),
@@ -100,7 +102,7 @@ pub const fn as_bound(number: Option<i64>) -> i64 {
     }
 }
 
-/// A written shape in the making, of at most so many extents: numbers, and leading extents of values.
+/// A written shape that is being built from numbers and leading extents of values. It has at most `MOST` extents.
 ///
 /// ```
 /// use mind_shape::{DType, Type, rules::List};
@@ -114,13 +116,13 @@ pub struct List<const MOST: usize> {
 }
 
 impl<const MOST: usize> List<MOST> {
-    /// Without extents.
+    /// The empty shape.
     pub const NEW: Self = Self { count: 0, extents: [0; MOST] };
 
-    /// With one more, as [`as_extent`] gives it.
+    /// Appends an extent, as returned by [`as_extent`].
     ///
     /// # Panics
-    /// If there are too many.
+    /// If there are more than `MOST` extents.
     #[must_use]
     pub const fn and(mut self, extent: i64) -> Self {
         self.extents[self.count] = extent;
@@ -128,10 +130,10 @@ impl<const MOST: usize> List<MOST> {
         self
     }
 
-    /// With the extents of a value before so many of its last, which it has.
+    /// Appends the extents of a value, except its last `last` ones.
     ///
     /// # Panics
-    /// If there are too many, or the value has fewer axes.
+    /// If there are more than `MOST` extents, or the value has fewer than `last` axes.
     #[must_use]
     pub const fn leading(mut self, x: &Type, last: usize) -> Self {
         let mut axis = 0;
@@ -148,7 +150,7 @@ impl<const MOST: usize> List<MOST> {
     }
 }
 
-/// Whether an extent of a written shape is not known yet.
+/// Whether an extent of a written shape is unknown.
 pub(super) const fn has_later(shape: &[i64]) -> bool {
     let mut axis = 0;
     while axis < shape.len() {
@@ -160,10 +162,10 @@ pub(super) const fn has_later(shape: &[i64]) -> bool {
     false
 }
 
-/// The type of a number made of extents: single, of the element type of another value.
+/// The type of a number computed from extents: a single number of the element type of another value.
 ///
 /// # Errors
-/// E2005 beside truth values.
+/// E2005 if that is the type of truth values.
 pub const fn number_like<'a>(like: Type) -> TypeResult<'a> {
     match taken(Takes::Numbers, like, 0) {
         Ok(()) => Ok(Type::scalar(like.dtype())),

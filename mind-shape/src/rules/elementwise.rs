@@ -1,4 +1,4 @@
-//! Operations on each element.
+//! Elementwise operations.
 
 use super::{Dims, broadcast, fail, merged, same_dtype};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     ty::Type,
 };
 
-/// The element types that a function of elements takes.
+/// The element types that an elementwise function accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// Integers and floats.
@@ -21,12 +21,12 @@ pub enum Takes {
     Truths,
     /// Integers and `bool`.
     Bits,
-    /// All of them.
+    /// All element types.
     All,
 }
 
 impl Takes {
-    /// Their names, as a message lists them.
+    /// The names of the element types, as a message lists them.
     pub const fn names(self) -> &'static str {
         match self {
             Self::Numbers => names::NUMBERS,
@@ -38,7 +38,7 @@ impl Takes {
         }
     }
 
-    /// Whether an element type is one of these.
+    /// Whether an element type is accepted.
     pub const fn admits(self, dtype: DType) -> bool {
         match self {
             Self::All => true,
@@ -51,12 +51,12 @@ impl Takes {
     }
 }
 
-/// The element type of what a function of elements gives.
+/// The element type of the result of an elementwise function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
-    /// That of its operands.
+    /// The element type of the operands.
     Operand,
-    /// This one.
+    /// A fixed element type.
     Type(DType),
 }
 
@@ -69,7 +69,7 @@ impl Gives {
     }
 }
 
-/// A function of the elements of two tensors: shapes broadcast, aligned at their last dimensions.
+/// An elementwise function of two tensors. Shapes broadcast, aligned at their last dimensions.
 ///
 /// ```
 /// use mind_shape::{DType, Type, UNKNOWN, rules::{Gives, Takes, binary}};
@@ -82,10 +82,11 @@ impl Gives {
 /// ```
 ///
 /// # Errors
-/// E2004 for two element types, E3001 where the shapes do not broadcast, E2005 for an element type that it does not take.
+/// E2004 for different element types; E3001 if the shapes do not broadcast; E2005 for an element type that is not
+/// accepted.
 #[inline]
 pub const fn binary<'a>(takes: Takes, gives: Gives, a: Type, b: Type) -> TypeResult<'a> {
-    // Where extents are dynamic this runs at each call, and mostly shapes are equal or one is a number.
+    // This runs at each call if extents are dynamic. In most calls the shapes are equal, or one operand is a number.
     if a.dtype().is(b.dtype()) && takes.admits(a.dtype()) {
         if b.rank() == 0 || a.has_shape_of(&b) {
             return Ok(gives.of(a));
@@ -107,21 +108,21 @@ const fn broadcast_binary<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> 
     dims.typed(a.dtype())
 }
 
-/// A function of the elements of one tensor.
+/// An elementwise function of one tensor.
 ///
 /// # Errors
-/// E2005 for an element type that it does not take.
+/// E2005 for an element type that is not accepted.
 #[inline]
 pub const fn unary<'a>(takes: Takes, gives: Gives, x: Type) -> TypeResult<'a> {
     attempt!(taken(takes, x, 0));
     Ok(gives.of(x))
 }
 
-/// The elements of one tensor or of another, as truth values choose; shapes broadcast.
+/// Selects elements of one tensor or of another by truth values. Shapes broadcast.
 ///
 /// # Errors
-/// E2005 where the first is not of truth values, E2004 for two element types of the others, E3001 where shapes do not
-/// broadcast.
+/// E2005 if the condition does not hold truth values; E2004 if the element types of the others differ; E3001 if shapes
+/// do not broadcast.
 pub const fn choice<'a>(condition: Type, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(taken(Takes::Truths, condition, 0));
     if !a.dtype().is(b.dtype()) {
@@ -138,10 +139,10 @@ pub const fn choice<'a>(condition: Type, a: Type, b: Type) -> TypeResult<'a> {
     }
 }
 
-/// A function of the elements of two tensors of one shape.
+/// An elementwise function of two tensors of one shape.
 ///
 /// # Errors
-/// E2004 for two element types, E2005 for one that it does not take, E3003 where the shapes differ.
+/// E2004 for different element types; E2005 for an element type that is not accepted; E3003 if the shapes differ.
 pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     attempt!(same_dtype(a, b));
     attempt!(taken(takes, a, 0));
@@ -151,12 +152,12 @@ pub const fn alike<'a>(takes: Takes, a: Type, b: Type) -> TypeResult<'a> {
     }
 }
 
-/// E2005 for an element type that is not taken.
+/// Returns E2005 for an element type that is not accepted.
 pub(super) const fn taken<'a>(takes: Takes, x: Type, operand: usize) -> Result<(), Failure<'a>> {
     if takes.admits(x.dtype()) { Ok(()) } else { fail(Problem::NotTaken { operand, takes }) }
 }
 
-/// The extents that two shapes broadcast to, after others.
+/// Appends the extents to which two shapes broadcast.
 pub(super) const fn broadcast_dims<'a>(mut dims: Dims, a: &[i64], b: &[i64]) -> Result<Dims, Failure<'a>> {
     let rank = if a.len() > b.len() { a.len() } else { b.len() };
     let mut axis = 0;

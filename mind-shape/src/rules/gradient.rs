@@ -1,5 +1,6 @@
-//! Operations that only gradients have. Each takes the cotangent `dy` of a result first, and the types that the operation
-//! itself had; a failure other than those of that operation is a fault of differentiation, not of the program.
+//! Operations that occur only in gradients. Each takes the cotangent `dy` of a result first, and the operand types of
+//! the original operation. A failure other than those of the original operation is a fault of differentiation, not of
+//! the program.
 
 use super::{
     Dims, Padding, Subscript, Takes, at, broadcast, conv2d, elementwise::taken, fail, gather, merged,
@@ -10,18 +11,18 @@ use crate::{
     ty::Type,
 };
 
-/// What is differentiated: a single float, from which the cotangent 1 flows back.
+/// The value to differentiate: a single float, whose cotangent is 1.
 ///
 /// # Errors
-/// E5004 for anything else.
+/// E5004 for any other value.
 pub const fn seed<'a>(value: Type) -> TypeResult<'a> {
     if value.rank() == 0 && value.dtype().is_float() { Ok(value) } else { fail(Problem::NotScalar) }
 }
 
-/// What is differentiated by, and the type of its gradient.
+/// The value to differentiate by, and the type of its gradient.
 ///
 /// # Errors
-/// E5005 for integers.
+/// E5005 for values that are not floats.
 pub const fn differentiable<'a>(x: Type) -> TypeResult<'a> {
     if x.dtype().is_float() { Ok(x) } else { fail(Problem::NotDifferentiable) }
 }
@@ -29,7 +30,7 @@ pub const fn differentiable<'a>(x: Type) -> TypeResult<'a> {
 /// `v` summed over the axes along which `like` was broadcast to the shape of `v`: the type of `like`.
 ///
 /// # Errors
-/// E2004 for two element types, E3003 where `like` does not broadcast to exactly the shape of `v`.
+/// E2004 for different element types; E3003 if `like` does not broadcast to exactly the shape of `v`.
 pub const fn sum_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     attempt!(same_dtype(v, like));
     match spread(like, v) {
@@ -41,7 +42,7 @@ pub const fn sum_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
 /// `v` broadcast to the shape of `like`.
 ///
 /// # Errors
-/// E3003 where it does not broadcast to exactly that shape.
+/// E3003 if it does not broadcast to exactly that shape.
 pub const fn broadcast_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     match spread(v, like) {
         Some(dims) => dims.typed(v.dtype()),
@@ -49,7 +50,7 @@ pub const fn broadcast_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     }
 }
 
-/// The shape of `to`, to which `from` broadcasts, as far as it is known; nothing where it does not.
+/// The shape of `to` as far as it is known; `None` if `from` does not broadcast to it.
 const fn spread(from: Type, to: Type) -> Option<Dims> {
     let Some(added) = to.rank().checked_sub(from.rank()) else { return None };
     let (mut dims, mut axis) = (Dims::NONE, 0);
@@ -65,7 +66,7 @@ const fn spread(from: Type, to: Type) -> Option<Dims> {
     Some(dims)
 }
 
-/// `v` in the element type of `like`.
+/// `v` converted to the element type of `like`.
 ///
 /// # Errors
 /// None.
@@ -73,10 +74,10 @@ pub const fn converted_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     Ok(v.with_dtype(like.dtype()))
 }
 
-/// `v` in the shape of `like`.
+/// `v` reshaped to the shape of `like`.
 ///
 /// # Errors
-/// E3003 where the element counts differ.
+/// E3003 if the element counts differ.
 pub const fn reshape_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     if let (Some(from), Some(to)) = (v.element_count(), like.element_count())
         && from != to
@@ -86,34 +87,34 @@ pub const fn reshape_like<'a>(v: Type, like: Type) -> TypeResult<'a> {
     Ok(like.with_dtype(v.dtype()))
 }
 
-/// What [`at`] passes back to its first operand.
+/// The cotangent of the first operand of [`at`].
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of the product.
+/// E3003 if `dy` does not have the shape of the product.
 pub const fn product_grad_lhs<'a>(dy: Type, a: Type, b: Type) -> TypeResult<'a> {
     back(dy, at(a, b), a)
 }
 
-/// What [`at`] passes back to its second operand.
+/// The cotangent of the second operand of [`at`].
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of the product.
+/// E3003 if `dy` does not have the shape of the product.
 pub const fn product_grad_rhs<'a>(dy: Type, a: Type, b: Type) -> TypeResult<'a> {
     back(dy, at(a, b), b)
 }
 
-/// What [`subscript`] passes back: zeros of the shape of `x` with `dy` at the places that are taken.
+/// The cotangent of the operand of [`subscript`]: zeros of the shape of `x`, with `dy` at the selected positions.
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of what is taken.
+/// E3003 if `dy` does not have the shape of the selection.
 pub const fn scatter_subscript<'a>(dy: Type, x: Type, subscripts: &[Subscript]) -> TypeResult<'a> {
     back(dy, subscript(x, subscripts), x)
 }
 
-/// What [`slice()`] passes back: zeros of the shape of `x` with `dy` at the places that are taken.
+/// The cotangent of the operand of [`slice()`]: zeros of the shape of `x`, with `dy` at the selected positions.
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of the slice.
+/// E3003 if `dy` does not have the shape of the slice.
 pub const fn scatter_slice<'a>(
     dy: Type,
     x: Type,
@@ -124,28 +125,29 @@ pub const fn scatter_slice<'a>(
     back(dy, slice(x, starts, ends, steps), x)
 }
 
-/// What [`gather`] passes back: zeros of the shape of the table with each row of `dy` added at its index.
+/// The cotangent of the table of [`gather`]: zeros of the table's shape, with each row of `dy` added at its index.
 ///
 /// # Errors
-/// E4011 for indices that are not integers, E3003 where `dy` has not the shape of what is gathered.
+/// E4011 for indices that are not integers; E3003 if `dy` does not have the shape of the gathered rows.
 pub const fn gather_back<'a>(dy: Type, indices: Type, table: Type) -> TypeResult<'a> {
     attempt!(taken(Takes::Numbers, table, 2));
     back(dy, gather(table, indices), table)
 }
 
-/// What [`take_along`] passes back: zeros of the shape of `x` with each element of `dy` added at its index.
+/// The cotangent of the operand of [`take_along`]: zeros of the shape of `x`, with each element of `dy` added at its
+/// index.
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of what is taken.
+/// E3003 if `dy` does not have the shape of the selected elements.
 pub const fn take_along_back<'a>(dy: Type, indices: Type, x: Type, axis: i64) -> TypeResult<'a> {
     attempt!(taken(Takes::Numbers, x, 2));
     back(dy, take_along(x, indices, axis), x)
 }
 
-/// What [`conv2d`] passes back to its image.
+/// The cotangent of the image of [`conv2d`].
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of the convolution.
+/// E3003 if `dy` does not have the shape of the convolution.
 pub const fn conv2d_grad_input<'a>(
     dy: Type,
     x: Type,
@@ -156,10 +158,10 @@ pub const fn conv2d_grad_input<'a>(
     back(dy, conv2d(x, f, strides, padding), x)
 }
 
-/// What [`conv2d`] passes back to its filter.
+/// The cotangent of the filter of [`conv2d`].
 ///
 /// # Errors
-/// E3003 where `dy` has not the shape of the convolution.
+/// E3003 if `dy` does not have the shape of the convolution.
 pub const fn conv2d_grad_filter<'a>(
     dy: Type,
     x: Type,
@@ -170,7 +172,7 @@ pub const fn conv2d_grad_filter<'a>(
     back(dy, conv2d(x, f, strides, padding), f)
 }
 
-/// The type of what a cotangent flows back to, where it is one of this result.
+/// The type of the cotangent of the operand `to`, if `dy` can be a cotangent of `result`.
 const fn back<'a>(dy: Type, result: TypeResult<'a>, to: Type) -> TypeResult<'a> {
     let result = attempt!(result);
     if merged(dy, result).is_none() {

@@ -1,4 +1,4 @@
-//! Elements, boxes of elements and rows taken out of a tensor.
+//! Elements, boxes of elements and rows selected from a tensor.
 
 use super::{Dims, LATER, Takes, agree, fail, position_of};
 use crate::{
@@ -8,34 +8,35 @@ use crate::{
     ty::{MAX_RANK, Type, UNKNOWN},
 };
 
-/// One part of an index expression `x[0, 1..3, .., -1]`. Rules take bounds as numbers, [`LATER`] where one is not known yet.
+/// One part of an index expression `x[0, 1..3, .., -1]`. Rules take bounds as numbers, with [`LATER`] for an unknown
+/// bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subscript<B = i64> {
-    /// `0`, `-1`: a position; the axis is dropped.
+    /// `0`, `-1`: an index; the axis is dropped.
     At(B),
-    /// `a..b;s`: each part may be left out, not all of them.
+    /// `a..b;s`: each part may be omitted, but not all of them.
     Range {
-        /// The first position, 0 if left out.
+        /// The first position; 0 if omitted.
         start: Option<B>,
-        /// One past the last position, the extent if left out.
+        /// One past the last position; the extent if omitted.
         end: Option<B>,
-        /// The distance between positions, 1 if left out.
+        /// The distance between positions; 1 if omitted.
         step: Option<i64>,
     },
-    /// `..`: as many whole axes as are not indexed otherwise.
+    /// `..`: all axes that are not indexed otherwise, as a whole.
     Rest,
 }
 
-/// What is taken of one axis.
+/// The selection along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// The first position; [`UNKNOWN`] where it is not known yet or counts from the end of an unknown extent.
+    /// The first position; [`UNKNOWN`] if it is unknown or counts from the end of an unknown extent.
     pub start: i64,
     /// The number of positions; may be [`UNKNOWN`].
     pub extent: i64,
     /// The distance between positions.
     pub step: i64,
-    /// Whether it is an index, which drops the axis.
+    /// Whether the selection is by an index, which drops the axis.
     pub dropped: bool,
 }
 
@@ -56,8 +57,8 @@ impl Taken {
 /// ```
 ///
 /// # Errors
-/// E4006 for more indices than axes, E3011 for an index or bound outside the extent, E3006 for an empty range, E4008 for a
-/// step below 1.
+/// E4006 for more indices than axes; E3011 for an index or bound outside the extent; E3006 for an empty range; E4008
+/// for a step below 1.
 pub const fn subscript<'a>(x: Type, subscripts: &[Subscript]) -> TypeResult<'a> {
     let taken = attempt!(subscripted(x, subscripts));
     let (mut dims, mut axis) = (Dims::NONE, 0);
@@ -70,10 +71,10 @@ pub const fn subscript<'a>(x: Type, subscripts: &[Subscript]) -> TypeResult<'a> 
     dims.typed(x.dtype())
 }
 
-/// What an index expression takes of each axis.
+/// The selection of an index expression along each axis.
 ///
 /// # Errors
-/// Those of [`subscript`].
+/// The errors of [`subscript`].
 pub const fn subscripted<'a>(x: Type, subscripts: &[Subscript]) -> Result<[Taken; MAX_RANK], Failure<'a>> {
     let (mut written, mut i) = (0, 0);
     while i < subscripts.len() {
@@ -144,7 +145,7 @@ const fn range<'a>(
     let length = match (first, last) {
         (Some(Bound::At(first)), Some(Bound::At(last)))
         | (Some(Bound::FromEnd(first)), Some(Bound::FromEnd(last))) => {
-            // Neither is below 0, or neither is above it.
+            // Both are at least 0, or both are at most 0, so the difference does not overflow.
             Some(last - first)
         }
         (Some(Bound::At(_)), Some(Bound::FromEnd(_))) | (Some(Bound::FromEnd(_)), Some(Bound::At(_))) => None,
@@ -166,7 +167,7 @@ const fn range<'a>(
     })
 }
 
-/// The position of a written bound, which is within the extent; nothing while the bound is not known.
+/// The position of a written bound, which must be within the extent; `None` if the bound is unknown.
 const fn bound<'a>(x: Type, axis: usize, written: i64) -> Result<Option<Bound>, Failure<'a>> {
     let extent = x.extent(axis);
     if written == LATER {
@@ -182,12 +183,12 @@ const fn bound<'a>(x: Type, axis: usize, written: i64) -> Result<Option<Bound>, 
     Ok(Some(Bound::At(position)))
 }
 
-/// `slice(x, starts, ends, steps)`: `ceil((end - start) / step)` positions an axis; steps of 1 where none are given. A bound
-/// is [`LATER`] while it is not known.
+/// `slice(x, starts, ends, steps)`: `ceil((end - start) / step)` positions per axis. Steps are 1 if none are given. An
+/// unknown bound is [`LATER`].
 ///
 /// # Errors
-/// E4007 where the lists have not one entry an axis, E4008 for a step below 1, E3011 for a bound outside the extent, E3006
-/// for an empty range.
+/// E4007 if the lists do not have one entry per axis; E4008 for a step below 1; E3011 for a bound outside the extent;
+/// E3006 for an empty range.
 pub const fn slice<'a>(x: Type, starts: &[i64], ends: &[i64], steps: Option<&[i64]>) -> TypeResult<'a> {
     let taken = attempt!(sliced(x, starts, ends, steps));
     let (mut dims, mut axis) = (Dims::NONE, 0);
@@ -198,10 +199,10 @@ pub const fn slice<'a>(x: Type, starts: &[i64], ends: &[i64], steps: Option<&[i6
     dims.typed(x.dtype())
 }
 
-/// What a slice takes of each axis.
+/// The selection of a slice along each axis.
 ///
 /// # Errors
-/// Those of [`slice()`].
+/// The errors of [`slice()`].
 pub const fn sliced<'a>(
     x: Type,
     starts: &[i64],
@@ -217,9 +218,9 @@ pub const fn sliced<'a>(
     while axis < rank {
         let (start, end) = (starts[axis], ends[axis]);
         let step = if let Some(steps) = steps { steps[axis] } else { 1 };
-        // An unknown extent is as large as it needs to be.
+        // An unknown extent is taken to be large enough for every bound.
         let extent = if x.extent(axis) == UNKNOWN { i64::MAX } else { x.extent(axis) };
-        // A bound that is not known is where it does no harm.
+        // An unknown bound is replaced by one that passes the checks.
         let first = if start == LATER { 0 } else { start };
         let last = if end == LATER { extent } else { end };
         let fault = match extent::slice_extent(extent, first, last, step) {
@@ -246,24 +247,24 @@ pub const fn sliced<'a>(
     Ok(taken)
 }
 
-/// Integers as `i64`.
+/// The type of integers that are converted to `i64`.
 ///
 /// # Errors
-/// E4011 for others.
+/// E4011 for other element types.
 pub const fn indices<'a>(x: Type) -> TypeResult<'a> {
     attempt!(index_type(x, 0));
     Ok(x.with_dtype(DType::I64))
 }
 
-/// E4011 unless the operand at a position is of integers.
+/// Returns E4011 unless the operand at this position holds integers.
 const fn index_type<'a>(indices: Type, operand: usize) -> Result<(), Failure<'a>> {
     if Takes::Integers.admits(indices.dtype()) { Ok(()) } else { fail(Problem::IndexType { operand }) }
 }
 
-/// `gather(table, indices)`: rows of the table, `shape(indices) ++ shape(table)[1..]`.
+/// `gather(table, indices)`: rows of the table, with the shape `shape(indices) ++ shape(table)[1..]`.
 ///
 /// # Errors
-/// E4011 for indices that are not integers, E3002 for a table of rank 0.
+/// E4011 for indices that are not integers; E3002 for a table of rank 0.
 pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
     attempt!(index_type(indices, 1));
     if table.rank() == 0 {
@@ -277,11 +278,11 @@ pub const fn gather<'a>(table: Type, indices: Type) -> TypeResult<'a> {
     dims.typed(table.dtype())
 }
 
-/// `take_along(x, indices, axis)`: elements of `x` picked along an axis, in the shape of the indices.
+/// `take_along(x, indices, axis)`: elements of `x` selected along an axis, with the shape of the indices.
 ///
 /// # Errors
-/// E3004 for an axis out of range, E4011 for indices that are not integers, E3002 for another rank than that of `x`, E3003 for
-/// another extent along another axis.
+/// E3004 for an axis out of range; E4011 for indices that are not integers; E3002 if their rank is not that of `x`;
+/// E3003 if an extent along another axis differs.
 pub const fn take_along<'a>(x: Type, indices: Type, axis: i64) -> TypeResult<'a> {
     let at = attempt!(position_of(axis, x.rank()));
     attempt!(index_type(indices, 1));

@@ -1,4 +1,4 @@
-//! Tensors put together to one, and the parts of such.
+//! Tensors joined into one, and the parts of joined tensors.
 
 use super::{Dims, Takes, agree, elementwise::taken, fail, from_end, merged, position_of};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     ty::{Type, UNKNOWN},
 };
 
-/// `concat([a, b], axis)`: tensors one after the other along an axis.
+/// `concat([a, b], axis)`: joins tensors along an axis.
 ///
 /// ```
 /// use mind_shape::{DType, Type, rules::concat};
@@ -15,8 +15,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// E3004 for an axis out of range, E2004 for other element types than that of the first, E3002 for another rank, E3003 for
-/// another extent along another axis, E1008 where the extents together leave 64 bits.
+/// E3004 for an axis out of range; E2004 if an element type is not that of the first; E3002 if a rank differs; E3003 if
+/// an extent along another axis differs; E1008 if the sum of the extents exceeds 64 bits.
 pub const fn concat<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
     let at = attempt!(position_of(axis, parts[0].rank()));
     let (mut whole, mut part) = (parts[0], 1);
@@ -27,7 +27,7 @@ pub const fn concat<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
     Ok(whole)
 }
 
-/// The parts before one, put together, with that one behind them.
+/// The type of the parts before `part`, joined and followed by that part.
 const fn longer<'a>(before: Type, parts: &[Type], part: usize, axis: usize) -> TypeResult<'a> {
     let own = parts[part];
     if !own.dtype().is(before.dtype()) {
@@ -56,7 +56,7 @@ const fn longer<'a>(before: Type, parts: &[Type], part: usize, axis: usize) -> T
     dims.typed(before.dtype())
 }
 
-/// The first whose extent along an axis is known.
+/// The first part whose extent along an axis is known.
 const fn first_known(parts: &[Type], axis: usize) -> usize {
     let mut part = 0;
     while part + 1 < parts.len() && parts[part].extent(axis) == UNKNOWN {
@@ -65,10 +65,11 @@ const fn first_known(parts: &[Type], axis: usize) -> usize {
     part
 }
 
-/// `stack([a, b], axis)`: values along a new axis, which is at this position of the result.
+/// `stack([a, b], axis)`: joins values along a new axis, which is at this position of the result.
 ///
 /// # Errors
-/// E3004 for a position outside the result, E2004 for other element types than that of the first, E3003 for another shape.
+/// E3004 for a position outside the result; E2004 if an element type is not that of the first; E3003 if a shape
+/// differs.
 pub const fn stack<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
     let rank = parts[0].rank() + 1;
     let at = attempt!(position_of(axis, rank));
@@ -95,10 +96,11 @@ pub const fn stack<'a>(parts: &[Type], axis: i64) -> TypeResult<'a> {
     dims.typed(part.dtype())
 }
 
-/// `pad(x, low, high)`: a value among zeros, so many before and behind it along each axis.
+/// `pad(x, low, high)`: a value surrounded by zeros: `low` of them before it along each axis, and `high` after it.
 ///
 /// # Errors
-/// E4010 where there is not an amount of at least 0 for each axis, E2005 for truth values, E1008 where an extent leaves 64 bits.
+/// E4010 unless there is an amount of at least 0 for each axis; E2005 for truth values; E1008 if an extent exceeds 64
+/// bits.
 pub const fn pad<'a>(x: Type, low: &[i64], high: &[i64]) -> TypeResult<'a> {
     let (mut dims, mut axis) = (Dims::NONE, 0);
     if low.len() != x.rank() || high.len() != x.rank() {
@@ -127,7 +129,7 @@ pub const fn pad<'a>(x: Type, low: &[i64], high: &[i64]) -> TypeResult<'a> {
     dims.typed(x.dtype())
 }
 
-/// What of the result of [`concat()`] stands where the last of these parts does.
+/// The part of the result of [`concat()`] at the position of the last of `parts`.
 ///
 /// # Errors
 /// None.
@@ -135,7 +137,7 @@ pub const fn joined_part<'a>(_whole: Type, parts: &[Type], _axis: i64) -> TypeRe
     Ok(parts[parts.len() - 1])
 }
 
-/// Zeros of the type of the last, with a part in them behind the others.
+/// The cotangent of the operand of [`joined_part`]: zeros of the last of `types`, with a part placed after the others.
 ///
 /// # Errors
 /// None.
@@ -143,7 +145,7 @@ pub const fn joined_part_grad<'a>(_part: Type, types: &[Type], _axis: i64) -> Ty
     Ok(types[types.len() - 1])
 }
 
-/// The position of a written axis that a rule has found to be in range.
+/// The position of a written axis, which must be in range.
 pub const fn axis_of(axis: i64, rank: usize) -> usize {
     from_end(axis, rank) as usize
 }

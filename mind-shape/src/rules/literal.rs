@@ -1,4 +1,4 @@
-//! Numbers written in a program: they take the element type of what they meet.
+//! Numbers written in a program. They take the element type of the value beside them.
 
 use super::fail;
 use crate::{
@@ -7,37 +7,37 @@ use crate::{
     ty::Type,
 };
 
-/// A literal number, or an array of them, and which element types it can have. What is wrong with the others depends on
-/// how it is written, so the words come from where that is known.
+/// A literal number, or an array of them, with the element types that it can have. The words for the other element
+/// types depend on the notation of the literal, so the code that knows the notation provides them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Literal<'a> {
-    /// What it is, as a message says it: `an integer`, `f64`.
+    /// The description for a message: `an integer`, `f64`.
     pub description: &'a str,
-    /// Whether it can be of each of [`DType::ALL`], in that order.
+    /// The fit for each of [`DType::ALL`], in that order.
     pub fits: [Fit<'a>; DType::ALL.len()],
 }
 
 /// Whether a literal can have an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit<'a> {
-    /// It can.
+    /// The literal can have the element type.
     Yes,
-    /// Its numbers are of another kind.
+    /// The numbers are of another kind.
     OtherKind {
-        /// What to write instead, as ``write `2.0` ``; empty if nothing is known.
+        /// The text that says what to write instead, as ``write `2.0` ``; empty if nothing is known.
         help: &'a str,
     },
-    /// Its numbers are of the kind, and something else is wrong.
+    /// The numbers are of the kind, but something else is wrong.
     Fault {
-        /// The number of the rule, as `E1005`.
+        /// The code of the rule, such as `E1005`.
         code: &'a str,
         /// The message without the code.
         message: &'a str,
     },
 }
 
-/// A literal of this shape and the element type of what it meets. The operands of a message are the literal, then what it
-/// meets.
+/// The type of a literal of this shape, with the element type of the value beside it. The operands of a message are the
+/// literal and that value.
 ///
 /// ```
 /// use mind_shape::{Context, DType, Operand, Type, rules::{Fit, Literal, literal}};
@@ -54,7 +54,7 @@ pub enum Fit<'a> {
 /// ```
 ///
 /// # Errors
-/// E2004 where it is of another kind, E3006 for an extent below 1 as in an empty array, and what the literal itself says.
+/// E2004 if the literal is of another kind; E3006 for an extent below 1, as in an empty array; the fault in `literal`.
 #[inline]
 pub const fn literal<'a>(literal: Literal<'a>, dtype: DType, shape: &'a [i64]) -> TypeResult<'a> {
     match literal.fits[dtype as usize] {

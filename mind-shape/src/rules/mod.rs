@@ -1,11 +1,14 @@
-//! One rule an operation: from the types of its operands and its attributes to the type of its result.
+//! One rule per operation: from the types of its operands and its attributes to the type of its result.
 //!
-//! Attributes are as they are written: a negative axis or index counts from the end, one extent of a reshape may be -1. An
-//! extent of an operand may be [`UNKNOWN`]; what depends on it is then unknown in the result, or checked by the same rule
-//! on the real extents. For each way in which real extents can make up for unknown ones: if a rule refuses the unknown ones it
-//! refuses the real ones, and if it accepts both, the results have one rank and the same extents as far as they are known.
+//! Attributes are passed as the program writes them: a negative axis or index counts from the end, and one extent of a
+//! reshape may be -1. An extent of an operand may be [`UNKNOWN`]. An extent that depends on it is then unknown in the
+//! result, and the same rule checks the real extents. The following holds for all real extents that may replace unknown
+//! ones:
 //!
-//! Every rule fails with E1008 where the result has a rank above [`MAX_RANK`] or 2^63 elements or more.
+//! - If a rule refuses the types with unknown extents, it refuses the types with real extents too.
+//! - If it accepts both, both results have the same rank, and the same extents as far as they are known.
+//!
+//! Every rule returns E1008 if the result has a rank above [`MAX_RANK`] or 2^63 elements or more.
 
 use crate::{
     DType, extent,
@@ -44,7 +47,7 @@ pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};
 pub use reduction::{along, arg, positions_along, recurrence, reduce, reduced};
 
-/// The type of an input whose extents come from outside.
+/// The type of an input, whose extents come from outside the program.
 ///
 /// # Errors
 /// E3006 for an extent below 1 that is not [`UNKNOWN`].
@@ -59,7 +62,7 @@ pub const fn input<'a>(ty: Type) -> TypeResult<'a> {
     Dims::of(ty.dims()).typed(ty.dtype())
 }
 
-/// The result of `found` where `expected` is declared: both as far as they are known.
+/// The type of `found` where `expected` is declared, with every extent that is known in either.
 ///
 /// # Errors
 /// E2001 if element type, rank or an extent known in both differ.
@@ -72,7 +75,7 @@ pub const fn expect<'a>(found: Type, expected: Type) -> TypeResult<'a> {
     fail(Problem::Mismatch { expected })
 }
 
-/// The type of a value like another: `zeros_like(x)`, `ones_like(x)`.
+/// The type of a value with the type of another: `zeros_like(x)`, `ones_like(x)`.
 ///
 /// # Errors
 /// None.
@@ -88,7 +91,7 @@ pub const fn scalar_like<'a>(x: Type) -> TypeResult<'a> {
     Ok(Type::scalar(x.dtype()))
 }
 
-/// The position that an axis or index stands for: a negative one counts from the end, if it is not before the start.
+/// The position of an axis or index: a negative one counts from the end, unless it is before the start.
 pub(crate) const fn from_end(axis: i64, rank: usize) -> i64 {
     let rank = rank as i64;
     if axis < 0 && axis >= -rank { axis + rank } else { axis }
@@ -103,7 +106,7 @@ const fn agree(a: i64, b: i64) -> bool {
     a == b || a == UNKNOWN || b == UNKNOWN
 }
 
-/// The extents of both types as far as they are known in either; nothing where they differ.
+/// The type with every extent that is known in either type; `None` if the ranks or known extents differ.
 const fn merged(a: Type, b: Type) -> Option<Type> {
     if a.rank() != b.rank() {
         return None;
@@ -119,18 +122,18 @@ const fn merged(a: Type, b: Type) -> Option<Type> {
     Some(Type::new(a.dtype(), dims.split_at(a.rank()).0))
 }
 
-/// E2004 unless both operands have one element type.
+/// Returns E2004 unless both operands have one element type.
 const fn same_dtype<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
     if a.dtype().is(b.dtype()) { Ok(()) } else { fail(Problem::Mixed) }
 }
 
-/// E2004 unless both operands have one element type, E2005 unless that is one of numbers.
+/// Returns E2004 unless both operands have one element type, and E2005 unless that type is numeric.
 const fn same_numbers<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
     attempt!(same_dtype(a, b));
     taken(Takes::Numbers, a, 0)
 }
 
-/// The extent that two extents broadcast to; nothing where they do not.
+/// The extent to which two extents broadcast; `None` if they do not broadcast.
 const fn broadcast(a: i64, b: i64) -> Option<i64> {
     match (a, b) {
         (UNKNOWN, 1) | (1, UNKNOWN) => Some(UNKNOWN),
@@ -139,7 +142,7 @@ const fn broadcast(a: i64, b: i64) -> Option<i64> {
     }
 }
 
-/// The position of a written axis, or E3004 where it is out of range.
+/// The position of a written axis; E3004 if it is out of range.
 const fn position_of<'a>(axis: i64, rank: usize) -> Result<usize, Failure<'a>> {
     let position = from_end(axis, rank);
     if position < 0 || position >= rank as i64 {
@@ -148,7 +151,7 @@ const fn position_of<'a>(axis: i64, rank: usize) -> Result<usize, Failure<'a>> {
     Ok(position as usize)
 }
 
-/// E3004 for a written axis that is out of range, E3005 for one that stands twice.
+/// Returns E3004 for a written axis that is out of range, and E3005 for an axis that occurs twice.
 const fn check_axes<'a>(axes: &'a [i64], rank: usize) -> Result<(), Failure<'a>> {
     let mut i = 0;
     while i < axes.len() {
@@ -168,7 +171,7 @@ const fn check_axes<'a>(axes: &'a [i64], rank: usize) -> Result<(), Failure<'a>>
     Ok(())
 }
 
-/// Whether a position is among written axes.
+/// Whether a position is among the written axes.
 const fn names(axes: &[i64], rank: usize, position: usize) -> bool {
     let mut i = 0;
     while i < axes.len() {
@@ -180,7 +183,7 @@ const fn names(axes: &[i64], rank: usize, position: usize) -> bool {
     false
 }
 
-/// Extents in the making. Those beyond the highest rank are counted and not kept.
+/// Extents that are being collected. Those beyond the highest rank are counted but not stored.
 #[derive(Clone, Copy)]
 struct Dims {
     rank: usize,
@@ -207,7 +210,7 @@ impl Dims {
         self
     }
 
-    /// The type with these extents, which are at least 1 or unknown.
+    /// The type with these extents, which must be at least 1 or unknown.
     const fn typed<'a>(self, dtype: DType) -> TypeResult<'a> {
         if self.rank > MAX_RANK {
             return fail(Problem::RankLimit { rank: self.rank });

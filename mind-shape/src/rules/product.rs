@@ -6,10 +6,10 @@ use crate::{
     ty::Type,
 };
 
-/// `a @ b`: [`dot`] where an operand is a vector, else [`matmul`].
+/// `a @ b`: [`dot`] if an operand is a vector, else [`matmul`].
 ///
 /// # Errors
-/// Those of the one it is.
+/// The errors of that operation.
 pub const fn at<'a>(a: Type, b: Type) -> TypeResult<'a> {
     if a.rank() == 1 || b.rank() == 1 { dot(a, b) } else { matmul(a, b) }
 }
@@ -17,8 +17,8 @@ pub const fn at<'a>(a: Type, b: Type) -> TypeResult<'a> {
 /// `dot(a, b)`: `[n]·[n] → []`, `[m, n]·[n] → [m]`, `[m]·[m, n] → [n]`, `[m, k]·[k, n] → [m, n]`.
 ///
 /// # Errors
-/// E3002 for an operand that is neither vector nor matrix, E2004 for two element types, E3003 where the inner dimensions
-/// differ.
+/// E3002 for an operand that is neither a vector nor a matrix; E2004 for different element types; E3003 if the inner
+/// dimensions differ.
 pub const fn dot<'a>(a: Type, b: Type) -> TypeResult<'a> {
     if !matches!(a.rank(), 1 | 2) {
         return fail(Problem::DotRank { operand: 0 });
@@ -47,8 +47,8 @@ pub const fn dot<'a>(a: Type, b: Type) -> TypeResult<'a> {
 /// ```
 ///
 /// # Errors
-/// E3002 for an operand of rank below 2, E2004 for two element types, E3003 where the inner dimensions differ, E3001 where
-/// the batch dimensions do not broadcast.
+/// E3002 for an operand of rank below 2; E2004 for different element types; E3003 if the inner dimensions differ; E3001
+/// if the batch dimensions do not broadcast.
 pub const fn matmul<'a>(a: Type, b: Type) -> TypeResult<'a> {
     if a.rank() < 2 {
         return fail(Problem::MatMulRank { operand: 0 });
@@ -63,7 +63,7 @@ pub const fn matmul<'a>(a: Type, b: Type) -> TypeResult<'a> {
     dims.and(a.extent(a.rank() - 2)).and(b.extent(b.rank() - 1)).typed(a.dtype())
 }
 
-/// E3003 unless the last dimension of `a` is the last but one of `b`, or its only one.
+/// Returns E3003 unless the last dimension of `a` equals the second to last of `b`, or the only one of `b`.
 const fn check_inner<'a>(a: Type, b: Type) -> Result<(), Failure<'a>> {
     let extents = [a.extent(a.rank() - 1), b.extent(b.rank().saturating_sub(2))];
     if agree(extents[0], extents[1]) { Ok(()) } else { fail(Problem::Inner { extents }) }

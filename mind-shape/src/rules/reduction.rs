@@ -7,7 +7,8 @@ use crate::{
     ty::{MAX_RANK, Type},
 };
 
-/// `sum(x, axes = …, keepdims = …)`: the axes are gone, or stay with extent 1; without axes, every axis.
+/// `sum(x, axes = …, keepdims = …)`: removes the axes, or keeps them with extent 1. Without `axes` it reduces every
+/// axis.
 ///
 /// ```
 /// use mind_shape::{DType, Type, rules::{Takes, reduce}};
@@ -17,8 +18,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// E3004 for an axis out of range, E3005 for one that stands twice, E3002 for an empty list of axes, E2005 for an
-/// element type that it does not take.
+/// E3004 for an axis out of range; E3005 for an axis that occurs twice; E3002 for an empty list of axes; E2005 for an
+/// element type that is not accepted.
 pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
     if let Some(axes) = axes {
         attempt!(check_axes(axes, x.rank()));
@@ -40,44 +41,44 @@ pub const fn reduce<'a>(takes: Takes, x: Type, axes: Option<&'a [i64]>, keepdims
     dims.typed(x.dtype())
 }
 
-/// The positions of elements over axes.
+/// The positions of elements over axes, as those of the largest ones.
 ///
 /// # Errors
-/// As [`reduce`], of numbers.
+/// The errors of [`reduce`] for numbers.
 pub const fn arg<'a>(x: Type, axes: Option<&'a [i64]>, keepdims: bool) -> TypeResult<'a> {
     let ty = attempt!(reduce(Takes::Numbers, x, axes, keepdims));
     Ok(ty.with_dtype(DType::I64))
 }
 
-/// An operation along an axis whose result has the type of the operand, as a cumulation or a sort.
+/// An operation along an axis whose result has the type of the operand, such as a cumulation or a sort.
 ///
 /// # Errors
-/// E3004 for an axis out of range, E2005 for an element type that is not taken.
+/// E3004 for an axis out of range; E2005 for an element type that is not accepted.
 pub const fn along<'a>(takes: Takes, x: Type, axis: i64) -> TypeResult<'a> {
     attempt!(position_of(axis, x.rank()));
     attempt!(taken(takes, x, 0));
     Ok(x)
 }
 
-/// Positions along an axis, one for each element of the operand.
+/// An index along an axis for each element of the operand.
 ///
 /// # Errors
-/// As [`along`], of numbers.
+/// The errors of [`along`] for numbers.
 pub const fn positions_along<'a>(x: Type, axis: i64) -> TypeResult<'a> {
     let ty = attempt!(along(Takes::Numbers, x, axis));
     Ok(ty.with_dtype(DType::I64))
 }
 
-/// A linear recurrence along an axis, of factors and summands.
+/// A linear recurrence along an axis, with factors and summands.
 ///
 /// # Errors
-/// E3004 for an axis out of range, else as [`alike`] of floats.
+/// E3004 for an axis out of range; the errors of [`alike`] for floats.
 pub const fn recurrence<'a>(a: Type, b: Type, axis: i64) -> TypeResult<'a> {
     attempt!(position_of(axis, a.rank()));
     alike(Takes::Floats, a, b)
 }
 
-/// Which axes of an operand of this rank a reduction takes away; the axes are those of a reduction that is no failure.
+/// The axes that a reduction removes from an operand of this rank. `axes` must be valid.
 pub const fn reduced(rank: usize, axes: Option<&[i64]>) -> [bool; MAX_RANK] {
     let (mut reduced, mut axis) = ([false; MAX_RANK], 0);
     while axis < rank {

@@ -4,7 +4,7 @@ use crate::{Const, Tensor};
 
 type Matrix<T> = Tensor<T, (usize, usize)>;
 
-/// Element by element: the operand is read at 0 where its extent is 1.
+/// Computes element by element. An operand is read at index 0 along each axis where its extent is 1.
 fn naive(x: &Matrix<i64>, y: &Matrix<i64>, f: impl Fn(i64, i64) -> i64) -> Matrix<i64> {
     let extent = |a: usize, b: usize| if a == 1 { b } else { a };
     let ([a, b], [c, d]) = (x.dims(), y.dims());
