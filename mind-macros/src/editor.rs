@@ -222,6 +222,10 @@ impl Shadow {
                 NodeKind::Close { .. } | NodeKind::PulledBack { .. } | NodeKind::Looped { .. } => {
                     self.close()
                 }
+                NodeKind::While { carry, .. } => {
+                    self.open.push(TokenStream::new());
+                    self.pattern(carry);
+                }
                 NodeKind::Loop(of) => {
                     self.open.push(TokenStream::new());
                     of.carry.iter().for_each(|(pattern, _)| self.pattern(pattern));

@@ -8,6 +8,7 @@
 )]
 
 mod arithmetic;
+mod conditions;
 mod constants;
 mod convolution;
 mod cumulative;

@@ -74,7 +74,7 @@ use crate::{
     cumulate::Cumulate,
     diag::Code,
     dim::{Bindings, Dim, Overflow},
-    ir::{Inst, Op, Own, ValueId},
+    ir::{Const, Inst, Op, Own, ValueId},
     map::Map,
     reduce::Reduce,
     ty::{DType, Type, type_fault},
@@ -319,8 +319,8 @@ impl Op {
     /// # Errors
     /// If a dim does not fit into 64 bits.
     pub fn substitute(&self, bindings: &Bindings) -> Result<Self, Overflow> {
-        // A tensor constant has no symbols, so its data is not copied.
-        if !self.has_dims() || matches!(self, Self::Const(_)) {
+        // The shape of a tensor constant is known, so its data is not copied.
+        if !self.has_dims() || matches!(self, Self::Const(Const::Tensor { .. })) {
             return Ok(self.clone());
         }
         let mut attributes = (self.info().attributes)(self);

@@ -94,7 +94,11 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         NodeKind::Derivative(derivative) => Some(derivative.value),
         NodeKind::Close { tail } => *tail,
         NodeKind::Loop(of) => of.carry.as_ref().map(|(_, first)| *first).or(Some(of.over)),
-        NodeKind::Looped { head, .. } => Some(*head),
+        NodeKind::Looped { head, .. }
+        | NodeKind::Tested { head, .. }
+        | NodeKind::Else { head, .. }
+        | NodeKind::Branched { head, .. } => Some(*head),
+        NodeKind::While { first, .. } | NodeKind::If { test: first } => Some(*first),
         NodeKind::Unread
         | NodeKind::Number(_)
         | NodeKind::Bool(_)
@@ -149,6 +153,11 @@ impl Body {
             | NodeKind::Enter { .. }
             | NodeKind::Leave { .. }
             | NodeKind::Loop(_)
+            | NodeKind::While { .. }
+            | NodeKind::Tested { .. }
+            | NodeKind::If { .. }
+            | NodeKind::Else { .. }
+            | NodeKind::Branched { .. }
             | NodeKind::Looped { .. }
             | NodeKind::Discard(_) => text,
         }
@@ -270,8 +279,22 @@ impl Printer {
                 text.push_str(if of.reverse { ", reverse = true" } else { "" });
                 (text, Binding::Atom)
             }
-            NodeKind::Looped { head, tail } => {
+            NodeKind::Looped { head, tail } | NodeKind::Branched { head, tail } => {
                 (format!("{} {}", self.take(*head), self.take(*tail)), Binding::Atom)
+            }
+            NodeKind::While { carry, first } => {
+                (format!("while {carry} = {} if", self.take(*first)), Binding::Atom)
+            }
+            NodeKind::Tested { head, test, most } => {
+                let mut text = format!("{} {}", self.take(*head), self.take(*test));
+                if let Some(most) = most {
+                    text.extend([", at most = ", &self.take(*most)]);
+                }
+                (text, Binding::Atom)
+            }
+            NodeKind::If { test } => (format!("if {}", self.take(*test)), Binding::Atom),
+            NodeKind::Else { head, tail } => {
+                (format!("{} {} else", self.take(*head), self.take(*tail)), Binding::Atom)
             }
             NodeKind::Enter { .. } => {
                 self.blocks.push(Vec::new());

@@ -34,6 +34,10 @@ pub fn unused_names(parameters: &[Parameter], body: &Body) -> Vec<Ident> {
                 names.scopes.push(names.visible.len());
                 names.bind_all(cotangent);
             }
+            NodeKind::While { carry, .. } => {
+                names.scopes.push(names.visible.len());
+                names.bind_all(carry);
+            }
             NodeKind::Loop(of) => {
                 names.scopes.push(names.visible.len());
                 of.carry.iter().for_each(|(pattern, _)| names.bind_all(pattern));

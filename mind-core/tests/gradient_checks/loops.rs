@@ -65,6 +65,31 @@ const PROGRAMS: &[(&str, &str)] = &[
         }",
     ),
     (
+        "a branch of each kind, one of them a literal",
+        "fn f(x: f64[3], w: f64) -> (f64, f64[3]) {
+            let y = if sum(x) > 0.0 { x * w } else { exp(x) };
+            let z = if w > 0.0 { 0.0 } else { w * w };
+            (z + sum(y), if max(x) > 0.5 { y * sin(x) } else { x })
+        }",
+    ),
+    (
+        "a loop with a condition and a limit",
+        "fn f(x: f64[2], w: f64) -> (f64[2], f64) {
+            while (x, s) = (x, w) if sum(x * x) > 0.01, at most = 40 { (x * 0.5 * cos(w * x), s + sum(x * w)) }
+        }",
+    ),
+    (
+        "a loop with a condition in a loop, and a branch in it",
+        "fn f<L>(xs: f64[L], w: f64) -> (f64, f64[L]) {
+            scan h = w for x in xs {
+                let (y, _) = while (y, n) = (x * h, 0) if abs(y) > 0.1 && n < 5, at most = 5 {
+                    (if y > 0.0 { y * 0.5 * cos(w) } else { y * y - 0.05 }, n + 1)
+                };
+                (tanh(h + y), y * h)
+            }
+        }",
+    ),
+    (
         "a carry that is replaced",
         "fn f<L>(h: f64[2], xs: f64[L, 2]) -> f64[2] { fold h = h for x in xs { x * x } }",
     ),

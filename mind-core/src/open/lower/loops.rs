@@ -1,8 +1,8 @@
-//! Refuses loops in expressions over Rust variables. Loops need types, which are not known while the macro runs.
+//! Refuses loops and branches in expressions over Rust variables. They need types, which are not known while the macro runs.
 
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
-use crate::surface::ast::{ExprId, Loop};
+use crate::surface::ast::{ExprId, Loop, Pattern};
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::{Lowered, Stop, Value};
@@ -17,11 +17,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// Binds the names of a `while` to poison.
+    pub(super) fn enter_while(&mut self, carry: &Pattern, first: ExprId) {
+        self.names.enter();
+        self.bind(carry, Value::Poison, first);
+    }
+
     /// Returns E1007 for the loop.
     pub(super) fn leave_loop(&mut self, head: ExprId) -> Lowered<Value<crate::open::NodeId>> {
         self.names.leave();
-        let message = "found a loop, which stands in functions only";
+        Err(self.in_functions_only("a loop", head))
+    }
+
+    /// E1007 for a part of the language that needs types.
+    pub(super) fn in_functions_only(&self, what: &str, expr: ExprId) -> Stop {
+        let message = format!("found {what}, which stands in functions only");
         let help = "write a function in a `mind!` block, and call it from Rust";
-        Err(Stop::from(Diag::new(Code::E1007, self.site(head), message).help(help)))
+        Stop::from(Diag::new(Code::E1007, self.site(expr), message).help(help))
     }
 }

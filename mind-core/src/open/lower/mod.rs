@@ -174,7 +174,13 @@ impl Lowering<'_> {
                 self.enter_loop(of);
                 Ok(Value::unit())
             }
+            NodeKind::While { carry, first } => {
+                self.enter_while(carry, *first);
+                Ok(Value::unit())
+            }
+            NodeKind::Tested { .. } | NodeKind::If { .. } | NodeKind::Else { .. } => Ok(Value::unit()),
             NodeKind::Looped { head, .. } => self.leave_loop(*head),
+            NodeKind::Branched { .. } => Err(self.in_functions_only("an `if`", expr)),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, expr);
                 Ok(Value::unit())

@@ -214,9 +214,44 @@ pub enum NodeKind {
     },
     /// Begins a loop: `scan h = h0 for x in xs`. Its body is the block that follows.
     Loop(Loop),
+    /// Begins a loop with a condition: `while n = n0`. The condition follows.
+    While {
+        /// `n`
+        carry: Pattern,
+        /// `n0`
+        first: ExprId,
+    },
+    /// Ends the condition of a loop. Its body is the block that follows.
+    Tested {
+        /// The node of its `While`.
+        head: ExprId,
+        /// The condition.
+        test: ExprId,
+        /// The most steps: `at most = 100`.
+        most: Option<ExprId>,
+    },
+    /// Begins an `if`. Its first branch is the block that follows.
+    If {
+        /// The condition.
+        test: ExprId,
+    },
+    /// Ends the first branch of an `if`. The other branch follows: a block or another `if`.
+    Else {
+        /// The node of its `If`.
+        head: ExprId,
+        /// The block.
+        tail: ExprId,
+    },
+    /// Ends an `if`.
+    Branched {
+        /// The node of its `Else`.
+        head: ExprId,
+        /// The other branch.
+        tail: ExprId,
+    },
     /// Ends a loop.
     Looped {
-        /// The node of its [`Loop`].
+        /// The node of its [`Loop`], or its `Tested`.
         head: ExprId,
         /// The block.
         tail: ExprId,
@@ -370,7 +405,12 @@ impl NodeKind {
             Self::Loop(Loop { carry, over, end, .. }) => {
                 carry.iter_mut().map(|(_, first)| first).chain([over]).chain(end).collect()
             }
-            Self::Looped { head, tail } => vec![head, tail],
+            Self::While { first, .. } => vec![first],
+            Self::Tested { head, test, most } => [head, test].into_iter().chain(most).collect(),
+            Self::If { test } => vec![test],
+            Self::Else { head, tail } | Self::Branched { head, tail } | Self::Looped { head, tail } => {
+                vec![head, tail]
+            }
             Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => vec![value],
             Self::Enter { arguments, .. } => arguments.iter_mut().flatten().collect(),
             Self::Leave { arguments, tail, .. } => values(arguments).chain(tail).collect(),

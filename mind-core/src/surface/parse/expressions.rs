@@ -5,7 +5,7 @@ use syn::buffer::Cursor;
 
 use super::levels::{ForeignSubscripts, LevelKind, OpenCall, Operand, Pending, State, Target};
 use super::literals::number;
-use super::loops::loop_word;
+use super::loops::keyword;
 use super::parser::{Parser, is_transform};
 use super::rustisms;
 use crate::diag::{Code, Diag, Site};
@@ -49,8 +49,8 @@ impl<'a> Parser<'a> {
                     return Ok(State::Behind(self.add(NodeKind::Bool(value), site)));
                 }
             }
-            if let Some(kind) = loop_word(&word, behind) {
-                return self.enter_loop(kind);
+            if let Some(keyword) = keyword(&word, behind) {
+                return self.enter_loop(keyword);
             }
         }
         if let Some(callee) = self.called_path() {

@@ -30,6 +30,8 @@ pub(super) enum State {
     BlockOrOperand,
     /// A postfix form, an operator, or a token that ends the expression.
     Behind(Operand),
+    /// The end of a loop or of a branch whose block was read, or what follows another block.
+    AfterBlock(Operand),
     /// A comma, a closing bracket or another token that may follow a complete expression in the innermost bracket.
     Whole(Operand),
     /// The end: the body has been read.
@@ -160,14 +162,19 @@ pub(super) enum StatementKind {
     Expression,
 }
 
-/// A loop that is being read.
+/// A loop or an `if` that is being read.
 pub(super) struct OpenLoop {
     /// Its first token.
     pub(super) start: Site,
-    pub(super) kind: LoopKind,
-    pub(super) carry: Option<Pattern>,
-    /// The meaning of the next expression.
+    pub(super) kind: OpenKind,
+    /// The meaning of the next expression or block.
     pub(super) part: LoopPart,
+}
+
+pub(super) enum OpenKind {
+    Loop { kind: LoopKind, carry: Option<Pattern> },
+    While { carry: Option<Pattern> },
+    If,
 }
 
 pub(super) enum LoopPart {
@@ -177,8 +184,16 @@ pub(super) enum LoopPart {
     Over { first: Option<ExprId>, element: Pattern },
     /// The end of a range.
     End { first: Option<ExprId>, element: Pattern, over: ExprId },
+    /// A condition, after the node of the `while`; none for an `if`.
+    Test { head: Option<ExprId> },
+    /// The most steps.
+    Most { head: ExprId, test: ExprId },
     /// The body, after the node of the loop.
     Body { head: ExprId },
+    /// The first branch, after the node of the `if`.
+    Then { head: ExprId },
+    /// The other branch, after the node of the `else`.
+    Else { head: ExprId },
 }
 
 /// A struct expression whose fields are being read.

@@ -1,33 +1,57 @@
-//! Loops: `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { … }`, `for x in xs { … }`.
+//! Loops and branches: `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { … }`, `for x in xs { … }`,
+//! `while n = n0 if n < 8 { … }`, `if c { … } else { … }`.
 
 use proc_macro2::{Delimiter, Ident, Spacing};
 use syn::buffer::Cursor;
 
-use super::levels::{LevelKind, LoopPart, OpenLoop, Operand, State};
+use super::levels::{LevelKind, LoopPart, OpenKind, OpenLoop, Operand, State};
 use super::parser::{Parser, is_keyword};
 use crate::diag::Diag;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 
 const HEAD: &str = "a loop is written `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { (h, y) }` or `for x in xs { … }`";
+const WHILE: &str =
+    "write `while n = n0 if n < 8 { … }`, with a limit `while n = n0 if n < 8, at most = 100 { … }`";
+
+/// A word that begins a loop or an `if`.
+#[derive(Clone, Copy)]
+pub(super) enum Keyword {
+    Loop(LoopKind),
+    While,
+    If,
+}
 
 impl Parser<'_> {
-    /// Reads a loop up to its first expression.
-    pub(super) fn enter_loop(&mut self, kind: LoopKind) -> Result<State, Diag> {
+    /// Reads a loop or an `if` up to its first expression.
+    pub(super) fn enter_loop(&mut self, keyword: Keyword) -> Result<State, Diag> {
         let start = self.here();
-        self.take_word(kind.name());
-        let open = match kind {
-            LoopKind::Fold | LoopKind::Scan => {
-                let carry = self.distinct_pattern()?;
-                self.expect("=").map_err(|diag| diag.help(HEAD))?;
-                OpenLoop { start, kind, carry: Some(carry), part: LoopPart::First }
+        let (kind, part) = match keyword {
+            Keyword::Loop(kind) => {
+                self.take_word(kind.name());
+                let (carry, part) = match kind {
+                    LoopKind::Fold | LoopKind::Scan => (Some(self.carry(HEAD)?), LoopPart::First),
+                    LoopKind::For => (None, LoopPart::Over { first: None, element: self.element_in()? }),
+                };
+                (OpenKind::Loop { kind, carry }, part)
             }
-            LoopKind::For => {
-                let element = self.element_in()?;
-                OpenLoop { start, kind, carry: None, part: LoopPart::Over { first: None, element } }
+            Keyword::While => {
+                self.take_word("while");
+                (OpenKind::While { carry: Some(self.carry(WHILE)?) }, LoopPart::First)
+            }
+            Keyword::If => {
+                self.take_word("if");
+                (OpenKind::If, LoopPart::Test { head: None })
             }
         };
-        self.push_level(LevelKind::Loop(open));
+        self.push_level(LevelKind::Loop(OpenLoop { start, kind, part }));
         Ok(State::Operand)
+    }
+
+    /// Reads `h =`.
+    fn carry(&mut self, help: &str) -> Result<Pattern, Diag> {
+        let carry = self.distinct_pattern().map_err(|diag| diag.help(help))?;
+        self.expect("=").map_err(|diag| diag.help(help))?;
+        Ok(carry)
     }
 
     /// Reads `x in`.
@@ -46,23 +70,83 @@ impl Parser<'_> {
         };
         let part = std::mem::replace(&mut open.part, LoopPart::First);
         let (first, element, over, end) = match part {
-            LoopPart::First => {
-                if self.take_word("for").is_none() {
-                    return Err(self.unexpected("an operator or `for`").help(HEAD));
-                }
-                let element = self.element_in()?;
-                self.set_loop_part(LoopPart::Over { first: Some(operand.id), element });
-                return Ok(State::Operand);
-            }
+            LoopPart::First => return self.after_first_carry(operand),
             LoopPart::Over { first, element } if self.take("..").is_some() => {
                 self.set_loop_part(LoopPart::End { first, element, over: operand.id });
                 return Ok(State::Operand);
             }
             LoopPart::Over { first, element } => (first, element, operand.id, None),
             LoopPart::End { first, element, over } => (first, element, over, Some(operand.id)),
-            LoopPart::Body { .. } => unreachable!("the body ends the loop"),
+            LoopPart::Test { head: None } => {
+                let head = self.add_head(NodeKind::If { test: operand.id }, "an operator or `{`")?;
+                return Ok(self.enter_body(LoopPart::Then { head }));
+            }
+            LoopPart::Test { head: Some(head) } => return self.after_condition(head, operand.id),
+            LoopPart::Most { head, test } => return self.tested(head, test, Some(operand.id)),
+            LoopPart::Body { .. } | LoopPart::Then { .. } | LoopPart::Else { .. } => {
+                unreachable!("a block follows, or an `if`")
+            }
         };
         self.loop_body(first, element, over, end)
+    }
+
+    /// Reads what follows the first value of a carry.
+    fn after_first_carry(&mut self, first: Operand) -> Result<State, Diag> {
+        let LevelKind::Loop(OpenLoop { kind, start, .. }) = &mut self.level().kind else {
+            unreachable!("the caller has seen the loop")
+        };
+        if let OpenKind::While { carry } = kind {
+            let (carry, site) = (carry.take().expect("its first value is read once"), *start);
+            if self.take_word("if").is_none() {
+                return Err(self.unexpected("an operator or `if`").help(WHILE));
+            }
+            let head = self.add(NodeKind::While { carry, first: first.id }, site.to(self.before())).id;
+            self.set_loop_part(LoopPart::Test { head: Some(head) });
+            return Ok(State::Operand);
+        }
+        if self.take_word("for").is_none() {
+            return Err(self.unexpected("an operator or `for`").help(HEAD));
+        }
+        let element = self.element_in()?;
+        self.set_loop_part(LoopPart::Over { first: Some(first.id), element });
+        Ok(State::Operand)
+    }
+
+    /// Reads what follows the condition of a `while`.
+    fn after_condition(&mut self, head: ExprId, test: ExprId) -> Result<State, Diag> {
+        if self.take(",").is_none() {
+            return self.tested(head, test, None);
+        }
+        if self.take_word("at").is_none() || self.take_word("most").is_none() {
+            return Err(self.unexpected("`at most = 100`").help(WHILE));
+        }
+        self.expect("=").map_err(|diag| diag.help(WHILE))?;
+        self.set_loop_part(LoopPart::Most { head, test });
+        Ok(State::Operand)
+    }
+
+    /// Enters the body of a `while`.
+    fn tested(&mut self, head: ExprId, test: ExprId, most: Option<ExprId>) -> Result<State, Diag> {
+        let head = self.add_head(NodeKind::Tested { head, test, most }, "an operator, `,` or `{`")?;
+        Ok(self.enter_body(LoopPart::Body { head }))
+    }
+
+    /// Adds a node of what stands before the next body.
+    fn add_head(&mut self, kind: NodeKind, expected: &str) -> Result<ExprId, Diag> {
+        if !self.at_group(Delimiter::Brace) {
+            return Err(self.unexpected(expected));
+        }
+        let before = self.before();
+        let LevelKind::Loop(OpenLoop { start, .. }) = &self.level().kind else {
+            unreachable!("the caller has seen the loop")
+        };
+        let site = start.to(before);
+        Ok(self.add(kind, site).id)
+    }
+
+    fn enter_body(&mut self, part: LoopPart) -> State {
+        self.set_loop_part(part);
+        self.enter_block()
     }
 
     fn set_loop_part(&mut self, next: LoopPart) {
@@ -92,29 +176,48 @@ impl Parser<'_> {
                 (None, None) => return Err(self.unexpected("`true` or `false`")),
             };
         }
-        if !self.at_group(Delimiter::Brace) {
-            return Err(self.unexpected("an operator, `,` or `{`").help(HEAD));
-        }
-        let before = self.before();
-        let LevelKind::Loop(open) = &mut self.level().kind else {
+        let LevelKind::Loop(OpenLoop { kind: OpenKind::Loop { kind, carry }, .. }) = &mut self.level().kind
+        else {
             unreachable!("the caller has seen the loop")
         };
-        let (kind, site) = (open.kind, open.start.to(before));
-        let carry = open.carry.take().zip(first);
-        let head = self.add(NodeKind::Loop(Loop { kind, carry, element, over, end, reverse }), site).id;
-        self.set_loop_part(LoopPart::Body { head });
-        Ok(self.enter_block())
+        let (kind, carry) = (*kind, carry.take().zip(first));
+        let head = NodeKind::Loop(Loop { kind, carry, element, over, end, reverse });
+        let head = self.add_head(head, "an operator, `,` or `{`").map_err(|diag| diag.help(HEAD))?;
+        Ok(self.enter_body(LoopPart::Body { head }))
     }
 
-    /// Adds the loop whose body was just left. A block that is not the body of a loop is an operand.
-    pub(super) fn behind_block(&mut self, block: Operand) -> State {
-        match &self.level().kind {
-            LevelKind::Loop(OpenLoop { part: LoopPart::Body { head }, start, .. }) => {
-                let (head, site) = (*head, start.to(block.site));
+    /// Adds the loop or the branch whose block was just read. Any other block is an operand.
+    pub(super) fn after_block(&mut self, block: Operand) -> Result<State, Diag> {
+        let LevelKind::Loop(OpenLoop { part, start, .. }) = &self.level().kind else {
+            return Ok(State::Behind(block));
+        };
+        let (tail, site) = (block.id, start.to(block.site));
+        match *part {
+            LoopPart::Body { head } => {
                 self.leave();
-                State::Behind(self.add(NodeKind::Looped { head, tail: block.id }, site))
+                Ok(State::Behind(self.add(NodeKind::Looped { head, tail }, site)))
             }
-            _ => State::Behind(block),
+            LoopPart::Then { head } => {
+                if self.take_word("else").is_none() {
+                    let help = "every `if` has a value: write `if c { … } else { … }`";
+                    return Err(self.unexpected("`else`").help(help));
+                }
+                let head = self.add(NodeKind::Else { head, tail }, site.to(self.before())).id;
+                self.set_loop_part(LoopPart::Else { head });
+                if self.at_word("if") {
+                    return self.enter_loop(Keyword::If);
+                }
+                if !self.at_group(Delimiter::Brace) {
+                    return Err(self.unexpected("`{` or `if`"));
+                }
+                Ok(self.enter_block())
+            }
+            LoopPart::Else { head } => {
+                self.leave();
+                // An `else if` ends with its own branches.
+                Ok(State::AfterBlock(self.add(NodeKind::Branched { head, tail }, site)))
+            }
+            _ => Ok(State::Behind(block)),
         }
     }
 
@@ -124,10 +227,11 @@ impl Parser<'_> {
     }
 }
 
-/// The loop that begins with a word, if any. `fold` and `scan` begin a loop only if a pattern follows.
-pub(super) fn loop_word(word: &Ident, behind: Cursor<'_>) -> Option<LoopKind> {
-    if word == LoopKind::For.name() {
-        return Some(LoopKind::For);
+/// The keyword at a word, if it is one. `fold` and `scan` are keywords only if a pattern follows.
+pub(super) fn keyword(word: &Ident, behind: Cursor<'_>) -> Option<Keyword> {
+    let always = [("for", Keyword::Loop(LoopKind::For)), ("while", Keyword::While), ("if", Keyword::If)];
+    if let Some((_, keyword)) = always.into_iter().find(|(name, _)| word == name) {
+        return Some(keyword);
     }
     let kind = [LoopKind::Fold, LoopKind::Scan].into_iter().find(|kind| word == kind.name())?;
     let binds = match (behind.ident(), behind.group(Delimiter::Parenthesis)) {
@@ -135,7 +239,7 @@ pub(super) fn loop_word(word: &Ident, behind: Cursor<'_>) -> Option<LoopKind> {
         (None, Some((_, _, rest))) => begins_with_assignment(rest),
         (None, None) => false,
     };
-    binds.then_some(kind)
+    binds.then_some(Keyword::Loop(kind))
 }
 
 /// Whether the first operator is `=`, not `==`.

@@ -46,6 +46,7 @@ impl<'a> Parser<'a> {
                 State::Operand => self.operand(),
                 State::BlockOrOperand => self.block_or_operand(),
                 State::Behind(operand) => self.behind(operand),
+                State::AfterBlock(block) => self.after_block(block),
                 State::Whole(operand) => self.whole(operand),
                 State::Done(tail) => break tail,
             };
@@ -101,7 +102,7 @@ impl<'a> Parser<'a> {
         match self.leave().1 {
             Some(site) => {
                 let block = self.add(NodeKind::Close { tail }, site);
-                self.behind_block(block)
+                State::AfterBlock(block)
             }
             None if self.among_rust => {
                 let site = self.nodes.first().map_or(self.before(), |open| open.site.to(self.before()));

@@ -3,9 +3,10 @@
 /// The help for a keyword.
 pub(super) fn word(word: &str) -> Option<&'static str> {
     Some(match word {
-        "if" | "else" | "match" => SELECT,
-        "while" | "loop" | "break" | "continue" => {
-            "loops go over an axis or a range: `fold h = h0 for x in xs { … }`, `for i in 0..3 { … }`"
+        "else" | "match" => SELECT,
+        "loop" | "break" | "continue" => {
+            "a loop goes over an axis, over a range or while a condition holds: `fold h = h0 for x in xs { … }`, \
+             `while n = n0 if n < 8 { … }`"
         }
         "as" => "write the element type as a function, as `f32(x)`",
         "mut" => "leave out `mut`: bind the new value with another `let` of the same name",
@@ -50,14 +51,13 @@ pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
     })
 }
 
-const SELECT: &str =
-    "there is no `if`: both values are computed and one is chosen, as `where(x > 0.0, …, …)`";
+const SELECT: &str = "`if c { … } else { … }` runs one branch; `where(x > 0.0, …, …)` chooses each element";
 
 /// The help for a keyword in an expression among Rust variables, where it differs from [`word`].
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {
     match word {
-        "if" | "match" => Some(
-            "there is no `if`: both values are computed and one is chosen, as `where(x > 0.0, …, …)`, or in Rust, \
+        "match" => Some(
+            "there is no `match`: both values are computed and one is chosen, as `where(x > 0.0, …, …)`, or in Rust, \
              as `if … { mind!(…) } else { mind!(…) }`",
         ),
         "as" => Some(

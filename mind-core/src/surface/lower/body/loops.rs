@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::hoist::hoisted;
-use super::lowering::{BodyLowering, OpenLoop};
+use super::lowering::{BodyLowering, OpenLoop, Versions};
 use super::report::Spot;
 use crate::build::extracted;
 use crate::diag::{Code, Diag, Site};
@@ -62,7 +62,8 @@ impl BodyLowering<'_> {
             Some(_) => self.of_step(of, &open.carry, tail),
             None => Err(Stop::Poisoned),
         };
-        let given = given.and_then(|given| self.unassigned(&open, head).map(|()| given));
+        let given =
+            given.and_then(|given| self.unassigned_in(&open.versions, head, "a loop").map(|()| given));
         (self.versions, self.updated) = open.versions;
         let body = self.cut_out(open.start);
         let (given, inputs) = (given?, open.inputs.ok_or(Stop::Poisoned)?);
@@ -205,7 +206,7 @@ impl BodyLowering<'_> {
     }
 
     /// Placeholders in the body for operands of the loop. They are added to `inputs`, each with its operand.
-    fn placeholders(
+    pub(crate) fn placeholders(
         &mut self,
         structure: &Structure,
         operands: Vec<ValueId>,
@@ -221,7 +222,7 @@ impl BodyLowering<'_> {
         Value::rebuilt(structure, &mut made.into_iter())
     }
 
-    fn bind_pattern(&mut self, pattern: &Pattern, value: Value, expr: ExprId) {
+    pub(crate) fn bind_pattern(&mut self, pattern: &Pattern, value: Value, expr: ExprId) {
         self.sees_in(pattern, &value);
         let Bound { names, mistakes } = self.bound_by(pattern, value, expr);
         mistakes.into_iter().for_each(|mistake| self.report(mistake.into()));
@@ -277,21 +278,25 @@ impl BodyLowering<'_> {
         Ok(OfStep { carry, stacked })
     }
 
-    /// Returns E2010 if the body assigns to a parameter.
-    fn unassigned(&self, open: &OpenLoop, head: ExprId) -> Lowered<()> {
-        let pairs = self.versions.iter().zip(&open.versions.0);
+    /// Returns E2010 if the body of a loop or a branch assigns to a parameter.
+    pub(crate) fn unassigned_in(&self, before: &Versions, head: ExprId, part: &str) -> Lowered<()> {
+        let pairs = self.versions.iter().zip(&before.0);
         let changed = pairs.map(|(now, before)| now.leaves() != before.leaves()).position(|changed| changed);
         let Some(position) = changed else { return Ok(()) };
         let name = &self.signature.parameters[position].name;
-        let message = format!("`{name}` is assigned to in a loop");
-        let help = format!(
-            "make it a carry: `let {name}_new = fold {name}_now = {name} for … {{ … }};`, then assign `{name} = {name}_new;`"
-        );
+        let message = format!("`{name}` is assigned to in {part}");
+        let value = match part {
+            "a loop" => {
+                format!("make it a carry: `let {name}_new = fold {name}_now = {name} for … {{ … }};`")
+            }
+            _ => format!("make it the value of the `if`: `let {name}_new = if … {{ … }} else {{ {name} }};`"),
+        };
+        let help = format!("{value}, then assign `{name} = {name}_new;`");
         Err(Diag::new(Code::E2010, self.body[head].site, message).help(help).into())
     }
 
     /// Removes the instructions of the body from those around it.
-    fn cut_out(&mut self, start: usize) -> Vec<Inst> {
+    pub(crate) fn cut_out(&mut self, start: usize) -> Vec<Inst> {
         self.made.truncate(start);
         let is_before = |value: &ValueId| value.index() < start;
         self.literals.made.retain(|_, value| is_before(value));
@@ -301,7 +306,7 @@ impl BodyLowering<'_> {
     }
 
     /// The module of a body that was cut out, and the operands of the loop.
-    fn module_of(
+    pub(crate) fn module_of(
         &self,
         start: usize,
         body: &[Inst],
@@ -329,7 +334,7 @@ impl BodyLowering<'_> {
         Ok((nested, operands))
     }
 
-    fn of_loop(&mut self, op: Op, operands: &[ValueId], head: ExprId) -> Lowered<ValueId> {
+    pub(crate) fn of_loop(&mut self, op: Op, operands: &[ValueId], head: ExprId) -> Lowered<ValueId> {
         let site: Site = self.body[head].site;
         let made = self
             .builder

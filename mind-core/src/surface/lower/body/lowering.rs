@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::ValueId;
+use crate::ir::{Nested, Op, ValueId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::callees::table::Scope;
@@ -40,6 +40,10 @@ pub(crate) struct BodyLowering<'a> {
     pub(crate) pullbacks: Vec<OpenPullback>,
     /// The loops whose bodies are being lowered, innermost last.
     pub(crate) loops: Vec<OpenLoop>,
+    /// The `while` loops that are being lowered, innermost last.
+    pub(crate) whiles: Vec<OpenWhile>,
+    /// The `if`s that are being lowered, innermost last.
+    pub(crate) branches: Vec<OpenBranches>,
     /// The call sites of the nodes inside templates.
     pub(crate) call_sites: BTreeMap<ExprId, Site>,
     /// The current version of each parameter.
@@ -71,8 +75,60 @@ pub(crate) struct OpenLoop {
     /// The type of the carry.
     pub(crate) carry: Structure,
     /// The parameters as they were before the loop, and whether each input had been assigned to.
-    pub(crate) versions: (Vec<Value>, Vec<bool>),
+    pub(crate) versions: Versions,
 }
+
+/// A `while` that is being lowered: its condition, then its body.
+pub(crate) struct OpenWhile {
+    /// The type of the carry.
+    pub(crate) carry: Structure,
+    /// The first carry.
+    pub(crate) first: Vec<ValueId>,
+    /// For each input of the part that is being lowered: its value there, and the operand.
+    pub(crate) inputs: Vec<(ValueId, ValueId)>,
+    /// The number of instructions before that part.
+    pub(crate) start: usize,
+    /// A call of the condition, and its operands after the carry.
+    pub(crate) condition: Option<(Op, Vec<ValueId>)>,
+    /// The parameters as they were before the loop, and whether each input had been assigned to.
+    pub(crate) versions: Versions,
+    /// Whether an error has been reported.
+    pub(crate) is_failed: bool,
+}
+
+impl OpenWhile {
+    pub(crate) fn new(carry: Structure, first: Vec<ValueId>) -> Self {
+        let versions = (Vec::new(), Vec::new());
+        Self { carry, first, inputs: Vec::new(), start: 0, condition: None, versions, is_failed: false }
+    }
+
+    pub(crate) fn failed() -> Self {
+        Self { is_failed: true, ..Self::new(Structure::UNIT, Vec::new()) }
+    }
+}
+
+/// An `if` that is being lowered.
+pub(crate) struct OpenBranches {
+    /// The condition, unless it has an error.
+    pub(crate) condition: Option<ValueId>,
+    /// The number of instructions before a branch.
+    pub(crate) start: usize,
+    /// The parameters as they were before the `if`, and whether each input had been assigned to.
+    pub(crate) versions: Versions,
+    /// The first branch, once it has been lowered without an error.
+    pub(crate) then: Option<Then>,
+}
+
+/// The first branch of an `if`.
+pub(crate) enum Then {
+    /// A literal, which takes the type of the other branch.
+    Literal { value: Value, tail: ExprId },
+    /// A module of captured values.
+    Module { structure: Structure, module: Nested, captured: Vec<ValueId> },
+}
+
+/// The current version of each parameter, and whether each input has been assigned to.
+pub(crate) type Versions = (Vec<Value>, Vec<bool>);
 
 /// The state of a body around a pullback.
 pub(crate) struct Outside {
@@ -225,6 +281,8 @@ impl<'a> BodyLowering<'a> {
             frames: Vec::new(),
             pullbacks: Vec::new(),
             loops: Vec::new(),
+            whiles: Vec::new(),
+            branches: Vec::new(),
             call_sites: BTreeMap::new(),
             versions: Vec::new(),
             updated: vec![false; signature.inputs.len()],

@@ -3,6 +3,7 @@
 
 pub(crate) mod advice;
 pub(crate) mod calls;
+pub(crate) mod conditions;
 pub(crate) mod functions;
 pub(crate) mod hoist;
 pub(crate) mod loops;
@@ -230,7 +231,27 @@ impl BodyLowering<'_> {
                 self.enter_loop(of, expr);
                 Ok(Value::unit())
             }
-            NodeKind::Looped { head, tail } => self.leave_loop(*head, *tail, expr),
+            NodeKind::Looped { head, tail } => match self.body[*head].kind {
+                NodeKind::Tested { .. } => self.leave_while(*head, *tail),
+                _ => self.leave_loop(*head, *tail, expr),
+            },
+            NodeKind::While { carry, first } => {
+                self.enter_while(carry, *first);
+                Ok(Value::unit())
+            }
+            NodeKind::Tested { head, test, most } => {
+                self.enter_while_body(*head, *test, *most, expr);
+                Ok(Value::unit())
+            }
+            NodeKind::If { test } => {
+                self.enter_if(*test);
+                Ok(Value::unit())
+            }
+            NodeKind::Else { tail, .. } => {
+                self.enter_else(*tail, expr);
+                Ok(Value::unit())
+            }
+            NodeKind::Branched { tail, .. } => self.leave_if(*tail, expr),
             NodeKind::Enter { template, arguments } => {
                 self.enter_template(template, arguments, expr);
                 Ok(Value::unit())

@@ -1,0 +1,301 @@
+//! Loops with a condition, and branches. Both are loops of Core IR with a guard: a branch is a loop of one step that runs or not.
+
+use super::lowering::{BodyLowering, OpenBranches, OpenWhile, Then};
+use super::report::Spot;
+use crate::build::extracted;
+use crate::diag::{Code, Diag};
+use crate::dim::Dim;
+use crate::ir::{Arrange, Guard, Made, Module, Nested, Nesting, Op, Own, Scan, ValueId};
+use crate::map::formula;
+use crate::surface::ast::{ExprId, NodeKind, Pattern};
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::values::attributes::Attributes;
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::lower::Lower;
+use crate::surface::lower::values::tensors::Tensors;
+use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::ty::{DType, Type};
+
+const PARTS_FIT: &str = "it is a part of a module that was built";
+
+impl BodyLowering<'_> {
+    /// Begins the condition of a `while`, which is a module of the carry.
+    pub(crate) fn enter_while(&mut self, carry: &Pattern, first: ExprId) {
+        let value = self.infer(self.values[first.index()].clone(), first);
+        let open = match value {
+            Ok(value) => {
+                let (structure, first) = (self.structure_of(&value), value.leaves());
+                Some(OpenWhile::new(structure, first))
+            }
+            Err(stop) => {
+                self.report(stop);
+                None
+            }
+        };
+        let versions = (self.versions.clone(), self.updated.clone());
+        let start = self.builder.insts().len();
+        self.names.enter();
+        let bound = match open {
+            None => {
+                self.whiles.push(OpenWhile { start, versions, ..OpenWhile::failed() });
+                Value::Poison
+            }
+            Some(mut open) => {
+                let value = self.placeholders(&open.carry, open.first.clone(), &mut open.inputs);
+                self.whiles.push(OpenWhile { start, versions, ..open });
+                value
+            }
+        };
+        self.bind_pattern(carry, bound, first);
+    }
+
+    /// Ends the condition of a `while` and begins its body.
+    pub(crate) fn enter_while_body(
+        &mut self,
+        head: ExprId,
+        test: ExprId,
+        most: Option<ExprId>,
+        expr: ExprId,
+    ) {
+        let NodeKind::While { carry, first } = &self.body[head].kind else {
+            unreachable!("the parser gives the head of each loop")
+        };
+        self.names.leave();
+        let mut open = self.whiles.pop().expect("a condition follows the head of its loop");
+        let value = match self.condition_of_while(&mut open, test, most, expr) {
+            Ok(value) => value,
+            Err(stop) => {
+                self.report(stop);
+                open.is_failed = true;
+                Value::Poison
+            }
+        };
+        self.whiles.push(open);
+        self.names.enter();
+        self.bind_pattern(carry, value, *first);
+    }
+
+    /// Cuts out the condition, applies it to the first carry, and adds the inputs of the body. Returns the carry in the body.
+    fn condition_of_while(
+        &mut self,
+        open: &mut OpenWhile,
+        test: ExprId,
+        most: Option<ExprId>,
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        let flag = if open.is_failed { Err(Stop::Poisoned) } else { self.truth(test, "`while`") };
+        let instructions = self.cut_out(open.start);
+        let (condition, operands) =
+            self.module_of(open.start, &instructions, &open.inputs, &[flag?], expr)?;
+        open.inputs.clear();
+        let captured = operands[open.first.len()..].to_vec();
+        let call = Op::Own(Own::Nesting(Nesting::Call(condition)));
+        let first = self.of_loop(call.clone(), &operands, expr)?;
+        let steps = most.map(|most| self.steps_of_while(most)).transpose()?;
+        open.condition = Some((call, captured));
+        open.start = self.builder.insts().len();
+        let flag = Structure::Value(Type::scalar(DType::Bool));
+        self.placeholders(&flag, vec![first], &mut open.inputs);
+        let carry = self.placeholders(&open.carry, open.first.clone(), &mut open.inputs);
+        if let Some(steps) = steps {
+            let step = Structure::Value(Type::scalar(DType::I64));
+            self.placeholders(&step, vec![steps], &mut open.inputs);
+        }
+        Ok(carry)
+    }
+
+    /// The positions of the steps up to a limit.
+    fn steps_of_while(&mut self, most: ExprId) -> Lowered<ValueId> {
+        let count = self.dim_attribute(most)?;
+        if count.as_literal().is_some_and(|count| count < 1) {
+            let message = format!("`at most` is {count}, needed one step or more");
+            return Err(Diag::new(Code::E3006, self.body[most].site, message).into());
+        }
+        self.emit(&Spot::of(most), Op::Made(Made::Iota { shape: vec![count], axis: 0 }), &[])
+    }
+
+    /// Ends a `while`.
+    pub(crate) fn leave_while(&mut self, head: ExprId, tail: ExprId) -> Lowered<Value> {
+        self.names.leave();
+        let open = self.whiles.pop().expect("a loop is left once it was entered");
+        let next = if open.is_failed { Err(Stop::Poisoned) } else { self.next_of_while(&open, tail, head) };
+        let next = next.and_then(|next| self.unassigned_in(&open.versions, head, "a loop").map(|()| next));
+        (self.versions, self.updated) = open.versions.clone();
+        let instructions = self.cut_out(open.start);
+        let outputs = next?;
+        let (body, operands) = self.module_of(open.start, &instructions, &open.inputs, &outputs, head)?;
+        let carries = i64::try_from(outputs.len()).expect("a value has a bounded number of tensors");
+        let scan = Scan { body, carries, reverse: false, guard: Guard::Carry };
+        let results = self.results_of(scan, &operands, head)?;
+        Ok(Value::rebuilt(&open.carry, &mut results.into_iter().skip(1)))
+    }
+
+    /// Whether the loop goes on after a step, and the next carry.
+    fn next_of_while(&mut self, open: &OpenWhile, tail: ExprId, head: ExprId) -> Lowered<Vec<ValueId>> {
+        let tail = self.value_of_block(tail);
+        let value = self.values[tail.index()].clone();
+        let next = self.coerce(&value, &open.carry, tail, "next carry")?.leaves();
+        if next.is_empty() {
+            let message = "the body of `while` gives no tensor";
+            return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
+        }
+        let (condition, captured) = open.condition.clone().ok_or(Stop::Poisoned)?;
+        let operands: Vec<ValueId> = next.iter().chain(&captured).copied().collect();
+        let goes_on = self.of_loop(condition, &operands, head)?;
+        Ok([goes_on].into_iter().chain(next).collect())
+    }
+
+    /// Begins the first branch of an `if`.
+    pub(crate) fn enter_if(&mut self, test: ExprId) {
+        let condition = self.truth(test, "`if`").map_err(|stop| self.report(stop)).ok();
+        let versions = (self.versions.clone(), self.updated.clone());
+        let start = self.builder.insts().len();
+        self.branches.push(OpenBranches { condition, start, versions, then: None });
+    }
+
+    /// Ends the first branch of an `if` and begins the other one.
+    pub(crate) fn enter_else(&mut self, tail: ExprId, expr: ExprId) {
+        let mut open = self.branches.pop().expect("a branch follows its condition");
+        match self.first_branch(&open, tail, expr) {
+            Ok(then) => open.then = Some(then),
+            Err(stop) => self.report(stop),
+        }
+        (self.versions, self.updated) = open.versions.clone();
+        self.branches.push(open);
+    }
+
+    /// Cuts out the first branch. A literal waits for the type of the other branch.
+    fn first_branch(&mut self, open: &OpenBranches, tail: ExprId, expr: ExprId) -> Lowered<Then> {
+        let tail = self.value_of_block(tail);
+        let value = self.values[tail.index()].clone();
+        let value = if matches!(value, Value::Literal(_)) { Ok(value) } else { self.infer(value, tail) };
+        let value =
+            value.and_then(|value| self.unassigned_in(&open.versions, expr, "a branch").map(|()| value));
+        let value = value.map(|value| match value {
+            Value::Literal(_) => (Structure::UNIT, value),
+            _ => (self.structure_of(&value), value),
+        });
+        let instructions = self.cut_out(open.start);
+        let (structure, value) = value?;
+        if let Value::Literal(_) = value {
+            return Ok(Then::Literal { value, tail });
+        }
+        let (module, captured) = self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
+        Ok(Then::Module { structure, module, captured })
+    }
+
+    /// Ends an `if`.
+    pub(crate) fn leave_if(&mut self, tail: ExprId, expr: ExprId) -> Lowered<Value> {
+        let open = self.branches.pop().expect("a branch is left once it was entered");
+        let tail = self.value_of_block(tail);
+        let value = self.values[tail.index()].clone();
+        let value = match &open.then {
+            None => Err(Stop::Poisoned),
+            Some(Then::Literal { .. }) => self.infer(value, tail),
+            Some(Then::Module { structure, .. }) => {
+                self.coerce(&value, structure, tail, "the value after `else`")
+            }
+        };
+        let value =
+            value.and_then(|value| self.unassigned_in(&open.versions, expr, "a branch").map(|()| value));
+        (self.versions, self.updated) = open.versions;
+        let value = value.map(|value| (self.structure_of(&value), value));
+        let instructions = self.cut_out(open.start);
+        let (structure, value) = value?;
+        let (otherwise, captured_otherwise) =
+            self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
+        let (then, captured) = match open.then.ok_or(Stop::Poisoned)? {
+            Then::Module { module, captured, .. } => (module, captured),
+            Then::Literal { value, tail } => {
+                let value = self.coerce(&value, &structure, tail, "the value before `else`");
+                let instructions = self.cut_out(open.start);
+                self.module_of(open.start, &instructions, &[], &value?.leaves(), expr)?
+            }
+        };
+        let condition = open.condition.ok_or(Stop::Poisoned)?;
+        if structure.leaves().is_empty() {
+            let message = "the branches of `if` give no tensor";
+            return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
+        }
+        let spot = Spot::of(expr);
+        let mut zeros = Vec::new();
+        for ty in structure.leaves() {
+            let zero = self.builder.constant(ty.dtype, 0.0);
+            self.made.push(Some(expr));
+            let shape = ty.shape.clone();
+            zeros.push(self.emit(&spot, Op::Arrange(Arrange::BroadcastTo { shape }), &[(zero, expr)])?);
+        }
+        let opposite = formula(&mut self.builder, "not(c)", &[("c", condition)]);
+        let opposite = opposite.expect("a condition is a truth value");
+        self.made.push(Some(expr));
+        let once = self.emit(&spot, Op::Made(Made::Iota { shape: vec![Dim::ONE], axis: 0 }), &[])?;
+        let values = self.branch(&then, [condition, once], &zeros, &captured, expr)?;
+        let values = self.branch(&otherwise, [opposite, once], &values, &captured_otherwise, expr)?;
+        Ok(Value::rebuilt(&structure, &mut values.into_iter()))
+    }
+
+    /// A loop of one step, which replaces `values` by the results of a module if it runs.
+    fn branch(
+        &mut self,
+        module: &Module,
+        [runs, once]: [ValueId; 2],
+        values: &[ValueId],
+        captured: &[ValueId],
+        expr: ExprId,
+    ) -> Lowered<Vec<ValueId>> {
+        let operands: Vec<ValueId> = values.iter().chain([&runs, &once]).chain(captured).copied().collect();
+        // The body reads the captured values alone.
+        let unread = values.iter().map(|value| self.builder.ty(*value).clone());
+        let unread = unread.chain([Type::scalar(DType::Bool), Type::scalar(DType::I64)]);
+        let unread = unread
+            .enumerate()
+            .map(|(at, ty)| (ValueId::new(module.insts().len() + at), format!("x{at}"), ty));
+        let read = module.inputs().enumerate();
+        let read = read.map(|(at, (_, ty))| (ValueId::new(at), format!("w{at}"), ty.clone()));
+        let insts = module.iter().filter(|(_, inst)| !inst.op.is_input());
+        let body = extracted(unread.chain(read), insts, module.outputs());
+        let carries = i64::try_from(values.len()).expect("a value has a bounded number of tensors");
+        let body = Nested::new(body).expect(PARTS_FIT);
+        self.results_of(Scan { body, carries, reverse: false, guard: Guard::Operand }, &operands, expr)
+    }
+
+    /// All results of a loop.
+    fn results_of(&mut self, scan: Scan, operands: &[ValueId], head: ExprId) -> Lowered<Vec<ValueId>> {
+        let count = scan.body.outputs().len();
+        let first = self.of_loop(scan.into(), operands, head)?;
+        let mut results = vec![first];
+        for at in 1..count {
+            results.push(self.of_loop(Op::further_result(at), &[first], head)?);
+        }
+        Ok(results)
+    }
+
+    /// A condition: a single truth value.
+    fn truth(&mut self, test: ExprId, of: &str) -> Lowered<ValueId> {
+        let value = self.values[test.index()].clone();
+        let inferred = self.infer(value.clone(), test)?;
+        let site = self.body[test].site;
+        let refused =
+            |found: &str| Diag::new(Code::E2001, site, format!("{of} takes a single bool, found {found}"));
+        let Value::Tensor(tensor) = inferred else {
+            return Err(refused(&self.type_text(&value)).into());
+        };
+        let ty = self.builder.ty(tensor);
+        match (ty.dtype, ty.rank()) {
+            (DType::Bool, 0) => Ok(tensor),
+            (DType::Bool, _) => {
+                let help = "write `all(…)` or `any(…)` for one truth value, or `where(…, a, b)` to choose each element";
+                Err(refused(&ty.to_string()).help(help).into())
+            }
+            _ => Err(refused(&ty.to_string()).help("write a comparison, as `x > 0.0`").into()),
+        }
+    }
+
+    /// The last value of a block.
+    fn value_of_block(&self, block: ExprId) -> ExprId {
+        match self.body[block].kind {
+            NodeKind::Close { tail: Some(last) } => last,
+            _ => block,
+        }
+    }
+}
