@@ -917,6 +917,47 @@ fn scan_c3() {
     assert_eq!(code(&scan(0, &["f32", "f32"], &[0]), &["f32[3]", "f32[N]"]), E3003);
 }
 
+fn guarded(guard: Guard, carries: i64, inputs: &[&str], outputs: &[usize]) -> Op {
+    let body = inner(inputs, outputs);
+    Scan { body, carries, reverse: false, guard }.into()
+}
+
+#[test]
+fn while_c1() {
+    let unlimited = guarded(Guard::Carry, 2, &["bool", "f32"], &[0, 1]);
+    assert!(infer_types(&unlimited, &["bool", "f32"]).is_ok());
+    let limited = guarded(Guard::Carry, 1, &["bool", "f32"], &[0, 1]);
+    assert!(infer_types(&limited, &["bool", "f32[3]"]).is_ok());
+    // Nothing says how many results are stacked.
+    assert_eq!(code(&guarded(Guard::Carry, 1, &["bool", "f32"], &[0, 1]), &["bool", "f32"]), E2007);
+    assert_eq!(code(&unlimited, &["bool"]), E2007);
+}
+
+#[test]
+fn while_c2() {
+    assert_eq!(code(&guarded(Guard::Carry, 1, &["f32", "bool"], &[0]), &["f32", "bool[3]"]), E2001);
+    assert_eq!(code(&guarded(Guard::Carry, 1, &["bool[2]", "f32"], &[0]), &["bool[2]", "f32[3]"]), E2001);
+    assert_eq!(code(&guarded(Guard::Carry, 0, &["bool", "f32"], &[1]), &["bool", "f32[3]"]), E2001);
+}
+
+#[test]
+fn when_c1() {
+    let each = guarded(Guard::Operand, 1, &["f32", "bool", "f32"], &[2]);
+    assert!(infer_types(&each, &["f32", "bool[3]", "f32"]).is_ok());
+    assert!(infer_types(&each, &["f32", "bool", "f32[N]"]).is_ok());
+    assert_eq!(code(&each, &["f32", "bool", "f32"]), E2007);
+    assert_eq!(code(&each, &["f32", "bool[3]", "f32[2]"]), E3003);
+}
+
+#[test]
+fn when_c2() {
+    assert_eq!(
+        code(&guarded(Guard::Operand, 1, &["f32", "f32", "bool"], &[0]), &["f32", "f32[3]", "bool"]),
+        E2001
+    );
+    assert_eq!(code(&guarded(Guard::Operand, 2, &["f32", "bool"], &[0, 1]), &["f32", "bool"]), E2007);
+}
+
 #[test]
 fn result_c1() {
     let mut b = Builder::new();

@@ -32,7 +32,12 @@ impl Lowering<'_> {
     /// E1007 for a part of the language that needs types.
     pub(super) fn in_functions_only(&self, what: &str, expr: ExprId) -> Stop {
         let message = format!("found {what}, which stands in functions only");
-        let help = "write a function in a `mind!` block, and call it from Rust";
+        let help = match what {
+            "an `if`" => {
+                "write `where(x > 0.0, …, …)` to choose each element, or use the `if` of Rust around `mind!(…)`"
+            }
+            _ => "write a function in a `mind!` block, and call it from Rust",
+        };
         Stop::from(Diag::new(Code::E1007, self.site(expr), message).help(help))
     }
 }

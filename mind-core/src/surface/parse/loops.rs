@@ -49,7 +49,7 @@ impl Parser<'_> {
 
     /// Reads `h =`.
     fn carry(&mut self, help: &str) -> Result<Pattern, Diag> {
-        let carry = self.distinct_pattern().map_err(|diag| diag.help(help))?;
+        let carry = self.distinct_pattern()?;
         self.expect("=").map_err(|diag| diag.help(help))?;
         Ok(carry)
     }

@@ -3,7 +3,7 @@
 /// The help for a keyword.
 pub(super) fn word(word: &str) -> Option<&'static str> {
     Some(match word {
-        "else" | "match" => SELECT,
+        "if" | "else" | "match" => SELECT,
         "loop" | "break" | "continue" => {
             "a loop goes over an axis, over a range or while a condition holds: `fold h = h0 for x in xs { … }`, \
              `while n = n0 if n < 8 { … }`"
@@ -51,7 +51,7 @@ pub(super) fn words(before: Option<&str>, word: &str) -> Option<&'static str> {
     })
 }
 
-const SELECT: &str = "`if c { … } else { … }` runs one branch; `where(x > 0.0, …, …)` chooses each element";
+const SELECT: &str = "`where(x > 0.0, …, …)` chooses each element; `if c { … } else { … }` runs one branch";
 
 /// The help for a keyword in an expression among Rust variables, where it differs from [`word`].
 pub(super) fn word_among_rust(word: &str) -> Option<&'static str> {

@@ -283,11 +283,11 @@ impl BodyLowering<'_> {
         let ty = self.builder.ty(tensor);
         match (ty.dtype, ty.rank()) {
             (DType::Bool, 0) => Ok(tensor),
-            (DType::Bool, _) => {
-                let help = "write `all(…)` or `any(…)` for one truth value, or `where(…, a, b)` to choose each element";
+            (_, 0) => Err(refused(&ty.to_string()).help("write a comparison, as `x > 0.0`").into()),
+            _ => {
+                let help = "`where(x > 0.0, …, …)` chooses each element; `all(x > 0.0)` and `any(x > 0.0)` are single truth values";
                 Err(refused(&ty.to_string()).help(help).into())
             }
-            _ => Err(refused(&ty.to_string()).help("write a comparison, as `x > 0.0`").into()),
         }
     }
 
