@@ -1,4 +1,4 @@
-//! Knossos: a thousand definitions read, checked and differentiated.
+//! Knossos: reading, checking and differentiating a thousand definitions.
 //!
 //! `cargo bench -p mind-core --bench knossos`
 
@@ -9,7 +9,7 @@ fn main() {
     divan::main();
 }
 
-/// Definitions that call the one before, every one with its reverse derivative where that is asked for.
+/// Definitions that each call the previous one. With `gdef`, each also has its reverse derivative.
 fn program(definitions: usize, gdef: bool) -> String {
     let mut text = String::from("(def f0 Float ((v : Vec Float) (x : Float)) (mul x (sum v)))\n");
     for i in 1..definitions {

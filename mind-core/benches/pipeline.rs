@@ -1,4 +1,4 @@
-//! The compiler as a library: from tokens to a plan, and long programs through each phase.
+//! The compiler as a library: from tokens to a plan, and each phase on long programs.
 //!
 //! `cargo bench -p mind-core`
 
@@ -42,7 +42,7 @@ fn syntax_trees_to_plans_of_a_training_step(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| compile_all(black_box(&program)));
 }
 
-/// The plans of the three functions, of which the step inlines the other two.
+/// The plans of the three functions. The step inlines the other two.
 fn compile_all(program: &Program) -> Vec<Compiled> {
     let (lowered, errors) = surface::lower(program);
     assert!(errors.is_empty());

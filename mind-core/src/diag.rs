@@ -14,7 +14,7 @@ pub use explain::{Example, Explanation, Given};
 /// One mistake: what is wrong, where, and how to fix it.
 #[derive(Clone, Debug)]
 pub struct Diag {
-    /// The stable number.
+    /// The stable error code.
     pub code: Code,
     /// The message, in lower case and one line, without a final full stop. It names what was found and what was needed,
     /// each with its full type.
@@ -23,7 +23,7 @@ pub struct Diag {
     pub site: Site,
     /// Further lines, such as the operands and the origin of each dimension.
     pub notes: Vec<Note>,
-    /// A likely fix, as an imperative.
+    /// A likely fix, in the imperative.
     pub help: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub enum Site {
     /// No place: the whole program is at fault, or a program built the IR.
     #[default]
     Nowhere,
-    /// From the first to the last token of an expression or declaration.
+    /// The range from the first to the last token of an expression or declaration.
     Tokens {
         /// The first token.
         first: Span,
@@ -138,7 +138,7 @@ impl fmt::Display for Diag {
 
 impl std::error::Error for Diag {}
 
-/// Every independent mistake found so far, in the order of discovery.
+/// The independent errors found so far, in the order of discovery.
 #[derive(Clone, Debug, Default)]
 pub struct Diags(Vec<Diag>);
 
@@ -163,7 +163,7 @@ impl Diags {
         self.0.is_empty()
     }
 
-    /// The mistakes.
+    /// The errors.
     pub fn as_slice(&self) -> &[Diag] {
         &self.0
     }
@@ -201,7 +201,7 @@ pub struct CodeInfo {
     pub arises: &'static [Arises],
 }
 
-/// Where a code can arise.
+/// A place that can report a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arises {
     /// In a `mind!` block.

@@ -1,7 +1,8 @@
 //! Tests of the compiler through its public interface.
 //!
-//! They are one program, as linking a program for each module takes longer than compiling them all. `cargo test -p mind-core
-//! --test core plans` runs one module. `linear` is a program of its own: it counts the allocations of its process.
+//! They are one program, because linking one program per module takes longer than compiling all modules.
+//! `cargo test -p mind-core --test core plans` runs one module. `linear` is a separate program because it counts the
+//! allocations of its process.
 
 mod docs;
 mod format;

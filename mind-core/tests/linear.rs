@@ -1,5 +1,5 @@
-//! That reading and checking take work in proportion to the number of operations: memory is asked for so often, which
-//! any machine counts alike.
+//! Reading and checking take work proportional to the number of operations. The tests count allocations, which are the
+//! same on every machine.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use mind_core::{
     verify::verify,
 };
 
-/// A program of so many additions.
+/// A program with this number of additions.
 fn mic_of(additions: usize) -> String {
     let mut text = String::from("mic@1\nS0 \"x\"\nT0 [f32;N]\nN1 input S0 T0\n");
     (2..additions + 2)
@@ -54,7 +54,7 @@ fn check_surface(text: &str) {
     verify(program.expect("it is right").module, Profile::Extended).expect("it is right");
 }
 
-/// What it is, a text of so many additions, and what reads and checks one.
+/// The name, a text with a given number of additions, and the function that reads and checks it.
 type Case = (&'static str, fn(usize) -> String, fn(&str));
 
 #[test]
@@ -70,9 +70,11 @@ fn checking_asks_for_memory_in_proportion_to_the_operations() {
             let text = text_of(additions);
             allocation_counter::measure(|| check(&text)).count_total
         });
-        // Eight times the operations; what is asked for once, or a logarithm of times, only makes it less.
+        // Eight times the operations. Allocations that are made once or a logarithmic number of times only lower the
+        // ratio.
         assert!(large <= 8 * small + 100, "{name}: {small} times for 500 additions, {large} for 4000");
-        // No more than a few for each, else each does work for others. A name that is bound has its type as a text.
+        // At most a few allocations per operation. More would mean that operations repeat work for others. A bound name
+        // stores its type as text.
         assert!(large <= 60 * 4000, "{name}: {large} times for 4000 additions");
     }
 }

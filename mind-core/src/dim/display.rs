@@ -1,17 +1,17 @@
-//! How a dim is written.
+//! Formats dims.
 
 use std::fmt;
 
 use super::{Atom, Dim, Term};
 
-/// As in the surface language, `2 * N + 1`; with `{:#}` without spaces, `2*N+1`.
-/// As it is written: its parts say no more.
+/// The same text as [`fmt::Display`]: the fields of a dim add nothing to it.
 impl fmt::Debug for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
+/// Formats in the syntax of the surface language, `2 * N + 1`; with `{:#}` without spaces, `2*N+1`.
 impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let space = if f.alternate() { "" } else { " " };

@@ -1,11 +1,11 @@
-//! Limits of dims: bounds of a product are known before it is multiplied out.
+//! Limits of dims. The bounds of a product are known before it is expanded.
 
 use super::{Dim, Overflow, Repr};
 
 /// Bounds of a product, known before it is computed.
 ///
-/// Each bound of a product is no less than that of any part of it. So what is within the limits has no part outside,
-/// although a part can have more terms than a whole in which terms cancel out.
+/// Each bound of a product is at least that of any part of it. If the product is within the limits, all its parts are
+/// too, even though a part can have more terms than a product in which terms cancel.
 #[derive(Clone, Copy)]
 pub(super) struct Measure {
     pub(super) terms: usize,
@@ -32,7 +32,7 @@ impl Measure {
     }
 
     pub(super) fn times(self, other: Self) -> Self {
-        // Each of the products has the factors of both, and one coefficient.
+        // Each product of two terms has the factors of both and one coefficient.
         let (own, others) = (self.size - self.terms, other.size - other.terms);
         let terms = self.terms.saturating_mul(other.terms);
         let factors = own.saturating_mul(other.terms).saturating_add(others.saturating_mul(self.terms));
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// Whether all is within the limits, so many times as wide.
+    /// Checks that all bounds are within `leeway` times the limits.
     pub(super) fn check(self, leeway: usize) -> Result<(), Overflow> {
         within(leeway * Dim::MAX_TERMS, self.terms, TERMS)?;
         within(leeway * Dim::MAX_SIZE, self.size, SIZE)?;
@@ -60,7 +60,7 @@ pub(super) const SIZE: &str = "symbols and integers, multiplied out,";
 pub(super) const DEGREE: &str = "factors in a term";
 pub(super) const DEPTH: &str = "divisions within each other";
 
-/// Whether there are no more than the limit.
+/// Checks that the found number is at most the limit.
 pub(super) fn within(limit: usize, found: usize, what: &'static str) -> Result<(), Overflow> {
     if found <= limit { Ok(()) } else { Err(Overflow::Large { what, found, limit }) }
 }

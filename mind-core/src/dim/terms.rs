@@ -1,4 +1,4 @@
-//! Terms and products of atoms: their orders, and what they are multiplied and divided by.
+//! Terms and products of atoms: ordering, multiplication and division.
 
 use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
@@ -25,14 +25,15 @@ pub(super) fn order(a: &Term, b: &Term) -> Ordering {
     b.degree().cmp(&a.degree()).then_with(|| a.factors.cmp(&b.factors))
 }
 
-/// A product of atoms, ordered by powers, the greatest first: multiplication keeps that, and not the order of normal forms.
+/// A product of atoms, ordered by powers, the greatest first. Multiplication preserves this order, but not the order of
+/// normal forms.
 #[derive(PartialEq, Eq)]
 pub(super) struct Monomial(pub(super) Arc<[(Atom, u32)]>);
 
 impl Ord for Monomial {
     fn cmp(&self, other: &Self) -> Ordering {
         for ((own, power), (others, others_power)) in self.0.iter().zip(other.0.iter()) {
-            // The lesser atom has a power here, and none in the other.
+            // The smaller atom has a power in one product and none in the other.
             let ordering = own.cmp(others).then_with(|| others_power.cmp(power));
             if ordering.is_ne() {
                 return ordering;
@@ -48,7 +49,7 @@ impl PartialOrd for Monomial {
     }
 }
 
-/// The factors of a product: both lists ascend, and so does what is made of them.
+/// Multiplies two lists of factors. Both lists ascend, and so does the result.
 pub(super) fn multiply_factors(a: &[(Atom, u32)], b: &[(Atom, u32)]) -> Vec<(Atom, u32)> {
     let mut product = Vec::with_capacity(a.len() + b.len());
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());

@@ -1,4 +1,4 @@
-//! The algebra on small cases and against arithmetic.
+//! Tests of the algebra, on small cases and against arithmetic.
 
 use super::*;
 use crate::random::Random;
@@ -154,7 +154,7 @@ fn products_are_refused_by_their_size_before_they_are_computed() {
         Dim::product(&binomials(13)),
         "a dimension of 8192 terms, multiplied out, exceeds the limit of 4096",
     );
-    // None of these could be computed: the first has more terms than there are integers of 64 bits.
+    // None of these can be computed: the first has more terms than a 64-bit integer can count.
     refused(
         Dim::product(&binomials(100)),
         "a dimension of 18446744073709551615 terms, multiplied out, exceeds the limit of 4096",
@@ -182,7 +182,7 @@ fn replacements_are_refused_by_the_products_that_they_take() {
 
 #[test]
 fn parts_of_a_product_within_the_limits_are_within_them() {
-    // (X - 1) * (X^9 + … + 1) is X^10 - 1, of two terms only: what cancels out still counts.
+    // (X - 1) * (X^9 + … + 1) is X^10 - 1, with only two terms. Terms that cancel still count.
     let powers = (0..9).try_fold(Dim::ONE, |sum, _| sum.mul(&sym("X"))?.add_literal(1)).unwrap();
     let less = sym("X").add_literal(-1).unwrap();
     let whole = Dim::product(&[less.clone(), powers.clone()]).unwrap();
@@ -193,7 +193,7 @@ fn parts_of_a_product_within_the_limits_are_within_them() {
         Dim::product(&[less.clone(), powers.clone(), many.clone()]),
         "a dimension of 30000 terms, multiplied out, exceeds the limit of 4096",
     );
-    // So are the coefficients: of these the last two alone leave 64 bits.
+    // Coefficients are limited too: the product of these exceeds 64 bits.
     let wide = |n: i64| less.mul(&n.into()).unwrap();
     refused(
         Dim::product(&[wide(1 << 31), wide(1 << 31), Dim::literal(2)]),
@@ -208,7 +208,7 @@ fn bounds_of_large_sums_are_found_or_left_open() {
     assert!(!product.is_below_one());
     assert!(!product.mul(&(-1).into()).unwrap().is_positive());
     assert!(binomials(2)[0].at_most(&product));
-    // Where a bound would take half a million products none is found.
+    // A bound that would need half a million products is not computed.
     let less = binomials(12)[0].sub(&Dim::literal(1)).unwrap();
     assert!(product.sub(&less).unwrap().is_positive());
     let open = product.sub(&Dim::product(&binomials(11)).unwrap().mul(&3.into()).unwrap()).unwrap();

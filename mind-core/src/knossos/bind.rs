@@ -1,8 +1,9 @@
-//! Functions that are declared in a program and stand in Rust.
+//! Functions that a program declares and Rust defines.
 //!
-//! A binding makes a declared function [`Definition::Bound`]. One of a derivative makes two functions: the derivative,
-//! of the arguments that derivatives have, and within it a call of the Rust function, whose arguments are those that a
-//! Rust programmer would write: the parameters one by one, and tangents only of what has one.
+//! A binding makes a declared function [`Definition::Bound`]. A binding of a derivative creates two functions. The
+//! first is the derivative, with a derivative's parameters. It calls the second, the Rust function, whose parameters
+//! are those that a Rust programmer would write: the function's parameters one by one, and tangents only for those that
+//! have one.
 
 use super::{
     build::{Builder, gather, spread},
@@ -15,33 +16,34 @@ use crate::{
     surface::lower::declarations::names::undefined,
 };
 
-/// A Rust function for a function of a program, or for a derivative of one. `x …` are the parameters.
+/// Binds a Rust function to a function of a program, or to a derivative of one. `x …` are the parameters.
 #[derive(Clone, Debug)]
 pub struct Binding {
-    /// What the Rust function is.
+    /// The role of the Rust function.
     pub role: Role,
-    /// The name of the function as the program or as Rust has it; every overload that is not defined is bound.
+    /// The name of the function in the program or in Rust. Every overload without a definition is bound.
     pub name: String,
-    /// Where it is bound.
+    /// The position of the binding.
     pub site: Site,
 }
 
-/// What a Rust function is of a function `f(x …)` of a program.
+/// The role of a Rust function for a function `f(x …)` of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// `f(x …)` itself.
     Function,
-    /// `[fwd f]`: `(x …, dx …)` to the tangent of the result, with a `dx` for each parameter that has a tangent.
+    /// `[fwd f]`: maps `(x …, dx …)` to the tangent of the result, with a `dx` for each parameter that has a tangent.
     Fwd,
-    /// `[rev f]`: `(x …, d_result)` to the cotangent of each parameter that has one: bare if it is one, else a tuple.
+    /// `[rev f]`: maps `(x …, d_result)` to the cotangent of each parameter that has one: a bare value for one
+    /// parameter, else a tuple.
     Rev,
-    /// Of a result that is one Float: `(x …)` to `(value, gradients)`, the gradients as those of [`Role::Rev`]. What
-    /// `#[grad]` in `mind!` makes.
+    /// For a result that is a Float: maps `(x …)` to `(value, gradients)`, with the gradients as for [`Role::Rev`].
+    /// `#[grad]` in `mind!` creates such functions.
     Grad,
 }
 
 impl Role {
-    /// As it is written before a function's name.
+    /// The keyword before a function's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Function => "",
@@ -53,11 +55,11 @@ impl Role {
 }
 
 impl Program {
-    /// Binds functions: the Rust function of a binding is known by its position.
+    /// Binds functions. The Rust function of a binding is identified by its index.
     ///
     /// # Errors
-    /// E2002 for a name that the program does not declare, E2008 for what is there already, E2001 for types that Rust
-    /// does not have, E5004 for the gradient of a result that is not a Float.
+    /// E2002 for a name that the program does not declare, E2008 for a function that is already bound or defined, E2001
+    /// for types that Rust does not have, E5004 for the gradient of a result that is not a Float.
     pub(super) fn bind(&mut self, bindings: &[Binding]) -> Result<(), Diags> {
         let mut diags = Diags::new();
         let (functions, derivatives): (Vec<_>, Vec<_>) =
@@ -76,7 +78,7 @@ impl Program {
         diags.into_result(())
     }
 
-    /// Every overload of a name.
+    /// Every overload of the binding's name.
     fn bindable(&self, binding: &Binding) -> Result<Vec<FunctionId>, Diag> {
         let named = |id: &FunctionId, name: &str| {
             let plain = rust_name(name);
@@ -143,7 +145,8 @@ impl Program {
         Ok(())
     }
 
-    /// Of a Float the reverse derivative says what the forward one is: the sum of products with the gradient.
+    /// Defines the forward derivative of functions with a Float result by the reverse derivative: the dot product of
+    /// the change and the gradient.
     fn follow_forward(&mut self, bindings: &[Binding]) {
         for binding in bindings.iter().filter(|binding| matches!(binding.role, Role::Rev | Role::Grad)) {
             for of in self.bindable(binding).unwrap_or_default() {
@@ -168,7 +171,7 @@ impl Program {
         }
     }
 
-    /// Defines a derivative by what `body` makes of the operands of the function and the last argument.
+    /// Defines a derivative. `body` computes the result from the operands of the function and the last argument.
     fn define_by(
         &mut self,
         derivative: Derivative,
@@ -180,7 +183,7 @@ impl Program {
         let count = self.function(of).parameters.len();
         let mut b = Builder::at(self.function(of).place);
         let mut given = b.begin(&parameters);
-        // A declaration may take both as one.
+        // A declaration may take both arguments as one tuple.
         if let [both] = given[..] {
             given = b.members(&self.types, both);
         }
@@ -190,7 +193,7 @@ impl Program {
         self.set_derivative(derivative, of, id);
     }
 
-    /// `rust(x …, dx …)`.
+    /// Calls `rust(x …, dx …)`.
     fn call_fwd(
         &mut self,
         b: &mut Builder,
@@ -206,7 +209,7 @@ impl Program {
         self.call_rust(b, number, of, Role::Fwd, &given, result)
     }
 
-    /// `rust(x …, d_result)`.
+    /// Calls `rust(x …, d_result)`.
     fn call_rev(
         &mut self,
         b: &mut Builder,
@@ -221,7 +224,7 @@ impl Program {
         self.with_zeros(b, operands, changes)
     }
 
-    /// `d_result · rust(x …).1`.
+    /// Computes `d_result · rust(x …).1`.
     fn call_grad(
         &mut self,
         b: &mut Builder,
@@ -262,14 +265,14 @@ impl Program {
         (0..active.len()).filter(move |position| active[*position])
     }
 
-    /// The type of the cotangents of operands that have one: bare if it is one, else a tuple.
+    /// The type of the cotangents of the operands that have one: a bare type for one operand, else a tuple.
     fn cotangents(&mut self, b: &Builder, operands: &[ValueId]) -> TypeId {
         let tangent = |position: usize| self.types.tangent(b.ty(operands[position]));
         let tys: Vec<_> = self.active(b, operands).map(tangent).collect();
         self.argument(&tys)
     }
 
-    /// The cotangent of the argument, of those of the operands that have one.
+    /// The cotangent of the argument, from the cotangents of the operands that have one.
     fn with_zeros(&mut self, b: &mut Builder, operands: &[ValueId], changes: ValueId) -> ValueId {
         let count = self.active(b, operands).count();
         let mut changes = spread(b, self, changes, count).into_iter();

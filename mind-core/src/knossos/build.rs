@@ -1,4 +1,4 @@
-//! Bodies written instruction by instruction.
+//! Builds bodies instruction by instruction.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use super::{
     types::{Type, TypeId, Types},
 };
 
-/// A body being written: blocks that are open stand in a stack, and instructions go to the innermost.
+/// A body under construction. Open blocks are on a stack, and new instructions go to the innermost one.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     values: Vec<ValueDef>,
     blocks: Vec<Block>,
     open: Vec<Block>,
-    /// Where instructions that follow stand in the program.
+    /// The source position of the following instructions.
     pub place: Position,
 }
 
 impl Builder {
-    /// Opens a block whose parameters have these types.
+    /// Opens a block with parameters of these types.
     pub fn begin(&mut self, parameters: &[TypeId]) -> Vec<ValueId> {
         let parameters: Vec<_> = parameters.iter().map(|ty| self.value(*ty)).collect();
         self.open.push(Block { parameters: parameters.clone(), ..Block::default() });
@@ -40,7 +40,7 @@ impl Builder {
         Body { values: self.values, blocks: self.blocks, entry }
     }
 
-    /// How many blocks are open.
+    /// The number of open blocks.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
@@ -54,7 +54,7 @@ impl Builder {
         self.values[value.index()].ty
     }
 
-    /// Gives a value the name that a program has for it, unless it has one.
+    /// Gives a value its name in the program, unless it already has one.
     pub fn name(&mut self, value: ValueId, name: impl Into<Arc<str>>) {
         self.values[value.index()].name.get_or_insert_with(|| name.into());
     }
@@ -65,7 +65,7 @@ impl Builder {
         self.emit_at(depth, operation, operands, ty)
     }
 
-    /// Appends to the block with `depth` open blocks around it.
+    /// Appends an instruction to the open block at nesting depth `depth`.
     pub fn emit_at(
         &mut self,
         depth: usize,
@@ -78,7 +78,7 @@ impl Builder {
         result
     }
 
-    /// Appends an instruction that makes a value which is there already.
+    /// Appends an instruction that defines an existing value.
     pub fn place_at(
         &mut self,
         depth: usize,
@@ -90,12 +90,12 @@ impl Builder {
         self.open[depth].instructions.push(instruction);
     }
 
-    /// How many instructions the innermost block has.
+    /// The number of instructions in the innermost block.
     pub fn mark(&self) -> usize {
         self.open.last().map_or(0, |block| block.instructions.len())
     }
 
-    /// Takes the instructions of the innermost block from a mark on, to put others before them.
+    /// Removes the instructions of the innermost block from a mark on, so that others can be put before them.
     pub fn take(&mut self, mark: usize) -> Vec<Instruction> {
         self.open.last_mut().map(|block| block.instructions.split_off(mark)).unwrap_or_default()
     }
@@ -107,7 +107,7 @@ impl Builder {
         }
     }
 
-    /// A builder that begins at a place.
+    /// A builder that starts at a source position.
     pub fn at(place: Position) -> Self {
         Self { place, ..Self::default() }
     }
@@ -134,7 +134,7 @@ impl Builder {
         self.emit(Operation::Tuple, members, ty)
     }
 
-    /// A member of a tuple, from 0.
+    /// A member of a tuple, counted from 0.
     pub fn get(&mut self, types: &Types, tuple: ValueId, member: usize) -> ValueId {
         let members = types.members(self.ty(tuple)).expect("only tuples are taken apart");
         self.emit(Operation::Get(member), [tuple], members[member])
@@ -166,7 +166,7 @@ impl Builder {
         self.emit(Operation::Structure, [value], ty)
     }
 
-    /// The shape of a value, of the type [`Types::shape`].
+    /// The shape of a value, of type [`Types::shape`].
     pub fn shape(&mut self, types: &mut Types, value: ValueId) -> ValueId {
         match types.get(self.ty(value)).clone() {
             Type::Tensor(_, element) => {
@@ -190,7 +190,7 @@ impl Builder {
         }
     }
 
-    /// The structure of values of a type that have this shape.
+    /// The structure of values of a type from their shape.
     pub fn structure_of_shape(&mut self, types: &mut Types, shape: ValueId, ty: TypeId) -> ValueId {
         match types.get(ty).clone() {
             Type::Tensor(_, element) if types.has_size(element) => {
@@ -200,7 +200,7 @@ impl Builder {
                     b.structure_of_shape(types, shape, element)
                 })
             }
-            // No element's structure says anything, so any shape will do for it.
+            // The elements' structures hold no information, so any value serves as their shape.
             Type::Tensor(_, element) => {
                 self.build(types, shape, |b, types, i| b.structure_of_shape(types, i, element))
             }
@@ -220,19 +220,19 @@ impl Builder {
         }
     }
 
-    /// The zero of a tangent type that has this structure.
+    /// The zero of a tangent type with this structure.
     pub fn zero(&mut self, types: &Types, ty: TypeId, structure: ValueId) -> ValueId {
         if ty == TypeId::FLOAT {
             return self.float(0.0);
         }
-        // Without numbers it is its structure. That a tape's structure is a tape too does not make it zero.
+        // A tangent without numbers equals its structure. A tape is its own structure type but is not zero.
         if !types.active(ty) {
             return structure;
         }
         self.emit(Operation::Zero, [structure], ty)
     }
 
-    /// The zero of the tangent of a value.
+    /// The zero tangent of a value.
     pub fn zero_like(&mut self, types: &Types, value: ValueId) -> ValueId {
         if types.tangent(self.ty(value)) == TypeId::UNIT {
             return self.unit();
@@ -245,7 +245,7 @@ impl Builder {
         self.emit(Operation::Assert(check), [condition], TypeId::UNIT);
     }
 
-    /// A tensor of this size, each element from its index.
+    /// A tensor of this size, with each element computed from its index.
     pub fn build(
         &mut self,
         types: &mut Types,
@@ -258,7 +258,7 @@ impl Builder {
         self.emit(Operation::Loop(Loop::Build, body), [size], ty)
     }
 
-    /// The sum of a term for each index.
+    /// The sum of a term computed for each index.
     pub fn sum(
         &mut self,
         types: &mut Types,
@@ -280,7 +280,7 @@ impl Builder {
         (self.end(result), self.ty(result))
     }
 
-    /// One of two values.
+    /// One of two values, depending on a condition.
     pub fn choose(
         &mut self,
         condition: ValueId,
@@ -297,12 +297,12 @@ impl Builder {
     }
 }
 
-/// The operands of a function with so many parameters, of its one argument.
+/// Converts an argument to the operands of a function with `count` parameters.
 pub(super) fn spread(b: &mut Builder, program: &Program, argument: ValueId, count: usize) -> Vec<ValueId> {
     if count == 1 { vec![argument] } else { b.members(&program.types, argument) }
 }
 
-/// The one argument that operands are.
+/// Converts operands to one argument.
 pub(super) fn gather(b: &mut Builder, program: &mut Program, operands: &[ValueId]) -> ValueId {
     match operands {
         [one] => *one,
@@ -310,7 +310,7 @@ pub(super) fn gather(b: &mut Builder, program: &mut Program, operands: &[ValueId
     }
 }
 
-/// Whether a value of this type can change the result.
+/// Whether this type is an accumulator.
 pub(super) fn is_accumulator(program: &Program, ty: TypeId) -> bool {
     matches!(program.types.get(ty), Type::Accumulator(_))
 }

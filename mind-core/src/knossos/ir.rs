@@ -1,15 +1,15 @@
-//! The typed IR of Knossos programs: functions of blocks of instructions, flat, each value made once.
+//! The typed IR of Knossos programs: functions as flat blocks of instructions, in which each value is defined once.
 //!
-//! A [`Body`] is two arenas, of values and of blocks. A block lists instructions in the order they run; an instruction
-//! has operands, which are values made before it in its block or in one around it, and makes one value. What a program
-//! nests (branches, the bodies of loops) is a block of its own that the instruction names. So a pass is a loop over
-//! instructions with a call for each nested block, and blocks nest no deeper than the text they come from.
+//! A [`Body`] is two arenas: values and blocks. A block lists its instructions in execution order. An instruction
+//! defines one value. Its operands are values defined before it in its block or in an enclosing block. Nested code
+//! (branches, loop bodies) is a separate block that the instruction refers to. A pass is therefore a loop over
+//! instructions with a call for each nested block, and blocks nest no deeper than the text.
 //!
-//! There are four loops ([`Loop`]), all over a counter from 0; `map`, `sum`, `constVec`, `deltaVec`, `diag` and others
-//! of the language are written in these when a program is read, so that what is known of loops is known of them.
+//! The four loops ([`Loop`]) all run over a counter from 0. `map`, `sum`, `constVec`, `deltaVec`, `diag` and other
+//! constructs are translated to these when a program is read, so a pass needs to know only the four loops.
 //!
-//! Nothing is written to, with one exception that only derivatives have: an accumulator is made, added to, and read
-//! once. Adding commutes, so the order in which the turns of a loop add is free.
+//! Values are immutable, except for accumulators, which occur only in derivatives. An accumulator is created, added to,
+//! and read once. Addition commutes, so the iterations of a loop can add in any order.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -34,7 +34,7 @@ macro_rules! ids {
                 self.0 as usize
             }
 
-            /// The id of a position.
+            /// The id with this position.
             pub fn new(index: usize) -> Self {
                 Self(u32::try_from(index).expect("texts are shorter than 2^32 bytes"))
             }
@@ -53,7 +53,7 @@ ids! {
     LayoutId
 }
 
-/// A place in a text, both counted from 1.
+/// A position in a text; both parts are counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
     /// The line.
@@ -63,7 +63,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// The place in a whole of a place in a part that begins here.
+    /// Translates a position within a part to a position in the whole text. The part starts at `self`.
     #[must_use]
     pub fn of(self, part: Self) -> Self {
         let column = if part.line == 1 { self.column + part.column - 1 } else { part.column };
@@ -77,22 +77,22 @@ impl From<Position> for Site {
     }
 }
 
-/// Every function of a file with its rules, and what they share.
+/// The functions of a file, its rules, and the data that they share.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Every type that is used.
+    /// The types in use.
     pub types: Types,
-    /// In the order of their first mention; derivatives follow as they are asked for.
+    /// In the order of their first mention. Derivatives are appended when they are requested.
     pub functions: Vec<Function>,
-    /// The rules, whose sides are functions of their parameters.
+    /// The rules. Each side is a function of the rule's parameters.
     pub rules: Vec<Rule>,
-    /// What tapes hold.
+    /// The types of the values that tapes hold.
     pub layouts: Vec<Layout>,
-    /// What is known by name and argument, and which derivative belongs to which function.
+    /// Functions by name and argument type, and the derivatives of each function.
     pub(super) names: Names,
-    /// How many of the functions, from the first, have been looked through for derivatives to make.
+    /// The number of functions, from the first, that have been searched for needed derivatives.
     pub(super) completed: usize,
-    /// How many instructions the derivatives that were made have.
+    /// The number of instructions in all generated derivatives.
     pub(super) derived: usize,
 }
 
@@ -101,64 +101,65 @@ pub struct Program {
 pub(super) struct Names {
     /// The overloads of each name that the program defines or declares.
     pub(super) overloads: HashMap<Arc<str>, Vec<FunctionId>>,
-    /// Functions of the prelude and primitives as functions, made where a derivative of one is asked for.
+    /// Functions of the prelude and primitives as functions, created when a derivative of one is requested.
     pub(super) builtins: HashMap<(Arc<str>, TypeId), FunctionId>,
     pub(super) derivatives: HashMap<(Derivative, FunctionId), FunctionId>,
-    /// The derivatives that the program wrote.
+    /// The derivatives that the program defines or declares.
     pub(super) written: HashSet<FunctionId>,
-    /// Functions that the program declares, or writes a derivative of, and leaves to the prelude.
+    /// Functions that the program declares, or defines a derivative of, without defining them. The prelude defines
+    /// them.
     pub(super) left: HashSet<FunctionId>,
 }
 
 /// The types of the values of a tape, in order.
 pub type Layout = Box<[TypeId]>;
 
-/// `(rule "name" params left right)`.
+/// A rewrite rule: `(rule "name" params left right)`.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// The name.
     pub name: String,
-    /// Where it begins.
+    /// The position of its start.
     pub place: Position,
     /// The pattern as a function of the parameters.
     pub left: FunctionId,
-    /// What it may be replaced by, as a function of the same parameters.
+    /// The replacement as a function of the same parameters.
     pub right: FunctionId,
 }
 
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// As a program writes it: `f`, `[rev f]`.
+    /// The name as a program writes it: `f`, `[rev f]`.
     pub name: Arc<str>,
-    /// The types of the parameters. A call gives as many operands.
+    /// The types of the parameters. A call has one operand per parameter.
     pub parameters: Box<[TypeId]>,
-    /// The one argument: the parameter, or the tuple of several or of none.
+    /// The type of the argument: the type of the only parameter, or the tuple of all parameter types.
     pub argument: TypeId,
-    /// The result.
+    /// The type of the result.
     pub result: TypeId,
-    /// Where it was first mentioned.
+    /// The position of its first mention.
     pub place: Position,
-    /// What it does.
+    /// The definition.
     pub definition: Definition,
 }
 
-/// What a function does.
+/// The definition of a function.
 #[derive(Clone, Debug)]
 pub enum Definition {
-    /// `edef`: it is somewhere else.
+    /// Declared with `edef`, without a definition in the program.
     Declared,
-    /// It is the Rust function of the binding at this position.
+    /// Defined by the Rust function of the binding with this index.
     Bound(usize),
-    /// A derivative that nobody has written, to be made when it is needed.
+    /// A derivative that the program does not define. It is generated when it is needed.
     Pending(Derivative, FunctionId),
-    /// Its body is known.
+    /// Defined by a body.
     Defined(Body),
-    /// Its mistake was reported.
+    /// Has an error, which was reported.
     Wrong,
 }
 
-/// A function made of another, `f : S → T`; `dS` and `dT` are tangents.
+/// A function derived from another, `f : S → T`; `dS` and `dT` are tangent types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Derivative {
     /// `[fwd f] : (S, dS) → dT`.
@@ -171,23 +172,23 @@ pub enum Derivative {
     SufRevPass,
     /// `[shape f] : S → shape of T`.
     Shape,
-    /// `(S, dS) → (T, dT)`, so that calls need not run twice.
+    /// `(S, dS) → (T, dT)`. It computes both results, so that a call need not run twice.
     Dual,
     /// `S → (T, Tape)`, for [`Derivative::Pullback`].
     Taped,
-    /// `(Tape, dT, accumulators of dS) → (Tuple)`: adds into what the caller gives it, so that a call costs what it
-    /// touches and not the size of its arguments.
+    /// `(Tape, dT, accumulators of dS) → (Tuple)`. It adds into accumulators of the caller, so that the cost of a call
+    /// depends on the elements it touches and not on the size of its arguments.
     Pullback,
 }
 
-/// The arenas of a function.
+/// The body of a function.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// Every value.
     pub values: Vec<ValueDef>,
     /// Every block.
     pub blocks: Vec<Block>,
-    /// The block whose parameters are the function's and whose result is.
+    /// The outermost block. Its parameters and result are those of the function.
     pub entry: BlockId,
 }
 
@@ -208,49 +209,50 @@ impl Body {
 pub struct ValueDef {
     /// Its type.
     pub ty: TypeId,
-    /// What the program calls it, where it does.
+    /// The name in the program, if it has one.
     pub name: Option<Arc<str>>,
 }
 
-/// Instructions in the order they run.
+/// Instructions in execution order.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// What whoever runs the block gives it.
+    /// The parameters, set by the instruction that runs the block.
     pub parameters: Vec<ValueId>,
-    /// What runs.
+    /// The instructions.
     pub instructions: Vec<Instruction>,
-    /// What it leaves.
+    /// The result of the block.
     pub result: ValueId,
 }
 
 /// One operation.
 #[derive(Clone, Debug)]
 pub struct Instruction {
-    /// The value it makes.
+    /// The value that it defines.
     pub result: ValueId,
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// What it does it to.
+    /// The operands.
     pub operands: Vec<ValueId>,
-    /// Where the program says so.
+    /// The position in the program.
     pub place: Position,
 }
 
-/// Loops over a counter from 0 up to but not including a size; of rank n the counter is a tuple, the last member fastest.
+/// Loops over a counter from 0 up to but excluding a size. At rank n the counter is a tuple whose last member varies
+/// fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loop {
-    /// The tensor of what the turns leave. Operands: size. Parameters: counter.
+    /// A tensor of the results of all iterations. Operands: size. Parameters: counter.
     Build,
-    /// Its sum, in order; emitted code adds up long rows in lanes. Operands: size. Parameters: counter. Nothing is summed
-    /// to the zero of the type, and is an error where that has tensors.
+    /// The sum of the results of all iterations, in order; emitted code sums long rows in lanes. Operands: size.
+    /// Parameters: counter. An empty sum is the zero of the type, or an error if the type contains tensors.
     Sum,
-    /// Carries a value from turn to turn. Operands: size (rank 1), first value. Parameters: counter, value.
+    /// Carries a value from iteration to iteration. Operands: size (rank 1), first value. Parameters: counter, value.
     Fold,
-    /// As `Fold`; a turn leaves (carried, kept), the loop (last carried, vector of what was kept).
+    /// Like `Fold`, but an iteration results in (carried, kept) and the loop in (last carried, vector of kept values).
     Scan,
 }
 
-/// What is done to the operands, given in order.
+/// An operation. The comment on each names its operands in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
     /// A literal.
@@ -261,27 +263,27 @@ pub enum Operation {
     Bool(bool),
     /// A literal.
     String(Arc<str>),
-    /// On numbers and truth values.
+    /// An operation on numbers and truth values.
     Scalar(Scalar),
-    /// The tuple of the operands.
+    /// A tuple of the operands.
     Tuple,
     /// A member of a tuple, from 0.
     Get(usize),
-    /// Whether two values of one type are equal, through and through; sizes count.
+    /// Whether two values of one type are equal in all their parts, including sizes.
     Equal,
-    /// The size of a tensor: what it is indexed by, outermost first.
+    /// The size of a tensor: its extents, outermost first.
     Size,
     /// Index, tensor: the element.
     Index,
-    /// The vector of the operands.
+    /// A vector of the operands.
     VecInit,
-    /// The first position of the greatest of a vector of floats.
+    /// The first position of the maximum of a vector of floats.
     ArgMax,
-    /// The tensor of tuples as a tuple of tensors.
+    /// Converts a tensor of tuples to a tuple of tensors.
     Unzip,
     /// The structure of a value: the value without its numbers.
     Structure,
-    /// Structure: the zero of the result's type that has it.
+    /// Structure: the zero of the result's type that has this structure.
     Zero,
     /// Value, tangent: their sum.
     Add,
@@ -289,32 +291,33 @@ pub enum Operation {
     Negate,
     /// Float, tangent: the product.
     Scale,
-    /// Two tangents: the sum of products.
+    /// Two tangents: the sum of the products of their numbers.
     Dot,
     /// A loop and its body.
     Loop(Loop, BlockId),
-    /// Condition: one of two blocks without parameters.
+    /// Condition: runs one of two blocks without parameters.
     If(BlockId, BlockId),
-    /// Condition: fails where it is false; makes `(Tuple)`.
+    /// Condition: fails if it is false; the result is `(Tuple)`.
     Assert(Check),
-    /// Size, and an index or none: fails where an extent is negative, and where the index is none of a tensor of that size;
-    /// makes `(Tuple)`. What is left of tensors that are not built.
+    /// Size, and an optional index: fails if an extent is negative, or if the index is outside a tensor of that size;
+    /// the result is `(Tuple)`. It remains in place of a tensor that the optimiser does not build.
     Bounds,
-    /// Any values: writes them without anything between; makes how many there are.
+    /// Any values: prints them without separators; the result is their number.
     Print,
-    /// Runs a function.
+    /// Calls a function.
     Call(FunctionId),
-    /// Structure: a new accumulator, at zero.
+    /// Structure: a new accumulator, initially zero.
     Accumulator,
-    /// Accumulator, an index for each [`Projection::Element`], value: adds it there; makes `(Tuple)`.
+    /// Accumulator, an index for each [`Projection::Element`], value: adds the value to that part; the result is
+    /// `(Tuple)`.
     AddTo(Box<[Projection]>),
-    /// Accumulator, an index for each [`Projection::Element`]: the part of it there, as an accumulator.
+    /// Accumulator, an index for each [`Projection::Element`]: that part of it, as an accumulator.
     Part(Box<[Projection]>),
-    /// Accumulator: what was added up. Nothing adds to it or reads it afterwards.
+    /// Accumulator: its sum. It must not be added to or read afterwards.
     Read,
-    /// The tape of the operands.
+    /// A tape of the operands.
     Pack(LayoutId),
-    /// Tape: a value of it, from 0.
+    /// Tape: one of its values, counted from 0.
     Unpack(LayoutId, usize),
 }
 
@@ -325,21 +328,21 @@ pub enum Projection {
     Member(usize),
     /// An element of a tensor; its index is an operand.
     Element,
-    /// A value of a tape, from 0.
+    /// A value of a tape, counted from 0.
     Taped(LayoutId, usize),
 }
 
-/// What an assertion is about, for its message.
+/// The source of an assertion, for its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// `assert` of the program.
+    /// An `assert` in the program.
     Written,
-    /// Tensors that an operation takes element by element.
+    /// An elementwise operation whose tensors must have equal sizes.
     Sizes(&'static str),
 }
 
 impl Operation {
-    /// The blocks it runs, in order.
+    /// The blocks that it runs, in order.
     pub fn blocks(&self) -> impl Iterator<Item = BlockId> + use<> {
         let (first, second) = match self {
             Self::Loop(_, body) => (Some(*body), None),

@@ -1,8 +1,8 @@
 //! Knossos IR, a second language: S-expressions with tensors of any structure, control flow and recursion.
 //!
-//! A text is read to nested lists (`read`), checked and turned into functions of a small typed IR ([`ir`]), which
-//! the reference interpreter runs ([`interp`]) and which derivatives are made of and in. [`verify`] checks what the IR
-//! promises, [`print()`] shows it. `docs/knossos.md` describes the language.
+//! A text is read as nested lists (`read`), checked, and translated to functions of a small typed IR ([`ir`]). The
+//! reference interpreter ([`interp`]) runs this IR, and derivatives are generated in it. [`verify`] checks the
+//! invariants of the IR and [`print()`] prints it. `docs/knossos.md` describes the language.
 //!
 //! ```
 //! use mind_core::knossos::{check, interp::{Options, run}};
@@ -45,18 +45,18 @@ use std::collections::BTreeSet;
 use self::types::TypeId;
 use crate::diag::Diags;
 
-/// Reads a text and checks it.
+/// Reads and checks a text.
 ///
 /// # Errors
-/// Every independent mistake, at its place in the text.
+/// Every independent error, at its position in the text.
 pub fn check(text: &str) -> Result<Program, Diags> {
     check_bound(text, &[])
 }
 
-/// Reads a text, some of whose functions are Rust functions, and checks it.
+/// Reads and checks a text in which some functions are Rust functions.
 ///
 /// # Errors
-/// Every independent mistake: of the text at its place there, of a binding where it is written.
+/// Every independent error: an error of the text at its position there, an error of a binding at its site.
 pub fn check_bound(text: &str, bindings: &[Binding]) -> Result<Program, Diags> {
     let mut program = elaborate::elaborate(text)?;
     program.bind(bindings)?;
@@ -66,11 +66,11 @@ pub fn check_bound(text: &str, bindings: &[Binding]) -> Result<Program, Diags> {
 }
 
 impl Program {
-    /// Checks an expression over the program's functions, as `(f 1.0 (Vec_init 2.0))`, and adds a function without
-    /// parameters that makes it.
+    /// Checks an expression over the program's functions, such as `(f 1.0 (Vec_init 2.0))`, and adds a function without
+    /// parameters that computes it.
     ///
     /// # Errors
-    /// Every independent mistake, at its place in the expression.
+    /// Every independent error, at its position in the expression.
     pub fn expression(&mut self, text: &str) -> Result<FunctionId, Diags> {
         let id = elaborate::elaborate_expression(self, text)?;
         self.complete()?;
@@ -78,7 +78,7 @@ impl Program {
     }
 }
 
-/// Every overload of the prelude: its name, the types of its parameters, and of its result.
+/// Every overload of the prelude: its name, its parameter types and its result type.
 pub fn prelude_overloads() -> impl Iterator<Item = (&'static str, &'static [TypeId], TypeId)> {
     prelude::names()
         .collect::<BTreeSet<_>>()
@@ -86,7 +86,7 @@ pub fn prelude_overloads() -> impl Iterator<Item = (&'static str, &'static [Type
         .flat_map(|name| prelude::overloads(name).map(move |(parameters, result)| (name, parameters, result)))
 }
 
-/// Every function that programs have without defining it: the primitives and the prelude.
+/// Every function that programs can use without defining it: the primitives and the prelude.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
     primitives::PRIMITIVES.iter().map(|(name, _)| *name).chain(prelude::names())
 }

@@ -1,4 +1,4 @@
-//! Which function a name and an argument stand for, and which derivative belongs to which function.
+//! Lookup of functions by name and argument, and of the derivatives of functions.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Derivative {
-    /// As programs write it.
+    /// The name that programs write.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fwd => "fwd",
@@ -36,7 +36,7 @@ impl Program {
         self.names.overloads.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Every name that the program gives a function.
+    /// Every function name that the program defines or declares.
     pub(super) fn function_names(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<_> = self.names.overloads.keys().map(|name| &**name).collect();
         names.sort_unstable();
@@ -58,7 +58,7 @@ impl Program {
         FunctionId::new(self.functions.len() - 1)
     }
 
-    /// A function of the prelude or a primitive, on this argument, as a function.
+    /// A function of the prelude, or a primitive as a function, for this argument type. Creates it if necessary.
     pub(super) fn builtin(&mut self, name: &str, argument: TypeId) -> Option<FunctionId> {
         let key = (Arc::<str>::from(name), argument);
         if let Some(id) = self.names.builtins.get(&key) {
@@ -70,12 +70,12 @@ impl Program {
         Some(id)
     }
 
-    /// A function of the prelude or a primitive, on this argument.
+    /// Builds a function of the prelude, or a primitive as a function, for this argument type.
     fn of_prelude(&mut self, name: &str, argument: TypeId) -> Option<Function> {
         if self.types.holds_function(argument) {
             return None;
         }
-        // Several operands are one argument, the tuple of them; a tuple may also be one operand, and one of one member is.
+        // An argument tuple may be several operands or one operand; a tuple with one member is always one operand.
         let members: Option<Box<[TypeId]>> =
             self.types.members(argument).filter(|members| members.len() != 1).map(Into::into);
         members.into_iter().chain([Box::from([argument])]).find_map(|parameters| {
@@ -88,14 +88,15 @@ impl Program {
         })
     }
 
-    /// Makes a function of the prelude, or a primitive that is called as functions are, one that the program declares:
-    /// all calls of it are then calls of what the program says it is. Nothing where there is no such function.
+    /// Declares a function of the prelude, or a primitive with ordinary call syntax, as a function of the program. All
+    /// calls of it are then calls of this function. Returns `None` if no such function exists.
     pub(super) fn declare_of_prelude(&mut self, name: &str, argument: TypeId) -> Option<FunctionId> {
         let function = self.of_prelude(name, argument)?;
         Some(self.add_overload(name, Function { definition: Definition::Declared, ..function }))
     }
 
-    /// Gives the functions that the program declares, and neither it nor a binding defines, the definitions of the prelude.
+    /// Gives the prelude's definitions to functions that are declared but defined neither by the program nor by a
+    /// binding.
     pub(super) fn define_by_prelude(&mut self) {
         let names: Vec<String> = self.function_names().map(str::to_owned).collect();
         for name in names {
@@ -108,7 +109,7 @@ impl Program {
                 let Some(function) = self.of_prelude(&name, argument).filter(|of| of.result == result) else {
                     continue;
                 };
-                // A declaration may take members as one, or one tuple as its members.
+                // A declaration may take a tuple where the prelude takes its members, or the reverse.
                 let definition = if function.parameters == parameters {
                     function.definition
                 } else {
@@ -129,12 +130,12 @@ impl Program {
         }
     }
 
-    /// Whether the program leaves a function that it declares to the prelude.
+    /// Whether the program declares a function without defining it and the prelude defines it.
     pub(super) fn is_left_to_prelude(&self, id: FunctionId) -> bool {
         self.names.left.contains(&id)
     }
 
-    /// A derivative of a function: the one that the program wrote, or one that is made when it is needed.
+    /// A derivative of a function: the one in the program, or one to be generated when it is needed.
     pub fn derivative(&mut self, derivative: Derivative, of: FunctionId) -> FunctionId {
         if let Some(id) = self.existing_derivative(derivative, of) {
             return id;
@@ -154,19 +155,19 @@ impl Program {
         self.names.derivatives.get(&(derivative, of)).copied()
     }
 
-    /// The derivative that the program itself defines or declares.
+    /// The derivative that the program defines or declares.
     pub fn written_derivative(&self, derivative: Derivative, of: FunctionId) -> Option<FunctionId> {
         let id = self.existing_derivative(derivative, of)?;
         self.names.written.contains(&id).then_some(id)
     }
 
-    /// Makes a function that the program wrote the derivative of another.
+    /// Registers a function of the program as the derivative of another.
     pub(super) fn set_derivative(&mut self, derivative: Derivative, of: FunctionId, id: FunctionId) {
         self.names.derivatives.insert((derivative, of), id);
         self.names.written.insert(id);
     }
 
-    /// The one argument that parameters make.
+    /// The argument type of a parameter list.
     pub(super) fn argument(&mut self, parameters: &[TypeId]) -> TypeId {
         match parameters {
             [one] => *one,
@@ -174,7 +175,7 @@ impl Program {
         }
     }
 
-    /// The parameters and result of a derivative.
+    /// The parameters and the result of a derivative.
     pub(super) fn signature(&mut self, derivative: Derivative, of: FunctionId) -> (Box<[TypeId]>, TypeId) {
         let Function { argument, result, parameters, .. } = self.function(of);
         let (argument, result, parameters) = (*argument, *result, parameters.clone());
@@ -206,7 +207,7 @@ impl Program {
     }
 }
 
-/// What goes beside a parameter in a dual: its tangent, beside an accumulator another.
+/// The type beside a parameter in a dual: its tangent, or another accumulator beside an accumulator.
 fn dual(types: &Types, parameter: TypeId) -> TypeId {
     match types.get(parameter) {
         Type::Accumulator(_) => parameter,
@@ -214,7 +215,7 @@ fn dual(types: &Types, parameter: TypeId) -> TypeId {
     }
 }
 
-/// The accumulators for a parameter: one for each part that is no tuple and has a tangent.
+/// Adds the accumulators of a parameter: one for each part that has a tangent and is not a tuple.
 fn leaves(types: &mut Types, parameter: TypeId, all: &mut Vec<TypeId>) {
     if !types.active(parameter) {
         return;

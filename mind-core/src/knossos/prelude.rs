@@ -1,4 +1,4 @@
-//! The functions that every program has: the overloads of the prelude.
+//! The prelude: the overloads of functions that every program has.
 
 use super::{
     build::Builder,
@@ -12,7 +12,7 @@ const F: TypeId = TypeId::FLOAT;
 const VECTOR: TypeId = TypeId::VECTOR;
 const MATRIX: TypeId = TypeId::MATRIX;
 
-/// A function of the prelude that is written in others.
+/// A function of the prelude that is written in terms of others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Written {
     pub name: &'static str,
@@ -33,7 +33,7 @@ pub(super) const WRITTEN: &[Written] = &[
     Written { name: "dot", parameters: &[VECTOR, VECTOR], result: F, write: dot },
 ];
 
-/// The parameters and results of every overload of a name.
+/// The parameter types and the result type of every overload of a name.
 pub(super) fn overloads(name: &str) -> impl Iterator<Item = (&'static [TypeId], TypeId)> {
     let scalars = Scalar::ALL.iter().map(|scalar| scalar.signature());
     let written = WRITTEN.iter().map(|written| (written.name, written.parameters, written.result));
@@ -49,7 +49,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     scalars.chain(WRITTEN.iter().map(|written| written.name))
 }
 
-/// Calls the overload that takes these operands, if there is one.
+/// Calls the overload that takes these operands. Returns `None` if no such overload exists.
 pub(super) fn call(b: &mut Builder, types: &mut Types, name: &str, operands: &[ValueId]) -> Option<ValueId> {
     let takes = |b: &Builder, parameters: &[TypeId]| {
         parameters.len() == operands.len()
@@ -134,7 +134,7 @@ fn dot(b: &mut Builder, types: &mut Types, operands: &[ValueId]) -> ValueId {
     })
 }
 
-/// The size that two tensors have to have in common.
+/// The size of two tensors. Asserts that their sizes are equal.
 pub(super) fn same_size(
     b: &mut Builder,
     types: &mut Types,

@@ -1,4 +1,4 @@
-//! The primitives that take values: those that take a lambda are with the lambdas.
+//! The primitives that take values. Those that take a lambda are in `elaborate`.
 
 use super::{
     build::Builder,
@@ -8,7 +8,7 @@ use super::{
     types::{Type, TypeId, Types},
 };
 
-/// The primitives and how they are called.
+/// The primitives with their usage.
 pub(super) const PRIMITIVES: &[(&str, &str)] = &[
     ("build", "(build size (lam (i : index) element)), of a size that is an Integer or a tuple of them"),
     ("sumbuild", "(sumbuild size (lam (i : index) term)), of a size that is an Integer or a tuple of them"),
@@ -66,7 +66,7 @@ pub(super) const TAKE_LAMBDAS: [&str; 9] = [
     "$check",
 ];
 
-/// How a primitive is called.
+/// The usage of a primitive.
 pub(super) fn usage(name: &str) -> Option<&'static str> {
     PRIMITIVES.iter().find(|(own, _)| *own == name).map(|(_, usage)| *usage)
 }
@@ -76,13 +76,13 @@ pub(super) fn is_primitive(name: &str) -> bool {
     usage(name).is_some() || name.starts_with("get$")
 }
 
-/// Whether a primitive is written in another way than a call of values is: it cannot be defined anew.
+/// Whether a primitive has its own syntax, unlike a call with values. Programs cannot redefine it.
 pub(super) fn has_own_syntax(name: &str) -> bool {
     const FORMS: [&str; 7] = ["assert", "tuple", "if", "let", "lam", "lambda", "$dummy"];
     TAKE_LAMBDAS.contains(&name) || FORMS.contains(&name) || name.starts_with("get$")
 }
 
-/// Calls a primitive or a function of the prelude, if it takes these operands.
+/// Calls a primitive or a function of the prelude. Returns `None` if it does not take these operands.
 pub(super) fn call(b: &mut Builder, types: &mut Types, name: &str, operands: &[ValueId]) -> Option<ValueId> {
     let ty = |b: &Builder, position: usize| b.ty(operands[position]);
     match (name, operands) {
@@ -146,7 +146,7 @@ pub(super) fn call(b: &mut Builder, types: &mut Types, name: &str, operands: &[V
     }
 }
 
-/// `get$i$n` of a tuple of n.
+/// Calls `get$i$n` on a tuple of n members.
 fn selected(b: &mut Builder, types: &Types, name: &str, operands: &[ValueId]) -> Option<ValueId> {
     let (member, count) = selector(name)?;
     let [tuple] = operands else { return None };
@@ -165,7 +165,7 @@ fn value_if_equal(b: &mut Builder, types: &mut Types, i: ValueId, j: ValueId, va
     b.choose(equal, |_| value, |b| nothing_like(b, types, value))
 }
 
-/// The value of the same structure whose numbers are zero, truth values false and texts empty.
+/// A value of the same structure in which numbers are zero, truth values false and strings empty.
 fn nothing_like(b: &mut Builder, types: &mut Types, value: ValueId) -> ValueId {
     let ty = b.ty(value);
     if types.tangent(ty) == ty {
@@ -188,7 +188,7 @@ fn nothing_like(b: &mut Builder, types: &mut Types, value: ValueId) -> ValueId {
     }
 }
 
-/// Some value of a type; its tensors are empty.
+/// An arbitrary value of a type. Its tensors are empty.
 pub(super) fn dummy(b: &mut Builder, types: &mut Types, ty: TypeId) -> ValueId {
     match types.get(ty).clone() {
         Type::Integer => b.integer(0),
@@ -223,7 +223,7 @@ fn is_tangent(types: &Types, ty: TypeId) -> bool {
     types.tangent(ty) == ty && ty != TypeId::TAPE
 }
 
-/// The sizes of two tensors that are gone through together agree.
+/// The size of two tensors that are iterated together. Asserts that their sizes are equal.
 pub(super) fn common_size(b: &mut Builder, types: &mut Types, x: ValueId, y: ValueId) -> ValueId {
     same_size(b, types, "map2", x, y)
 }

@@ -1,8 +1,8 @@
-//! The IR as text, for people: what a program became, with every derivative that was made.
+//! Prints the IR for people: a program with all generated derivatives.
 //!
-//! A function is its name and type, then its parameters and a line for each instruction; the lines of a block stand
-//! deeper than the instruction that runs it and end with `->` and its result. A value is called what the program calls it where
-//! no other is, else it has a number after `%`.
+//! A function is its name and type, followed by its parameters and one line per instruction. The lines of a block are
+//! indented below the instruction that runs it and end with `->` and its result. A value has its name in the program if
+//! that name is unique, else a number after `%`, which may follow the name.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -14,7 +14,7 @@ use super::{
     types::TypeId,
 };
 
-/// Every function of a program, then what its tapes hold.
+/// Prints every function of a program, then the types that its tapes hold.
 ///
 /// ```
 /// use mind_core::knossos::{check, print};
@@ -69,7 +69,7 @@ fn print_function(program: &Program, function: &Function, listing: &mut String) 
     }
 }
 
-/// What each value is called, numbers in the order of the lines.
+/// The name of each value, with numbers in the order of the lines.
 fn names(body: &Body) -> HashMap<ValueId, String> {
     let mut order = Vec::new();
     in_order(body, body.entry, &mut order);
@@ -90,7 +90,7 @@ fn names(body: &Body) -> HashMap<ValueId, String> {
     order.iter().enumerate().map(name).collect()
 }
 
-/// The values that a block and those in it make.
+/// The values that a block and its nested blocks define, in order.
 fn in_order(body: &Body, block: BlockId, order: &mut Vec<ValueId>) {
     let block = body.block(block);
     order.extend(&block.parameters);
@@ -173,7 +173,7 @@ impl Printer<'_> {
         format!("{} = {text}", self.typed(*result))
     }
 
-    /// An accumulator's part, as `%3[i].0`.
+    /// A part of an accumulator, such as `%3[i].0`.
     fn part(&self, steps: &[Projection], operands: &[ValueId]) -> String {
         let mut operands = operands.iter().map(|operand| self.name(*operand));
         let mut text = operands.next().unwrap_or("%?").to_owned();
@@ -188,7 +188,7 @@ impl Printer<'_> {
     }
 }
 
-/// What listings call an operation.
+/// The name of an operation in listings.
 pub(super) fn mnemonic(operation: &Operation) -> &'static str {
     match operation {
         Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::String(_) => "literal",

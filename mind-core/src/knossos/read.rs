@@ -1,15 +1,15 @@
-//! From text to nested lists.
+//! Reads a text as nested lists.
 //!
-//! Nothing here recurses: lists that are open stand in a vector, and how deep they nest is limited, so that whoever
-//! walks the lists may recurse.
+//! The reader is not recursive: open lists are on a stack in a vector. The nesting depth is limited, so that code that
+//! walks the lists can recurse.
 
 use super::ir::Position;
 use crate::diag::{Code, Diag, Diags};
 
-/// How deep lists may nest.
+/// The maximum nesting depth of lists.
 pub const MAX_NESTING: usize = 256;
 
-/// A form of the text, its lists in an arena.
+/// The forms of a text, with their lists in an arena.
 #[derive(Debug)]
 pub(super) struct Forms<'a> {
     nodes: Vec<Node<'a>>,
@@ -24,11 +24,11 @@ pub(super) struct FormId(u32);
 struct Node<'a> {
     place: Position,
     form: Form<'a>,
-    /// Whether it is a list in brackets, as names of derivatives are.
+    /// Whether it is a list in brackets, the syntax of derivative names.
     is_bracketed: bool,
 }
 
-/// A list or a word.
+/// A list or an atom.
 #[derive(Debug, PartialEq)]
 pub(super) enum Form<'a> {
     List(Vec<FormId>),
@@ -36,7 +36,7 @@ pub(super) enum Form<'a> {
     Integer(i64),
     Float(f64),
     String(String),
-    /// What was wrong with it is reported.
+    /// A form with an error, which was reported.
     Wrong,
 }
 
@@ -49,12 +49,12 @@ impl<'a> Forms<'a> {
         &self.nodes[id.0 as usize].form
     }
 
-    /// Whether it is a list in brackets, `[rev f]`, and not in parentheses.
+    /// Whether it is a list in brackets, `[rev f]`, rather than in parentheses.
     pub fn is_bracketed(&self, id: FormId) -> bool {
         self.nodes[id.0 as usize].is_bracketed
     }
 
-    /// The members of a list.
+    /// The members, if it is a list.
     pub fn list(&self, id: FormId) -> Option<&[FormId]> {
         match self.get(id) {
             Form::List(members) => Some(members),
@@ -62,7 +62,7 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// The text of a name.
+    /// The name, if it is one.
     pub fn name(&self, id: FormId) -> Option<&'a str> {
         match self.get(id) {
             Form::Name(name) => Some(name),
@@ -70,7 +70,7 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// For messages.
+    /// A description for messages.
     pub fn describe(&self, id: FormId) -> String {
         match self.get(id) {
             Form::List(members) => match members.first().map(|first| self.get(*first)) {
@@ -109,13 +109,13 @@ struct Reader<'a, 'd> {
     at: usize,
     place: Position,
     forms: Forms<'a>,
-    /// Lists that are not closed yet.
+    /// The lists that are not closed yet, innermost last.
     open: Vec<Open>,
-    /// Whether lists nest too deep, which is reported once.
+    /// Whether lists nest too deep in the text, which is reported once.
     too_deep: bool,
-    /// Whether the outermost form at hand does.
+    /// Whether lists nest too deep in the current outermost form.
     form_is_deep: bool,
-    /// Whether the text ends in the middle of a comment or a string, which explains every list that is open.
+    /// Whether the text ends inside a comment or a string. This explains all open lists.
     is_cut: bool,
     diags: &'d mut Diags,
 }
@@ -229,14 +229,14 @@ impl<'a> Reader<'a, '_> {
             let diag = Diag::new(Code::E1007, place.into(), message);
             self.diags.push(diag.note_at(begin.into(), format!("`{opening}` opens the list")));
         }
-        // Nothing is kept of an outermost form that nests too deep, so that whoever walks forms may recurse.
+        // An outermost form that nests too deep is discarded, so that code that walks forms can recurse.
         self.form_is_deep |= self.open.len() >= MAX_NESTING;
         let form = if self.form_is_deep { Form::Wrong } else { Form::List(members) };
         self.form_is_deep &= !self.open.is_empty();
         self.push_list(begin, form, opening == '[');
     }
 
-    /// A declaration in the first column cannot stand in a list: the list before it was not closed.
+    /// Handles a declaration in the first column. It cannot be in a list, so the lists before it were not closed.
     fn begin_of_declaration(&mut self, place: Position) {
         let begins = ["(def ", "(edef ", "(gdef ", "(rule "];
         if place.column == 1 && begins.iter().any(|begin| self.rest().starts_with(begin)) {
@@ -244,7 +244,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Reports lists that are still open, innermost last, as one mistake.
+    /// Reports the open lists as one error, and closes them.
     fn abandon(&mut self, when: &str) {
         let count = self.open.len();
         if let (Some(first), Some(last)) = (self.open.first(), self.open.last()) {
@@ -340,7 +340,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// A number, or why it is none.
+/// Parses a number. The error says why it is not one.
 fn number<'a>(text: &str) -> Result<Form<'a>, String> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,7 +1,7 @@
-//! Rules tried: both sides run on random arguments.
+//! Tests rules by running both sides on random arguments.
 //!
-//! A rule says that its left side may be replaced by its right one. So where the left side fails, the rule says nothing;
-//! where the left side gives a value, the right one has to give it too.
+//! A rule states that its left side can be replaced by its right side. If the left side fails, the rule makes no claim.
+//! If the left side returns a value, the right side must return the same value.
 
 use super::{
     interp::{Failure, Options, Value, run},
@@ -10,36 +10,36 @@ use super::{
 };
 use crate::diag::{Code, Diag};
 
-/// How many samples are drawn of each rule.
+/// The number of samples for each rule.
 const SAMPLES: u64 = 200;
 
-/// How far two Floats may be apart, of the larger one or of 1: the sides may round differently.
+/// The allowed difference of two Floats, relative to the larger magnitude or to 1. The sides may round differently.
 const TOLERANCE: f64 = 1e-9;
 
-/// What came of trying a rule.
+/// The result of testing a rule.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// The sides were equal on so many samples.
+    /// The sides were equal on this number of samples.
     Holds(usize),
     /// The sides differ.
     Fails(Counterexample),
-    /// No sample was found on which the left side gives a value.
+    /// The left side returned no value on any sample.
     Untested,
 }
 
 /// Arguments on which the sides of a rule differ.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// A value for each parameter of the rule, with its name.
+    /// The name and value of each parameter of the rule.
     pub arguments: Vec<(String, Value)>,
-    /// What the left side gives.
+    /// The value of the left side.
     pub left: Value,
-    /// What the right side gives, or how it fails.
+    /// The value or the failure of the right side.
     pub right: Result<Value, Failure>,
 }
 
 impl Counterexample {
-    /// As a mistake of the program's text.
+    /// The error for the program's text.
     pub fn diag(&self, rule: &Rule) -> Diag {
         let message = format!("rule {:?} does not hold", rule.name);
         let mut diag = Diag::new(Code::E6010, rule.place.into(), message);
@@ -54,7 +54,7 @@ impl Counterexample {
     }
 }
 
-/// Tries a rule of a program on samples that are the same each time. Where it fails, the shortest counterexample is told.
+/// Tests a rule of a program on a fixed set of samples. If it fails, returns the counterexample with the shortest text.
 ///
 /// ```
 /// use mind_core::knossos::{check, rules::{Verdict, try_rule}};
@@ -94,7 +94,7 @@ pub fn try_rule(program: &Program, rule: &Rule) -> Verdict {
     }
 }
 
-/// What the rule calls its parameters.
+/// The names of the rule's parameters.
 fn names(program: &Program, rule: &Rule) -> Vec<String> {
     let Definition::Defined(body) = &program.function(rule.left).definition else { return Vec::new() };
     let parameters = body.block(body.entry).parameters.iter();
@@ -103,7 +103,7 @@ fn names(program: &Program, rule: &Rule) -> Vec<String> {
     parameters.map(name).collect()
 }
 
-/// Whether two values of one type are equal but for rounding; NaN is as good as NaN.
+/// Whether two values of one type are equal except for rounding. NaN equals NaN.
 pub fn agree(x: &Value, y: &Value) -> bool {
     let all = |x: &[Value], y: &[Value]| x.len() == y.len() && x.iter().zip(y).all(|(x, y)| agree(x, y));
     match (x, y) {

@@ -1,4 +1,4 @@
-//! Random values of types: what rules and derivatives are tried on.
+//! Random values of types, to test rules and derivatives.
 
 use super::{
     interp::Value,
@@ -6,11 +6,11 @@ use super::{
 };
 use crate::random::Random;
 
-/// The most elements of one tensor, however high its rank.
+/// The maximum number of elements of a tensor, at any rank.
 const MOST_ELEMENTS: usize = 64;
 
-/// Draws values. Tensors that one sampler draws are often of one size, so that operations on several are defined; a
-/// second sampler draws other sizes.
+/// Draws values. Tensors drawn by one sampler often have equal sizes, so that operations on several tensors are
+/// defined. Another sampler draws other sizes.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     random: Random,
@@ -19,7 +19,8 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// The sampler of a seed. Extents are from 0 to 3, few of them 0; in half of the samplers all are one extent.
+    /// A sampler with this seed. Extents are from 0 to 3, rarely 0. In about half of the samplers all extents are
+    /// equal.
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let extent = |random: &mut Random| if random.once_in(12) { 0 } else { 1 + random.below(3) };
@@ -28,13 +29,13 @@ impl Sampler {
         Self { random, extents: [first, second] }
     }
 
-    /// The sampler whose tensors all have this extent in each dimension.
+    /// A sampler whose tensors all have this extent in each dimension.
     pub fn of_extent(seed: u64, extent: usize) -> Self {
         Self { random: Random::new(seed), extents: [extent; 2] }
     }
 
-    /// A value of a type: Floats from -2 to 2 in steps of 1/8, Integers from -1 to 3. Nothing where the type has lambdas,
-    /// tapes, or tensors of more than 64 elements.
+    /// A value of a type: Floats from -2 to 2 in steps of 1/8, Integers from -1 to 3. Returns `None` if the type
+    /// contains lambdas or tapes, or a tensor has more than 64 elements.
     pub fn value(&mut self, types: &Types, ty: TypeId) -> Option<Value> {
         Some(match types.get(ty) {
             Type::Integer => Value::Integer(self.random.below(9).div_ceil(2) as i64 - 1),

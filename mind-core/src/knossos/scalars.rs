@@ -16,8 +16,8 @@ macro_rules! scalars {
             /// Every operation.
             pub const ALL: &'static [Self] = &[$(Self::$scalar),+];
 
-            /// What programs call it, the types of its operands and of its result. Names that begin with `#` are of
-            /// derivatives; programs cannot write them.
+            /// The name in programs, the operand types and the result type. Names that begin with `#` occur only in
+            /// derivatives, programs cannot write them.
             pub const fn signature(self) -> (&'static str, &'static [TypeId], TypeId) {
                 match self {
                     $(Self::$scalar => ($name, &[$($parameter),*], $result),)+
@@ -42,29 +42,29 @@ scalars! {
     MulI "mul" [I, I] I;
     /// The quotient.
     DivF "div" [F, F] F;
-    /// The quotient, towards zero; an error where the divisor is zero.
+    /// The quotient, rounded towards zero; fails if the divisor is zero.
     DivI "div" [I, I] I;
     /// The negative.
     NegF "neg" [F] F;
     /// The wrapping negative.
     NegI "neg" [I] I;
-    /// Greater.
+    /// Whether the first operand is greater.
     GtF "gt" [F, F] B;
-    /// Greater.
+    /// Whether the first operand is greater.
     GtI "gt" [I, I] B;
-    /// Less.
+    /// Whether the first operand is less.
     LtF "lt" [F, F] B;
-    /// Less.
+    /// Whether the first operand is less.
     LtI "lt" [I, I] B;
-    /// Greater or equal.
+    /// Whether the first operand is greater or equal.
     GteF "gte" [F, F] B;
-    /// Greater or equal.
+    /// Whether the first operand is greater or equal.
     GteI "gte" [I, I] B;
-    /// Less or equal.
+    /// Whether the first operand is less or equal.
     LteF "lte" [F, F] B;
-    /// Less or equal.
+    /// Whether the first operand is less or equal.
     LteI "lte" [I, I] B;
-    /// A whole power; the zeroth is 1, with derivative 0 everywhere.
+    /// A power with an integer exponent. With exponent 0 it is 1, with derivative 0 everywhere.
     Pow "pow" [F, I] F;
     /// The natural logarithm.
     Log "log" [F] F;
@@ -92,19 +92,19 @@ scalars! {
     Polygamma "#polygamma" [I, F] F;
     /// The angle of the point (x, y) from y and x.
     Atan2 "atan2" [F, F] F;
-    /// The greater; the first where they are equal.
+    /// The maximum; the first operand if they are equal.
     Max "max" [F, F] F;
-    /// The smaller; the first where they are equal.
+    /// The minimum; the first operand if they are equal.
     Min "min" [F, F] F;
-    /// Either or both; both are computed.
+    /// Logical or; both operands are evaluated.
     Or "or" [B, B] B;
-    /// Both; both are computed.
+    /// Logical and; both operands are evaluated.
     And "and" [B, B] B;
-    /// The contrary.
+    /// Logical negation.
     Not "not" [B] B;
     /// The nearest float.
     ToFloat "to_float" [I] F;
-    /// 1 or 0.
+    /// 1 for true, 0 for false.
     BoolToFloat "bool_to_float" [B] F;
     /// The ratio of a circle's circumference to its diameter.
     Pi "pi" [] F;

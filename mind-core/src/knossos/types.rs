@@ -1,21 +1,21 @@
-//! The types of Knossos programs, each kept once.
+//! The types of Knossos programs, interned.
 
 use std::collections::HashMap;
 
-/// A type of a [`Types`]; equal ids are equal types.
+/// The id of a type in a [`Types`]. Equal ids are equal types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(u32);
 
 impl TypeId {
-    /// 64 bits, two's complement, wrapping.
+    /// A 64-bit integer, two's complement, wrapping.
     pub const INTEGER: Self = Self(0);
-    /// `f64`, or `f32` where a program is run or compiled in that precision.
+    /// `f64`, or `f32` if a program is run or compiled in that precision.
     pub const FLOAT: Self = Self(1);
     /// `true` and `false`.
     pub const BOOL: Self = Self(2);
     /// A text, for `print`.
     pub const STRING: Self = Self(3);
-    /// `(Tuple)`: the tangent and the shape of what has none.
+    /// `(Tuple)`: also the tangent and the shape of types that have none.
     pub const UNIT: Self = Self(4);
     /// [`Type::Tape`].
     pub const TAPE: Self = Self(5);
@@ -25,7 +25,7 @@ impl TypeId {
     pub const MATRIX: Self = Self(9);
 }
 
-/// What a type is made of.
+/// The structure of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// [`TypeId::INTEGER`].
@@ -36,29 +36,29 @@ pub enum Type {
     Bool,
     /// [`TypeId::STRING`].
     String,
-    /// Elements in a block of so many dimensions, from 1 to [`MAX_RANK`]. Elements that are tensors may differ in size.
+    /// A tensor with this rank, from 1 to [`MAX_RANK`], and element type. Elements that are tensors may differ in size.
     Tensor(u32, TypeId),
-    /// Values of different types side by side.
+    /// A tuple of values of different types.
     Tuple(Box<[TypeId]>),
-    /// A lambda; only declarations name it.
+    /// A lambda; it occurs only in declarations.
     Lambda(TypeId, TypeId),
-    /// A linear map; only declarations name it.
+    /// A linear map; it occurs only in declarations.
     LinearMap(TypeId, TypeId),
-    /// What the forward half of a reverse derivative leaves to the other half: the values of a
-    /// [`Layout`](super::ir::Layout). Programs pass it on and never look inside.
+    /// The values that the forward half of a reverse derivative passes to the reverse half, with the types of a
+    /// [`Layout`](super::ir::Layout). Programs pass a tape on but cannot access its values.
     Tape,
-    /// A place that adds up values of the tangent type that it holds. Generated derivatives have them, programs do not.
+    /// An accumulator for values of the given tangent type. It occurs only in generated derivatives.
     Accumulator(TypeId),
 }
 
-/// The highest rank of a tensor.
+/// The maximum rank of a tensor.
 pub const MAX_RANK: u32 = 8;
 
-/// The most parts of the type of an expression, see [`Types::parts`]. A tuple of a variable twice, of that twice, and so on,
-/// would have more than any machine can hold.
+/// The maximum number of parts in the type of an expression, see [`Types::parts`]. Nested tuples that repeat a variable
+/// grow exponentially, beyond any machine's memory.
 pub const MAX_PARTS: u32 = 1_000;
 
-/// Every type of a program.
+/// The types of a program.
 #[derive(Clone, Debug)]
 pub struct Types {
     rows: Vec<Row>,
@@ -98,12 +98,12 @@ impl Default for Types {
 }
 
 impl Types {
-    /// The id of a type.
+    /// The id of a type. Adds the type if it is new.
     pub fn intern(&mut self, ty: Type) -> TypeId {
         if let Some(id) = self.ids.get(&ty) {
             return *id;
         }
-        // Nothing stands for the type itself: a tensor of units is its own tangent and its own structure.
+        // `None` refers to the type itself: a tensor of units is its own tangent and its own structure.
         let (tangent, structure, active) = match &ty {
             Type::Tensor(rank, element) => {
                 let (tangent, structure, active) =
@@ -149,25 +149,26 @@ impl Types {
         id
     }
 
-    /// What a type is made of.
+    /// The type with this id.
     pub fn get(&self, id: TypeId) -> &Type {
         &self.rows[id.0 as usize].ty
     }
 
-    /// The type of the changes of a value: floats as they are, `(Tuple)` for other scalars, tensors and tuples by
-    /// structure.
+    /// The tangent type of a type: floats are their own tangents, other scalars have `(Tuple)`, and tensors and tuples
+    /// have the tangents of their parts.
     pub fn tangent(&self, id: TypeId) -> TypeId {
         self.rows[id.0 as usize].tangent
     }
 
-    /// The type of the structure of a value, which is the value without its numbers: `(Tuple)` for scalars, tensors and
-    /// tuples of the structures of what they hold.
+    /// The type of a value's structure, which is the value without its numbers: `(Tuple)` for scalars; tensors and
+    /// tuples have the structures of their parts.
     pub fn structure(&self, id: TypeId) -> TypeId {
         self.rows[id.0 as usize].structure
     }
 
-    /// The type of the shape of a value, as programs see it: `(Tuple)` for scalars, tuples by structure. For tensors
-    /// the type of their size, or where elements have a size of their own, the tensor of the shapes of the elements.
+    /// The type of a value's shape as programs see it: `(Tuple)` for scalars, and a tuple of the members' shapes for
+    /// tuples. For tensors it is the type of their size. If the elements have sizes too, it is the tensor of the
+    /// elements' shapes.
     pub fn shape(&mut self, id: TypeId) -> TypeId {
         match self.get(id).clone() {
             Type::Tensor(rank, element) if !self.has_size(element) => self.index(rank),
@@ -195,12 +196,12 @@ impl Types {
         }
     }
 
-    /// Whether the tangent holds a number.
+    /// Whether the tangent contains a number.
     pub fn active(&self, id: TypeId) -> bool {
         self.rows[id.0 as usize].active
     }
 
-    /// Whether there is a lambda or a linear map in it, which only declarations name.
+    /// Whether it contains a lambda or a linear map, which occur only in declarations.
     pub fn holds_function(&self, id: TypeId) -> bool {
         match self.get(id) {
             Type::Lambda(..) | Type::LinearMap(..) => true,
@@ -212,17 +213,17 @@ impl Types {
         }
     }
 
-    /// How many types there are in it, itself included and each as often as it is there.
+    /// The number of types in it, including itself and all repetitions.
     pub fn parts(&self, id: TypeId) -> u32 {
         self.rows[id.0 as usize].parts
     }
 
-    /// The tuple of these.
+    /// The tuple of these types.
     pub fn tuple(&mut self, members: impl Into<Box<[TypeId]>>) -> TypeId {
         self.intern(Type::Tuple(members.into()))
     }
 
-    /// The members of a tuple; nothing for another type.
+    /// The members of a tuple, or `None` for another type.
     pub fn members(&self, id: TypeId) -> Option<&[TypeId]> {
         match self.get(id) {
             Type::Tuple(members) => Some(members),
@@ -230,12 +231,12 @@ impl Types {
         }
     }
 
-    /// The tensor of such elements.
+    /// The tensor type with this rank and element type.
     pub fn tensor(&mut self, rank: u32, element: TypeId) -> TypeId {
         self.intern(Type::Tensor(rank, element))
     }
 
-    /// The rank and element type of a tensor; nothing for another type.
+    /// The rank and element type of a tensor, or `None` for another type.
     pub fn element(&self, id: TypeId) -> Option<(u32, TypeId)> {
         match self.get(id) {
             Type::Tensor(rank, element) => Some((*rank, *element)),
@@ -243,12 +244,12 @@ impl Types {
         }
     }
 
-    /// What a tensor of this rank is indexed by: an Integer, or a tuple of as many.
+    /// The index type of a tensor of this rank: an Integer, or a tuple of Integers.
     pub fn index(&mut self, rank: u32) -> TypeId {
         if rank == 1 { TypeId::INTEGER } else { self.tuple(vec![TypeId::INTEGER; rank as usize]) }
     }
 
-    /// The rank of tensors that this type is an index of.
+    /// The rank of the tensors that this type can index.
     pub fn rank_of_index(&self, id: TypeId) -> Option<u32> {
         match self.get(id) {
             Type::Integer => Some(1),
@@ -262,7 +263,7 @@ impl Types {
         }
     }
 
-    /// As a program writes it.
+    /// The type in the syntax of programs.
     pub fn show(&self, id: TypeId) -> String {
         match self.get(id) {
             Type::Integer => "Integer".into(),

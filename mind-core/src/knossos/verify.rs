@@ -1,10 +1,12 @@
-//! What the IR promises, checked: [`verify`] judges what the elaborator and the derivatives make.
+//! Checks the invariants of the IR. [`verify`] applies to the output of the elaborator and to derivatives.
 //!
-//! - A value is made once, by an instruction or as a parameter, and used after that in its block or in one within it.
-//! - Operands, blocks and results have the types that [`Operation`] says.
-//! - A block is one instruction's, or the body's.
-//! - An accumulator is an operand only of what adds to it, takes a part of it, reads it, or is called with it. It is read
-//!   in the block that makes it, and nothing has it afterwards. No two operands of a call belong to the same one.
+//! - A value is defined once, by an instruction or as a parameter. It is used only afterwards, in its block or in a
+//!   nested one.
+//! - Operands, blocks and results have the types required by [`Operation`].
+//! - A block belongs to one instruction or is the body's entry.
+//! - An accumulator is an operand only of operations that add to it, take a part of it or read it, and of calls. It is
+//!   read in the block that creates it and not used afterwards. No two operands of a call belong to the same
+//!   accumulator.
 
 use std::sync::Arc;
 
@@ -18,22 +20,22 @@ use super::{
     types::{Type, TypeId, Types},
 };
 
-/// A rule of the IR that a function breaks. It is a mistake of this crate and never of a text.
+/// A violation of an IR invariant by a function. It is a bug of this crate, never an error in a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{function}: value {value}: {message}")]
 pub struct Fault {
     /// The function.
     pub function: Arc<str>,
-    /// The value that the instruction in question makes, or the result of the block.
+    /// The value that the instruction defines, or the result of the block.
     pub value: usize,
-    /// What is wrong with it.
+    /// The violation.
     pub message: String,
 }
 
 /// Checks every function that has a body.
 ///
 /// # Errors
-/// Every rule that is broken, in the order of functions and instructions.
+/// Every violation, in the order of functions and instructions.
 pub fn verify(program: &Program) -> Result<(), Vec<Fault>> {
     let faults: Vec<_> =
         (0..program.functions.len()).flat_map(|index| faults(program, FunctionId::new(index))).collect();
@@ -58,7 +60,7 @@ fn faults(program: &Program, id: FunctionId) -> Vec<Fault> {
     checker.faults
 }
 
-/// The instruction that makes each value; parameters have none.
+/// The instruction that defines each value; `None` for parameters.
 fn makers(body: &Body) -> Vec<Option<&Instruction>> {
     let mut makers = vec![None; body.values.len()];
     for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
@@ -67,15 +69,15 @@ fn makers(body: &Body) -> Vec<Option<&Instruction>> {
     makers
 }
 
-/// Where a value stands as the instructions are gone through.
+/// The state of a value while the instructions are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     NotYet,
-    /// In the open block with so many around it.
+    /// Defined in the open block at this nesting depth.
     At(usize),
-    /// In a block that has ended.
+    /// Defined in a block that has ended.
     Gone,
-    /// An accumulator that was read.
+    /// An accumulator that has been read.
     Read,
 }
 
@@ -85,18 +87,18 @@ struct Checker<'p> {
     function: &'p Function,
     body: &'p Body,
     values: Vec<Made>,
-    /// The blocks that an instruction has, or the body.
+    /// Whether each block belongs to an instruction or is the body's entry.
     owned: Vec<bool>,
     makers: Vec<Option<&'p Instruction>>,
-    /// What the open blocks made so far, the innermost last.
+    /// The values defined so far in each open block, the innermost last.
     open: Vec<Vec<ValueId>>,
     faults: Vec<Fault>,
 }
 
-/// What is wrong, before the checker says where.
+/// The result of a check. The error is a message without a position.
 type Rule<T = ()> = Result<T, String>;
 
-/// `Err` of the message, unless the rule is kept.
+/// Returns the message as an error unless the condition holds.
 fn rule(kept: bool, message: impl FnOnce() -> String) -> Rule {
     if kept { Ok(()) } else { Err(message()) }
 }
@@ -153,7 +155,7 @@ impl<'p> Checker<'p> {
         self.open.last_mut().expect("a block is open").push(value);
     }
 
-    /// Whether a value can be used here.
+    /// Checks that a value can be used here.
     fn known(&self, value: ValueId) -> Rule {
         let index = value.index();
         match self.values.get(index) {
@@ -195,7 +197,7 @@ impl<'p> Checker<'p> {
         rule(expected == found, || self.differ(what, expected, found))
     }
 
-    /// What an accumulator holds; nothing for another value.
+    /// The type that an accumulator holds, or `None` for another value.
     fn accumulator(&self, value: ValueId) -> Option<TypeId> {
         match self.types.get(self.body.ty(value)) {
             Type::Accumulator(ty) => Some(*ty),
@@ -203,7 +205,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The rules of accumulators.
+    /// Checks the rules of accumulators.
     fn accumulators(&self, operation: &Operation, operands: &[ValueId]) -> Rule {
         let first = match operation {
             Operation::AddTo(_) | Operation::Part(_) | Operation::Read => 1,
@@ -235,7 +237,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The accumulator that another is a part of.
+    /// The accumulator that contains this part.
     fn whole(&self, mut value: ValueId) -> ValueId {
         while let Some(Instruction { operation: Operation::Part(_), operands, .. }) =
             self.makers[value.index()]
@@ -245,7 +247,8 @@ impl<'p> Checker<'p> {
         value
     }
 
-    /// The type of what an instruction makes. Where the operands do not say it alone, `result` is the type that it has.
+    /// The type of an instruction's result. `result` is the declared type; it is used where the operands do not
+    /// determine the type.
     fn operation(&self, operation: &Operation, operands: &[ValueId], result: TypeId) -> Rule<TypeId> {
         let tys: Vec<_> = operands.iter().map(|operand| self.body.ty(*operand)).collect();
         Ok(match operation {
@@ -400,7 +403,7 @@ impl<'p> Checker<'p> {
                 let [tape] = self.given(&tys)?;
                 self.is("the operand", TypeId::TAPE, tape)?;
                 let ty = *self.layout(*layout)?.get(*member).ok_or("the tape has no such value")?;
-                // Of a tape that is a tangent come tangents.
+                // If the tape is a tangent, its values are tangents.
                 if result == self.types.tangent(ty) { result } else { ty }
             }
         })
@@ -421,7 +424,7 @@ impl<'p> Checker<'p> {
         Ok(ty)
     }
 
-    /// The element type of a tensor that this type is an index of.
+    /// The element type of a tensor, if `index` is an index type of its rank.
     fn element(&self, tensor: TypeId, index: TypeId) -> Rule<TypeId> {
         let (rank, element) = self.tensor(tensor)?;
         rule(self.types.rank_of_index(index) == Some(rank), || "the index is of another rank".into())?;
@@ -444,7 +447,7 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// What a part of an accumulator holds; the operands are it and the indices.
+    /// The type that a part of an accumulator holds. The operands are the accumulator and the indices.
     fn part(&self, steps: &[Projection], operands: &[TypeId]) -> Rule<TypeId> {
         let (whole, mut indices) = operands.split_first().ok_or("there is no accumulator")?;
         let mut ty = self.held(*whole)?;

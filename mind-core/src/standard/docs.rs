@@ -1,11 +1,11 @@
-//! The documentation of the library, read from its text.
+//! The documentation of the library, read from its source text.
 
-/// A function of the library, and what is said of it.
+/// A function of the library with its documentation.
 #[derive(Clone, Debug)]
 pub struct Documented {
     /// Its documentation, in Markdown.
     pub words: String,
-    /// From its name to its last parameter.
+    /// The text from its name to its last parameter.
     signature: String,
 }
 
@@ -15,7 +15,7 @@ impl Documented {
         self.signature.split(['(', '<']).next().unwrap_or_default()
     }
 
-    /// From its name to its last parameter.
+    /// The text from its name to its last parameter.
     pub fn signature(&self) -> &str {
         &self.signature
     }
@@ -39,13 +39,13 @@ impl Documented {
         names
     }
 
-    /// The first paragraph of its documentation, in one line.
+    /// The first paragraph of its documentation, on one line.
     pub fn first_paragraph(&self) -> String {
         self.words.split("\n\n").next().unwrap_or_default().replace('\n', " ")
     }
 }
 
-/// The functions of a file that programs may call, in order, by its text.
+/// The public functions of a file, in order, read from its text.
 pub fn documented(text: &str) -> Vec<Documented> {
     let (mut functions, mut words, mut signature) = (Vec::new(), String::new(), None::<String>);
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The library of the language: templates in its own text, which `nn::softmax(x)` and the like call.
+//! The library of the language: templates written in the language, which programs call as `nn::softmax(x)`.
 //!
 //! Only the items that a program names are parsed.
 
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 pub use docs::{Documented, documented};
 
-/// The files, each with its text.
+/// The names and texts of the files.
 pub const FILES: [(&str, &str); 4] = [
     ("nn", include_str!("nn.mind")),
     ("num", include_str!("num.mind")),
@@ -21,17 +21,17 @@ pub fn is_file(name: &str) -> bool {
     FILES.iter().any(|(file, _)| *file == name)
 }
 
-/// The names of the functions of a file, in order; none where there is no such file.
+/// The names of a file's functions, in order; empty if no such file exists.
 pub fn functions(file: &str) -> impl Iterator<Item = &'static str> {
     items(file, FUNCTION).filter(|item| item.is_public).map(|item| item.name)
 }
 
-/// The names of the structs of a file, in order; none where there is no such file.
+/// The names of a file's structs, in order; empty if no such file exists.
 pub fn structs(file: &str) -> impl Iterator<Item = &'static str> {
     items(file, STRUCT).map(|item| item.name)
 }
 
-/// The file that has a function of this name, and the name; the first where several do.
+/// The file of the function with this name, and the name. Returns the first if several files have one.
 pub fn find(name: &str) -> Option<(&'static str, &'static str)> {
     FILES.iter().find_map(|(file, _)| Some((*file, functions(file).find(|own| *own == name)?)))
 }
@@ -48,7 +48,7 @@ pub fn function(file: &str, name: &str) -> Option<(&'static str, &'static str)> 
     found.map(|item| (item.file, item.text))
 }
 
-/// As [`function`], or one that only functions of the same file may call.
+/// Like [`function`], including functions that only the same file may call.
 pub fn own_function(file: &str, name: &str) -> Option<(&'static str, &'static str)> {
     items(file, FUNCTION).find(|item| item.name == name).map(|item| (item.file, item.text))
 }
@@ -64,10 +64,10 @@ pub fn structure(file: &str, name: &str) -> Option<(&'static str, &'static str)>
     items(file, STRUCT).find(|item| item.name == name).map(|item| (item.file, item.text))
 }
 
-/// What a function begins with.
+/// The keyword of a function.
 const FUNCTION: &str = "fn ";
 
-/// What a struct begins with.
+/// The keyword of a struct.
 const STRUCT: &str = "struct ";
 
 /// A function or a struct of a file.
@@ -77,15 +77,15 @@ struct Item {
     /// [`FUNCTION`] or [`STRUCT`].
     word: &'static str,
     name: &'static str,
-    /// Whether programs may name it.
+    /// Whether programs can name it.
     is_public: bool,
-    /// From its word to its last brace.
+    /// The text from its keyword to its last brace.
     text: &'static str,
 }
 
-/// Those of a file, in order.
+/// The functions or structs of a file, in order.
 fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
-    /// Found once for all lookups, of which a block has many: macros are built without optimisation as a rule, and a
+    /// Computed once for all lookups, because a block makes many. Macros are usually built without optimisation, and a
     /// search of a file takes a tenth of a millisecond there.
     static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
         FILES
@@ -97,7 +97,8 @@ fn items(file: &str, word: &'static str) -> impl Iterator<Item = Item> {
     ITEMS.iter().copied().filter(move |item| item.word == word && item.file == file)
 }
 
-/// Files are formatted: an item begins with its word, after `pub` if it is public, and ends with a brace, all at the start of a line.
+/// Finds the items of a file. It relies on the formatting: an item starts with its keyword, after `pub` if it is
+/// public, and ends with a brace, each at the start of a line.
 fn of_file(file: &'static str, text: &'static str, word: &'static str) -> Vec<Item> {
     let ends_of_lines = || text.match_indices('\n').map(|(at, _)| at);
     let mut ends = ends_of_lines().filter(|at| text[at + 1..].starts_with("}\n"));

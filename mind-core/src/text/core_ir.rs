@@ -1,17 +1,18 @@
 //! Core IR text, the reference encoding.
 //!
-//! One instruction a line, `%id = Opcode (operands) {attributes} : type`, braces left out where there are no attributes,
-//! then the line `outputs: %id, …`. What the specification leaves open:
+//! One instruction per line, `%id = Opcode (operands) {attributes} : type`, without braces if there are no attributes.
+//! The last line is `outputs: %id, …`. Choices that the specification leaves open:
 //!
-//! - A type is an element type, and its extents unless it is a single number: `f32`, `f32[2, 2 * N + 1]`.
-//! - The module that an instruction holds follows it in braces, with numbers of its own. It is printed two spaces further in.
-//! - Attributes are `name=value`, in a fixed order an operation: text in double quotes with the escapes `\\ \" \n \t \r
-//!   \u{hex}`; `true` or `false`; lists in brackets; padding `valid`, `same` or `[[top, bottom], [left, right]]`.
-//! - Constant tensors list their elements flat in row-major order; a number without brackets fills the tensor.
+//! - A type is an element type, followed by its extents unless it is a scalar: `f32`, `f32[2, 2 * N + 1]`.
+//! - The module that an instruction holds follows it in braces, with its own value numbers. It is printed indented by
+//!   two spaces.
+//! - Attributes are `name=value`, in a fixed order per operation: text in double quotes with the escapes `\\ \" \n \t
+//!   \r \u{hex}`; `true` or `false`; lists in brackets; padding `valid`, `same` or `[[top, bottom], [left, right]]`.
+//! - Constant tensors list their elements flat in row-major order. A number without brackets fills the tensor.
 //! - Floats are the shortest decimal that reads back to the same bits, `inf`, `-inf`, `nan` for the quiet NaN without
-//!   payload, and `nan:0x7fc00001`, all bits, for every other.
-//! - The parser takes any number of spaces between tokens, empty lines, `\r\n`, ascending ids with gaps, and one extent
-//!   of -1 in a reshape, which it replaces by what is left.
+//!   payload, and all bits, as in `nan:0x7fc00001`, for every other NaN.
+//! - The parser accepts any number of spaces between tokens, empty lines, `\r\n`, ascending ids with gaps, and one
+//!   extent of -1 in a reshape, which it infers from the element count.
 
 use std::fmt;
 
@@ -31,7 +32,7 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// The text of a module, valid or not.
+/// Prints a module, valid or not.
 ///
 /// ```
 /// use mind_core::{build::Builder, ir::{Op, Reduction}, reduce::Reduce, text::core_ir, ty::{DType, Shape, Type}};
@@ -52,7 +53,7 @@ pub fn print(module: &Module) -> String {
     text
 }
 
-/// The lines of a module that stands in so many others.
+/// Appends the lines of a module that is nested `depth` levels deep.
 fn push_module(text: &mut String, module: &Module, depth: usize) {
     let indent = |text: &mut String, depth: usize| text.extend(std::iter::repeat_n("  ", depth));
     for (value, inst) in module.iter() {
@@ -75,10 +76,10 @@ fn push_module(text: &mut String, module: &Module, depth: usize) {
     text.push('\n');
 }
 
-/// The module of a text, not verified.
+/// Parses a module without verifying it.
 ///
 /// # Errors
-/// As [`parse_document`].
+/// See [`parse_document`].
 ///
 /// ```
 /// use mind_core::text::{Limits, core_ir};
@@ -93,25 +94,31 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Module, Diags> {
     parse_document(text, limits).map(|document| document.module)
 }
 
-/// As [`parse_document`], of bytes.
+/// Like [`parse_document`], for bytes.
 ///
 /// # Errors
-/// Also E1001 where they are not UTF-8.
+/// Also E1001 if they are not UTF-8.
 pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
     parse_document(decode(bytes, limits)?, limits)
 }
 
-/// A text as it was read, its module not verified.
+/// Parses a document without verifying its module.
 ///
 /// # Errors
-/// Every independent mistake with its line and column, one a line at most: E1002 to E1008 for what is malformed or too
-/// large, E2002 for an unknown operation, E2007 for a wrong number of operands, E4001 to E4003 for references to what
-/// stands nowhere above and ids that do not ascend, E3006 and E1008 for what is no type, E4005 and E4010 for data and
-/// padding that do not fit. Where there is one, also what breaks the operations' own rules in other lines.
+/// Returns every independent error with its line and column, at most one per line:
+///
+/// - E1002 to E1008: malformed or too large text.
+/// - E2002: an unknown operation.
+/// - E2007: a wrong number of operands.
+/// - E3006, E1008: an invalid type.
+/// - E4001 to E4003: references to values that are not defined above, and ids that do not ascend.
+/// - E4005, E4010: data and padding that do not fit.
+///
+/// If there is an error, the list also holds violations of the operations' own rules in other lines.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     let mut reader = Reader::new(read::expected_nodes(text, limits)?, limits, Form::CoreIr);
     let mut cursor = Cursor::new(text, Form::CoreIr);
-    // Of the module that is being read and of those that it stands in, whether the outputs were read.
+    // For the module being read and each enclosing one: whether its outputs were read.
     let mut ended = vec![false];
     while !cursor.is_at_end() && !reader.is_full() {
         cursor.skip_spaces();
@@ -148,14 +155,14 @@ pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     reader.finish(cursor.line(), Notes::default())
 }
 
-/// One instruction as it stands in the text, without the module that it may hold, for messages that quote it.
+/// Prints one instruction, without the module that it may hold, for messages that quote it.
 pub fn line(value: ValueId, inst: &Inst) -> String {
     let mut text = String::new();
     push_line(&mut text, value, inst);
     text
 }
 
-/// As [`print()`] gives it.
+/// The same text as [`print()`].
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print(self))
@@ -235,17 +242,17 @@ fn push_attribute(text: &mut String, attribute: &Attribute) {
     }
 }
 
-/// `%1 = Sum (%0) {axes=[1], keepdims=false} : f32[2]`.
+/// Reads an instruction: `%1 = Sum (%0) {axes=[1], keepdims=false} : f32[2]`.
 fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     let start = cursor.position();
     let number = value(cursor, "an instruction `%0 = …` or `outputs:`")?;
     reader.define(cursor, start, number)?;
-    // Of an operation that is unknown it is not known that it holds none.
+    // An unknown operation may hold a module.
     let mut holds = true;
     match definition(reader, cursor, &mut holds) {
         Ok(None) => Ok(()),
         Ok(Some(holder)) => reader.open(*cursor, start, Some(holder)),
-        // The lines below are those of the module that it would hold.
+        // The lines below belong to the module that the instruction would hold.
         Err(diag) if holds && cursor.rest_of_line().trim_end().ends_with('{') => {
             reader.diags.push(*diag);
             reader.open(*cursor, start, None)
@@ -257,7 +264,7 @@ fn instruction(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     }
 }
 
-/// `}`, which is read: the module ends that an instruction holds.
+/// Ends a nested module, after its `}` was read.
 fn close(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, ended: &[bool]) -> Read<()> {
     if ended.last() == Some(&false) {
         let message = "found `}`, expected `outputs:` and the results before it";
@@ -268,7 +275,7 @@ fn close(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, ended: &[bool]) -> Re
     if cursor.is_at_line_end() { Ok(()) } else { cursor.unexpected("the end of the line") }
 }
 
-/// Everything after the id; gives the instruction if it holds a module, which is then on the lines below.
+/// Reads everything after the id. Returns the instruction if it holds a module, which is on the lines below.
 fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, holds: &mut bool) -> Read<Option<Holder>> {
     cursor.skip_spaces();
     cursor.expect(b'=', "`=`")?;
@@ -342,7 +349,7 @@ fn value(cursor: &mut Cursor<'_>, expected: &str) -> Read<u64> {
     cursor.digits("the number of a value")
 }
 
-/// The operation, and whether it stands as `BinOp`, which the attributes say the rest of.
+/// Reads the operation. Also returns whether it is written as `BinOp`, whose `op` attribute names the operation.
 fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
     let start = cursor.position();
     let name = cursor.identifier("an operation")?;
@@ -367,7 +374,7 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
     }
 }
 
-/// `{op=Add}`: which operation a `BinOp` is.
+/// Reads `{op=Add}`: the operation of a `BinOp`.
 fn binary(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
     cursor.expect(b'{', "`{op=Add}`, which says what the `BinOp` is")?;
     name(cursor, "op")?;
@@ -380,15 +387,16 @@ fn binary(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
     Ok(row)
 }
 
-/// What the `op` of the specification's `BinOp` can be.
+/// The values that `op` of the specification's `BinOp` can have.
 pub(super) const BINARY: &str = "one of `Add`, `Sub`, `Mul`, `Div`";
 
-/// The operation that the `op` of a `BinOp` names.
+/// The operation named by `op` of a `BinOp`.
 pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
     Map::operators().map(|map| Op::Map(map).info()).find(|row| row.name == name)
 }
 
-/// The values of a row's fields, and where the elements of a constant stand, which its type is needed to read.
+/// Reads the attributes of an operation. Also returns the position of a constant's elements, which can be read only
+/// after its type.
 fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Option<Cursor<'a>>)> {
     let mut attributes = [None, None, None];
     let mut literal = None;
@@ -476,7 +484,7 @@ fn flag(cursor: &mut Cursor<'_>) -> Read<bool> {
     }
 }
 
-/// Moves behind the elements of a constant: a list of numbers, or one.
+/// Skips the elements of a constant: a list of numbers, or one number.
 fn skip_literal(cursor: &mut Cursor<'_>) {
     let end: &[u8] = if cursor.peek() == b'[' { b"]" } else { b",} \t" };
     while !end.contains(&cursor.peek()) && !cursor.is_at_line_end() {
@@ -485,7 +493,7 @@ fn skip_literal(cursor: &mut Cursor<'_>) {
     cursor.eat(b']');
 }
 
-/// `f32` or `f32[2, N]`.
+/// Reads `f32` or `f32[2, N]`.
 pub(super) fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
     let start = cursor.position();
     let dtype = cursor.dtype()?;
@@ -498,7 +506,7 @@ pub(super) fn typed(cursor: &mut Cursor<'_>, limits: &Limits) -> Read<Type> {
     Ok(ty)
 }
 
-/// What follows `outputs:`.
+/// Reads the list after `outputs:`.
 fn outputs(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>) -> Read<()> {
     cursor.skip_spaces();
     if cursor.is_at_line_end() {

@@ -1,4 +1,4 @@
-//! A place in a text that moves forward: tokens of both text forms, and what is wrong where one was expected.
+//! A position in a text that moves forward. Reads the tokens of both text forms and reports unexpected tokens.
 
 mod dims;
 mod numbers;
@@ -14,12 +14,13 @@ use crate::{
 pub(super) use dims::dim;
 pub(super) use numbers::{Element, Quiet, data};
 
-/// What was read, or what is wrong; boxed, since it seldom is.
+/// The value read, or an error, which is boxed because it is rare.
 pub(super) type Read<T> = Result<T, Box<Diag>>;
 
-/// A place in a text. Reading past the end is reading the end of a line.
+/// A position in a text. Past the end of the text it reads as the end of a line.
 ///
-/// What reads the tokens of every line is inlined and the rest takes a copy: a parser's cursor stays in registers.
+/// Functions that read the tokens of every line are inlined. The others take a copy of the cursor, so that a parser's
+/// cursor stays in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -89,12 +90,12 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at..).unwrap_or_default()
     }
 
-    /// The text from a position to here.
+    /// The text from a position to the current one.
     pub(super) fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.at]
     }
 
-    /// Skips spaces and tabs; whether there were any.
+    /// Skips spaces and tabs. Returns whether there were any.
     #[inline]
     pub(super) fn skip_spaces(&mut self) -> bool {
         let start = self.at;
@@ -104,7 +105,7 @@ impl<'a> Cursor<'a> {
         self.at > start
     }
 
-    /// Skips spaces and tabs, of which there are some, before something.
+    /// Skips one or more spaces and tabs before a token, which `before` describes.
     #[inline(always)]
     pub(super) fn space(&mut self, before: &str) -> Read<()> {
         if self.peek() == b' ' && self.ahead(1) > b' ' {
@@ -115,7 +116,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Where spaces and tabs end, of which there are some, before something.
+    /// The position after one or more spaces and tabs before a token, which `before` describes.
     #[cold]
     fn spaces(mut self, before: &str) -> Read<usize> {
         if self.skip_spaces() && !self.is_at_line_end() { Ok(self.at) } else { self.unexpected(before) }
@@ -130,14 +131,14 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Where the line ends, after spaces and tabs.
+    /// The position of the end of the line, after spaces and tabs.
     #[cold]
     fn spaced_line_end(mut self) -> Read<usize> {
         self.skip_spaces();
         if self.is_at_line_end() { Ok(self.at) } else { self.unexpected("the end of the line") }
     }
 
-    /// Whether the line ends here, with `\n`, `\r\n` or the text.
+    /// Whether the line ends here, with `\n`, `\r\n` or the end of the text.
     #[inline(always)]
     pub(super) fn is_at_line_end(&self) -> bool {
         match self.peek() {
@@ -147,7 +148,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The rest of the line, without its end, which is where this moves.
+    /// Returns the rest of the line without its line break and moves to the end of the line.
     pub(super) fn rest_of_line(&mut self) -> &'a str {
         let start = self.at;
         self.at += self.rest().iter().position(|byte| *byte == b'\n').unwrap_or(self.text.len() - start);
@@ -173,7 +174,7 @@ impl<'a> Cursor<'a> {
         self.site_of(self.at)
     }
 
-    /// The place of a position on this line.
+    /// The line and column of a position on this line.
     pub(super) fn site_of(self, position: usize) -> Site {
         let before = &self.text.as_bytes()[self.line_start..position.clamp(self.line_start, self.text.len())];
         // Bytes that do not continue a character.
@@ -181,19 +182,19 @@ impl<'a> Cursor<'a> {
         Site::Text { line: self.line, column: u32::try_from(characters + 1).unwrap_or(u32::MAX) }
     }
 
-    /// A fault here.
+    /// Returns an error at the current position.
     #[cold]
     pub(super) fn fault<T>(self, code: Code, message: impl Into<String>) -> Read<T> {
         self.fault_at(self.at, code, message)
     }
 
-    /// A fault at a position on this line.
+    /// Returns an error at a position on this line.
     #[cold]
     pub(super) fn fault_at<T>(self, position: usize, code: Code, message: impl Into<String>) -> Read<T> {
         Err(Diag::new(code, self.site_of(position), message).into())
     }
 
-    /// E1007: something else stands here than was expected.
+    /// Returns E1007: the token at the current position is not the expected one.
     #[cold]
     pub(super) fn unexpected<T>(self, expected: &str) -> Read<T> {
         let found = self.found();
@@ -210,7 +211,7 @@ impl<'a> Cursor<'a> {
         .into())
     }
 
-    /// What stands here, for messages.
+    /// The token at the current position, for messages.
     fn found(self) -> String {
         if self.is_at_end() {
             return "the end of the text".into();
@@ -237,21 +238,21 @@ impl<'a> Cursor<'a> {
         if self.eat(byte) { Ok(()) } else { self.unexpected(expected) }
     }
 
-    /// A run of decimal digits that fits 64 bits.
+    /// Reads decimal digits as a number that fits 64 bits.
     #[inline(always)]
     pub(super) fn digits(&mut self, expected: &str) -> Read<u64> {
-        // Most ids are of one digit.
+        // Most ids have one digit.
         if let (digit @ b'0'..=b'9', false) = (self.peek(), self.ahead(1).is_ascii_digit()) {
             self.at += 1;
             return Ok(u64::from(digit - b'0'));
         }
         let start = self.at;
         let (value, count) = self.decimal();
-        // So few digits fit.
+        // 19 digits always fit 64 bits.
         if matches!(count, 1..=19) { Ok(value) } else { self.unusual_digits(start, expected) }
     }
 
-    /// What a run of decimal digits stands for in wrapping arithmetic, and how many they are.
+    /// Reads decimal digits. Returns their value in wrapping arithmetic and their count.
     #[inline(always)]
     fn decimal(&mut self) -> (u64, usize) {
         let start = self.at;
@@ -274,7 +275,7 @@ impl<'a> Cursor<'a> {
             .or_else(|_| self.fault_at(start, Code::E1005, format!("{} exceeds 64 bits", shortened(digits))))
     }
 
-    /// A signed integer that fits 64 bits.
+    /// Reads a signed integer that fits 64 bits.
     pub(super) fn integer(&mut self, expected: &str) -> Read<i64> {
         let start = self.at;
         let negative = self.eat(b'-');
@@ -290,7 +291,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Letters, digits and underscores, not beginning with a digit, as Rust has identifiers; `r#` may stand before.
+    /// Reads a Rust identifier: letters, digits and underscores, not starting with a digit. It may have the prefix
+    /// `r#`.
     pub(super) fn identifier(&mut self, expected: &str) -> Read<&'a str> {
         let start = self.at;
         if self.peek() == b'r' && self.ahead(1) == b'#' {
@@ -319,7 +321,7 @@ impl<'a> Cursor<'a> {
         Ok(self.since(start))
     }
 
-    /// Text in double quotes.
+    /// Reads text in double quotes.
     #[inline(always)]
     pub(super) fn quoted(&mut self, expected: &str) -> Read<Cow<'a, str>> {
         let start = self.at;
@@ -337,7 +339,7 @@ impl<'a> Cursor<'a> {
         Ok(text.into())
     }
 
-    /// Text in double quotes, which is not all plain, and where it ends.
+    /// Reads text in double quotes that contains escapes. Returns it and the position of its end.
     #[cold]
     fn escaped(mut self) -> Read<(String, usize)> {
         let start = self.at;
@@ -397,7 +399,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// Letters, digits, `_` and `.`, as MIC has the names of operations.
+    /// Reads letters, digits, `_` and `.`: the characters in MIC's names of operations.
     pub(super) fn kind(&mut self) -> &'a [u8] {
         let rest = self.rest();
         let letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
@@ -406,13 +408,13 @@ impl<'a> Cursor<'a> {
         &rest[..length]
     }
 
-    /// The next eight bytes, the first of them lowest.
+    /// The next eight bytes, the first in the lowest bits.
     #[inline(always)]
     pub(super) fn word(&self) -> Option<u64> {
         self.rest().first_chunk().copied().map(u64::from_le_bytes)
     }
 
-    /// The name of an element type.
+    /// Reads the name of an element type.
     pub(super) fn dtype(&mut self) -> Read<DType> {
         let letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let length = self.rest().iter().take_while(|byte| letter(byte)).count();
@@ -428,7 +430,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The name of a numeric element type, where there is one.
+    /// Reads one of the common numeric element types, if it is next.
     #[inline(always)]
     pub(super) fn known_dtype(&mut self) -> Option<DType> {
         let dtype = match self.rest().first_chunk()? {
@@ -442,14 +444,14 @@ impl<'a> Cursor<'a> {
         Some(dtype)
     }
 
-    /// A positive integer of at most 18 digits.
+    /// Reads a positive integer of at most 18 digits.
     #[inline(always)]
     pub(super) fn extent(&mut self) -> Option<i64> {
         let (value, digits) = self.decimal();
         (value > 0 && digits <= 18).then(|| value.cast_signed())
     }
 
-    /// The characters that a number can be made of, for [`element`].
+    /// Reads the characters that a number can consist of, for [`Element`].
     pub(super) fn number(&mut self) -> &'a str {
         let start = self.at;
         while matches!(self.peek(), b'0'..=b'9' | b'.' | b'-' | b'+' | b':' | b'_')
@@ -465,13 +467,13 @@ pub(super) fn is_word(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '.' | '@' | '%')
 }
 
-/// A token short enough for a message.
+/// A token, shortened for a message.
 pub(super) fn shortened(token: &str) -> String {
     let end = token.char_indices().nth(40).map_or(token.len(), |(end, _)| end);
     if end < token.len() { format!("`{}…`", &token[..end]) } else { format!("`{token}`") }
 }
 
-/// Whether spaces may stand between the tokens of a list or dimension: in Core IR text, not in MIC.
+/// Whether spaces are allowed between the tokens of a list or dimension: in Core IR text, but not in MIC.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spaces {
     Allowed,

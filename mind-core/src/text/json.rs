@@ -1,4 +1,4 @@
-//! JSON, for tools that read nothing else: the record of each instruction that the specification names.
+//! JSON, for tools that read no other form: the record of each instruction that the specification names.
 //!
 //! ```json
 //! {"inputs": [0],
@@ -9,9 +9,9 @@
 //!  "outputs": [1]}
 //! ```
 //!
-//! Opcodes, attributes and types are those of Core IR text; the module that an instruction holds is its attribute `module`,
-//! an object as the whole. Extents are integers, or strings where symbols are in them.
-//! A float is a number, or the string that Core IR text has where JSON has no number: `"inf"`, `"-inf"`, `"nan"`,
+//! Opcodes, attributes and types are those of Core IR text. The module that an instruction holds is its attribute
+//! `module`, an object of the same form. Extents are integers, or strings if they contain symbols.
+//! A float is a number. A float that JSON cannot represent is the string of Core IR text: `"inf"`, `"-inf"`, `"nan"`,
 //! `"nan:0x7fc00001"`.
 
 use std::str::FromStr;
@@ -37,15 +37,15 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// A module as JSON has it.
+/// The JSON record of a module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Module {
-    /// The values that are the inputs.
+    /// The numbers of the input values.
     pub inputs: Vec<u64>,
     /// The instructions, inputs first.
     pub instructions: Vec<Instruction>,
-    /// The values that are the results.
+    /// The numbers of the result values.
     pub outputs: Vec<u64>,
 }
 
@@ -55,22 +55,22 @@ pub struct Module {
 pub struct Instruction {
     /// The number of its value.
     pub value_id: u64,
-    /// As in Core IR text, `MatMul`.
+    /// The opcode of Core IR text, such as `MatMul`.
     pub opcode: String,
     /// The numbers of earlier values.
     pub operands: Vec<u64>,
     /// The attributes by name.
     pub attributes: Map<String, Value>,
-    /// As in Core IR text, `f32[N, 3]`.
+    /// The type in Core IR text, such as `f32[N, 3]`.
     pub result_type: String,
 }
 
-/// The JSON of a module on one line, valid or not.
+/// Prints a module as JSON on one line, valid or not.
 pub fn print(module: &ir::Module) -> String {
     serde_json::to_string(&Module::from(module)).expect("its keys are strings and its numbers finite")
 }
 
-/// The same with a line for each item.
+/// Prints a module as indented JSON, with one line per item.
 pub fn print_pretty(module: &ir::Module) -> String {
     let mut text = serde_json::to_string_pretty(&Module::from(module))
         .expect("its keys are strings and its numbers finite");
@@ -78,11 +78,11 @@ pub fn print_pretty(module: &ir::Module) -> String {
     text
 }
 
-/// The module of a JSON text, not verified.
+/// Parses a module from JSON without verifying it.
 ///
 /// # Errors
-/// E1007, with its place, for what is no JSON of this form; without one, for what the values of a record break: as in
-/// [`super::core_ir::parse_document`]. All of these messages name their value.
+/// E1007, with its position, for text that is not JSON of this form. Invalid values in a record give the errors of
+/// [`super::core_ir::parse_document`], without a position. All of these messages name their value.
 ///
 /// ```
 /// use mind_core::text::{Limits, core_ir, json};
@@ -111,7 +111,7 @@ pub fn parse(text: &str, limits: &Limits) -> Result<ir::Module, Diags> {
     read_module(module, limits, &mut 0)
 }
 
-/// The module of its record; counts the nodes, those of the modules in it included.
+/// Converts a record to a module. Adds its nodes to `nodes`, including those of nested modules.
 fn read_module(module: Module, limits: &Limits, nodes: &mut usize) -> Result<ir::Module, Diags> {
     let mut diags = Diags::new();
     *nodes += module.instructions.len();
@@ -222,7 +222,7 @@ fn elements(data: &TensorData) -> Vec<Value> {
     })
 }
 
-/// The number with the shortest decimal, which rounds back to the same float; what is not finite as a text.
+/// A number with the shortest decimal that rounds to the same float. A float that is not finite becomes a string.
 fn float<T: Written>(value: T) -> Value {
     let mut text = String::new();
     value.write(&mut text);
@@ -248,7 +248,7 @@ fn definition(instruction: Instruction, limits: &Limits, nodes: &mut usize) -> R
     Ok(Definition { id: value_id, op: row.op(values), operands, ty })
 }
 
-/// The operation that a `BinOp` is.
+/// The operation of a `BinOp`.
 fn binary(op: Option<Value>) -> Read<&'static OpInfo> {
     let named = |op: &Value| core_ir::binary_named(op.as_str()?);
     match op {
@@ -262,7 +262,7 @@ fn fault<T>(code: Code, message: String) -> Read<T> {
     Err(Diag::new(code, Site::Nowhere, message).into())
 }
 
-/// What a string is, all of it.
+/// Reads a whole string.
 fn whole<T>(text: &str, read: impl FnOnce(&mut Cursor<'_>) -> Read<T>) -> Read<T> {
     let mut cursor = Cursor::new(text, Form::CoreIr);
     let value = read(&mut cursor)?;
@@ -301,7 +301,7 @@ fn values(
             FieldKind::Integers => Attribute::Integers(integers(name, take(given, name)?)?),
             FieldKind::Dims => Attribute::Dims(dims(name, take(given, name)?)?),
             FieldKind::Data => {
-                // The fields that say how many there are, and of which type, come after.
+                // The fields for the shape and element type come after the data, so they are read ahead.
                 let data = take(given, name)?;
                 let dtype = given.get("dtype").cloned().unwrap_or_default();
                 let dtype = whole(&string("dtype", dtype)?, |cursor| cursor.dtype())?;
@@ -324,7 +324,7 @@ fn values(
     Ok(values)
 }
 
-/// A module within an instruction. What is wrong with it is told of the instruction, first things first.
+/// Reads a nested module. Its first error is reported for the instruction that holds it.
 fn held(value: Value, limits: &Limits, nodes: &mut usize) -> Read<Nested> {
     let module: Module = match serde_json::from_value(value) {
         Ok(module) => module,
@@ -369,7 +369,7 @@ fn dims(name: &str, value: Value) -> Read<Vec<Dim>> {
     })
 }
 
-/// A float, which `round` makes of the nearest `f64`.
+/// Reads a float. `round` converts from the nearest `f64`.
 fn read_float<T: Element + Into<f64> + Copy>(
     name: &str,
     value: &Value,

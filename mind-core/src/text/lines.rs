@@ -1,11 +1,11 @@
-//! On which line each of many things stands.
+//! The line numbers of a sequence of items.
 
-/// Lines in the order of what stands on them, without a list while each is the one after the last.
+/// Line numbers in the order of the items. No list is allocated while each item is on the line after the previous one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lines {
     first: u32,
     count: usize,
-    /// All of them; empty while none is left out.
+    /// All line numbers; empty while they are consecutive.
     listed: Vec<u32>,
 }
 

@@ -1,10 +1,10 @@
-//! The text forms of a module: printers and parsers side by side, one file a format.
+//! The text forms of a module. Each format has one file with its printer and parser.
 //!
-//! [`core_ir`] is the specification's reference encoding, [`mic`] the compact form for storage and tools. Both hold
-//! every module: `parse(print(module))` is `module`, to the bit.
+//! [`core_ir`] is the specification's reference encoding. [`mic`] is the compact form for storage and tools. Both
+//! represent every module exactly: `parse(print(module))` equals `module`, bit for bit.
 //!
-//! Parsing checks that the text is well formed, that every reference is to something above it, and the [`Limits`]; what
-//! a module means is checked by [`Document::verify`], whose errors stand at the lines they come from.
+//! Parsing checks that the text is well formed, that every reference is to a value defined above it, and the
+//! [`Limits`]. [`Document::verify`] checks the meaning of a module. Its errors have the lines of the text.
 //!
 //! ```
 //! use mind_core::{ops::Profile, text::{Limits, core_ir, mic}};
@@ -39,7 +39,7 @@ use crate::{
     verify::{Verified, VerifyError, verify_named},
 };
 
-/// How large a text may be; what exceeds a limit is E1008, before memory is taken for it.
+/// Size limits of a text. Exceeding one returns E1008 before memory is allocated for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the text; 10 MiB by default.
@@ -48,11 +48,11 @@ pub struct Limits {
     pub lines: usize,
     /// Instructions; 100,000 by default.
     pub nodes: usize,
-    /// The rank of a type; 8 by default, which is also the most that a value may have.
+    /// The rank of a type; 8 by default, which is also the maximum rank of a value.
     pub rank: usize,
-    /// Elements that one literal lists; 1,000,000 by default. A number that fills a tensor counts as one.
+    /// Elements listed by one literal; 1,000,000 by default. A number that fills a tensor counts as one.
     pub literal: usize,
-    /// Mistakes reported before reading stops; 100 by default.
+    /// Errors reported before reading stops; 100 by default.
     pub errors: usize,
 }
 
@@ -69,7 +69,7 @@ impl Default for Limits {
     }
 }
 
-/// Which text form a document was read from.
+/// The text form that a document was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// [`core_ir`].
@@ -78,14 +78,14 @@ pub enum Form {
     Mic,
 }
 
-/// A text as it was read: the module, which is not verified yet, and what stands beside it.
+/// A parsed text: the module, not verified yet, with its name and comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The form it was read from.
     pub form: Form,
     /// The module.
     pub module: Module,
-    /// The name of the function: the first symbol of a MIC text, where no node uses it.
+    /// The name of the function: the first symbol of a MIC text, if no node uses it.
     pub name: Option<Arc<str>>,
     /// The comment lines above the first entry of a MIC text, without `#` and the space after it.
     pub docs: Vec<String>,
@@ -97,20 +97,20 @@ pub struct Document {
     lines: Lines,
     /// The line of each output.
     output_lines: Lines,
-    /// Where the modules stand that instructions hold.
+    /// The positions of nested modules, by the instruction that holds each.
     inner: BTreeMap<ValueId, Inner>,
     /// The last line.
     end: u32,
 }
 
-/// Where a module stands that an instruction holds.
+/// The positions in the text of a module that an instruction holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Inner {
     /// The numbers of its values.
     numbers: Numbering,
     /// The line of each value.
     lines: Lines,
-    /// The values whose lines are known to be wrong, ascending.
+    /// The values whose lines already have a reported error, ascending.
     reported: Vec<ValueId>,
     inner: BTreeMap<ValueId, Inner>,
 }
@@ -118,13 +118,13 @@ struct Inner {
 /// A comment line of a MIC text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// What stands below it.
+    /// The entry below it.
     pub above: Above,
-    /// Without `#` and the space after it.
+    /// The comment without `#` and the space after it.
     pub text: String,
 }
 
-/// What a comment stands above.
+/// The entry that a comment is above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Above {
     /// An entry of the tables of symbols and types, or the first node.
@@ -138,12 +138,12 @@ pub enum Above {
 }
 
 impl Document {
-    /// What the text calls a value: `%2` or `N3`.
+    /// The name of a value in the text: `%2` or `N3`.
     pub fn value_name(&self, value: ValueId) -> String {
         self.name_within(&[], value)
     }
 
-    /// What the text calls a value of the module that these instructions hold, outermost first.
+    /// The name of a value in the nested module reached through these instructions, outermost first.
     fn name_within(&self, holders: &[ValueId], value: ValueId) -> String {
         let numbers = match holders {
             [] => Some(&self.numbers),
@@ -155,7 +155,7 @@ impl Document {
         }
     }
 
-    /// Where the module stands that these instructions hold, outermost first.
+    /// The positions of the nested module reached through these instructions, outermost first.
     fn inner(&self, holders: &[ValueId]) -> Option<&Inner> {
         let (first, rest) = holders.split_first()?;
         rest.iter().try_fold(self.inner.get(first)?, |inner, holder| inner.inner.get(holder))
@@ -167,7 +167,8 @@ impl Document {
         line.map_or(Site::Nowhere, |line| Site::Text { line, column: 1 })
     }
 
-    /// The line of a value in a module that `outer` holds, or in one that is held there.
+    /// The line of a value in a module nested in `outer`. `inner` holds the path to the value: the instructions that
+    /// hold modules, outermost first, then the value.
     fn inner_site(&self, outer: ValueId, inner: &[ValueId]) -> Site {
         let Some((value, holders)) = inner.split_last() else { return self.site(outer) };
         let holders: Vec<_> = [outer].iter().chain(holders).copied().collect();
@@ -175,15 +176,15 @@ impl Document {
         line.map_or_else(|| self.site(outer), |line| Site::Text { line, column: 1 })
     }
 
-    /// The line of an output, by its position; the last line where there is no such output.
+    /// The line of an output, by its position. Returns the last line if there is no such output.
     pub fn output_site(&self, position: usize) -> Site {
         Site::Text { line: self.output_lines.get(position).unwrap_or(self.end), column: 1 }
     }
 
-    /// The verified module.
+    /// Verifies the module and returns it.
     ///
     /// # Errors
-    /// Every independent mistake, at its line, in the names of the text.
+    /// Every independent error, at its line, with the value names of the text.
     pub fn verify(self, profile: Profile) -> Result<Verified, Diags> {
         match verify_named(&self.module, profile, &|holders, value| self.name_within(holders, value)) {
             errors if errors.is_empty() => Ok(Verified::trusted(self.module, profile)),
@@ -195,8 +196,8 @@ impl Document {
         }
     }
 
-    /// What is wrong with the operands and types of instructions beside those known to be wrong, which ascend. Inputs and
-    /// symbols are not judged: what would be wrong with them may follow from what is known.
+    /// Returns the errors in the operands and types of instructions, except of those in `known`, which must be
+    /// ascending. Errors of inputs and symbols are omitted because they may follow from reported errors.
     fn type_mistakes(&self, known: &[ValueId]) -> impl Iterator<Item = Diag> {
         let name = |holders: &[ValueId], value| self.name_within(holders, value);
         let errors = verify_named(&self.module, Profile::Extended, &name);
@@ -214,7 +215,7 @@ impl Document {
         errors.into_iter().filter(move |error| !follows(error)).map(|error| self.diag(error))
     }
 
-    /// An error of the module as one of the text.
+    /// Converts an error of the module to a diagnostic of the text.
     pub fn diag(&self, error: VerifyError) -> Diag {
         let site = match (error.value, error.output) {
             (Some(outer), _) if !error.inner.is_empty() => self.inner_site(outer, &error.inner),
@@ -226,8 +227,8 @@ impl Document {
     }
 }
 
-/// A diagnostic of a text as commands print it, further lines indented: `mic:3: error[E4001]: message` with `source`
-/// as `mic`, and with the column, `core-ir:3:9: error[E4001]: message`, in Core IR text.
+/// Formats a diagnostic of a text for command output, with further lines indented: `mic:3: error[E4001]: message` with
+/// `source` as `mic`. In Core IR text the column is included: `core-ir:3:9: error[E4001]: message`.
 pub fn report(diag: &Diag, source: &str, form: Form) -> String {
     let place = match (diag.site, form) {
         (Site::Text { line, .. }, Form::Mic) => format!(":{line}"),
@@ -239,10 +240,10 @@ pub fn report(diag: &Diag, source: &str, form: Form) -> String {
     format!("{source}{place}: error[{}]:{rest}", diag.code)
 }
 
-/// The text of bytes.
+/// Decodes bytes as text.
 ///
 /// # Errors
-/// E1008 where there are more than the limit, E1001 where they are not UTF-8.
+/// E1008 if there are more than the limit, E1001 if they are not UTF-8.
 fn decode<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, Diags> {
     let fail = |diag: Diag| {
         let mut diags = Diags::new();

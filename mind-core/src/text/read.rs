@@ -1,4 +1,4 @@
-//! What the parsers of both text forms share: the module as it grows, and the mistakes found so far.
+//! State shared by the parsers of both text forms: the module read so far and the diagnostics found so far.
 
 use std::{collections::BTreeMap, mem, sync::Arc};
 
@@ -17,50 +17,50 @@ use crate::{
     ty::{DType, MAX_RANK, Shape, Type, type_fault},
 };
 
-/// A module as it is read.
+/// The parser state for one text.
 pub(super) struct Reader<'a> {
     pub(super) limits: &'a Limits,
     pub(super) form: Form,
     pub(super) diags: Diags,
-    /// The module that is being read.
+    /// The module being read.
     module: Part,
-    /// Those that it stands in, outermost first, each with the instruction that holds the next.
+    /// The enclosing modules, outermost first. Each is paired with the instruction in it that holds the next module.
     around: Vec<(Part, Option<Holder>)>,
-    /// The instructions of modules around it and of those that were read in it.
+    /// The number of instructions in the enclosing modules and in finished nested modules.
     elsewhere: usize,
-    /// What is known by now of references to what stood nowhere above, by the places of the diagnostics.
+    /// Final messages for references to undefined values, each with the index of its diagnostic.
     resolved: Vec<(usize, String)>,
-    /// Whether the nodes exceed their limit.
+    /// Whether the number of nodes exceeds its limit.
     is_over: bool,
 }
 
-/// A module as it is read, without those in it.
+/// A module being read, without its nested modules.
 struct Part {
     numbers: Numbering,
     insts: Vec<Inst>,
     outputs: Vec<ValueId>,
     lines: Lines,
     output_lines: Lines,
-    /// References to what stood nowhere above: at the end it is known whether it stands below.
+    /// References to values that are not defined above. Whether they are defined below is known only at the end.
     missing: Vec<Missing>,
-    /// The values whose lines are known to be wrong.
+    /// The values whose lines already have a reported error.
     reported: Vec<ValueId>,
-    /// Where the modules stand that were read in it.
+    /// The text positions of the nested modules that were read, by the value that holds each.
     inner: BTreeMap<ValueId, Inner>,
-    /// How many mistakes there were before it.
+    /// The number of diagnostics before this module.
     mistakes: usize,
 }
 
-/// An instruction that holds a module, which is still to be read.
+/// An instruction whose nested module has not been read yet.
 pub(super) struct Holder {
     pub(super) row: &'static OpInfo,
-    /// But for the module.
+    /// All attributes except the module.
     pub(super) attributes: Attributes,
     pub(super) operands: Operands,
     pub(super) ty: Type,
 }
 
-/// What stands beside the module in a text.
+/// The parts of a text beside its module.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) name: Option<Arc<str>>,
@@ -70,14 +70,15 @@ pub(super) struct Notes {
 
 /// A reference to a value that is not defined above it.
 struct Missing {
-    /// Its place among the diagnostics.
+    /// The index of its diagnostic.
     diag: usize,
     number: u64,
     reader: Option<&'static str>,
     output: usize,
 }
 
-/// At the line that passes the limit, which is there.
+/// Returns the E1008 error for a text of too many bytes, at the line where the limit is exceeded.
+/// The text must be longer than the limit.
 pub(super) fn too_long(text: &[u8], limits: &Limits) -> Diag {
     let before = text[..limits.bytes].iter().filter(|byte| **byte == b'\n').count();
     let line = u32::try_from(before + 1).unwrap_or(u32::MAX);
@@ -89,7 +90,7 @@ pub(super) fn too_long(text: &[u8], limits: &Limits) -> Diag {
     Diag::new(Code::E1008, Site::Text { line, column: 1 }, message).help(SPLIT)
 }
 
-/// What to do about a text that is too large.
+/// The help for a text that is too large.
 const SPLIT: &str =
     "split the program; a large constant can be an input, whose value is in a file of its own";
 
@@ -97,7 +98,7 @@ fn line_count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'))
 }
 
-/// About how many nodes a text has, so that memory is taken once.
+/// Estimates the number of nodes in a text, to allocate memory once.
 ///
 /// # Errors
 /// E1008 where the text has too many bytes or lines.
@@ -110,7 +111,7 @@ pub(super) fn expected_nodes(text: &str, limits: &Limits) -> Result<usize, Diags
     if text.len() > limits.bytes {
         return fail(too_long(text.as_bytes(), limits));
     }
-    // A text of few bytes has few lines, a node with what it refers to mostly takes 32 bytes of them.
+    // A text with few bytes cannot exceed the line limit. A node takes about 32 bytes with its types and symbols.
     let small = text.len() <= limits.lines.min(4096);
     let lines = if small { text.len() / 32 } else { line_count(text) };
     if lines > limits.lines {
@@ -140,7 +141,7 @@ impl Part {
         }
     }
 
-    /// What the references to what stood nowhere above come to, now that all has been read.
+    /// Writes the final messages for references to undefined values. Call it after the whole module is read.
     fn resolve(&self, resolved: &mut Vec<(usize, String)>) {
         resolved.extend(self.missing.iter().map(|Missing { diag, number, reader, output }| {
             let message = match reader {
@@ -167,16 +168,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many modules there are around the one that is being read.
+    /// The number of modules around the one being read.
     pub(super) fn depth(&self) -> usize {
         self.around.len()
     }
 
-    /// Goes on with the module that the value holds which was numbered last; nothing where its instruction was in error and
-    /// reported. The instruction starts at this position.
+    /// Starts reading the module held by the last numbered value, whose instruction starts at position `start`.
+    /// `holder` is `None` if that instruction had an error, which was reported.
     ///
     /// # Errors
-    /// E1008 where modules nest deeper than their limit.
+    /// E1008 if modules nest deeper than the limit.
     #[cold]
     pub(super) fn open(&mut self, cursor: Cursor<'_>, start: usize, holder: Option<Holder>) -> Read<()> {
         if self.around.len() == Nested::MAX_DEPTH {
@@ -190,7 +191,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Ends the module that is being read, if it stands in another.
+    /// Ends the module being read if it is a nested one.
     #[cold]
     pub(super) fn close(&mut self) {
         let Some((around, holder)) = self.around.pop() else { return };
@@ -219,7 +220,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Numbers the next value, which starts at this position.
+    /// Numbers the next value, whose line starts at position `start`.
     #[inline(always)]
     pub(super) fn define(&mut self, cursor: &Cursor<'_>, start: usize, number: u64) -> Read<()> {
         if self.module.insts.len() + self.elsewhere >= self.limits.nodes {
@@ -234,38 +235,39 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes in the instruction of the value that was numbered last.
+    /// Appends the instruction of the last numbered value.
     #[inline(always)]
     pub(super) fn push(&mut self, op: Op, operands: Operands, ty: Type) {
         self.module.insts.push(Inst { op, operands, ty });
     }
 
-    /// Reports what is wrong with the instruction of the value that was numbered last; another stands for it.
+    /// Reports an error in the instruction of the last numbered value, and appends a placeholder instruction.
     #[cold]
     pub(super) fn push_fault(&mut self, diag: Diag) {
         self.diags.push(diag);
         self.push_any();
     }
 
-    /// Takes in any instruction, where what is wrong was reported.
+    /// Appends a placeholder for an instruction whose error was reported.
     #[cold]
     pub(super) fn push_any(&mut self) {
         self.push_any_of(Type::scalar(DType::Bool));
     }
 
-    /// As [`Self::push_any`], of a type that is known.
+    /// Like [`Self::push_any`], for a known result type.
     #[cold]
     pub(super) fn push_any_of(&mut self, ty: Type) {
         self.module.reported.push(ValueId::new(self.module.insts.len()));
         self.push(Op::Map(Map::COPY), Operands::NONE, ty);
     }
 
-    /// Whether reading stops: there are more mistakes than are told, or the nodes exceed their limit, which is told once.
+    /// Whether reading stops: the limit of errors is reached, or the nodes exceed their limit, which is reported once.
     pub(super) fn is_full(&self) -> bool {
         self.is_over || self.diags.as_slice().len() >= self.limits.errors
     }
 
-    /// The value of an operand, which starts at this position; one that is not defined above is reported and stands for any.
+    /// Returns the operand with this number, which starts at position `start`. If it is not defined above, reports it
+    /// and returns value 0.
     #[inline(always)]
     pub(super) fn operand(
         &mut self,
@@ -274,7 +276,7 @@ impl<'a> Reader<'a> {
         number: u64,
         row: &'static OpInfo,
     ) -> ValueId {
-        // The value that is being defined has its number already.
+        // The value being defined already has its number, but is not defined above.
         match self.module.numbers.get(number) {
             Some(value) if value.index() < self.module.insts.len() => value,
             Some(_) | None => self.missing_operand(*cursor, start, number, row),
@@ -300,7 +302,7 @@ impl<'a> Reader<'a> {
         ValueId::new(0)
     }
 
-    /// Takes in an output, which starts at this position.
+    /// Appends an output, which starts at position `start`.
     pub(super) fn output(&mut self, cursor: Cursor<'_>, start: usize, number: u64) {
         let value = self.module.numbers.get(number);
         if value.is_none() {
@@ -312,12 +314,12 @@ impl<'a> Reader<'a> {
         self.module.output_lines.push(cursor.line());
     }
 
-    /// How many values the module around all has so far.
+    /// The number of values that the outermost module has so far.
     pub(super) fn values(&self) -> usize {
         self.outermost().insts.len()
     }
 
-    /// How many outputs the module around all has so far.
+    /// The number of outputs that the outermost module has so far.
     pub(super) fn outputs(&self) -> usize {
         self.outermost().outputs.len()
     }
@@ -326,7 +328,7 @@ impl<'a> Reader<'a> {
         self.around.first().map_or(&self.module, |(part, _)| part)
     }
 
-    /// E2007 unless an operation, which starts at this position, has as many operands as it takes.
+    /// Returns E2007 if the number of operands does not fit the operation, which starts at position `start`.
     #[inline(always)]
     pub(super) fn check_count(
         &self,
@@ -351,7 +353,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Replaces the extent -1 of a reshape, whose attributes start at this position, by what the operand's elements leave for it.
+    /// Replaces the extent -1 of a reshape by the extent inferred from the operand's element count. `start` is the
+    /// position of the attributes.
     pub(super) fn resolve(
         &self,
         cursor: Cursor<'_>,
@@ -383,10 +386,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What was read.
+    /// Returns the document.
     ///
     /// # Errors
-    /// Every mistake.
+    /// All errors found.
     #[inline]
     pub(super) fn finish(mut self, end: u32, notes: Notes) -> Result<Document, Diags> {
         while self.depth() > 0 {
@@ -395,8 +398,8 @@ impl<'a> Reader<'a> {
         if self.diags.is_empty() { Ok(self.document(end, notes)) } else { Err(self.mistakes(end)) }
     }
 
-    /// What was found while reading, and what is wrong with the types of all other instructions, in the order of lines.
-    /// The declared type of a line in error counts for what reads it.
+    /// Returns the errors found while reading and the type errors of all other instructions, ordered by line.
+    /// Instructions that use a value with an error are checked against its declared type.
     #[cold]
     fn mistakes(mut self, end: u32) -> Diags {
         let (limit, reported) = (self.limits.errors, mem::take(&mut self.module.reported));
@@ -435,7 +438,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What is wrong with a type, which starts at this position, whatever has it.
+/// Checks a type, which starts at position `start`, for errors that do not depend on where it is used.
 pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<()> {
     match type_fault(ty) {
         None => Ok(()),
@@ -443,7 +446,7 @@ pub(super) fn check_type(cursor: &Cursor<'_>, start: usize, ty: &Type) -> Read<(
     }
 }
 
-/// The extents of a type and `]`; the bracket before is read.
+/// Reads the extents of a type and `]`. The opening bracket has already been read.
 pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) -> Read<Shape> {
     let start = *cursor;
     let limit = limits.rank.min(MAX_RANK);
@@ -462,7 +465,7 @@ pub(super) fn shape(cursor: &mut Cursor<'_>, spaced: Spaces, limits: &Limits) ->
     no_shape(start, limit, None)
 }
 
-/// An extent, and whether it is the last.
+/// Reads one extent. Returns whether it is the last.
 fn extent(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<(Dim, bool)> {
     let dim = cursor::dim(cursor, spaced)?;
     spaced.skip(cursor);
@@ -474,7 +477,7 @@ fn extent(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<(Dim, bool)> {
     Ok((dim, false))
 }
 
-/// What is wrong with extents that begin here: first that they are too many.
+/// Returns the error for a shape that starts at `start`. An excessive rank takes precedence over `fault`.
 #[cold]
 fn no_shape<T>(start: Cursor<'_>, limit: usize, fault: Option<Box<Diag>>) -> Read<T> {
     let rest = (0..).map(|ahead| start.ahead(ahead)).take_while(|byte| !matches!(byte, b']' | b'\n'));
@@ -485,7 +488,7 @@ fn no_shape<T>(start: Cursor<'_>, limit: usize, fault: Option<Box<Diag>>) -> Rea
     }
 }
 
-/// A list in brackets.
+/// Reads a list in brackets.
 pub(super) fn list<T>(
     cursor: &mut Cursor<'_>,
     spaced: Spaces,
@@ -517,7 +520,7 @@ pub(super) fn dims(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Vec<Dim>> {
     list(cursor, spaced, "a list of dimensions in brackets", |cursor| cursor::dim(cursor, spaced))
 }
 
-/// `valid`, `same` or `[[top, bottom], [left, right]]`.
+/// Reads `valid`, `same` or `[[top, bottom], [left, right]]`.
 pub(super) fn padding(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Padding> {
     if cursor.eat_str("valid") {
         return Ok(Padding::Valid);

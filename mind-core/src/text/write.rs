@@ -1,4 +1,4 @@
-//! What the printers of both text forms share: each function appends to a text.
+//! Functions shared by the printers of both text forms. Each appends to a text.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use mind_shape::{element_types, match_elements};
 use super::cursor::Quiet;
 use crate::data::TensorData;
 
-/// A number in decimal.
+/// Appends an unsigned integer in decimal.
 pub(super) fn unsigned(text: &mut String, mut value: u64) {
     let mut digits = [0u8; 20];
     let mut start = digits.len();
@@ -22,7 +22,7 @@ pub(super) fn unsigned(text: &mut String, mut value: u64) {
     text.push_str(std::str::from_utf8(&digits[start..]).expect("digits are ASCII"));
 }
 
-/// An integer in decimal.
+/// Appends a signed integer in decimal.
 pub(super) fn integer(text: &mut String, value: i64) {
     if value < 0 {
         text.push('-');
@@ -30,12 +30,12 @@ pub(super) fn integer(text: &mut String, value: i64) {
     unsigned(text, value.unsigned_abs());
 }
 
-/// Whatever shows itself.
+/// Appends a value by its `Display` implementation.
 pub(super) fn shown(text: &mut String, value: impl std::fmt::Display) {
     write!(text, "{value}").expect("writing to a string cannot fail");
 }
 
-/// Items with a separator between them, in brackets.
+/// Appends items in brackets with a separator between them.
 pub(super) fn list<T>(text: &mut String, items: &[T], separator: &str, item: impl Fn(&mut String, &T)) {
     text.push('[');
     for (position, value) in items.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn list<T>(text: &mut String, items: &[T], separator: &str, item: imp
     text.push(']');
 }
 
-/// The elements of a constant tensor: a list, or the one number that fills it.
+/// Appends the elements of a constant tensor: a list, or the single number that fills it.
 pub(super) fn data(text: &mut String, data: &TensorData, separator: &str) {
     fn elements<T: Copy>(text: &mut String, elements: &[T], separator: &str, element: fn(&mut String, T)) {
         match elements {
@@ -60,9 +60,10 @@ pub(super) fn data(text: &mut String, data: &TensorData, separator: &str) {
     });
 }
 
-/// An element as both text forms have it.
+/// An element as printed in both text forms.
 pub(super) trait Written {
-    /// Writes it. A float is the shortest decimal with the same bits, `inf`, `-inf`, `nan` or `nan:` and all bits.
+    /// Appends the element. A float is the shortest decimal with the same bits, `inf`, `-inf`, `nan`, or `nan:` and all
+    /// bits.
     fn write(self, text: &mut String);
 }
 
@@ -101,7 +102,7 @@ impl Written for bool {
 element_types!(integers => integers!);
 element_types!(floats => floats!);
 
-/// Text in double quotes, on one line whatever it holds.
+/// Appends text in double quotes, escaped to fit on one line.
 pub(super) fn quoted(text: &mut String, value: &str) {
     text.push('"');
     for character in value.chars() {

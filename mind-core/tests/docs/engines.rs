@@ -1,10 +1,10 @@
-//! `docs/engines.md`: how exact functions of elements are on XLA, as `ci/xla` measured it.
+//! `docs/engines.md`: the errors of elementwise functions on XLA, as measured by `ci/xla`.
 
 use std::fmt::{self, Write};
 
 use mind_core::{map::Map, ty::DType};
 
-/// A line has a function and four bounds, which `mind-xla/tests/plugins/errors.rs` holds.
+/// Each line has a function and four bounds, which `mind-xla/tests/plugins/errors.rs` checks.
 const BOUNDS: &str = include_str!("../../../mind-xla/tests/errors.txt");
 
 const INTRODUCTION: &str = "\

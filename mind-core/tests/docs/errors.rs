@@ -1,4 +1,4 @@
-//! `docs/errors.md`.
+//! Generates `docs/errors.md`.
 
 use std::fmt::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The examples of error codes: what is wrong gives exactly the code, what is right gives none.
+//! The examples of error codes: the wrong one reports exactly its code, the right one reports none.
 
 use mind_core::{
     canon::canonicalise,
@@ -65,7 +65,7 @@ fn codes_of_mic(text: &str, profile: Profile) -> Vec<Code> {
     diags.into_iter().map(|diag| diag.code).collect()
 }
 
-/// What is wrong with a program in Knossos, or with its run where it has a `main`.
+/// The codes that checking a Knossos program reports, or running it if it has a `main`.
 fn codes_of_knossos(text: &str) -> Vec<Code> {
     let program = match knossos::check(text) {
         Ok(program) => program,

@@ -1,4 +1,4 @@
-//! `docs/knossos.md`: its programs give what it says, and it names what the tables have.
+//! `docs/knossos.md`: its programs return the results that it states, and it lists the contents of the tables.
 
 use std::{fs, path::Path};
 

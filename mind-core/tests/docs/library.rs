@@ -1,4 +1,4 @@
-//! `docs/library.md`: the functions of the library, as their own text describes them.
+//! `docs/library.md`: the functions of the library, from the documentation in their source.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ function is called, and have the default that is written. A struct of tensors th
 field, in functions.
 ";
 
-/// The structs of a file as they are written, and what is said of each.
+/// The structs of a file with their documentation.
 fn structs(text: &str) -> String {
     let (mut page, mut words, mut code) = (String::new(), String::new(), None::<String>);
     for line in text.lines() {

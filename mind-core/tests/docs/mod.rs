@@ -1,6 +1,6 @@
-//! The pages in `docs/` that list what tables hold: that they are current, and that what they show is true.
+//! The pages in `docs/` that are generated from tables: they are current, and their examples hold.
 //!
-//! `MIND_BLESS=1 cargo test -p mind-core --test core docs` writes them anew; review the difference.
+//! `MIND_BLESS=1 cargo test -p mind-core --test core docs` regenerates them; review the difference.
 
 mod engines;
 mod errors;
@@ -13,13 +13,13 @@ mod texts;
 
 use std::{env, fs, path::Path};
 
-/// Compares a page with what it should hold, or writes it.
+/// Compares a page with its expected text, or writes it.
 #[track_caller]
 fn check_page(name: &str, text: &str) {
     check_file(&format!("docs/{name}"), text);
 }
 
-/// As [`check_page`], of a path from the root of the repository.
+/// Like [`check_page`], for a path relative to the root of the repository.
 #[track_caller]
 fn check_file(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);

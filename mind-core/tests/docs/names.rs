@@ -1,15 +1,15 @@
-//! `docs/names.md`: the functions of NumPy, JAX and PyTorch in this language, from `names.txt`, the table of operations and the
-//! library.
+//! `docs/names.md`: the functions of NumPy, JAX and PyTorch in this language, generated from `names.txt`, the table of
+//! operations and the library.
 //!
 //! A line of `names.txt` is `NAMES ! REASON` or `NAMES [= EXPRESSION] [:: CALLS] [~ NOTE]`.
 //!
 //! - `njt:add` is short for `np.add jnp.add torch.add`.
-//! - Without an expression it is the function of the last part of the first name. Expressions are over the variables of
-//!   [`GIVEN`].
-//! - Calls, separated by ` ; `, say how `ci/names` calls the names to compare them with the expression: `(x, 1.0)` with these
-//!   arguments, `t(x, dim=1)` that of one library, else a Python expression that contains the name or begins with `t=`. By
-//!   default arguments are the variables of the expression.
-//! - A note says what differs, or gives other forms as `` `CALL` is `EXPRESSION` ``. `ci/names` runs both.
+//! - Without an expression, the equivalent is the function named like the last part of the first name. Expressions use
+//!   the variables of [`GIVEN`].
+//! - Calls are separated by ` ; `. They tell `ci/names` how to call the names for the comparison with the expression.
+//!   `(x, 1.0)` gives the arguments for all libraries, `t(x, dim=1)` those for one library. Any other call is a Python
+//!   expression that contains the name or begins with `t=`. The default arguments are the variables of the expression.
+//! - A note describes a difference, or gives other forms as `` `CALL` is `EXPRESSION` ``. `ci/names` runs both.
 
 use std::fmt::Write;
 
@@ -54,19 +54,19 @@ The expressions use these variables:
 The last column shows the arguments of the libraries' functions where they are not the variables of the expression.
 ";
 
-/// What the expressions are about.
+/// The variables of the expressions.
 const GIVEN: &str = "x: f64[2, 3], y: f64[2, 3], p: f64[2, 3], s: f64[3, 3], w: f64[3, 4], v: f64[3], edges: f64[4], \
                      b: bool[2, 3], c: bool[2, 3], i: i64[2], k: i64[2, 3], m: i64[2, 3], q: f64[2, 4, 8, 16], h: f64[2, 4, 3], \
                      pixels: f64[2, 5, 2], gates: f64[3, 12], image: f64[1, 8, 8, 2], filter: f64[3, 3, 2, 4]";
 
-/// Functions of `ci/names` itself. A reader of the page does not know them.
+/// Functions defined in `ci/names`, unknown to readers of the page.
 const HELPERS: &[&str] = &["zeroed(", "updated(", "stepped(", "clipped(", "scheduled(", "backward("];
 
-/// The equivalent of names.
+/// The equivalent of some names.
 enum Ours {
     /// An expression.
     Expression(String),
-    /// None, for a reason.
+    /// No equivalent, with the reason.
     Not(String),
 }
 
@@ -74,9 +74,9 @@ struct Entry {
     section: &'static str,
     names: Vec<String>,
     ours: Ours,
-    /// How names are called to compare them.
+    /// The calls of the names for the comparison.
     calls: Vec<String>,
-    /// What differs, and other forms.
+    /// The differences, and other forms.
     note: Option<String>,
 }
 
@@ -109,7 +109,7 @@ fn entries() -> Vec<Entry> {
             continue;
         }
         let (mut calls, mut note) = (Vec::new(), None);
-        // A reason may hold an equals sign.
+        // A reason may contain an equals sign.
         let (names, ours) = if let Some((names, reason)) = line.split_once(" ! ") {
             (names, Some(Ours::Not(reason.to_owned())))
         } else {
@@ -127,12 +127,12 @@ fn entries() -> Vec<Entry> {
     entries
 }
 
-/// A text before a sign, and after it if it is there.
+/// The text before a sign, and the text after it if the sign occurs.
 fn parted<'a>(text: &'a str, sign: &str) -> (&'a str, Option<&'a str>) {
     text.split_once(sign).map_or((text, None), |(before, after)| (before, Some(after)))
 }
 
-/// The names that a word of `names.txt` is short for.
+/// The names that a word of `names.txt` abbreviates.
 fn written_out(word: &str) -> Vec<String> {
     let Some((libraries, name)) = word.split_once(':') else { return vec![word.to_owned()] };
     let of = |letter| match letter {
@@ -148,7 +148,7 @@ fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// A call of the function that the table or the library has by this name.
+/// A call of the function with this name in the table or the library.
 fn of_the_same_name(name: &str) -> String {
     let own = function_names().any(|own| own == name).then(|| name.to_owned());
     let path = own.or_else(|| standard::find(name).map(|(file, name)| format!("{file}::{name}")));
@@ -157,7 +157,7 @@ fn of_the_same_name(name: &str) -> String {
     calls.into_iter().find(|call| mistakes(call).is_empty()).unwrap_or_else(|| panic!("no call of `{path}`"))
 }
 
-/// What is wrong with an expression over [`GIVEN`], among Rust variables and in a function too.
+/// The errors of an expression over [`GIVEN`], both among Rust variables and in a function.
 fn mistakes(expression: &str) -> Vec<Diag> {
     let among_variables = mistakes_among_variables(expression);
     let text = format!("fn f({GIVEN}) -> i64 {{ let z = {expression}; 0 }}");
@@ -250,7 +250,7 @@ fn what_a_name_is_here_checks() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// Forms in notes are expressions of the language too.
+/// Forms in notes are checked as expressions of the language.
 #[test]
 fn forms_in_notes_check() {
     let mut faults = String::new();
@@ -269,7 +269,7 @@ fn forms_in_notes_check() {
     assert!(count >= 5, "{count} forms");
 }
 
-/// Help for a name that the language has not leads to what stands on the page.
+/// The help for a name that the language does not have agrees with the page.
 #[test]
 fn what_the_compiler_leads_to_is_on_the_page() {
     let (mut faults, mut led) = (String::new(), 0);
@@ -277,7 +277,7 @@ fn what_the_compiler_leads_to_is_on_the_page() {
     for name in entries.iter().flat_map(|entry| &entry.names).map(|name| last(name)) {
         let Some(help) = help(name) else { continue };
         let shown = help.strip_prefix("write `").and_then(|rest| rest.split('`').next());
-        // A name that is spelled alike leads nowhere, nor do braces around a call of a Rust function.
+        // Help that only corrects a spelling, or suggests braces around a call of a Rust function, is skipped.
         let is_word = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
         if help.contains("Rust function in braces")
             || shown.is_some_and(|shown| is_word(shown) && shown != "x")
@@ -286,7 +286,7 @@ fn what_the_compiler_leads_to_is_on_the_page() {
         }
         led += 1;
         let agrees = |entry: &&Entry| match (&entry.ours, shown) {
-            // Words lead on, but not away from a function of the library that there is.
+            // Help in words must mention the library function of the page, if the page has one.
             (Ours::Expression(ours), None) => libraries(ours).iter().all(|path| help.contains(path)),
             (Ours::Expression(ours), Some(shown)) => {
                 let (needed, had) = (calls(shown), calls(ours));
@@ -301,7 +301,7 @@ fn what_the_compiler_leads_to_is_on_the_page() {
                 shown.is_none_or(|shown| calls(shown).iter().all(|call| reason.contains(call)))
             }
         };
-        // Libraries may have different functions of one name, which have a row each.
+        // Libraries can have different functions with the same name, each in its own row.
         let rows: Vec<_> =
             entries.iter().filter(|entry| entry.names.iter().any(|own| last(own) == name)).collect();
         if !rows.iter().any(agrees) {
@@ -312,7 +312,7 @@ fn what_the_compiler_leads_to_is_on_the_page() {
     assert!(led >= 100, "the compiler leads on from {led} names");
 }
 
-/// What is said of a call of a function that there is not.
+/// The help for a call of an undefined function.
 fn help(name: &str) -> Option<String> {
     ["x", "x, y", "x, y, y"].into_iter().find_map(|arguments| {
         let found = mistakes_of_call(name, arguments);

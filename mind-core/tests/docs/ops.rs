@@ -71,7 +71,8 @@ every SIMD level that the processor has and compares it with mpmath.
 
 ";
 
-/// A line has a derivative, as `hypot.1`, and its bounds in `f32` and `f64`, which `tests/emitted/slopes.rs` holds.
+/// Each line has a derivative, such as `hypot.1`, and its bounds in `f32` and `f64`, which `tests/emitted/slopes.rs`
+/// checks.
 const SLOPE_BOUNDS: &str = include_str!("../../../tests/accuracy/slope_bounds.txt");
 
 /// The parts of each row's documentation, in order.
@@ -91,7 +92,7 @@ fn the_documentation_of_the_language_names_every_function_of_elements() {
     }
 }
 
-/// What the language's documentation says of operations.
+/// The section on operations in the language's documentation.
 fn table_of_language() -> &'static str {
     let text = include_str!("../../../src/lib.rs");
     let (_, rest) =
@@ -99,7 +100,7 @@ fn table_of_language() -> &'static str {
     rest.split_once("//! # ").expect("other sections follow").0
 }
 
-/// The first line of the documentation of a row without its operation.
+/// The meaning of an operation: the first line of the row's documentation, without the operation itself.
 fn meaning_of(head: &str) -> &str {
     let meaning = head.split_once(": ").map_or("", |(_, meaning)| meaning).trim_end_matches('.');
     meaning.trim_end_matches("; an extension")
@@ -124,19 +125,20 @@ fn is_open(row: &OpInfo) -> bool {
     row.arity == VARIADIC
 }
 
-/// The signature with the operands that it names and the attributes that the row has.
+/// The signature, with the operands that the documentation names and the attributes of the row.
 fn signature_of(row: &OpInfo, signature: &str) -> String {
     let inner = signature.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or_default();
     let (operands, _) = inner.split_once("; ").unwrap_or((if row.arity == 0 { "" } else { inner }, ""));
     let count = operands.split(", ").filter(|operand| !operand.is_empty()).count();
-    // `x…` is any number of them.
+    // `x…` stands for any number of operands.
     let needed = if is_open(row) { 1 } else { row.arity };
     assert_eq!(count, needed, "{}: operands of the documentation", row.name);
     let mut attributes = Vec::new();
     for field in row.fields {
         match field.kind {
             FieldKind::LeadingAxis => {}
-            // Three lists in every text form; and the documentation's order of a constant is its own.
+            // A slice has three lists in every text form. The attributes of a constant are in the order of its
+            // documentation.
             FieldKind::Slice => attributes.extend(["starts", "ends", "steps"]),
             FieldKind::DType => {}
             _ => attributes.push(field.name),
@@ -205,7 +207,7 @@ fn page() -> Result<String, fmt::Error> {
     Ok(text)
 }
 
-/// How far the derivatives of a function of elements may be off, if they are recorded.
+/// The error bounds of the derivatives of an elementwise function, if they are recorded.
 fn slope_errors(row: &OpInfo) -> Option<String> {
     let formals = Map::by_mnemonic(row.mnemonic)?.row().formals;
     let of_operand = |(position, formal)| Some((slope_error(row.mnemonic, position)?, formal));
@@ -218,7 +220,7 @@ fn slope_errors(row: &OpInfo) -> Option<String> {
     Some(by_operand.collect::<Vec<_>>().join("; "))
 }
 
-/// How far the derivative by an operand may be off.
+/// The error bound of the derivative by an operand.
 fn slope_error(mnemonic: &str, position: usize) -> Option<String> {
     let prefix = format!("{mnemonic}.{position} ");
     let (narrow, wide) = SLOPE_BOUNDS.lines().find_map(|line| line.strip_prefix(&prefix))?.split_once(' ')?;
@@ -229,7 +231,7 @@ fn slope_error(mnemonic: &str, position: usize) -> Option<String> {
     })
 }
 
-/// A paragraph or an item of a list in lines of at most 120 columns, where words allow it. No line begins as a list does.
+/// Wraps a paragraph or a list item to lines of at most 120 columns where possible. No line starts like a list item.
 fn wrapped(text: &str) -> String {
     const WIDTH: usize = 120;
     let indent = if text.starts_with("- ") { "  " } else { "" };
@@ -254,14 +256,14 @@ fn wrapped(text: &str) -> String {
     all
 }
 
-/// A module of a sample of the row of the highest rank.
+/// A module of the row's sample with the highest rank.
 fn sample(row: &OpInfo) -> Option<Module> {
     let rank = |case: &Case| {
         let operands: Vec<&Type> = case.operands.iter().collect();
         let result = infer(&case.op, &operands).expect("samples are valid");
         case.operands.iter().map(Type::rank).sum::<usize>() + result.rank()
     };
-    // Of several of the same rank the first.
+    // The first sample of that rank.
     let case = row.cases(DType::F32).into_iter().rev().max_by_key(rank)?;
     let mut builder = Builder::new();
     let mut inputs = Vec::new();
@@ -316,7 +318,7 @@ fn kind(kind: FieldKind) -> &'static str {
     }
 }
 
-/// How users write the operation: its label, where that is an operator or a function.
+/// The syntax of the operation: its label, if that is an operator or a function.
 fn surface(row: &OpInfo) -> String {
     let label = row.label;
     let is_word = label.chars().all(|character| character.is_alphanumeric() || character == '_');
@@ -342,10 +344,10 @@ fn surface(row: &OpInfo) -> String {
     }
 }
 
-/// The name of a part and what it says.
+/// The name and the text of a part.
 type Part = (String, String);
 
-/// The head and the parts of each row's documentation, as it stands above the row.
+/// The head and the parts of each row's documentation, which is above the row.
 fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
     let sources = [
         include_str!("../../src/ops/constant.rs"),

@@ -1,5 +1,5 @@
-//! `docs/mic.md` and `docs/core-ir.md`: their lists of operations are those of the table, and what they show is read as
-//! they say.
+//! `docs/mic.md` and `docs/core-ir.md`: their lists of operations match the table, and their examples are read as
+//! stated.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 use std::{env, fmt::Write, fs, path::Path};
@@ -44,14 +44,15 @@ fn the_examples_of_the_core_ir_page_are_read_as_it_says() {
     }
 }
 
-/// A fenced block: its words behind the language, and its text.
+/// A fenced block: the words after its language, and its text.
 struct Example {
     words: Vec<String>,
     text: String,
 }
 
 impl Example {
-    /// `canonical`: it prints as itself. A code and a place: refused there, and for nothing else. Nothing: it verifies.
+    /// With `canonical`, the text prints as itself. With a code and a position, exactly this error is reported there.
+    /// Without words, it verifies.
     fn check(&self, parse: impl Fn(&str) -> Result<Document, Diags>, print: impl Fn(&Document) -> String) {
         let Self { words, text } = self;
         let document = parse(text);
@@ -90,7 +91,7 @@ fn examples(name: &str, language: &str) -> Vec<Example> {
     examples
 }
 
-/// Compares what stands between two comments of a page, or writes it.
+/// Compares the section between two comments of a page, or writes it.
 #[track_caller]
 fn check_section(name: &str, section: &str, needed: &str) {
     let text = fs::read_to_string(page(name)).unwrap().replace("\r\n", "\n");
@@ -116,7 +117,7 @@ fn listed(line: fn(&OpInfo) -> String) -> String {
     table
 }
 
-/// One for any number.
+/// The number of operands shown; one stands for any number.
 fn shown_operands(row: &OpInfo) -> usize {
     if row.arity == VARIADIC { 1 } else { row.arity }
 }

@@ -1,5 +1,5 @@
-//! Formatting loses nothing, on every program of the repository, with blanks and comments where they were and anywhere
-//! else.
+//! Formatting loses nothing. Tested on every program of the repository, with blanks and comments in their places and
+//! anywhere else.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 use std::{
@@ -18,7 +18,7 @@ use proc_macro2::{Spacing, TokenStream, TokenTree};
 
 use crate::sample::sample;
 
-/// The files of the repository with this extension, outside of what builds write.
+/// The files of the repository with this extension, except build output.
 fn files(extension: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let (mut found, mut folders) = (Vec::new(), vec![root]);
@@ -39,7 +39,7 @@ fn files(extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What stands in `mind! { … }` of a Rust file, comments included.
+/// The contents of `mind! { … }` in a Rust file, including comments.
 fn blocks(text: &str) -> Vec<String> {
     let (mut blocks, Ok(tokens)) = (Vec::new(), text.parse::<TokenStream>()) else { return Vec::new() };
     let mut rest = vec![tokens];
@@ -61,7 +61,7 @@ fn blocks(text: &str) -> Vec<String> {
     blocks
 }
 
-/// Every program that is formatted.
+/// The programs to format.
 static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut texts: Vec<String> =
         files("mind").iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
@@ -80,7 +80,7 @@ static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     texts
 });
 
-/// Where tokens stand that can be apart.
+/// The ranges of tokens that can be separated.
 fn places(text: &str) -> Vec<Range<usize>> {
     let mut places: Vec<Range<usize>> = Vec::new();
     let mut rest: Vec<TokenTree> = text.parse::<TokenStream>().unwrap().into_iter().collect();
@@ -88,7 +88,7 @@ fn places(text: &str) -> Vec<Range<usize>> {
     let mut joint = false;
     let mut add = |range: Range<usize>, is_joint: bool| {
         match places.last_mut() {
-            // The tokens of a comment of documentation stand at one place.
+            // All tokens of a doc comment have the same range.
             Some(last) if *last == range || joint || range.start < last.end => {
                 last.end = last.end.max(range.end)
             }
@@ -100,7 +100,7 @@ fn places(text: &str) -> Vec<Range<usize>> {
         match tree {
             TokenTree::Group(group) => {
                 add(group.span_open().byte_range(), false);
-                // Its end comes behind what is in it.
+                // The closing token of a group comes after its contents.
                 let mut end = proc_macro2::Ident::new("end", group.span_close());
                 end.set_span(group.span_close());
                 rest.push(end.into());
@@ -114,7 +114,7 @@ fn places(text: &str) -> Vec<Range<usize>> {
     places
 }
 
-/// The text with something else between its tokens; comments of documentation end their line.
+/// The text with something else between its tokens. A doc comment still ends its line.
 fn apart(text: &str, mut between: impl FnMut() -> &'static str) -> String {
     let mut spread = String::new();
     for place in places(text) {

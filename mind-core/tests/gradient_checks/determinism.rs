@@ -1,4 +1,4 @@
-//! The same module has the same gradient to the letter: twice in a process, in another process, in any build.
+//! A module always has the same gradient, bit for bit: twice in one process, in another process, in any build.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ use mind_core::{
 
 use super::support::{PROFILES, build, every_float, push, single};
 
-/// Set where this program runs as the other process.
+/// Set when this program runs as the second process.
 const PRINT: &str = "MIND_PRINT_GRADIENTS";
 
 #[test]

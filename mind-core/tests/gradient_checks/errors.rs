@@ -1,4 +1,4 @@
-//! What cannot be differentiated, and the words and paths that say so.
+//! Modules that cannot be differentiated: the messages and paths of their errors.
 
 use mind_core::{
     canon::Canonical,

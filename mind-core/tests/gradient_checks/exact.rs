@@ -1,6 +1,6 @@
-//! The derivative of every row of functions, by the interpreter in `f64`, beside exact ones of mpmath.
+//! The derivatives of every elementwise function by the interpreter in `f64`, compared with exact ones from mpmath.
 //!
-//! `tests/emitted/slopes.rs` tries them as kernels compute them, of which the gate compiles some.
+//! `tests/emitted/slopes.rs` tests the derivatives computed by kernels; the gate compiles some of those.
 
 use mind_core::{
     build::Builder,
@@ -23,10 +23,10 @@ use table::{Exact, Line, Worst, wide_error};
 const EXACT: &str = include_str!("../../../tests/accuracy/slopes.txt");
 const BOUNDS: &str = include_str!("../../../tests/accuracy/slope_bounds.txt");
 
-/// The interpreter has functions of the standard library, whose errors are a few units where kernels have one.
+/// The interpreter uses functions of the standard library, whose error is a few units where that of kernels is one.
 const UNITS: f64 = 16.0;
 
-/// The interpreter's digamma has few digits near its zero, where its value is small.
+/// The interpreter's digamma loses digits near its zero.
 const NEAR_ZERO: (&str, f64) = ("lgamma.0", 2000.0);
 
 #[test]
@@ -52,7 +52,7 @@ fn derivatives_of_every_row_are_those_of_mpmath() {
     assert!(tried > 70, "{tried} derivatives");
 }
 
-/// The largest error among these numbers.
+/// The largest error among these lines.
 fn worst(map: Map, position: usize, lines: &[Line]) -> Worst {
     let row = map.row();
     let mut b = Builder::new();

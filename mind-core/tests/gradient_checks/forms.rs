@@ -1,4 +1,4 @@
-//! Products and convolutions in every form, beyond the cases of their rows.
+//! Products and convolutions in all forms, beyond the cases of their rows.
 
 use mind_core::{
     dim::Dim,

@@ -1,6 +1,6 @@
-//! Gradient modules word for word, to be read: `golden.txt`.
+//! Recorded gradient modules, for review: `golden.txt`.
 //!
-//! With `MIND_BLESS` set the file is rewritten with what came; review the difference.
+//! With `MIND_BLESS` set, the file is rewritten with the current output; review the difference.
 
 use mind_core::{
     canon::Canonical,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::stablehlo::functions;
 
-/// Programs with loops, of which the last function is tested. Integer inputs are below 3.
+/// Programs with loops. Their last function is tested. Integer inputs are below 3.
 const PROGRAMS: &[(&str, &str)] = &[
     (
         "a recurrence with a matrix product",
@@ -246,7 +246,7 @@ fn a_gradient_by_one_parameter_is_that_among_those_by_all() {
 
 #[test]
 fn cotangents_of_zero_give_zeros_whatever_the_steps_compute() {
-    // Roots of 0 and quotients by 0, in what is masked and in what is not.
+    // Square roots of 0 and quotients by 0, in masked and unmasked code.
     let program = "fn f<L>(h: f64, xs: f64[L], w: f64) -> (f64, f64[L]) {
         scan h = h for x in xs { (h + where(x > 0.0, sqrt(x) * w, 0.0), log(x) * sqrt(w)) }
     }";
@@ -260,7 +260,8 @@ fn cotangents_of_zero_give_zeros_whatever_the_steps_compute() {
     for by_last in [0.0, 1.0] {
         let cotangents = [Array::new([], vec![by_last]), Array::new([3], vec![0.0; 3])];
         let results = run(&gradient, &[&given[..], &cotangents].concat());
-        // By `xs` it is w / (2 sqrt(x)) where x is positive, and w is 0; by `w` the root of 4.
+        // The derivative by `xs` is w / (2 sqrt(x)) where x is positive, and w is 0; the derivative by `w` is the
+        // square root of 4.
         assert_eq!(numbers(&results[2]), [by_last]);
         assert_eq!(numbers(&results[3]), [0.0; 3]);
         assert_eq!(numbers(&results[4]), [2.0 * by_last]);
@@ -294,6 +295,6 @@ fn the_cotangent_of_a_matrix_in_products_is_one_product_after_the_loop() {
         module.insts().iter().filter(|inst| matches!(inst.op, Op::Product(Product::MatMul))).count()
     };
     let bodies: Vec<usize> = gradient.nested().map(|body| products(body)).collect();
-    // Forwards `h @ w`, backwards the cotangent of `h`.
+    // `h @ w` forwards, and the cotangent of `h` backwards.
     assert_eq!((bodies, products(&gradient)), (vec![1, 1], 1));
 }

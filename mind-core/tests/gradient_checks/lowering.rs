@@ -1,4 +1,4 @@
-//! What the derivatives are made of in Core v1, and that both profiles agree.
+//! The operations of derivatives in Core v1, and the agreement of both profiles.
 
 use mind_core::{
     canon::Canonical,
@@ -22,7 +22,7 @@ fn f32s(extents: &[i64]) -> Type {
     Type::new(DType::F32, Shape::literal(extents))
 }
 
-/// The names of the operations beside the primal's and the inputs, in order.
+/// The names of the operations besides those of the primal and the inputs, in order.
 fn operations(gradient: &Gradient, primal: &Module) -> Vec<&'static str> {
     let mut names: Vec<_> = gradient.module.insts().iter().map(|inst| inst.op.info().name).collect();
     for name in primal.insts().iter().map(|inst| inst.op.info().name).chain(["Input"]) {
@@ -51,18 +51,18 @@ fn core_v1_is_made_of_what_the_documentation_says() {
     let slice = Slice { starts: vec![0.into(), 1.into()], ends: vec![4.into(), 3.into()], steps: vec![1, 1] };
     let one = |op, operands: &[Type]| of_single(op, operands, Profile::CoreV1);
 
-    // Ones to broadcast; known ones are a constant, others `relu(-relu(x)) + 1`.
+    // The broadcast needs ones: a constant for known extents, `relu(-relu(x)) + 1` for others.
     assert_eq!(one(Op::Reduce(Reduce::Sum, keep.clone()), &[f32s(&[2, 3])]), ["ConstTensor", "Mul"]);
     assert_eq!(
         one(Op::Reduce(Reduce::Sum, rows.clone()), std::slice::from_ref(&symbolic)),
         ["Add", "ConstF32", "ExpandDims", "Mul", "Neg", "Relu", "Relu"]
     );
-    // 1/n.
+    // The factor 1/n.
     assert_eq!(
         one(Op::Reduce(Reduce::Mean, keep.clone()), &[f32s(&[2, 3])]),
         ["ConstF32", "ConstTensor", "Mul", "Mul"]
     );
-    // Summed back to a shape.
+    // Sums that reduce to the operand's shape.
     assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 3]), f32s(&[1, 3])]), ["Sum"]);
     assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 3]), f32s(&[3])]), ["Sum"]);
     assert_eq!(one(Op::Map(Map::Add), &[symbolic.clone(), f32s(&[1, 3])]), ["Sum"]);
@@ -70,20 +70,20 @@ fn core_v1_is_made_of_what_the_documentation_says() {
     assert_eq!(one(Op::Map(Map::Add), &[f32s(&[2, 1, 3]), stretched]), ["Squeeze", "Sum", "Sum"]);
     // dy * exp(-y).
     assert_eq!(one(Op::Map(Map::Log), &[f32s(&[3])]), ["Exp", "Mul", "Neg"]);
-    // The mask, 1 - relu(1 - relu((x * B) * B)).
+    // The mask: 1 - relu(1 - relu((x * B) * B)).
     assert_eq!(
         one(Op::Map(Map::Relu), &[f32s(&[3])]),
         ["ConstF32", "ConstF32", "Mul", "Mul", "Mul", "Relu", "Relu", "Sub", "Sub"]
     );
-    // A one-hot constant an axis.
+    // One one-hot constant per axis.
     let index = Op::Part(Part::Index { indices: vec![1.into(), 2.into()] });
     assert_eq!(one(index, &[f32s(&[2, 3])]), ["ConstTensor", "ConstTensor", "ExpandDims", "Mul", "Mul"]);
-    // The first axis is whole; the second is gathered and masked.
+    // The first axis is taken whole. The second axis is gathered and masked.
     assert_eq!(
         one(Op::Part(Part::Slice(Box::new(slice))), &[f32s(&[4, 5])]),
         ["ConstTensor", "ConstTensor", "Gather", "Mul", "Transpose", "Transpose"]
     );
-    // relu(1 - |i - iota|) by matrix product.
+    // relu(1 - |i - iota|), applied by a matrix product.
     assert_eq!(
         one(Op::Rows(Rows::Gather), &[f32s(&[5, 2]), Type::new(DType::I32, Shape::literal(&[3]))]),
         [
@@ -219,7 +219,7 @@ fn a_stop_gradient_stops_derivatives_of_every_order_in_extended() {
 
 #[test]
 fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
-    // By `a`, by `b`, or by neither: in all of them a second derivative by `a` would pass where the first has stopped.
+    // By `a`, by `b`, or by neither: in each case a second derivative by `a` would pass the stop gradient of the first.
     for wrt in [&[0][..], &[1], &[]] {
         let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| {
             let stopped = push(b, Op::Map(Map::StopGradient), &inputs[..1]);
@@ -241,7 +241,7 @@ fn core_v1_refuses_what_only_a_stop_gradient_keeps_a_derivative_from() {
     assert!(gradient.module.insts().iter().all(|inst| inst.op.info().profile == Profile::CoreV1));
 }
 
-/// By the first input, which need not reach the output.
+/// Differentiates by the first input, which need not reach the output.
 fn zero_ok(profile: Profile) -> GradientOptions {
     GradientOptions {
         wrt: vec![Wrt { input: ValueId::new(0), zero_ok: true }],
@@ -287,7 +287,7 @@ fn several_outputs_add_their_cotangents() {
 
 #[test]
 fn each_recorded_gradient_is_that_of_its_value() {
-    // f = sum(h * w) with h = exp(x), k = h * w.
+    // f = sum(k) with k = h * w and h = exp(x).
     let sum = || Op::Reduce(Reduce::Sum, Reduction { axes: vec![0], keepdims: false });
     let module = build(&[f32s(&[2]), f32s(&[2])], |b, inputs| {
         let h = push(b, Op::Map(Map::Exp), &inputs[..1]);
@@ -331,7 +331,7 @@ fn a_parameter_asked_for_twice_is_given_twice() {
 
 #[test]
 fn gradients_that_the_outputs_do_not_need_leave_no_code_behind() {
-    // By `b` alone, nothing of the way to `a` is differentiated.
+    // For the gradient by `b` alone, the path to `a` is not differentiated.
     let module = build(&[f32s(&[3]), f32s(&[3])], |b, inputs| {
         let power = push(b, Op::Map(Map::Exp), &inputs[..1]);
         let log = push(b, Op::Map(Map::Log), &[power]);
@@ -346,7 +346,7 @@ fn gradients_that_the_outputs_do_not_need_leave_no_code_behind() {
 
 #[test]
 fn linear_operations_read_no_argument() {
-    // What a row calls linear must differentiate to the same numbers whatever its operands hold.
+    // The gradient of a row that is marked linear must not depend on the values of its operands.
     for row in ops::TABLE {
         let Derivative::Linear = row.derivative else { continue };
         for case in row.cases(DType::F64) {

@@ -1,4 +1,5 @@
-//! A cotangent that is exactly 0 contributes nothing, whatever the elements are: random programs on special values.
+//! A cotangent of exactly 0 contributes nothing, whatever the elements are. Tested with random programs on special
+//! values.
 
 use mind_core::testing::{random_module, zero_cotangents_stay_zero};
 

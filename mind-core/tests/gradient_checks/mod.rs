@@ -1,4 +1,4 @@
-//! Gradients against central differences and against what the documentation says of them.
+//! Tests gradients against central differences and against the documentation.
 
 mod determinism;
 mod errors;

@@ -1,4 +1,4 @@
-//! Functions that tell their derivatives themselves.
+//! Functions that define their own derivatives.
 
 use mind_core::{
     canon::Canonical,
@@ -14,12 +14,13 @@ use mind_core::{
 
 use super::support::{canonical, numbers, run, scalar, vector};
 
-/// The canonical module of a text on `x`, whose last value, the tenth, is the output.
+/// Reads a text as a canonical module.
 fn read(text: &str) -> Canonical {
     canonical(core_ir::parse(text, &Limits::default()).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")))
 }
 
-/// `tanh(x)` of two numbers, summed with weights; what stands in the place of `{pullback}` makes `%4` of `%3`, the result.
+/// `tanh(x)` for two numbers, summed with weights. The text in place of `{pullback}` computes `%4` from the result
+/// `%3`.
 fn weighted_tanh(pullback: &str) -> Canonical {
     read(&format!(
         "%0 = Input () {{name=\"x\"}} : f64[2]\n%1 = Input () {{name=\"w\"}} : f64[2]\n%3 = Tanh (%0) : f64[2]\n\
@@ -27,7 +28,7 @@ fn weighted_tanh(pullback: &str) -> Canonical {
     ))
 }
 
-/// The pullback whose module ends so.
+/// A pullback whose module ends with this text.
 fn told(body: &str) -> String {
     format!(
         "%4 = Pullback (%3, %0) : f64[2] {{\n%0 = Input () {{name=\"x\"}} : f64[2]\n%1 = Input () {{name=\"y\"}} : f64[2]\n\
@@ -35,7 +36,7 @@ fn told(body: &str) -> String {
     )
 }
 
-/// `dy * (1 - y * y)`
+/// The true pullback of `tanh`: `dy * (1 - y * y)`
 const TRUE: &str =
     "%3 = Mul (%1, %1) : f64[2]\n%4 = Mul (%2, %3) : f64[2]\n%5 = Sub (%2, %4) : f64[2]\noutputs: %5\n";
 
@@ -44,7 +45,7 @@ fn by_x(cotangent: Cotangent) -> GradientOptions {
     GradientOptions { wrt, cotangent, profile: Profile::Extended }
 }
 
-/// The module of the gradient by `x` alone, of a single output.
+/// The module of the gradient by `x` alone, for a module with a single output.
 fn gradient(module: &Canonical) -> Canonical {
     let gradient = differentiate(module, &by_x(Cotangent::One)).unwrap_or_else(|error| panic!("{error}"));
     let (insts, outputs) = Module::clone(&gradient.module).into_parts();
@@ -72,7 +73,7 @@ fn near(a: &[Array], b: &[Array]) {
 fn a_true_pullback_changes_no_derivative_of_any_order() {
     let (plain, own) = (weighted_tanh("%4 = Neg (%3) : f64[2]\n"), weighted_tanh(&told(TRUE)));
     let ones = [arguments(), vec![vector(DType::F64, &[1.0, 1.0])]].concat();
-    // With the sign that stands in the place of a pullback.
+    // The results have the sign of the function that replaces the pullback.
     let negative = |value: Vec<Array>| {
         vec![vector(DType::F64, &numbers(&value[0]).iter().map(|x| -x).collect::<Vec<_>>())]
     };
@@ -82,7 +83,7 @@ fn a_true_pullback_changes_no_derivative_of_any_order() {
 
 #[test]
 fn another_pullback_is_what_comes_out_at_every_order() {
-    // The cotangent passes straight through: no curvature is left.
+    // The cotangent passes straight through, so no curvature is left.
     let straight = weighted_tanh(&told("outputs: %2\n"));
     near(&run(&gradient(&straight), &arguments()), &[vector(DType::F64, &[1.5, 2.5])]);
     let error = differentiate(&gradient(&straight), &by_x(Cotangent::Input)).expect_err("it is constant");
@@ -92,14 +93,14 @@ fn another_pullback_is_what_comes_out_at_every_order() {
     near(&run(&gradient(&own), &arguments()), &[vector(DType::F64, &[0.45, -1.75])]);
     let ones = [arguments(), vec![vector(DType::F64, &[1.0, 1.0])]].concat();
     near(&run(&curvature(&own), &ones), &[vector(DType::F64, &[1.5, 2.5])]);
-    // y * dy: y in it has the derivative that the pullback tells, y again.
+    // y * dy: the derivative of y in it is the one that the pullback defines, y again.
     let of_result = weighted_tanh(&told("%3 = Mul (%1, %2) : f64[2]\noutputs: %3\n"));
     let expected: Vec<f64> = [(0.3f64, 1.5), (-0.7, 2.5)].map(|(x, w)| x.tanh() * w).to_vec();
     near(&run(&gradient(&of_result), &arguments()), &[vector(DType::F64, &expected)]);
     near(&run(&curvature(&of_result), &ones), &[vector(DType::F64, &expected)]);
 }
 
-/// `(x + w, x * w)` of single numbers, with cotangents of both results for both parameters.
+/// `(x + w, x * w)` for scalars, with a pullback from both results to both parameters.
 const TWO: &str = "\
 %0 = Input () {name=\"x\"} : f64
 %1 = Input () {name=\"w\"} : f64
@@ -124,7 +125,7 @@ const TWO: &str = "\
 #[test]
 fn cotangents_of_further_results_reach_the_module() {
     for (outputs, expected) in [
-        // What is used of a pullback with two results: both, the second alone, the second twice, the first.
+        // The results of the pullback that are used: both, only the second, the second twice, only the first.
         ("%6 = Add (%4, %5) : f64\noutputs: %6\n", [101.0, 606.0]),
         ("outputs: %5\n", [100.0, 600.0]),
         ("%6 = Add (%5, %5) : f64\noutputs: %6\n", [200.0, 1200.0]),

@@ -1,4 +1,4 @@
-//! Random programs: their gradients against differences, and the two profiles against each other.
+//! Random programs: their gradients compared with differences, and the two profiles compared with each other.
 
 use mind_core::{
     canon::Canonical,
@@ -18,7 +18,7 @@ use super::support::{
 };
 use crate::sample::sample;
 
-/// Programs that must have been checked, of as many seeds as that takes.
+/// The number of programs to check. As many seeds are tried as this takes.
 fn programs() -> usize {
     sample("random programs", 0..1_000).len()
 }
@@ -55,7 +55,7 @@ fn both_profiles_agree_on_random_programs() {
     assert!(compared > wanted, "only {compared} programs have a gradient in both profiles");
 }
 
-/// A program in f64 on arguments where it is smooth, with a cotangent an output.
+/// A program in f64, with arguments at which it is smooth, and one cotangent per output.
 struct Program {
     module: Canonical,
     arguments: Vec<Array>,
@@ -78,7 +78,7 @@ fn check_programs(profile: Profile, make: impl Fn(u64) -> Module) -> usize {
     checked
 }
 
-/// The gradient by every float input; nothing where Core v1 has none.
+/// The gradient by every float input, or `None` if Core v1 has no gradient.
 fn gradient_of(program: &Program, profile: Profile, seed: u64) -> Option<Gradient> {
     match differentiate(&program.module, &every_float(&program.module, profile)) {
         Ok(gradient) => {
@@ -101,7 +101,7 @@ fn gradient_of(program: &Program, profile: Profile, seed: u64) -> Option<Gradien
     }
 }
 
-/// Compares the gradient along random directions, all inputs at once and one by one, with difference quotients.
+/// Compares the gradient with difference quotients along random directions, for all inputs at once and for each alone.
 fn check(program: &Program, gradient: &Gradient, seed: u64) {
     let Program { module, arguments, cotangents } = program;
     let outputs = run(&gradient.module, &[&arguments[..], cotangents].concat());
@@ -133,7 +133,7 @@ fn check(program: &Program, gradient: &Gradient, seed: u64) {
     }
 }
 
-/// The float outputs of a module in f64, if some arguments are far from everything that is not smooth.
+/// The float outputs of a module in f64, if arguments are found at which it is smooth.
 fn program(seed: u64, module: &Module) -> Option<Program> {
     let (insts, outputs) = module.clone().into_parts();
     let is_float = |output: &ValueId| insts[output.index()].ty.dtype.is_float();
@@ -145,7 +145,7 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
     (0..8).find_map(|attempt| {
         let mut rng = Rng::new(&format!("arguments {seed} {attempt}"));
         let drawn = random_inputs(module.as_verified(), seed * 8 + attempt)?;
-        // Off the grid that they are drawn from, on which kinks are.
+        // Moved off the grid of drawn values, because kinks lie on it.
         let shifted = drawn.iter().map(|value| match value.dtype() {
             DType::F64 => like(value, |_| rng.between(-2.0, 2.0)),
             DType::Bool | DType::U8 | DType::I32 | DType::I64 | DType::F32 => value.clone(),
@@ -157,7 +157,7 @@ fn program(seed: u64, module: &Module) -> Option<Program> {
     })
 }
 
-/// Whether every value is moderate, and operands are away from where an operation jumps, bends or has a pole.
+/// Whether all values are moderate, and operands are away from jumps, kinks and poles of operations.
 fn is_smooth(module: &Canonical, arguments: &[Array]) -> bool {
     let (mut insts, _) = Module::clone(module).into_parts();
     let count = insts.len();

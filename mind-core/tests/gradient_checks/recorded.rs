@@ -1,5 +1,5 @@
-//! Functions of elements whose derivatives cancel in their usual form, beside `recorded.txt`, which `ci/derivatives` writes by
-//! mpmath, and at special numbers.
+//! Elementwise functions whose derivatives cancel in their usual form. They are compared with `recorded.txt`, which
+//! `ci/derivatives` writes with mpmath, and tested at special numbers.
 
 use mind_core::{
     canon::canonicalise,
@@ -10,10 +10,10 @@ use mind_core::{
     verify::verify,
 };
 
-/// Of mpmath with 1200 digits.
+/// Recorded with mpmath at 1200 digits.
 const RECORDED: &str = include_str!("recorded.txt");
 
-/// An expression over `x` and `y` at numbers.
+/// Evaluates an expression over `x` and `y` at these numbers.
 fn at(expression: &str, numbers: &[f64]) -> f64 {
     let program =
         mind_core::testing::open_program(expression).unwrap_or_else(|diags| panic!("{expression}\n{diags}"));
@@ -63,7 +63,7 @@ fn values_and_derivatives_to_the_second_order_are_those_of_mpmath() {
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// Values as NumPy and SciPy have them, and derivatives where each side has one.
+/// Values equal those of NumPy and SciPy. Derivatives are tested where both one-sided derivatives exist.
 #[test]
 fn special_numbers_have_the_values_of_numpy_and_scipy() {
     let cases: &[(&str, &[f64], f64)] = &[
@@ -128,7 +128,7 @@ fn special_numbers_have_the_values_of_numpy_and_scipy() {
         ("grad(remainder(x, y), wrt = x)", &[-7.5, 2.0], 1.0),
         ("grad(remainder(x, y), wrt = y)", &[-7.5, 2.0], 4.0),
         ("grad(remainder(x, y), wrt = y)", &[5.0, INF], -0.0),
-        // A zero has the sign of the divisor, and a quotient that of both.
+        // A zero remainder has the sign of the divisor, a zero quotient the sign of the exact quotient.
         ("1.0 / remainder(x, y)", &[6.0, -2.0], -INF),
         ("1.0 / remainder(x, y)", &[-6.0, 2.0], INF),
         ("1.0 / floor_divide(x, y)", &[0.0, -2.0], -INF),
@@ -159,7 +159,7 @@ fn integers_are_rounded_down_by_division() {
     };
     for x in [i64::MIN, i64::MIN + 1, -7, -6, -1, 0, 1, 6, 7, i64::MAX] {
         for y in [i64::MIN, -3, -2, -1, 1, 2, 3, i64::MAX] {
-            // As with all digits.
+            // Computed with enough bits.
             let (wide_x, wide_y) = (i128::from(x), i128::from(y));
             let left = ((wide_x % wide_y) + wide_y) % wide_y;
             let quotient = (wide_x - left) / wide_y;

@@ -1,4 +1,4 @@
-//! A gradient is as long as its module times a constant; the time it takes is in the benches.
+//! The size of a gradient is at most a constant times that of its module. Benches measure its time.
 
 use mind_core::{
     canon::Canonical,
@@ -11,7 +11,7 @@ use mind_core::{
 
 use super::support::{PROFILES, build, push, scalar_options};
 
-/// `length` operations, every value used more than once, and one weight used everywhere.
+/// A program of `length` operations in which every value is used more than once, and one weight is used everywhere.
 fn long_program(length: usize) -> Canonical {
     let types = [Type::new(DType::F32, Shape::literal(&[4, 4])), Type::new(DType::F32, Shape::literal(&[4]))];
     build(&types, |b, inputs| {

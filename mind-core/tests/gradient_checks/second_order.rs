@@ -1,4 +1,4 @@
-//! Gradients of gradients: by hand, and from the table against differences of the first gradient.
+//! Gradients of gradients: computed by hand, and for the table compared with differences of the first gradient.
 
 use mind_core::{
     canon::Canonical,
@@ -17,7 +17,7 @@ use super::support::{
 };
 use crate::sample::sample;
 
-/// The module of the gradients alone, a function of the primal's inputs and the cotangents.
+/// The module that computes only the gradients, from the primal's inputs and the cotangents.
 pub fn gradients_only(module: &Canonical, options: &GradientOptions) -> Result<Canonical, AutodiffError> {
     let gradient = differentiate(module, options)?;
     let (insts, outputs) = Module::clone(&gradient.module).into_parts();
@@ -27,7 +27,7 @@ pub fn gradients_only(module: &Canonical, options: &GradientOptions) -> Result<C
 
 #[test]
 fn derivatives_of_a_polynomial_come_out_one_after_the_other() {
-    // x³ by products.
+    // x³ as products.
     let mut module = build(&[Type::scalar(DType::F64)], |b, inputs| {
         let square = push(b, Op::Map(Map::Mul), &[inputs[0], inputs[0]]);
         vec![push(b, Op::Map(Map::Mul), &[square, inputs[0]])]

@@ -1,4 +1,4 @@
-//! Values where a derivative jumps, overflows or is a matter of decision, listed one by one.
+//! Points where a derivative jumps, overflows or is chosen by convention, listed one by one.
 
 use mind_core::{
     grad::differentiate,
@@ -12,7 +12,7 @@ use mind_core::{
 
 use super::support::{FLOATS, PROFILES, build, every_float, filled, numbers, push, run, single, vector};
 
-/// The gradient of one elementwise operation with the cotangent 1 everywhere.
+/// The gradient of an elementwise operation with the cotangent 1 everywhere.
 fn slope(op: &Op, profile: Profile, dtype: DType, at: &[f64]) -> Vec<f64> {
     let module = single(op, &[Type::new(dtype, Shape::literal(&[at.len() as i64]))]);
     let gradient =
@@ -21,7 +21,7 @@ fn slope(op: &Op, profile: Profile, dtype: DType, at: &[f64]) -> Vec<f64> {
     numbers(&outputs[1])
 }
 
-/// Both gradients of a function of two operands, with the cotangent 1.
+/// Both gradients of a function with two operands, with the cotangent 1.
 fn slopes_of_two(map: Map, dtype: DType, [lhs, rhs]: [&[f64]; 2]) -> [Vec<f64>; 2] {
     let ty = Type::new(dtype, Shape::literal(&[lhs.len() as i64]));
     let module = single(&Op::Map(map), &[ty.clone(), ty]);
@@ -42,7 +42,7 @@ fn powers_have_gradients_at_zero() {
         assert_bits(&to_lhs, &[0.0, 1.0, 1.0, 0.0, infinite, 0.0, -6.0, -infinite], "to the base");
         assert_bits(&to_rhs[..5], &[0.0; 5], "to the exponent");
         assert!((to_rhs[5] - 4_f64.ln()).abs() < 1e-6, "{}", to_rhs[5]);
-        // Of a base below 0 there is no logarithm.
+        // A base below 0 has no logarithm.
         assert!(to_rhs[6].is_nan() && to_rhs[7] == -infinite, "{to_rhs:?}");
     }
 }
@@ -127,7 +127,7 @@ fn the_gradient_of_exp_is_its_result_to_the_bit_at_extremes() {
 
 #[test]
 fn the_gradient_of_log_is_one_over_x_near_zero_and_at_the_largest_numbers() {
-    // The bounds are those that the documentation states for `exp(-y)`.
+    // The documentation states these bounds for `exp(-y)`.
     let narrow = [
         f32::from_bits(0x0030_0000),
         f32::MIN_POSITIVE,
@@ -146,7 +146,7 @@ fn the_gradient_of_log_is_one_over_x_near_zero_and_at_the_largest_numbers() {
         [(DType::F32, narrow, 36.0 * f64::from(f32::EPSILON)), (DType::F64, wide, 256.0 * f64::EPSILON)]
     {
         for (found, x) in slope(&Op::Map(Map::Log), Profile::CoreV1, dtype, &at).into_iter().zip(at) {
-            // A result below the normal numbers is rounded to an absolute, not a relative, error.
+            // The error of a subnormal result is absolute, not relative.
             let subnormal = if dtype == DType::F32 { 1e-38 } else { 1e-307 };
             assert!((found * x - 1.0).abs() <= allowed || found < subnormal, "{dtype}: {found:e} at {x:e}");
         }

@@ -1,4 +1,4 @@
-//! What the gradient tests share: modules, arguments, and central differences by the reference interpreter.
+//! Shared by the gradient tests: modules, arguments, and central differences by the reference interpreter.
 
 use mind_core::{
     build::Builder,
@@ -22,10 +22,10 @@ use mind_core::{
 pub const PROFILES: [Profile; 2] = [Profile::Extended, Profile::CoreV1];
 pub const FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
-/// Checks the gradient of every output by every float input against central differences in f64.
+/// Compares the gradient of every output by every float input with central differences in f64.
 ///
-/// The analytic gradient runs in the module's own element type. A gradient may be off by `tolerance` times the larger of
-/// 1 and the difference quotient. Also: the primal's outputs come out bit for bit.
+/// The analytic gradient runs in the module's own element type. Its error may be `tolerance` times the larger of 1 and
+/// the difference quotient. Also checks that the primal's outputs are unchanged, bit for bit.
 pub fn assert_gradients(
     what: &str,
     module: &Canonical,
@@ -62,20 +62,20 @@ pub fn assert_gradients(
     Ok(gradient)
 }
 
-/// By every float input, from a cotangent an output.
+/// Differentiates by every float input, with one cotangent per output.
 pub fn every_float(module: &Module, profile: Profile) -> GradientOptions {
     let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
     GradientOptions { wrt, cotangent: Cotangent::Input, profile }
 }
 
-/// By the inputs at these positions, which must reach the one output.
+/// Differentiates by the inputs at these positions, which must reach the only output.
 pub fn scalar_options(wrt: &[usize], profile: Profile) -> GradientOptions {
     let wrt = wrt.iter().map(|position| Wrt { input: ValueId::new(*position), zero_ok: false }).collect();
     GradientOptions { wrt, cotangent: Cotangent::One, profile }
 }
 
-/// Differences of the weighted sum of all outputs by every element of one argument, of fourth order.
+/// Fourth-order differences of the weighted sum of all outputs by every element of one argument.
 fn central_differences(
     module: &Canonical,
     arguments: &[Array],
@@ -103,12 +103,12 @@ fn central_differences(
         .collect()
 }
 
-/// A part of a weighted sum. What is infinite whatever the arguments are, as the largest of no elements, has no slope.
+/// A term of a weighted sum. An output that is always infinite, such as the maximum of no elements, has no slope.
 fn weighted(result: f64, weight: f64) -> f64 {
     if result.is_infinite() { 0.0 } else { result * weight }
 }
 
-/// The slope of the weighted sum of all outputs where the arguments move along `directions`, of fourth order.
+/// The slope of the weighted sum of all outputs as the arguments move along `directions`, by fourth-order differences.
 pub fn slope_along(module: &Canonical, arguments: &[Array], directions: &[Array], weights: &[Array]) -> f64 {
     let at = |offset: f64| {
         let moved = arguments.iter().zip(directions).map(|(argument, direction)| {
@@ -126,7 +126,8 @@ pub fn slope_along(module: &Canonical, arguments: &[Array], directions: &[Array]
     (4.0 * slope(step / 2.0) - slope(step)) / 3.0
 }
 
-/// The module with what differentiation takes as constant as further inputs, and the values of those.
+/// Turns the values that differentiation treats as constant into additional inputs. Returns the module and these
+/// values.
 pub fn frozen(module: &Canonical, arguments: &[Array]) -> (Canonical, Vec<Array>) {
     let stops: Vec<ValueId> = module
         .iter()
@@ -222,7 +223,7 @@ fn converted(module: &Module) -> Module {
     builder.finish(outputs)
 }
 
-/// The extent that tests give a symbol: another one each, none of them 1.
+/// The extent of a symbol in tests. It depends on the name and is never 1.
 pub fn extent_of(symbol: &Symbol) -> i64 {
     2 + symbol.bytes().map(i64::from).sum::<i64>() % 3
 }
@@ -243,7 +244,7 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
         .iter()
         .map(|ty| {
             filled(ty.dtype, &bound(&ty.shape), |_| match (ty.dtype.is_float(), domain) {
-                // Multiples of the golden ratio, of which none is near another one modulo 1.
+                // Multiples of the golden ratio modulo 1, which are never close to each other.
                 (true, Domain::Apart) => {
                     apart = (apart + 0.618_033_988_75).fract();
                     f64::from((apart * 4.0 - 2.0) as f32)
@@ -255,7 +256,7 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
         .collect()
 }
 
-/// What the indices among the operands of a case stay below: the first extent of what they index.
+/// The upper bound of the indices among a case's operands: the first extent of the tensor that they index.
 pub fn rows(case: &Case) -> i64 {
     let indexed = match &case.op {
         Op::Rows(Rows::ScatterAdd { shape } | Rows::AddAlong { shape, .. }) => Some(shape),
@@ -294,7 +295,7 @@ pub fn numbers(value: &Array) -> Vec<f64> {
     value.elements.to_f64()
 }
 
-/// Elements by their bits, so that NaN and -0.0 compare as themselves.
+/// The bits of elements, so that NaN and -0.0 compare equal only to themselves.
 pub fn bits(values: &[Array]) -> Vec<Vec<u64>> {
     let of = |value: &Array| match &value.elements {
         Elements::U8(elements) => elements.iter().map(|element| *element as u64).collect(),
@@ -320,17 +321,17 @@ pub fn canonical(module: Module) -> Canonical {
     canonicalise(verified)
 }
 
-/// Whether a function of elements jumps where the quotient of its operands passes an integer, as remainders do.
+/// Whether an elementwise function jumps where the quotient of its operands is an integer, as remainders do.
 pub fn jumps_between_integers(op: &Op) -> bool {
     matches!(op, Op::Map(map) if map.row().pole.is_some() && map.row().jumps_where_equal)
 }
 
-/// Whether quotients are away from integers, where remainders jump.
+/// Whether all quotients are away from integers, where remainders jump.
 pub fn are_fractions(quotients: &[f64]) -> bool {
     quotients.iter().all(|quotient| (quotient - quotient.round()).abs() > 0.02)
 }
 
-/// The results of a module, which are the same to the bit when it is optimised.
+/// The results of a module. Checks that the optimised module has the same results, bit for bit.
 pub fn run(module: &Canonical, arguments: &[Array]) -> Vec<Array> {
     let results = interp::run(module, arguments)
         .unwrap_or_else(|error| panic!("{error} in\n{}", core_ir::print(module)));
@@ -376,7 +377,7 @@ impl Rng {
     }
 
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        // Of 20 bits, so that arguments are the same numbers in f32 and f64.
+        // Only 20 random bits, so that arguments are the same numbers in f32 and f64.
         let unit = (self.next() >> 44) as f64 / (1u64 << 20) as f64;
         f64::from((low + unit * (high - low)) as f32)
     }

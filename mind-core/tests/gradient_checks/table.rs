@@ -1,4 +1,5 @@
-//! Every operation of the table × every case of its row × f32 and f64 × both profiles, against central differences.
+//! Compares gradients with central differences for every operation of the table × every case of its row × f32 and f64 ×
+//! both profiles.
 
 use mind_core::{
     canon::Canonical,
@@ -43,7 +44,7 @@ fn every_case_of_every_operation_agrees_with_central_differences() {
     }
 }
 
-/// Each extent above 1 that the case has becomes a symbol, one after the other and all at once, where the rules allow it.
+/// Replaces each extent above 1 of a case by a symbol, one at a time and all at once, where the rules allow it.
 #[test]
 fn cases_with_symbolic_extents_agree_with_central_differences() {
     let mut cases = Vec::new();
@@ -60,7 +61,7 @@ fn cases_with_symbolic_extents_agree_with_central_differences() {
             *checked += usize::from(check(row, symbolic, case, profile, &what));
         }
     }
-    // Most are refused in Core v1: what is left varies with the sample.
+    // Core v1 refuses most of them: the remaining number varies with the sample.
     assert!(
         checked[0] * 10 > cases.len() * 9 && checked[1] * 10 > cases.len(),
         "{checked:?} of {}",
@@ -74,7 +75,7 @@ fn every_operation_has_cases_unless_it_has_no_operands() {
         let sampled = row.arity > 0 && !row.name.starts_with("Extern") && row.class != ops::Class::Module;
         let cases = DType::ALL.map(|dtype| row.cases(dtype).len());
         assert_eq!(cases == [0; DType::ALL.len()], !sampled, "{}", row.name);
-        // Whoever has a derivative has one at both types of floats.
+        // An operation with a derivative has one for both float types.
         for dtype in
             FLOATS.into_iter().filter(|_| sampled && differentiable().any(|other| other.name == row.name))
         {
@@ -115,7 +116,7 @@ fn operations_without_a_derivative_are_e5001() {
 fn operations_of_zero_derivative_give_zeros() {
     for row in ops::TABLE.iter().filter(|row| row.arity > 0) {
         if let Derivative::Zero = row.derivative {
-            // Where the first operand has the shape of the result, it has the whole of its gradient at each place.
+            // If the first operand has the shape of the result, each of its elements has its full gradient.
             let is_whole = |case: &Case| {
                 let module = single(&case.op, &case.operands);
                 *module.ty(module.outputs()[0]) == case.operands[0]
@@ -127,7 +128,7 @@ fn operations_of_zero_derivative_give_zeros() {
             });
             assert_eq!(cases.is_empty(), !gives_floats, "{}", row.name);
             for case in cases {
-                // Beside an operand that has a gradient, to see that nothing of the other path is lost.
+                // Combined with another operand that has a gradient, to check that its path is not lost.
                 let module = build(&case.operands, |b, inputs| {
                     let stopped = push(b, case.op.clone(), inputs);
                     vec![push(b, Op::Map(Map::Mul), &[inputs[0], stopped])]
@@ -154,8 +155,8 @@ fn operations_of_zero_derivative_give_zeros() {
     }
 }
 
-/// Checks one case on arguments for `literal`, which has the extents known that `case` has as symbols, or that it is
-/// refused where it should be; tells whether gradients were compared.
+/// Checks one case, or that it is refused where it should be. `literal` is the same case with known extents in place of
+/// symbols. Returns whether gradients were compared.
 fn check(row: &OpInfo, case: &Case, literal: &Case, profile: Profile, what: &str) -> bool {
     let module = single(&case.op, &case.operands);
     let mut rng = Rng::new(what);
@@ -194,7 +195,7 @@ fn check(row: &OpInfo, case: &Case, literal: &Case, profile: Profile, what: &str
     }
 }
 
-/// Core v1 has no backward pass for a convolution, and cannot hold the extensions.
+/// Core v1 cannot differentiate a convolution, and cannot represent the extensions.
 fn expects_e5001(module: &Module) -> bool {
     module.insts().iter().any(|Inst { op, .. }| {
         op.info().profile == Profile::Extended || matches!(op, Op::Window(Window::Conv2d(_)))
@@ -225,8 +226,8 @@ fn types(types: &[Type]) -> String {
     types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Extents of 2^40, one after the other and all at once: programs and gradients are planned and printed, or refused, without memory
-/// for their elements.
+/// With extents of 2^40, one at a time and all at once, programs and gradients are planned and printed, or refused,
+/// without allocating their elements.
 #[test]
 fn huge_extents_take_no_memory() {
     let huge = [const { 1_i64 << 40 }; 7].map(Dim::literal);
@@ -252,11 +253,11 @@ fn goes_on(module: &Canonical) {
     let optimised = optimise(module);
     let _ = plan(&optimised, &[]);
     assert!(!core_ir::print(&optimised).is_empty() && !mic::print(&optimised).is_empty());
-    // Not every program has a text of StableHLO.
+    // Some programs have no StableHLO text.
     let _ = stablehlo::print(module, &stablehlo::Options::default());
 }
 
-/// The case with extents replaced by symbols everywhere they stand, kept where it is still well typed.
+/// The case with extents replaced by symbols in all their occurrences, if it is still well typed.
 fn symbolic_variants(case: &Case) -> Vec<Case> {
     variants(case, &["N", "M", "K", "P", "Q", "H", "W"].map(Dim::symbol))
 }

@@ -1,6 +1,6 @@
-//! What people write by habit from NumPy, JAX, PyTorch and TensorFlow, what is said of it, and the same mended.
+//! Code written out of habit from NumPy, JAX, PyTorch and TensorFlow, the message that it gets, and the fixed code.
 //!
-//! A case of a `.txt` file here is a program as it stands in `mind!`, what is said of it, and the mended program:
+//! A case in a `.txt` file of this folder is a program as in `mind!`, its message, and the fixed program:
 //!
 //! ```text
 //! # the axis is `dim` in PyTorch
@@ -12,9 +12,9 @@
 //! ====
 //! ```
 //!
-//! A first line `given x: f32[2, 3]` makes it an expression among Rust variables. Of each case one mistake is told, at
-//! tokens of the program, with the way out, and without a word of what the compiler makes; a help that shows what to write
-//! shows what the mended program has. With `MIND_BLESS` set what is said is recorded anew.
+//! With a first line `given x: f32[2, 3]` the program is an expression among Rust variables. Each case reports one
+//! error, at tokens of the program, with help and without internal terms of the compiler. If the help shows code, the
+//! fixed program contains that code. With `MIND_BLESS` set, messages are recorded anew.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 use std::fmt::Write;
@@ -31,7 +31,7 @@ use mind_core::ty::{DType, Type};
 use mind_core::verify::verify;
 use mind_core::{open, pipeline};
 
-/// What no message speaks of: names of generated code and of the compiler.
+/// Text that must not occur in messages: names of generated code and of the compiler's internals.
 const INTERNAL: &[&str] = &["__", "Inferred", "Shapes<", "Span", "ExprId", "Dyn", "%0", "ident", "token"];
 
 struct Case {
@@ -93,7 +93,7 @@ fn each_mended_program_compiles_to_a_verified_module() {
 type OfOne = fn(f64) -> f64;
 type OfTwo = fn(f64, f64) -> f64;
 
-/// The formulas that stand for functions compute them, at a few places.
+/// The suggested formulas for functions compute these functions, tested at a few points.
 #[test]
 fn what_stands_for_a_function_computes_it() {
     let functions: &[(&str, OfOne)] = &[
@@ -157,7 +157,7 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// What is said to be written for a call.
+/// The code that the help for a call suggests.
 fn written(call: &str) -> String {
     let found = mistakes(&format!("given x: f64, y: f64\n{call}"));
     let help =
@@ -165,7 +165,7 @@ fn written(call: &str) -> String {
     help.split('`').nth(1).unwrap().to_owned()
 }
 
-/// An expression at these numbers.
+/// Evaluates an expression at these numbers.
 fn computed(expression: &str, at: &[(&str, f64)]) -> f64 {
     let program =
         mind_core::testing::open_program(expression).unwrap_or_else(|diags| panic!("{expression}\n{diags}"));
@@ -232,7 +232,7 @@ fn bless() {
     }
 }
 
-/// Every mistake of a program, by the phases that the macro goes through.
+/// Every error of a program, from the same phases as in the macro.
 fn mistakes(text: &str) -> Vec<Diag> {
     let (given, source) = match text.strip_prefix("given ") {
         Some(rest) => rest.split_once('\n').expect("an expression stands below what is given"),
@@ -280,7 +280,7 @@ fn mistakes(text: &str) -> Vec<Diag> {
 fn types(text: &str) -> Vec<(String, Type)> {
     let names = text.split(": ").map(|part| part.rsplit([' ', ',']).next().unwrap_or_default());
     let names: Vec<_> = names.take(text.matches(": ").count()).map(str::to_owned).collect();
-    // In a function names are simple.
+    // In a function, names are plain identifiers.
     let plain = names
         .iter()
         .enumerate()
@@ -292,7 +292,7 @@ fn types(text: &str) -> Vec<(String, Type)> {
     names.into_iter().zip(parameters.map(|parameter| parameter.structure.leaves()[0].clone())).collect()
 }
 
-/// `1:40 `dim`: [E2007] …`, with its further lines.
+/// `1:40 `dim`: [E2007] …`, with further lines.
 fn report(text: &str, diag: &Diag) -> String {
     let place = match (diag.site, underlined(text, diag.site)) {
         (Site::Tokens { first, .. }, Some(tokens)) => {
@@ -302,12 +302,12 @@ fn report(text: &str, diag: &Diag) -> String {
         _ => "nowhere".to_owned(),
     };
     let lines = format!("{place}: {diag}\n");
-    // Only line and column: the name counts the strings parsed before.
+    // Keeps only line and column, because the file name contains the number of strings parsed before.
     let parts = lines.split("<parsed string ").enumerate();
     parts.map(|(i, part)| part.split_once(">:").filter(|_| i > 0).map_or(part, |(_, rest)| rest)).collect()
 }
 
-/// The tokens that are underlined, if they stand in the program.
+/// The underlined tokens, if they are in the program.
 fn underlined(text: &str, site: Site) -> Option<String> {
     let Site::Tokens { first, last } = site else { return None };
     let source = if text.starts_with("given ") { text.split_once('\n')?.1 } else { text };
@@ -328,8 +328,8 @@ fn underlined(text: &str, site: Site) -> Option<String> {
     Some(parts.join(" "))
 }
 
-/// Whether something that the help shows stands more or less often in the mended program than in the wrong one. Dots in
-/// what is shown stand for anything; a help that shows nothing leads where it says.
+/// Whether the number of occurrences of some code shown by the help differs between the fixed and the wrong program.
+/// Dots in the shown code match any text. Help that shows no code is accepted.
 fn leads_to(help: &str, case: &Case) -> bool {
     let shown: Vec<_> = help.split('`').skip(1).step_by(2).collect();
     let (wrong, mended) = (plain(&case.wrong), plain(&case.mended));
@@ -337,7 +337,7 @@ fn leads_to(help: &str, case: &Case) -> bool {
         || shown.iter().any(|shown| count(&mended, &plain(shown)) != count(&wrong, &plain(shown)))
 }
 
-/// A text without spaces but those between words.
+/// A text with spaces only between words.
 fn plain(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     let mut plain = String::new();
@@ -354,8 +354,8 @@ fn is_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// How often the parts of `pattern` between dots stand in `text` in order, as a whole and not as a part of a name or a longer
-/// postfix form.
+/// Counts the occurrences of `pattern` in `text`. Its parts between dots must occur in order. A match inside a name or
+/// a longer postfix form does not count.
 fn count(text: &str, pattern: &str) -> usize {
     let is_name = is_of_name;
     let is_type = ["f32", "f64", "i32", "i64"].contains(&pattern);

@@ -1,4 +1,4 @@
-//! One test a numbered constraint of a row: the instruction that breaks it and no other.
+//! One test per numbered constraint of a row, with an instruction that violates only this constraint.
 
 use mind_core::{
     build::Builder,
@@ -396,7 +396,7 @@ fn take_along_c4() {
     let error = refused(&take_along(1), &["f32[N, 3]", "i64[M, 4]"]);
     assert_eq!(error.to_string(), "`take_along`: extents N and M differ in dimension 0");
     assert_eq!((error.code, error.focus), (E3003, Focus::Operand(1)));
-    // No extent of 1 is broadcast.
+    // An extent of 1 is not broadcast.
     assert_eq!(code(&take_along(1), &["f32[2, 3]", "i64[1, 4]"]), E3003);
 }
 
@@ -739,7 +739,7 @@ fn conv2d_c5() {
         error.to_string(),
         "`conv2d`: a window of 3 does not fit dimension 2 of extent 2: the result has extent 0"
     );
-    // Rounded towards zero, (2 - 5) / 2 + 1 would be 0 as well; rounded down it is -1.
+    // Rounded towards zero, (2 - 5) / 2 + 1 would be 0. Rounded down it is -1.
     let error = refused(&conv2d(&[1, 2], Padding::Valid), &["f32[1, 5, 2, 2]", "f32[3, 5, 2, 4]"]);
     assert!(error.to_string().ends_with("extent -1"));
 }
@@ -812,7 +812,7 @@ fn nested(text: &str) -> Nested {
     Nested::new(module).unwrap()
 }
 
-/// A module with inputs of these types, which gives those of its inputs.
+/// A module that has inputs of these types and returns some of them.
 fn inner(inputs: &[&str], outputs: &[usize]) -> Nested {
     let lines =
         inputs.iter().enumerate().map(|(at, ty)| format!("%{at} = Input () {{name=\"x{at}\"}} : {ty}\n"));

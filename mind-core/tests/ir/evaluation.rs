@@ -1,4 +1,4 @@
-//! What each operation computes, on values worked out by hand.
+//! The results of each operation, on values computed by hand.
 
 use mind_core::{
     data::TensorData,
@@ -189,7 +189,7 @@ fn convolution_by_hand() {
         evaluate(op, &[image.clone(), filter.clone()])
     };
     assert_eq!(conv([1, 1], Padding::Valid), i64s(&[1, 2, 2, 1], &[-4, -4, -4, -4]));
-    // A window of 2 with step 1 needs one zero, which stands after.
+    // A window of 2 with step 1 needs one zero of padding, which comes last.
     assert_eq!(conv([1, 1], Padding::Same), i64s(&[1, 3, 3, 1], &[-4, -4, 3, -4, -4, 6, 7, 8, 9]));
     assert_eq!(conv([2, 2], Padding::Custom(vec![[1, 0], [1, 0]])), i64s(&[1, 2, 2, 1], &[-1, -3, -7, -4]));
 }

@@ -1,4 +1,4 @@
-//! Result types on known and symbolic extents.
+//! Inferred result types for known and symbolic extents.
 
 use mind_core::{
     dim::Dim,

@@ -1,5 +1,5 @@
-//! Modules of the crate name only those below them: what an operation is lies below what is done with it. So do the
-//! folders of the lowering: what is known of a body lies below what each concern does with it.
+//! Modules of the crate refer only to modules below them. The definition of an operation is below the passes that use
+//! it. The same holds for the folders of the lowering: shared facts about a body are below the code for each concern.
 
 use std::collections::BTreeMap;
 use std::{
@@ -12,7 +12,7 @@ use names::named;
 #[path = "../../../tests/support/names.rs"]
 mod names;
 
-/// From the bottom up.
+/// The layers, from the bottom up.
 const LAYERS: [&str; 20] = [
     "profile", "dim", "diag", "ty", "data", "map", "reduce", "cumulate", "ir", "ops", "build", "number",
     "symbols", "verify", "canon", "interp", "grad", "opt", "plan", "loops",
@@ -66,7 +66,7 @@ fn no_folder_of_the_lowering_names_one_above_it() {
             let text = fs::read_to_string(&file).expect("the source can be read");
             for named in named(&text, "crate::surface::lower::") {
                 seen += 1;
-                // What is no folder is an item of `mod.rs`, above all of them.
+                // Any other name is an item of `mod.rs`, which is above all folders.
                 if LOWERING.iter().position(|other| *other == named).is_none_or(|other| other > layer) {
                     up.push(format!("{} names {named}", file.display()));
                 }
@@ -82,7 +82,7 @@ fn no_file_of_the_lowering_of_expressions_names_one_above_it() {
     assert!(names_of_files("open/lower", &OF_EXPRESSIONS) > 10);
 }
 
-/// How many names of each other the files of a folder have, of which none is of one above it.
+/// Checks that no file of a folder refers to a file above it. Returns the number of references between the files.
 fn names_of_files(folder: &str, order: &[&str]) -> usize {
     let layer = |name: &str| order.iter().position(|other| *other == name);
     let top = order.len() - 1;
@@ -95,7 +95,7 @@ fn names_of_files(folder: &str, order: &[&str]) -> usize {
         let Some(own) = layer(name) else { panic!("`{name}` has no place in the order") };
         for prefix in ["super::", &path] {
             for named in named(&text, prefix) {
-                // What is no file is an item of `mod.rs`.
+                // Any other name is an item of `mod.rs`.
                 let place = layer(&named).unwrap_or(top);
                 seen += 1;
                 if place > own {
@@ -109,7 +109,7 @@ fn names_of_files(folder: &str, order: &[&str]) -> usize {
     seen
 }
 
-/// The files of a module, but for tests.
+/// The files of a module, except tests.
 fn files(module: &str) -> Vec<PathBuf> {
     names::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), module)
 }
@@ -124,7 +124,7 @@ fn no_files_of_the_parser_name_each_other_in_a_circle() {
             (name.to_owned(), named(&text, "super::"))
         })
         .collect();
-    // Files that name none of those left are taken away until there are none, or all that are left name another one.
+    // Repeatedly removes files that refer to no remaining file. Files in a cycle remain.
     let mut left: Vec<&String> = names.keys().collect();
     loop {
         let before = left.len();

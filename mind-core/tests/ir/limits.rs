@@ -1,4 +1,4 @@
-//! Dimensions that no memory could hold are refused, whatever they are made of.
+//! Dimensions that would exceed any memory are refused, in all forms.
 
 use mind_core::{
     build::Builder,
@@ -13,24 +13,24 @@ use mind_core::{
     verify::{requirements, verify},
 };
 
-/// `(A0+1)*(A1+1)*…`: multiplied out it has twice the terms with each factor.
+/// `(A0+1)*(A1+1)*…`: each factor doubles the number of terms of the expanded product.
 fn product(factors: usize) -> String {
     (0..factors).map(|i| format!("(A{i}+1)")).collect::<Vec<_>>().join("*")
 }
 
-/// `A0+A1+…`.
+/// The sum `A0+A1+…`.
 fn sum(symbols: usize) -> String {
     (0..symbols).map(|i| format!("A{i}")).collect::<Vec<_>>().join("+")
 }
 
-/// A function over so many symbols, each the extent of a parameter, with these parameters and this body.
+/// A function over this number of symbols, each the extent of a parameter, with additional parameters and a body.
 fn function(name: &str, symbols: usize, parameters: &str, body: &str) -> String {
     let names = (0..symbols).map(|i| format!("A{i}, ")).collect::<String>();
     let each = (0..symbols).map(|i| format!("a{i}: f32[A{i}], ")).collect::<String>();
     format!("fn {name}<{names}>({each}{parameters}) -> {body}\n")
 }
 
-/// What is said of a program, and nothing where it compiles to a plan.
+/// The messages for a program; empty if it compiles to a plan.
 fn mistakes(program: &str) -> String {
     let (program, wrong) = parse(program.parse().unwrap());
     let (lowered, diags) = lower(&program);
@@ -40,7 +40,7 @@ fn mistakes(program: &str) -> String {
     wrong.into_iter().chain(diags).map(|diag| format!("{diag}\n")).collect()
 }
 
-/// A module with the extent `N`, which texts can replace.
+/// A module with the extent `N`, to be replaced in its text.
 fn module() -> Module {
     let mut builder = Builder::new();
     let x = builder.input("x", Type::new(DType::F32, Shape::new(["N".into()]))).unwrap();
@@ -79,7 +79,7 @@ fn a_product_of_many_sums_is_refused_in_every_form() {
 
 #[test]
 fn a_shape_that_multiplies_to_too_many_terms_is_refused_in_every_form() {
-    // Each extent is well within the limits, and the number of elements is not.
+    // Each extent is well within the limits, but the number of elements is not.
     let extents = |join: &str| {
         (0..8)
             .map(|i| (0..200).map(|j| format!("A{}", 8 * j + i)).collect::<Vec<_>>().join("+"))
@@ -150,7 +150,7 @@ fn many_symbols_are_fine() {
     assert_eq!(mistakes(&function("f", 1000, &parameters, "f32 { sum(x) + sum(a999) }")), "");
     assert_eq!(mistakes(&function("f", 12, &format!("x: f32[{}]", product(12)), "f32 { sum(x) }")), "");
 
-    // What is printed of them is read back.
+    // The printed text can be read back.
     let dims = [sum(1000), product(12)].map(|text| {
         let text = core_ir::print(&module()).replace("[N]", &format!("[{text}]"));
         core_ir::parse(&text, &Limits::default()).unwrap()
@@ -178,7 +178,7 @@ fn places_that_no_integer_holds_are_refused() {
          }}"
     );
     refused(&mistakes(&program), "a dimension exceeds the range of 64-bit integers");
-    // A step along a single element leads nowhere.
+    // A step along an axis with a single element has no effect.
     assert_eq!(mistakes(&format!("fn f(x: f32[4, 4]) -> f32[1, 4] {{ x[0..1; {huge}, ..] }}")), "");
 }
 
@@ -196,7 +196,7 @@ fn replaced_symbols_that_multiply_out_are_refused() {
     assert!(found.contains("products of terms, multiplied out, exceeds the limit of 65536"), "{found}");
 }
 
-/// An `i32` that counts elements is never another number than theirs.
+/// An `i32` count of elements never differs from the actual number.
 #[test]
 fn elements_that_an_i32_cannot_count_are_refused_before_anything_runs() {
     let text = |dtype: &str| {

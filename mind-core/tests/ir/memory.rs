@@ -1,4 +1,4 @@
-//! What a run may hold.
+//! The memory limit of runs.
 
 use mind_core::{
     build::Builder,
@@ -19,7 +19,7 @@ fn run(module: &Verified, inputs: &[Array], most_bytes: u64) -> Result<Vec<Array
     run_with(module, inputs, &Options { most_bytes })
 }
 
-/// `x + x + … + x`
+/// The sum `x + x + … + x`.
 fn chain(additions: usize) -> Verified {
     let mut builder = Builder::new();
     let x = builder.input("x", float(&[100])).unwrap();
@@ -30,7 +30,7 @@ fn chain(additions: usize) -> Verified {
 #[test]
 fn inputs_values_and_results_are_counted_together_while_they_are_needed() {
     let x = [Array::new([100], vec![1.0f32; 100])];
-    // The input, the sum so far and the next one, however many there are.
+    // Memory holds the input, the current sum and the next one, however many additions the program has.
     assert_eq!(run(&chain(50), &x, 1200).unwrap(), [Array::new([100], vec![51.0f32; 100])]);
     let error = run(&chain(50), &x, 1199).unwrap_err();
     assert_eq!(
@@ -70,7 +70,7 @@ fn sizes_beyond_all_memory_are_errors() {
     let expected = "`MatMul` to f32[60000, 60000]: 43200480000 bytes are needed in all, more than the limit of 4294967296";
     assert_eq!((error.code, &*error.message), (Code::E6004, expected));
 
-    // More bytes than can be counted.
+    // The number of bytes exceeds 64 bits.
     let mut builder = Builder::new();
     let x = builder.input("x", float(&[1])).unwrap();
     let op = Op::Arrange(Arrange::BroadcastTo { shape: Shape::literal(&[1 << 31, (1 << 31) - 1]) });

@@ -1,4 +1,4 @@
-//! Tests of the IR through its public interface: one rule of the table at a time, then whole modules, then random ones.
+//! Tests of the IR through its public interface: single rules of the table, whole modules, and random modules.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 

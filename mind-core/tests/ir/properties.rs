@@ -1,4 +1,4 @@
-//! Properties of every module, on random ones.
+//! Properties that hold for every module, tested on random ones.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ fn random_modules_are_a_function_of_the_seed() {
 fn random_modules_use_every_operation() {
     let used: BTreeSet<&str> =
         modules().flat_map(|(_, module)| module.into_parts().0).map(|inst| inst.op.info().name).collect();
-    // What is elsewhere cannot be judged.
+    // External functions are not covered.
     let rows = TABLE.iter().filter(|row| !row.name.starts_with("Extern"));
     let missing: Vec<_> = rows.map(|row| row.name).filter(|name| !used.contains(name)).collect();
     assert_eq!(missing, [""; 0]);
@@ -84,7 +84,7 @@ fn canonical_form_computes_the_same_to_the_bit() {
         let module = verified(module);
         let Some(inputs) = random_inputs(&module, seed) else { continue };
         let canonical = canonicalise(module.clone());
-        // A dead gather that would stop the program may be gone.
+        // A dead gather that would fail may have been removed.
         if let Ok(expected) = run(&module, &inputs) {
             let found = run(&canonical, &inputs).unwrap();
             let equal = expected.iter().zip(&found).all(|(a, b)| same(a, b));

@@ -1,4 +1,4 @@
-//! Running whole modules: symbols are bound, requirements checked, faults named.
+//! Runs of whole modules: binding symbols, checking requirements, naming faults.
 
 use mind_core::{
     build::Builder,

@@ -1,4 +1,4 @@
-//! Short ways to write types, values and instructions.
+//! Short notations for types, values and instructions.
 
 use mind_core::{
     build::Builder,
@@ -11,7 +11,7 @@ use mind_core::{
     verify::{Verified, verify},
 };
 
-/// `N`, `M`, … or an integer, with `+`, `-`, `*` a step at a time from the left: `2*N+1`.
+/// Reads a dimension: `N`, `M`, … or integers, combined with `+`, `-`, `*` from left to right: `2*N+1`.
 pub fn dim(text: &str) -> Dim {
     let (mut result, mut sign) = (Dim::ZERO, 1);
     for term in text.split_inclusive(['+', '-']) {
@@ -29,24 +29,24 @@ pub fn dim(text: &str) -> Dim {
     result
 }
 
-/// `[2, N]` from `"2, N"`.
+/// The shape `[2, N]` from `"2, N"`.
 pub fn shape(text: &str) -> Shape {
     text.split(',').map(str::trim).filter(|text| !text.is_empty()).map(dim).collect()
 }
 
-/// The type of `"f32[2, N]"`, or of `"f32"`.
+/// The type from `"f32[2, N]"` or `"f32"`.
 pub fn ty(text: &str) -> Type {
     let (dtype, dims) = text.split_once('[').unwrap_or((text, "]"));
     Type::new(DType::from_name(dtype).unwrap(), shape(dims.strip_suffix(']').unwrap()))
 }
 
-/// What inference answers for operands of these types.
+/// The inferred type for operands of these types, or the error.
 pub fn infer_types(op: &Op, operands: &[&str]) -> Inferred {
     let operands: Vec<Type> = operands.iter().map(|text| ty(text)).collect();
     infer(op, &operands.iter().collect::<Vec<_>>())
 }
 
-/// The error of an instruction that breaks a rule.
+/// The error of an instruction that violates a rule.
 #[track_caller]
 pub fn refused(op: &Op, operands: &[&str]) -> Box<OpError> {
     infer_types(op, operands).expect_err("the instruction breaks a rule")
@@ -57,7 +57,7 @@ pub fn code(op: &Op, operands: &[&str]) -> Code {
     refused(op, operands).code
 }
 
-/// The type inferred, as text.
+/// The inferred type, as text.
 #[track_caller]
 pub fn inferred(op: &Op, operands: &[&str]) -> String {
     infer_types(op, operands).unwrap().to_string()

@@ -1,4 +1,4 @@
-//! The table itself: rows are complete and agree with the specification and with themselves.
+//! The table of operations: its rows are complete, and agree with the specification and with each other.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,8 @@ fn names_and_mnemonics_are_unique() {
 fn every_operation_with_operands_is_sampled() {
     for row in TABLE {
         let cases = DType::ALL.iter().map(|dtype| row.cases(*dtype).len()).sum::<usize>();
-        // Of functions that are elsewhere the compiler has nothing to evaluate; random modules hold modules.
+        // External functions cannot be evaluated by the compiler. Operations with a module are covered by random
+        // modules.
         let is_sampled = row.arity > 0 && !row.name.starts_with("Extern") && row.class != Class::Module;
         assert_eq!(cases > 0, is_sampled, "{}", row.name);
     }
@@ -57,7 +58,7 @@ fn evaluated_samples_have_the_inferred_type() {
     each_case(|_, op, types| {
         let module = verified(single(op, types));
         let mut inputs = random_inputs(&module, 1).unwrap();
-        // Indices of the samples are below 2 at least, divisors not 0.
+        // Makes indices less than 2, which is valid for all samples, and divisors nonzero.
         let divides = matches!(op, Op::Map(map) if map.row().pole.is_some());
         for input in &mut inputs {
             match &mut input.elements {

@@ -1,4 +1,4 @@
-//! Both text forms, and JSON.
+//! Tests of both text forms and of JSON.
 
 use mind_core::{
     data::{F32, F64, TensorData},
@@ -37,8 +37,8 @@ fn round_trip_of_random_modules() {
     }
 }
 
-/// The module with the floats of its constants replaced by zeros of both signs, subnormals, infinities and NaNs with
-/// every payload, and by floats of any bits.
+/// Replaces the floats in a module's constants by zeros of both signs, subnormals, infinities, NaNs with all payloads,
+/// and floats with arbitrary bits.
 fn with_special_floats(module: Module, seed: u64) -> Module {
     let mut random = Random::new(seed);
     let mut float32 = || {
@@ -79,7 +79,7 @@ fn with_special_floats(module: Module, seed: u64) -> Module {
     Module::from_parts(insts, outputs)
 }
 
-/// The codes and lines of what is wrong with a MIC text.
+/// The codes and lines of the errors in a MIC text.
 #[track_caller]
 fn faults(text: &str, limits: &Limits) -> Vec<(Code, u32)> {
     let errors = mic::parse(text, limits).expect_err(text);
@@ -97,14 +97,14 @@ fn each_limit_is_kept() {
         mic::parse(SMALL, &Limits { bytes: SMALL.len(), lines: 6, nodes: 2, rank: 2, ..limits.clone() })
             .is_ok()
     );
-    // At the line that passes the limit.
+    // At the line that exceeds the limit.
     assert_eq!(refused(Limits { bytes: SMALL.len() - 1, ..limits.clone() }), [(Code::E1008, 6)]);
     assert_eq!(refused(Limits { bytes: 3, ..limits.clone() }), [(Code::E1008, 1)]);
     assert_eq!(refused(Limits { bytes: 7, ..limits.clone() }), [(Code::E1008, 2)]);
     assert_eq!(refused(Limits { lines: 5, ..limits.clone() }), [(Code::E1008, 6)]);
     assert_eq!(refused(Limits { rank: 1, ..limits.clone() })[0], (Code::E1008, 3));
     assert_eq!(refused(Limits { nodes: 1, ..limits.clone() })[0], (Code::E1008, 5));
-    // What comes after is not read, and the limit is told once.
+    // The rest is not read, and the limit is reported once.
     let chain = format!("mic@1\nS0 \"x\"\nT0 f32\nN1 input S0 T0\n{}O N1\n", "?\n".repeat(3));
     let chain = chain.replace('?', "N2 neg N1 T0");
     assert_eq!(faults(&chain, &Limits { nodes: 1, ..limits.clone() }), [(Code::E1008, 5)]);

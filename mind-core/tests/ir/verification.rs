@@ -1,4 +1,4 @@
-//! Verification of modules that no builder made.
+//! Verification of modules that were not made by the builder.
 
 use mind_core::{
     diag::Code::{self, *},
@@ -92,7 +92,7 @@ fn extensions_are_refused_in_core_v1() {
 
 #[test]
 fn one_mistake_gives_one_error() {
-    // The product is wrong; what follows relies on its declared type.
+    // The product is wrong. The following instructions rely on its declared type.
     let insts = vec![
         input("x", "f32[2, 3]"),
         input("w", "f32[4, 5]"),

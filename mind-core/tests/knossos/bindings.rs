@@ -1,4 +1,4 @@
-//! Functions of Rust that programs declare: what can be bound, and what the IR has of it.
+//! Rust functions that programs declare: the valid bindings, and their form in the IR.
 
 use mind_core::{
     diag::Site,
@@ -11,7 +11,7 @@ fn bindings(list: &[(Role, &str)]) -> Vec<Binding> {
     list.iter().map(binding).collect()
 }
 
-/// The mistakes of a program with bindings, a line each.
+/// The errors of a program with bindings, one per line.
 fn mistakes(text: &str, list: &[(Role, &str)]) -> Vec<String> {
     let diags = check_bound(text, &bindings(list)).expect_err("there is a mistake");
     diags.into_iter().map(|diag| format!("[{}] {}", diag.code, diag.message)).collect()

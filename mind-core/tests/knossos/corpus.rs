@@ -1,4 +1,4 @@
-//! Every file of `tests/ks` against what is recorded at its end.
+//! Compares the output for every file of `tests/ks` with the text recorded at its end.
 
 use std::{
     collections::BTreeSet,
@@ -19,10 +19,11 @@ use mind_core::{
     snippet,
 };
 
-/// What follows this line is recorded.
+/// The recorded text follows this line.
 const MARK: &str = ";=== ";
 
-/// Runs every file of a folder through `record`; with `MIND_BLESS` set, writes what it says to their ends.
+/// Applies `record` to every file of a folder and compares the results. With `MIND_BLESS` set, writes the results to
+/// the ends of the files.
 pub(crate) fn check_folder(folder: &str, record: impl Fn(&str, &str) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks").join(folder);
     let mut failures = String::new();
@@ -59,7 +60,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Lines as comments.
+/// Converts lines to comments.
 pub(crate) fn comments(text: &str) -> String {
     text.lines().map(|line| format!(";> {line}").trim_end().to_owned() + "\n").collect()
 }
@@ -129,7 +130,7 @@ fn the_corpus_is_as_large_as_it_should_be() {
     }
 }
 
-/// Every primitive and prelude function stands in a program.
+/// Every primitive and prelude function is used in a program.
 #[test]
 fn every_primitive_is_in_the_corpus() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
@@ -143,7 +144,7 @@ fn every_primitive_is_in_the_corpus() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Every code that the table says Knossos gives.
+/// Every code that the table assigns to Knossos is reported in the corpus.
 #[test]
 fn every_code_is_in_the_corpus() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks/errors");
@@ -156,7 +157,8 @@ fn every_code_is_in_the_corpus() {
     }
 }
 
-/// The slips of the informal page: what it writes, and the wrong program that has it.
+/// Errors in the programs of the informal page: the text on the page, and the program in the corpus with the same
+/// error.
 const SLIPS: &[(&str, &str)] = &[
     ("(tsum (0 ", "tuple_for_arguments"),
     ("(let (7of9 (", "name_begins_with_digit"),
@@ -181,7 +183,7 @@ fn every_slip_of_the_informal_page_is_a_mistake() {
     }
 }
 
-/// Every operation of the IR is run: by programs, or by their derivatives.
+/// Every operation of the IR is executed by a program or a derivative.
 #[test]
 fn every_operation_is_in_the_corpus() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
@@ -205,7 +207,7 @@ fn every_operation_is_in_the_corpus() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// As [`kind`] tells operations apart.
+/// The kinds that [`kind`] distinguishes.
 const KINDS: [&str; 37] = [
     "integer",
     "float",
@@ -274,7 +276,7 @@ fn kind(operation: &Operation) -> &'static str {
         Operation::If(..) => "if",
         Operation::Assert(Check::Written) => "written assert",
         Operation::Assert(Check::Sizes(_)) => "assert of sizes",
-        // The optimiser makes it, not the language.
+        // Only the optimiser creates it.
         Operation::Bounds => "bounds",
         Operation::Print => "print",
         Operation::Call(_) => "call",

@@ -1,4 +1,4 @@
-//! Every derivative against central differences, and against each other.
+//! Compares every derivative with central differences, and different derivatives with each other.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -17,7 +17,7 @@ use mind_core::{
     },
 };
 
-/// A function for every primitive and construct that has a derivative. Each `def` is differentiated.
+/// A function for every primitive and construct with a derivative. Each `def` is differentiated.
 const FUNCTIONS: &str = include_str!("derivatives.ks");
 
 /// Numbers from 0.3 to 1.3, or from -0.5 to 0.5.
@@ -29,7 +29,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A value of a type; tensors have extents of 3, integers are 2.
+    /// A random value of a type. Tensors have extents of 3, integers are 2.
     fn value(&mut self, types: &Types, ty: TypeId) -> Value {
         match types.get(ty) {
             Type::Integer => Value::Integer(2),
@@ -74,7 +74,7 @@ fn argument(arguments: &[Value]) -> Value {
     }
 }
 
-/// `x + h dx`, for floats.
+/// `x + h dx` in all floats.
 fn moved(x: &Value, dx: &Value, h: f64) -> Value {
     let mut changes = dx.floats().into_iter();
     x.map_floats(&mut |value| value + h * changes.next().expect("a tangent has the floats of its value"))
@@ -89,12 +89,12 @@ fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found - expected).abs() <= tolerance * scale, "{what}: {found} is not {expected}");
 }
 
-/// A random point of a function.
+/// A random point in a function's domain.
 fn sample(program: &Program, id: FunctionId, random: &mut Random) -> Vec<Value> {
     program.function(id).parameters.iter().map(|ty| random.value(&program.types, *ty)).collect()
 }
 
-/// Checks the derivatives of a function at a random point; whether the function is defined there.
+/// Checks the derivatives of a function at a random point. Returns whether the function is defined there.
 fn check_function(program: &mut Program, id: FunctionId, seed: u64) -> bool {
     let mut random = Random(seed);
     let x = sample(program, id, &mut random);
@@ -139,7 +139,7 @@ fn check_at(program: &mut Program, id: FunctionId, x: &[Value], random: &mut Ran
     true
 }
 
-/// The functions of a program whose arguments can be sampled and whose result changes with them.
+/// The functions of a program whose arguments can be sampled and whose result has a tangent.
 fn functions(program: &Program) -> Vec<FunctionId> {
     let ids = (0..program.functions.len()).map(FunctionId::new);
     ids.filter(|id| {
@@ -170,7 +170,7 @@ fn derivatives_of_every_primitive_and_construct_are_right() {
     }
 }
 
-/// A primitive that no function above has would go untested.
+/// A primitive without a function above would not be tested.
 #[test]
 fn every_primitive_has_a_derivative_to_test() {
     let words: BTreeSet<_> =
@@ -179,7 +179,8 @@ fn every_primitive_has_a_derivative_to_test() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Each overload of the table alone, and what its derivatives are made of: sines and digammas of higher orders too.
+/// Tests each overload of the table alone, and the functions in its derivatives: sines and digammas of higher orders
+/// too.
 #[test]
 fn derivatives_of_every_overload_of_the_prelude_are_right() {
     let types = Types::default();
@@ -218,7 +219,7 @@ fn derivatives_of_the_corpus_are_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ks");
     let mut count = 0;
     for path in super::corpus::files(&root) {
-        // Its derivatives are not its functions'.
+        // The program's derivatives differ from those of its functions.
         if ["derivative_written.ks", "own_dot.ks", "own_of_prelude.ks"]
             .iter()
             .any(|name| path.ends_with(name))
@@ -234,7 +235,7 @@ fn derivatives_of_the_corpus_are_right() {
     assert!(count >= 20, "{count}");
 }
 
-/// Reverse of reverse, forward of reverse and reverse of forward, of every function above.
+/// Reverse of reverse, forward of reverse and reverse of forward, for every function above.
 #[test]
 fn derivatives_of_derivatives_are_right() {
     let mut program = checked(FUNCTIONS);
@@ -254,7 +255,7 @@ fn derivatives_of_derivatives_are_right() {
     }
 }
 
-/// The two halves through a tape are the whole, and so is what `sufrev` names.
+/// The two halves with a tape compute the same as the whole derivative, and so does `sufrev`.
 #[test]
 fn halves_make_the_whole() {
     let program = checked(FUNCTIONS);
@@ -318,7 +319,7 @@ fn steps(program: &Program, name: &str, arguments: &[Value]) -> u64 {
     run(program, id, arguments, &Options::default()).expect("nothing fails").steps
 }
 
-/// The instructions that a gradient runs, over those of its function, do not grow with the size.
+/// The number of instructions of a gradient, relative to its function, does not grow with the size.
 #[test]
 fn a_gradient_costs_a_constant_times_its_function() {
     let text = "

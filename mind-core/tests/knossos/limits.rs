@@ -1,4 +1,4 @@
-//! What bad inputs meet: a clear error, never the end of a stack or of memory.
+//! Bad input gives a clear error and never overflows the stack or the memory.
 
 use mind_core::{
     diag::Code,
@@ -43,7 +43,7 @@ fn functions_that_each_call_the_one_before_twice_are_inlined_as_far_as_they_stay
     for i in 1..60 {
         text.push_str(&format!("(def f{i} Float (x : Float) (f{0} (f{0} x)))\n", i - 1));
     }
-    // One that calls many as large as are inlined.
+    // A function that calls many of the largest inlinable functions.
     let calls = format!("{}x{}", "(f6 ".repeat(200), ")".repeat(200));
     text.push_str(&format!("(def many Float (x : Float) {calls})\n"));
     let mut program = check(&text).unwrap_or_else(|diags| panic!("{:?}", diags.as_slice()));
@@ -68,7 +68,7 @@ fn as_deep_as_the_limit_is_fine() {
     main_of(&text, &Options::default()).unwrap();
 }
 
-/// Forms in themselves as deep as lists may nest, with their derivatives: whoever walks them has stack enough.
+/// Forms nested to the limit, with their derivatives, do not overflow the stack of the code that walks them.
 #[test]
 fn every_form_nests_to_the_limit() {
     let forms = [
@@ -164,7 +164,7 @@ fn any_bytes_are_read_without_a_panic() {
     }
 }
 
-/// Types, derivatives and lambdas that double with each line are refused before they fill the memory.
+/// Types, derivatives and lambdas that double with each line are refused before they exhaust memory.
 #[test]
 fn what_doubles_is_limited() {
     let doubled: String = (0..60).map(|_| "(a (tuple a a)) ").collect();
@@ -204,16 +204,16 @@ fn a_run_ends_where_its_memory_does() {
     assert_eq!(failure.code, Code::E6004);
     assert!(failure.message.starts_with("a tensor of 16384 elements: "), "{}", failure.message);
     assert!(failure.message.ends_with(" bytes are needed in all, more than the limit of 1048576"));
-    // The same of many small ones, and of a result that is little memory only while it is shared.
+    // The same holds for many small tensors, and for a result that is small only while it is shared.
     let rows =
         "(def main Integer () (size (build 1000 (lam (i : Integer) (build 1000 (lam (j : Integer) 1.0))))))";
     assert_eq!(at(1 << 20, rows).unwrap_err().code, Code::E6004);
     let shared = "(def main (Vec (Vec (Vec Float))) () (constVec 1000 (constVec 1000 (constVec 1000 1.0))))";
     assert_eq!(at(1 << 22, shared).unwrap_err().code, Code::E6004);
-    // Printed and added up it is as large.
+    // Printing and adding need the full size.
     let printed = "(def main Integer () (print (constVec 1000 (constVec 1000 (constVec 1000 1.0)))))";
     assert_eq!(at(1 << 22, printed).unwrap_err().code, Code::E6004);
-    // Calls take memory too.
+    // Calls use memory too.
     let deep = "(def down Integer (n : Integer) (if (lt n 1) 0 (add 1 (down (sub n 1)))))(def main Integer () (down 9000))";
     assert_eq!(at(100_000, deep).unwrap_err().code, Code::E6004);
     assert!(at(100_000_000, deep).is_ok());

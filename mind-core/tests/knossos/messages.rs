@@ -1,4 +1,4 @@
-//! Everything that is said of a wrong program is said of one in `tests/ks/errors`, or of one in another test.
+//! Every message for wrong programs occurs for a program in `tests/ks/errors` or in another test.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use mind_core::knossos::{
 
 use super::corpus::files;
 
-/// For each file of `src/knossos` a part of every message that it makes, in its order: the guard below counts them.
+/// A part of every message in each file of `src/knossos`, in the order of the file. A test below checks the counts.
 const FRONT: &[(&str, &[&str])] = &[
     (
         "read.rs",
@@ -158,7 +158,8 @@ const FRONT: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What no program of the corpus can reach, and where it is said; nothing where only a machine that refuses a thread does.
+/// Messages that no program of the corpus can cause, with the file that tests each. `None` if only a failure to create
+/// a thread causes it.
 const ELSEWHERE: &[(&str, Option<&str>)] = &[
     ("only a Float has a gradient", Some("tests/knossos/bindings.rs")),
     ("which no Rust function has", Some("tests/knossos/bindings.rs")),
@@ -229,7 +230,7 @@ fn callers_of_the_interpreter_are_told_what_they_gave() {
     assert_eq!(run(&program, main, &[]), "`main` takes 1 arguments, found 0");
     let integer = [Value::Integer(1)];
     assert_eq!(run(&program, main, &integer), "argument 1 of `main`: expected Float, found 1");
-    // What `complete` has not been asked for.
+    // A derivative that `complete` has not generated yet.
     let reverse = program.derivative(Derivative::Rev, main);
     let both = [Value::Float(0.5), Value::Float(1.0)];
     assert_eq!(run(&program, reverse, &both), "`[rev main]` has no body");
@@ -237,7 +238,7 @@ fn callers_of_the_interpreter_are_told_what_they_gave() {
     assert!(diags.as_slice()[0].message.contains("expected nothing after the expression, found `2`"));
 }
 
-/// Each asks for the derivative of the one before, in which that is asked for its own.
+/// Each function calls the derivative of the previous one, which calls a derivative too.
 #[test]
 fn derivatives_that_grow_without_end_are_one_mistake() {
     const LIMIT: &str = "derivatives have more instructions than the limit of";

@@ -1,6 +1,6 @@
-//! Knossos programs in `tests/ks`: what they give, and what is said of wrong ones. See the README there.
+//! Knossos programs in `tests/ks`: their results, and the messages for wrong ones. See the README there.
 //!
-//! `MIND_BLESS=1 cargo test -p mind-core --test core knossos` records what comes out now; review the difference.
+//! `MIND_BLESS=1 cargo test -p mind-core --test core knossos` records the current output; review the difference.
 
 mod bindings;
 mod corpus;

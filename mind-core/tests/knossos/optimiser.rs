@@ -1,4 +1,4 @@
-//! What the optimiser makes of small programs: as IR in `tests/ks/optimised`, as Rust in `tests/ks/emitted`.
+//! The optimiser's output for small programs: as IR in `tests/ks/optimised`, as Rust in `tests/ks/emitted`.
 
 use mind_core::{
     diag::Site,
@@ -22,7 +22,7 @@ fn programs_become_the_ir_that_is_recorded() {
     });
 }
 
-/// Of a file `reverse_of_f.ks` the reverse derivative of `f`.
+/// A file `reverse_of_f.ks` exports the reverse derivative of `f`.
 #[test]
 fn programs_become_the_rust_that_is_recorded() {
     check_folder("emitted", |name, source| {
@@ -43,7 +43,7 @@ fn programs_become_the_rust_that_is_recorded() {
     });
 }
 
-/// The functions without those that users see, a line deeper for each brace.
+/// The functions that users do not call, indented by their braces.
 fn inner_functions(rust: &str) -> String {
     let mut found = String::new();
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Random well-typed programs: what must hold of each, on a fixed number of seeds.
+//! Random well-typed programs and their required properties, on a fixed number of seeds.
 
 use mind_core::{
     knossos::{
@@ -16,10 +16,10 @@ use crate::sample::sample;
 
 const PROGRAMS: u64 = 300;
 
-/// What must hold of a program; else what is wrong.
+/// A property of a program. The error describes the violation.
 type Property = fn(&RandomProgram, u64) -> Result<Checked, String>;
 
-/// Tries a property on every seed; the message has the smallest program that breaks it.
+/// Checks a property on every seed. The message shows the smallest program that violates it.
 fn holds(property: Property, seeds: std::ops::Range<u64>, size: usize) -> Vec<Checked> {
     sample("random programs in Knossos", seeds)
         .into_iter()
@@ -33,7 +33,7 @@ fn holds(property: Property, seeds: std::ops::Range<u64>, size: usize) -> Vec<Ch
 }
 
 fn smallest(mut program: RandomProgram, seed: u64, property: Property, mut message: String) -> String {
-    // What comes before the first colon is the kind of mistake: a smaller program is to have the same.
+    // The text before the first colon is the kind of error. A smaller program must have the same kind.
     let kind = message.split(':').next().unwrap_or_default().to_owned();
     let breaks = |smaller: RandomProgram| {
         let message = property(&smaller, seed).err()?;
@@ -75,7 +75,7 @@ fn has_right_second_derivatives(program: &RandomProgram, seed: u64) -> Result<Ch
     check_second_derivatives(&mut checked, id, &program.arguments(seed), &mut Random::new(seed))
 }
 
-/// The optimiser changes no bit, and makes no program longer to run.
+/// The optimiser changes no bit of the results, and adds no executed instructions.
 fn runs_the_same_optimised(program: &RandomProgram, seed: u64) -> Result<Checked, String> {
     let plain = check(&program.to_string()).map_err(|diags| format!("{:?}", diags.as_slice()))?;
     let mut optimised = plain.clone();

@@ -1,7 +1,8 @@
-//! Every primitive and construct at every kind of type: `tests/ks/at_*.ks`, written from the tables below.
+//! Every primitive and construct at every kind of type: `tests/ks/at_*.ks`, generated from the tables below.
 //!
-//! An equation is an expression that is true. `(a)` and `(b)` are two values of the type, `(zero)` is the first one without its
-//! numbers, `(together)` their sum, `(change)` a tangent and `(moved)` the first value with that added.
+//! An equation is an expression that must be true. `(a)` and `(b)` are two values of the type, `(zero)` is the first
+//! one without its numbers, `(together)` their sum, `(change)` a tangent, and `(moved)` the first value plus that
+//! tangent.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -11,14 +12,14 @@ use mind_core::knossos::{
     prelude_overloads,
 };
 
-/// A type with some values.
+/// A type with sample values.
 struct Values {
     file: &'static str,
     ty: &'static str,
     a: &'static str,
     b: &'static str,
     zero: &'static str,
-    /// The sum of `a` and `b`, where there is one.
+    /// The sum of `a` and `b`, if the type has sums.
     together: Option<&'static str>,
     tangent: &'static str,
     change: &'static str,
@@ -184,22 +185,22 @@ const TYPES: &[Values] = &[
     },
 ];
 
-/// Which types an equation is for.
+/// The types that an equation applies to.
 #[derive(Clone, Copy, PartialEq)]
 enum Of {
     All,
-    /// Those whose values can be added.
+    /// Types whose values can be added.
     Sums,
-    /// Those that are their own tangents.
+    /// Types that are their own tangents.
     Tangents,
-    /// Those whose values may differ in size.
+    /// Types whose values may differ in size.
     Sized,
-    /// The others.
+    /// All other types.
     Unsized,
 }
 use Of::{All, Sized, Sums, Tangents, Unsized};
 
-/// What it is about, which types have it, and the equation; `T` is the type.
+/// The primitive that an equation tests, the types it applies to, and the equation. `T` stands for the type.
 const EQUATIONS: &[(&str, Of, &str)] = &[
     ("build", All, "(eq (build 2 (lam (i : Integer) (if (eq i 0) (a) (b)))) (Vec_init (a) (b)))"),
     (
@@ -351,7 +352,7 @@ const EQUATIONS: &[(&str, Of, &str)] = &[
 ];
 
 impl Values {
-    /// The equations that this type has.
+    /// The equations that apply to this type.
     fn equations(&self) -> Vec<(&'static str, String)> {
         let has = |of: &Of| match of {
             All => true,
@@ -383,7 +384,7 @@ impl Values {
              (def swapped (Tuple {ty} {ty}) ((n : Integer) (x : {ty}) (y : {ty}))\n  \
              (if (eq n 0) (tuple x y) (swapped (sub n 1) y x)))\n"
         );
-        // Small functions are less for rustc than one large one.
+        // Several small functions compile faster in rustc than one large one.
         let equations = self.equations();
         let groups: Vec<_> = equations.chunks(6).collect();
         for (group, equations) in groups.iter().enumerate() {
@@ -398,7 +399,7 @@ impl Values {
     }
 }
 
-/// An equation with a type for its `T`.
+/// An equation with its `T` replaced by a type.
 fn in_type(equation: &str, ty: &str) -> String {
     let word = |word: &str| match word.trim_end_matches(')') {
         "T" => word.replacen('T', ty, 1),
@@ -426,7 +427,7 @@ fn every_primitive_holds_its_equations_at_every_type() {
         for ((_, equation), found) in equations.iter().zip(found) {
             assert_eq!(*found, Value::Bool(true), "{}: {equation}", values.ty);
         }
-        // The file is one of the corpus: what it prints is recorded, and the emitted Rust is compared with that.
+        // The file belongs to the corpus: its output is recorded, and the emitted Rust is compared with the record.
         let path = root.join(format!("at_{}.ks", values.file));
         let recorded = fs::read_to_string(&path).unwrap_or_default();
         if recorded.split(";=== ").next() != Some(&text) {
@@ -440,7 +441,7 @@ fn every_primitive_holds_its_equations_at_every_type() {
     }
 }
 
-/// A primitive that no equation is about would go untested at most types.
+/// A primitive without an equation would not be tested at most types.
 #[test]
 fn every_primitive_has_an_equation() {
     let of_prelude: BTreeSet<_> = prelude_overloads().map(|(name, ..)| name).collect();

@@ -1,4 +1,4 @@
-//! The verifier finds what is wrong with bodies that were broken on purpose.
+//! The verifier detects bodies that were broken on purpose.
 
 use mind_core::knossos::{
     FunctionId, Program, check,
@@ -8,7 +8,7 @@ use mind_core::knossos::{
     verify,
 };
 
-/// A function with every kind of instruction that texts and derivatives make.
+/// A function with every kind of instruction that programs and derivatives contain.
 const PROGRAM: &str = "
     (def f Float ((v : Vec Float) (t : Tuple Float Integer))
       (let ((a (fold (lam (ax : (Tuple Float Float)) (sin (mul (get$1$2 ax) (get$2$2 ax)))) 1.0 v))
@@ -45,7 +45,7 @@ fn instructions(program: &Program) -> Vec<(usize, usize, usize)> {
     all
 }
 
-/// Breaks one instruction after the other, each in a program of its own, and wants a fault of the function.
+/// Breaks one instruction after the other, each in a separate copy of the program, and expects a fault in the function.
 fn each_is_found(what: &str, break_it: impl Fn(&mut Program, usize, usize, usize) -> bool) {
     let sound = program();
     assert_eq!(verify(&sound), Ok(()));
@@ -72,7 +72,7 @@ fn instruction(program: &mut Program, function: usize, block: usize, position: u
     &mut body.blocks[block].instructions[position]
 }
 
-/// Whether a block is still run: the derivatives leave some that are not.
+/// Whether a block is executed. Derivatives leave some unused blocks.
 fn is_run(program: &Program, function: usize, block: usize) -> bool {
     let Definition::Defined(body) = &program.functions[function].definition else { return false };
     fn runs(body: &Body, at: BlockId, block: BlockId) -> bool {
@@ -148,7 +148,7 @@ fn values_of_blocks_that_have_ended_are_found() {
     });
 }
 
-/// The accumulators of the first derivative that makes one.
+/// The accumulators of the first derivative that creates one.
 fn with_accumulator(program: &mut Program) -> (usize, usize, Vec<usize>) {
     for (function, block, _) in instructions(program) {
         let body = body(program, function).expect("it has a body");

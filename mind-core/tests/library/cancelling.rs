@@ -1,10 +1,11 @@
-//! Formulas whose terms cancel, overflow or vanish give mpmath's values and gradients: `ci/cancelling` writes them.
+//! Formulas whose terms cancel, overflow or underflow have the values and gradients of mpmath, recorded by
+//! `ci/cancelling`.
 
 use mind_core::ty::DType;
 
 use super::support::{compiled, floats, with_gradients};
 
-/// The errors that are allowed relative to the largest number of a list, in f64 and in f32.
+/// The allowed errors relative to the largest number of a list, in f64 and in f32.
 const WITHIN: [f64; 2] = [2e-15, 1e-6];
 
 #[test]
@@ -13,14 +14,14 @@ fn terms_that_cancel_keep_their_digits() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a line has otherwise than the interpreter.
+/// The difference between a line and the interpreter's result, if there is one.
 fn difference(line: &str) -> Option<String> {
     let [dtype, file, call, x, results, gradient] = line.split(": ").collect::<Vec<_>>()[..] else {
         panic!("a line has six parts: {line}")
     };
     let (x, results, gradient) = (numbers(x), numbers(results), numbers(gradient));
     let dtype = if dtype == "f32" { DType::F32 } else { DType::F64 };
-    // Functions of elements have as many results as elements; a single result is a number.
+    // Elementwise functions have one result per element; a single result is a scalar.
     let is_number = results.len() == 1 && (x.len() > 1 || call.ends_with([']', '}']));
     let shape: &[usize] = if is_number { &[] } else { &[results.len()] };
     let name = dtype.name();
@@ -30,7 +31,7 @@ fn difference(line: &str) -> Option<String> {
     let found = with_gradients(&module, &[floats(dtype, &[x.len()], &x)], &[ones]);
     let within = WITHIN[usize::from(dtype == DType::F32)];
     let is_near = |found: &[f64], wanted: &[f64]| {
-        // Functions of elements have an error each.
+        // For elementwise functions, each element has its own error.
         let largest = wanted.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
         let scale = |wanted: f64| if is_number { largest } else { wanted.abs() };
         found.len() == wanted.len()

@@ -10,10 +10,10 @@ use super::support::{compiled, expression, floats, run};
 
 const INF: f64 = f64::INFINITY;
 
-/// How far a number may be from what is right, in f64 and in f32, of the larger of it and 1.
+/// The allowed errors in f64 and in f32, relative to the larger of the expected number's magnitude and 1.
 const WITHIN: [f64; 2] = [1e-13, 4e-6];
 
-/// The call of `case` at numbers, of a program in which `F` stands for the element type.
+/// Calls `case` at these numbers, in a program in which `F` stands for the element type.
 #[track_caller]
 fn check(file: &str, program: &str, at: &[&[f64]], wanted: &[f64]) {
     for dtype in [DType::F64, DType::F32] {
@@ -41,7 +41,7 @@ fn check(file: &str, program: &str, at: &[&[f64]], wanted: &[f64]) {
     }
 }
 
-/// The derivative by a number against two elements, whose sum is taken.
+/// Checks the derivative of a sum by a scalar operand. The other operand is a pair of elements.
 #[track_caller]
 fn slope(file: &str, call: &str, at: f64, pair: [f64; 2], wanted: f64) {
     let program = format!(
@@ -51,7 +51,7 @@ fn slope(file: &str, call: &str, at: f64, pair: [f64; 2], wanted: f64) {
     check(file, &program, &[&[at], &pair], &[wanted]);
 }
 
-/// The derivative of the sum of the derivative of a number that a vector gives.
+/// Checks the derivative of the summed derivative of a function from a vector to a scalar.
 #[track_caller]
 fn second(file: &str, body: &str, at: &[f64], wanted: &[f64]) {
     let n = at.len();

@@ -1,4 +1,4 @@
-//! The standard library: what its functions give, their gradients, and how their text is written.
+//! The standard library: the results of its functions, their gradients, and the style of their source.
 
 mod cancelling;
 mod edges;

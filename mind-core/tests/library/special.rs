@@ -1,5 +1,5 @@
-//! Values and gradients of every function at infinities, NaN, zeros, the least and the largest numbers, and equal numbers, beside
-//! those that `ci/special` has recorded.
+//! Values and gradients of every function at infinities, NaN, zeros, the smallest and largest numbers, and equal
+//! numbers, compared with the values recorded by `ci/special`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,17 +17,17 @@ use super::{
     vectors::{ANY, Entry, Tensor, entries},
 };
 
-/// The errors that are allowed, in f64 and in f32, relative to an element; of those that are sums also relative to 1.
+/// The allowed errors in f64 and in f32, relative to an element. For sums they are also relative to 1.
 const WITHIN: [f64; 2] = [1e-11, 4e-5];
 
-/// What a function of elements is allowed to be wrong by near 0, where numbers have few digits.
+/// The allowed absolute error of an elementwise function near 0, where numbers have few digits.
 const LEAST: [f64; 2] = [1e-300, 1e-37];
 
-/// Where results are others on purpose: `FUNCTION TENSOR: RECORDED -> FOUND | QUOTE`, with the kinds of the numbers, and words of the
-/// function's page or of what its file begins with.
+/// Intended differences: `FUNCTION TENSOR: RECORDED -> FOUND | QUOTE`, with the kinds of the numbers, and a quote from
+/// the function's documentation or from the head of its file.
 const DIFFERENCES: &str = "tests/std/special/differs.txt";
 
-/// What of a function is other than recorded, as `nn::softmax result: nan -> 0`, with an example or the words of the page.
+/// Differences from the recorded values, such as `nn::softmax result: nan -> 0`, with an example or the quote.
 type Differences = BTreeMap<String, String>;
 
 #[test]
@@ -39,7 +39,7 @@ fn every_function_gives_what_is_recorded_at_special_numbers() {
         let tried: BTreeSet<&str> = entries.iter().map(|entry| entry.function.as_str()).collect();
         for template in templates(file) {
             let name = template.name.to_string();
-            // Steps over structs are those of their fields, which is another test.
+            // A step over a struct applies the function to each field, which another test covers.
             if !tried.contains(name.as_str()) && state_of(&template).is_none() {
                 writeln!(wrong, "{file}::{name} has no row in tests/std/special/{file}.txt")
                     .expect("a string");
@@ -58,7 +58,8 @@ fn every_function_gives_what_is_recorded_at_special_numbers() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The differences that `differs.txt` does not have, those that no page explains, and its lines that are not so.
+/// The differences that `differs.txt` does not list, those that no documentation explains, and its lines that do not
+/// occur.
 fn unexplained(found: &Differences) -> String {
     let mut wrong = String::new();
     let recorded = recorded();
@@ -77,7 +78,7 @@ fn unexplained(found: &Differences) -> String {
     wrong
 }
 
-/// What `differs.txt` says, with the words of the page.
+/// The contents of `differs.txt`, with the quotes.
 fn recorded() -> Differences {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(DIFFERENCES);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -86,7 +87,7 @@ fn recorded() -> Differences {
     parts.map(|(what, quote)| (what.to_owned(), quote.to_owned())).collect()
 }
 
-/// Whether the page of the function of a difference, or what its file begins with, has these words.
+/// Whether the documentation of a difference's function, or the head of its file, contains this quote.
 fn is_said(what: &str, quote: &str) -> bool {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let function = what.split(' ').next().unwrap_or_default();
@@ -99,7 +100,7 @@ fn is_said(what: &str, quote: &str) -> bool {
     words(&documentation(&template)).contains(quote) || words(&head.join(" ")).contains(quote)
 }
 
-/// Programs that were compiled, by their text.
+/// Compiled programs, by their text.
 #[derive(Default)]
 struct Programs {
     compiled: BTreeMap<String, Canonical>,
@@ -140,7 +141,7 @@ impl Programs {
     }
 }
 
-/// What an element may be wrong by, however small it is.
+/// The allowed absolute error of an element.
 fn least(entry: &Entry, name: &str, dtype: DType) -> f64 {
     let narrow = usize::from(dtype == DType::F32);
     match (entry.relative && entry.only.is_some(), name == "result") {
@@ -158,7 +159,7 @@ fn is_close(number: f64, wanted: f64, dtype: DType, least: f64) -> bool {
         || (number - wanted).abs() <= within * wanted.abs() + least
 }
 
-/// The call of an entry with its inputs: of functions of elements with those of one element.
+/// The call of an entry with its inputs. For an elementwise function, only the inputs of one element.
 fn shown(entry: &Entry, at: usize) -> String {
     let input = |input: &Tensor| {
         let numbers = if entry.relative { &input.numbers[at..=at] } else { &input.numbers[..] };
@@ -167,7 +168,7 @@ fn shown(entry: &Entry, at: usize) -> String {
     format!("`{}` at {}", entry.call, entry.inputs.iter().map(input).collect::<Vec<_>>().join(", "))
 }
 
-/// What a difference is about: numbers that are neither 0 nor special are one kind.
+/// The kind of a number in a difference. All numbers that are neither 0 nor special are one kind.
 fn kind(number: f64) -> &'static str {
     match number {
         _ if number.is_nan() => "nan",

@@ -1,4 +1,4 @@
-//! What a function gives where the formula as it is written fails: the formula is shown to fail in the same test.
+//! The results of functions at points where the direct formula fails. Each test also shows that the formula fails.
 
 use std::f64::consts::LN_2;
 
@@ -10,27 +10,27 @@ use mind_core::{
 
 use super::support::{compiled, floats, run, with_gradients};
 
-/// The errors that are allowed, in f64 and in f32.
+/// The allowed errors, in f64 and in f32.
 const WITHIN: [f64; 2] = [1e-13, 1e-6];
 
-/// A function beside its formula.
+/// A function and its direct formula.
 struct Case<'a> {
     file: &'a str,
-    /// A call of the function, and a formula that fails, of `x`.
+    /// A call of the function with `x`, and a formula that fails.
     stable: &'a str,
     naive: Option<&'a str>,
     /// The extents of `x`.
     shape: &'a [usize],
     x: &'a [f64],
-    /// The result, whose shape is that of `x` or a part of it.
+    /// The result. Its shape is that of `x` or a part of it.
     result: Shaped<'a>,
-    /// What goes back to `x` of ones.
+    /// The gradient of `x` for a cotangent of ones.
     gradient: &'a [f64],
 }
 
 type Shaped<'a> = (&'a [usize], &'a [f64]);
 
-/// Checks the function in f64 and f32, and that the formula fails in f32 at least.
+/// Checks the function in f64 and f32, and that the formula fails at least in f32.
 fn check(case: &Case) {
     let outcome = |dtype: DType, call: &str| {
         let ty = |shape: &[usize]| match shape {
@@ -59,13 +59,13 @@ fn check(case: &Case) {
     }
 }
 
-/// A case whose result has the shape of `x`, which is a vector.
+/// A case with a vector `x` and a result of the same shape.
 fn vector(file: &str, stable: &str, naive: &str, x: &[f64], result: &[f64], gradient: &[f64]) {
     let shape = &[x.len()];
     check(&Case { file, stable, naive: Some(naive), shape, x, result: (shape, result), gradient });
 }
 
-/// A case whose result is a number, of a vector.
+/// A case with a vector `x` and a scalar result.
 fn number(file: &str, stable: &str, naive: &str, x: &[f64], result: f64, gradient: &[f64]) {
     check(&Case {
         file,
@@ -78,7 +78,8 @@ fn number(file: &str, stable: &str, naive: &str, x: &[f64], result: f64, gradien
     });
 }
 
-/// A case whose result and gradient at zeros the formula has too, since a factor of 0 wins in a gradient.
+/// A case at zeros, where the formula also has the correct result and gradient because a factor of 0 makes a gradient
+/// 0.
 fn at_zeros(file: &str, stable: &str, x: &[f64], result: f64) {
     let gradient = &vec![0.0; x.len()];
     check(&Case { file, stable, naive: None, shape: &[x.len()], x, result: (&[], &[result]), gradient });
@@ -107,7 +108,7 @@ fn log_sigmoid_of_large_numbers_is_a_line() {
 
 #[test]
 fn gelu_keeps_its_digits_far_below_zero() {
-    // -10 Φ(-10) and Φ(-10) - 10 φ(-10), to 40 digits rounded.
+    // -10 Φ(-10) and Φ(-10) - 10 φ(-10), rounded from 40 digits.
     let (tail, slope) = (-7.619_853_024_160_526e-23, -7.618_400_096_464_815e-22);
     vector("nn", "gelu(x)", "0.5 * x * (1.0 + erf(sqrt(0.5) * x))", &[-10.0], &[tail], &[slope]);
 }
@@ -128,7 +129,7 @@ fn log_softmax_of_large_scores_and_of_rows_with_minus_infinity_has_no_nan() {
     vector("nn", "log_softmax(x)", naive, &[10000.0, 10000.0], &[half, half], &[0.0, 0.0]);
     vector("nn", "log_softmax(x)", naive, &[10000.0, -INF], &[0.0, -INF], &[-1.0, 1.0]);
     vector("nn", "log_softmax(x)", naive, &[-INF, -INF], &[-INF, -INF], &[1.0, 1.0]);
-    // Scores that softmax has no digits for.
+    // A softmax of these scores underflows.
     let of_softmax = "log(exp(x - max(x)) / sum(exp(x - max(x))))";
     vector("nn", "log_softmax(x)", of_softmax, &[0.0, -1000.0], &[0.0, -1000.0], &[-1.0, 1.0]);
 }
@@ -168,7 +169,7 @@ fn bce_of_scores_of_a_hundred_is_finite_and_keeps_its_digits() {
     for (target, x, result, slope) in [
         ("0.0", 100.0, 100.0, 1.0),
         ("1.0", -100.0, 100.0, -1.0),
-        // In f32 the result is no normal number, but it is not 0.
+        // In f32 the result is subnormal, but not 0.
         ("1.0", 20.0, (-20.0_f64).exp().ln_1p(), -1.0 / (1.0 + 20.0_f64.exp())),
     ] {
         let stable = format!("bce_with_logits(x, [{target}])");
@@ -192,7 +193,7 @@ fn cross_entropy_of_classes_with_large_scores_is_finite() {
     let naive = "-log(exp(x[1]) / sum(exp(x)))";
     number("nn", "cross_entropy(x[_, ..], [1])", naive, &[10000.0, 0.0], 10000.0, &[1.0, -1.0]);
     number("nn", "cross_entropy(x[_, ..], [1])", naive, &[-10000.0, -10000.0], LN_2, &[0.5, -0.5]);
-    // Its share of a row that counts for nothing is no number: a product with 0 is none either.
+    // The ignored row's term is NaN, and so is its product with 0.
     let naive = "-(1.0 * log(exp(x[1]) / sum(exp(x))) + 0.0 * log(exp(x[0]) / sum(exp(x)))) / 1.0";
     let stable = "cross_entropy_ignoring(stack([x, x], axis = 0), [1, -1], ignore = -1)";
     number("nn", stable, naive, &[-INF, 3.0], 0.0, &[0.0, 0.0]);
@@ -215,7 +216,8 @@ fn attention_of_a_query_that_sees_nothing_is_zero_and_so_is_its_gradient() {
     let naive = "{ let s = where([[true, true], [false, false]], x[.., _] @ [[1.0, 2.0]], -inf);
         let e = exp(s - max(s, axis = -1, keepdims = true));
         (e / sum(e, axis = -1, keepdims = true)) @ [[3.0], [5.0]] }";
-    // At query 0 both keys weigh the same, and the slope is a variance: (2 - 1) / 4 of the difference of the values.
+    // At query 0 both keys have equal weights, and the slope is a variance: (2 - 1) / 4 of the difference of the
+    // values.
     let (x, result, gradient) = (&[0.0, 1.0], &[4.0, 0.0], &[0.5, 0.0]);
     check(&Case {
         file: "nn",

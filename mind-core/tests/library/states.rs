@@ -1,4 +1,5 @@
-//! Steps of optimisers over structs of parameters, beside those of each tensor alone, which are held against recorded ones.
+//! Steps of optimisers over structs of parameters, compared with the steps of each tensor, which are compared with
+//! recorded ones.
 
 use mind_core::{
     interp::{Array, Elements},
@@ -11,7 +12,7 @@ use super::support::{compiled, floats, run, structs, templates};
 /// The parameters: both are matrices, as `muon_step` needs them.
 const FIELDS: [(&str, [usize; 2]); 2] = [("w", [2, 3]), ("b", [3, 2])];
 
-/// The struct of the library that a function takes, if it is a step over one.
+/// The library's struct that a function takes, if it is a step over one.
 pub fn state_of(template: &Template) -> Option<String> {
     template.parameters.iter().find_map(|parameter| match &parameter.takes {
         Formal::State { name, .. } => Some(name.name.to_string()),
@@ -71,7 +72,7 @@ fn compare(step: &str, state: &Struct, dtype: DType) {
     let mut inputs = Vec::new();
     for place in 0..2 + held.len() {
         for (_, dims) in FIELDS {
-            // Above zero: of some of them the square root is taken.
+            // Positive numbers, because some steps take a square root.
             let numbers: Vec<f64> =
                 (0..6).map(|element| ((5 * element + 3 * place) % 7 + 1) as f64 / 7.0).collect();
             inputs.push(floats(dtype, &dims, &numbers));

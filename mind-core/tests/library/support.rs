@@ -33,7 +33,7 @@ pub fn templates(file: &str) -> Vec<Template> {
     block(file).templates.into_iter().filter(is_public).collect()
 }
 
-/// Its structs.
+/// The structs of a file of the library.
 pub fn structs(file: &str) -> Vec<Struct> {
     block(file).structs
 }
@@ -51,7 +51,7 @@ fn block(file: &str) -> Block {
     }
 }
 
-/// The last function of a program that calls those of a file of the library by their names alone.
+/// Compiles the last function of a program that calls functions of a library file by their plain names.
 pub fn compiled(file: &str, program: &str) -> Canonical {
     let (tokens, mut mistakes) = lex(&qualified(file, program));
     let (parsed, more) = parse(tokens);
@@ -64,8 +64,8 @@ pub fn compiled(file: &str, program: &str) -> Canonical {
     canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies"))
 }
 
-/// An expression that calls functions of a file by their names alone, of leaves of these types, and the names of its leaves in
-/// the order of its inputs.
+/// Compiles an expression that calls functions of a library file by their plain names, with leaves of these types.
+/// Returns the module and the names of the leaves in the order of its inputs.
 pub fn expression(
     file: &str,
     text: &str,
@@ -78,7 +78,7 @@ pub fn expression(
     Ok((canonicalise(verify(module, Profile::Extended).expect("what is lowered verifies")), names))
 }
 
-/// The program with `nn::` before calls of functions of `nn`.
+/// The program with qualified calls: for example, calls of functions of `nn` get the prefix `nn::`.
 fn qualified(file: &str, program: &str) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut text = String::new();
@@ -100,12 +100,12 @@ fn listed(mistakes: &Diags) -> String {
     mistakes.as_slice().iter().map(|diag| format!("{}: {}\n", diag.code, diag.message)).collect()
 }
 
-/// The results of a function, and what it passes back of cotangents to each of its float inputs.
+/// The results of a function, and the gradients of its float inputs for these cotangents.
 pub fn with_gradients(module: &Canonical, inputs: &[Array], cotangents: &[Array]) -> Vec<Array> {
     run(&gradient_of(module), &[inputs, cotangents].concat())
 }
 
-/// A function that takes cotangents too, and whose results are followed by what goes back to each float input.
+/// The function with cotangents as additional inputs, and the gradients of the float inputs as additional results.
 pub fn gradient_of(module: &Canonical) -> Canonical {
     let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
@@ -117,7 +117,7 @@ pub fn run(module: &Canonical, inputs: &[Array]) -> Vec<Array> {
     interp::run(module, inputs).unwrap_or_else(|error| panic!("{}: {}", error.code, error.message))
 }
 
-/// Floats of one of the two types.
+/// Floats of type `f32` or `f64`.
 pub fn floats(dtype: DType, shape: &[usize], numbers: &[f64]) -> Array {
     let elements = match dtype {
         DType::F32 => Elements::F32(numbers.iter().map(|number| *number as f32).collect()),

@@ -1,12 +1,12 @@
-//! How the text of the library is written: every function is documented, by the same parts in the same order, with an example
-//! that holds.
+//! The style of the library's source: every function is documented with the same parts in the same order, and its
+//! example holds.
 
 use mind_core::{interp::Elements, standard::FILES, surface::ast::Template};
 use proc_macro2::{TokenStream, TokenTree};
 
 use super::support::{compiled, floats, run, templates};
 
-/// The parts of a function's documentation behind its first paragraph, and whether each has to be there.
+/// The parts of a function's documentation after its first paragraph, and whether each is required.
 const PARTS: [(&str, bool); 6] = [
     ("Formula", true),
     ("Shapes", true),
@@ -16,7 +16,7 @@ const PARTS: [(&str, bool); 6] = [
     ("Source", false),
 ];
 
-/// What examples name: what `p` is where one has it `of zeros`, and parameters of optimisers.
+/// Names in examples: the type of a `p` that is `of zeros`, and structs of parameters for optimisers.
 const STRUCTS: &str = "struct Block {
     scale1: f32[2], bias1: f32[2], wq: f32[2, 2], wk: f32[2, 2], wv: f32[2, 2], wo: f32[2, 2],
     scale2: f32[2], bias2: f32[2], w1: f32[2, 3], b1: f32[3], w2: f32[3, 2], b2: f32[2],
@@ -24,7 +24,8 @@ const STRUCTS: &str = "struct Block {
 struct Net { w: f32[1] }
 struct Mat { w: f32[1, 1] }";
 
-/// The most columns of a line: of code as of the project's Rust, of comments as of its Markdown.
+/// The maximum number of columns of a line, as elsewhere in the project: for code as in Rust, for comments as in
+/// Markdown.
 const COLUMNS: [usize; 2] = [110, 120];
 
 #[test]
@@ -115,7 +116,7 @@ pub fn documentation(template: &Template) -> String {
     text
 }
 
-/// The parts behind the first paragraph, each in one line, if all are there in order.
+/// The parts after the first paragraph, each on one line. Returns an error unless they are complete and in order.
 fn parts(documentation: &str) -> Result<Vec<(&'static str, String)>, String> {
     let (first, list) = documentation.split_once("\n\n").ok_or("it has no parts")?;
     if first.starts_with("- ") || first.is_empty() || !first.ends_with('.') {
@@ -139,7 +140,7 @@ fn parts(documentation: &str) -> Result<Vec<(&'static str, String)>, String> {
     lines.next().map_or(Ok(found), |line| Err(format!("`{line}` is no part, or out of order")))
 }
 
-/// Whether `` `CALL` is `VALUE` `` is so, to the digits that are written; of several results the value is a tuple.
+/// Checks an example `` `CALL` is `VALUE` ``, to the digits shown. For several results the value is a tuple.
 fn holds(file: &str, name: &str, example: &str) -> Result<(), String> {
     let texts: Vec<&str> = example.split('`').collect();
     let (call, value, parameter) = match texts[..] {
@@ -154,7 +155,7 @@ fn holds(file: &str, name: &str, example: &str) -> Result<(), String> {
     let values = if is_tuple { elements(&value[1..value.len() - 1]) } else { vec![value] };
     let conditions = values.iter().enumerate().map(|(at, value)| {
         let found = if is_tuple { format!("found.{at}") } else { "found".to_owned() };
-        // Equal infinities differ by NaN; integers are compared as they are.
+        // The difference of equal infinities is NaN. Integers are compared exactly.
         match value.contains('.') {
             true => format!("all(where({found} == {value}, true, abs({found} - {value}) <= 0.00005001))"),
             false => format!("all({found} == {value})"),
@@ -177,7 +178,7 @@ fn holds(file: &str, name: &str, example: &str) -> Result<(), String> {
     }
 }
 
-/// What stands between the commas outside of brackets.
+/// The text between the commas outside of brackets.
 fn elements(text: &str) -> Vec<&str> {
     let (mut all, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, c) in text.char_indices() {

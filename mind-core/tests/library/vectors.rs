@@ -1,4 +1,5 @@
-//! Values and gradients of every function beside those that `ci/vectors` has recorded, and gradients beside differences.
+//! Values and gradients of every function, compared with the values recorded by `ci/vectors`, and gradients compared
+//! with differences.
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
@@ -12,33 +13,34 @@ use mind_core::{
 use super::states::state_of;
 use super::support::{compiled, expression, floats, run, templates, with_gradients};
 
-/// The usual errors, in f64 and in f32: some roundings.
+/// The usual errors, in f64 and in f32: a few roundings.
 const WITHIN: [f64; 2] = [2e-14, 4e-6];
 
-/// How far a gradient may be from differences, of the larger of 1 and the largest of them.
+/// The allowed difference of a gradient from difference quotients, relative to the larger of 1 and the largest
+/// quotient.
 const OF_DIFFERENCES: f64 = 1e-7;
 
 /// A number that is not compared.
 pub const ANY: f64 = 134_217_728.0;
 
-/// The results of the function that a call makes, and what it has to give.
+/// A call of a function, with its expected results.
 pub struct Entry {
-    /// `softmax`
+    /// The function: `softmax`
     pub function: String,
-    /// `softmax(x, axis = 0)`
+    /// The call: `softmax(x, axis = 0)`
     pub call: String,
     pub inputs: Vec<Tensor>,
     pub results: Vec<Tensor>,
-    /// By the name of the input; none, or one for each float input.
+    /// The gradients by the name of the input: none, or one for each float input.
     pub gradients: Vec<(String, Vec<f64>)>,
     pub relative: bool,
     kink: bool,
     within: [f64; 2],
-    /// The one element type that it is for, if not both.
+    /// The only element type that it applies to; `None` for both.
     pub only: Option<DType>,
 }
 
-/// `x: float[2, 3] = 1, 2, …`
+/// A recorded tensor: `x: float[2, 3] = 1, 2, …`
 pub struct Tensor {
     pub name: String,
     elements: String,
@@ -54,7 +56,7 @@ fn every_function_gives_what_is_recorded() {
         let tried: BTreeSet<&str> = entries.iter().map(|entry| entry.function.as_str()).collect();
         for template in templates(file) {
             let name = template.name.to_string();
-            // Steps over structs are those of their fields, which is another test.
+            // A step over a struct applies the function to each field, which another test covers.
             if !tried.contains(name.as_str()) && state_of(&template).is_none() {
                 writeln!(wrong, "{file}::{name} has no entry in tests/std/vectors/{file}.txt")
                     .expect("a string");
@@ -124,7 +126,7 @@ impl Entry {
             }
         };
         let declared = |tensor: &Tensor, name: &str| format!("{name}: {}", ty(tensor));
-        // `p.w` is a field of a parameter that is a struct.
+        // `p.w` is a field of a struct parameter.
         let (mut parameters, mut fields) = (Vec::new(), Vec::new());
         for input in &self.inputs {
             match input.name.split_once('.') {
@@ -234,7 +236,7 @@ impl Entry {
         }
     }
 
-    /// As `ci/vectors` has them: of element j of result i `((7 j + 3 i) mod 11 - 4.5) / 4`.
+    /// The cotangents used by `ci/vectors`: element j of result i is `((7 j + 3 i) mod 11 - 4.5) / 4`.
     pub fn cotangents(&self, dtype: DType) -> Vec<Array> {
         let of = |i: usize, result: &Tensor| {
             let numbers: Vec<f64> =
@@ -283,7 +285,7 @@ fn numbers_of(text: &str) -> Vec<f64> {
     text.split(',').map(number).collect()
 }
 
-/// The entries of a table, `vectors` or `special`, of a file of the library.
+/// The entries of a table, `vectors` or `special`, for a file of the library.
 pub fn entries(table: &str, file: &str) -> Vec<Entry> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/std/{table}/{file}.txt"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -1,4 +1,4 @@
-//! Expressions among Rust variables mean what closures of the same text mean, and their mistakes are told in the same
+//! Expressions among Rust variables mean the same as closures with the same text, and report their errors in the same
 //! words.
 
 use mind_core::{
@@ -10,7 +10,7 @@ use mind_core::{
 
 use super::support::{Arguments, evaluate, results, sampled, types};
 
-/// Parameters and an expression of them.
+/// Parameters and an expression that uses them.
 const EXPRESSIONS: &[(&str, &str)] = &[
     ("x: f32[2, 3], w: f32[3, 4], b: f32[4]", "relu(x @ w + b)"),
     ("x: f64[2, 1], y: f64[3]", "x + y - x * y / 2.0"),
@@ -49,7 +49,7 @@ const EXPRESSIONS: &[(&str, &str)] = &[
 #[test]
 fn expressions_compute_what_closures_compute() {
     for (parameters, expression) in EXPRESSIONS {
-        // Within an expression the braces of an inner block hold Rust.
+        // Within an expression, the braces of an inner block contain Rust code.
         let open = expression.replace("{ let c = x * x; c }", "x * x");
         let types = types(parameters);
         let arguments = sampled(&types, &mut Random::new(7));
@@ -72,7 +72,7 @@ fn of_closure(parameters: &str, expression: &str, arguments: &Arguments) -> Vec<
     results(source.module, &values)
 }
 
-/// Parameters and an expression that breaks a rule once they are known.
+/// Parameters and an expression that violates a rule for their types.
 const MISTAKES: &[(&str, &str)] = &[
     ("x: f32[2, 3], w: f32[4, 3]", "x @ w"),
     ("x: f32[2, 3], w: f32[4, 3]", "relu(x * 2.0) @ (w + 1.0)"),
@@ -121,7 +121,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("x: f32[3]", "x + zeros([9223372036854775807, 2])"),
 ];
 
-/// A message as both forms tell it: without the places and the lines on where an extent comes from.
+/// A message without positions and without the notes on the origin of extents, which differ between the forms.
 fn told(diags: Diags) -> Vec<String> {
     diags
         .into_iter()
@@ -145,7 +145,7 @@ fn mistakes_are_told_in_the_words_of_closures() {
             }
             Err(diags) => diags,
         };
-        // What to write may differ: nothing is declared beside an expression.
+        // The help may differ, because an expression has no declarations.
         let sentence = |message: &String| message.lines().next().map(str::to_owned);
         assert_eq!(sentence(&found), wanted.first().and_then(sentence), "{expression}");
     }

@@ -1,4 +1,4 @@
-//! Gradients of expressions against central differences by the reference interpreter.
+//! Gradients of expressions compared with central differences by the reference interpreter.
 
 use mind_core::{
     interp::{Array, Elements},
@@ -7,7 +7,7 @@ use mind_core::{
 
 use super::support::{Arguments, evaluate, sampled, types};
 
-/// Leaves, and an expression of them that is a single number.
+/// Leaves, and a scalar expression that uses them.
 const EXPRESSIONS: &[(&str, &str)] = &[
     ("x: f64[2, 3], w: f64[3, 4], b: f64[4], y: f64[2, 4]", "mean((x @ w + b - y) * (x @ w + b - y))"),
     ("x: f64[2, 3], y: f64[3]", "sum(x * y + x - y / (x * x + 1.0))"),
@@ -78,7 +78,7 @@ fn numbers(value: &Array) -> &[f64] {
     elements
 }
 
-/// The central difference of fourth order.
+/// The fourth-order central difference.
 fn slope(
     expression: &str,
     types: &[(String, mind_core::ty::Type)],

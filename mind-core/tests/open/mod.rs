@@ -1,4 +1,4 @@
-//! Open programs against Core IR: with types for their leaves they mean what functions mean.
+//! Compares open programs with Core IR: for given types of their leaves, they mean the same as functions.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 mod forms;

@@ -1,4 +1,4 @@
-//! Gradients of random open programs are those of the Core IR that the programs become.
+//! Gradients of random open programs equal those of the Core IR that the programs are compiled to.
 
 use mind_core::{
     canon::canonicalise,
@@ -28,15 +28,15 @@ fn gradients_are_those_of_the_instantiated_program() {
             Err(error) => panic!("{seed}: {error}\n{expression:?}"),
         }
     }
-    // Core IR drops operations that do nothing before it differentiates, which may change the order of a sum.
+    // Core IR removes operations without effect before it differentiates, which can change the order of a sum.
     assert!(
         equal * 40 >= count * 39,
         "{equal} are equal to the bit; {unsupported} have no derivative in Core IR"
     );
 }
 
-/// Differentiates the program in both forms, by every float leaf that it reads; says whether gradients are equal to the
-/// bit rather than up to rounding.
+/// Differentiates the program in both forms, by every float leaf that it reads. Returns whether the gradients are equal
+/// bit for bit; otherwise they must be equal up to rounding.
 fn compare(seed: u64, expression: &RandomExpression) -> Result<bool, AutodiffError> {
     let RandomExpression { statements, values, leaves } = expression;
     let names: String = values.iter().map(|(name, _)| format!("{name}, ")).collect();

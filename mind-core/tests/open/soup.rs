@@ -1,4 +1,4 @@
-//! No expression makes the compiler panic, whatever stands in it and whatever types its leaves turn out to have.
+//! No expression makes the compiler panic, whatever its tokens and the types of its leaves are.
 
 use mind_core::{
     diag::Code,
@@ -128,7 +128,7 @@ fn no_change_to_a_program_makes_the_compiler_panic() {
     assert!(whole * 3 > count, "{whole} programs were compiled");
 }
 
-/// Takes tokens through all that comes before emitting; says whether they are a program.
+/// Compiles tokens up to code generation. Returns whether they are a program.
 fn compile(tokens: TokenStream, random: &mut Random) -> bool {
     let (expression, diags) = parse_expression(tokens);
     let _ = diags.into_iter().map(|diag| diag.to_string()).collect::<Vec<_>>();
@@ -141,14 +141,14 @@ fn compile(tokens: TokenStream, random: &mut Random) -> bool {
     for _ in 0..3 {
         match open::instantiate(&program, &types(&program, random)) {
             Ok(module) => assert!(verify(module, Profile::Extended).is_ok(), "{program}"),
-            // Only a fault of the compiler has this code.
+            // This code indicates a compiler bug.
             Err(diag) => assert_ne!(diag.code, Code::E5002, "{program}\n{diag}"),
         }
     }
     true
 }
 
-/// Types as they may come, those that are written where they are.
+/// Random types of the leaves, except for declared ones.
 fn types(program: &Program, random: &mut Random) -> Vec<Type> {
     let mut drawn = || {
         let extents: Vec<i64> = (0..random.below(4)).map(|_| 1 + random.below(3) as i64).collect();
@@ -167,7 +167,7 @@ fn types(program: &Program, random: &mut Random) -> Vec<Type> {
     program.leaves.iter().map(|leaf| written(leaf).unwrap_or_else(&mut drawn)).collect()
 }
 
-/// The tokens with one of them, at any depth, dropped, doubled or replaced.
+/// Drops, duplicates or replaces one token, at any depth.
 fn changed(tokens: TokenStream, random: &mut Random) -> TokenStream {
     let mut trees: Vec<TokenTree> = tokens.into_iter().collect();
     if trees.is_empty() {

@@ -1,4 +1,4 @@
-//! What the tests of open programs share.
+//! Shared by the tests of open programs.
 
 use mind_core::{
     canon::canonicalise,
@@ -14,7 +14,7 @@ use mind_core::{
 /// Values of leaves, by name.
 pub type Arguments = Vec<(String, Array)>;
 
-/// The program of an expression, which must have no mistake.
+/// The program of an expression, which must be valid.
 pub fn program(source: &str) -> Program {
     open_program(source).unwrap_or_else(|diags| panic!("{source}\n{diags}"))
 }
@@ -31,7 +31,7 @@ pub fn results(module: Module, arguments: &[Array]) -> Vec<Array> {
     run(&canonicalise(verified), arguments).unwrap()
 }
 
-/// The arguments of a program, found by name.
+/// The arguments of a program, looked up by name.
 pub fn arguments_of(program: &Program, arguments: &Arguments) -> Vec<Array> {
     let value = |name: &str| arguments.iter().find(|(known, _)| known == name).unwrap().1.clone();
     program.leaves.iter().map(|leaf| value(&leaf.text)).collect()
@@ -43,7 +43,7 @@ pub fn evaluate(source: &str, types: &[(String, Type)], arguments: &Arguments) -
     results(module(&program, types), &arguments_of(&program, arguments))
 }
 
-/// Values from -2 to 2, integers from 0 to 2.
+/// Random values: floats from -2 to 2, integers from 0 to 2.
 pub fn sampled(types: &[(String, Type)], random: &mut Random) -> Arguments {
     types.iter().map(|(name, ty)| (name.clone(), value(ty, random))).collect()
 }

@@ -1,4 +1,4 @@
-//! What steps cost.
+//! The costs of steps.
 
 use mind_core::{
     pipeline::compile,
@@ -25,7 +25,7 @@ fn a_convolution_costs_a_filter_for_each_pixel() {
     assert_eq!(costs, [cost("3888", 0, "1320")]);
 }
 
-/// The costs of the steps of a program's first function, but for single numbers.
+/// The costs of the steps of a program's first function, except scalar steps.
 fn costs(text: &str) -> Vec<(String, i64, String)> {
     let (program, _) = parse(lex(text).0);
     let (lowered, diags) = lower(&program);

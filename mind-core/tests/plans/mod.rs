@@ -1,5 +1,5 @@
-//! What programs are planned as. Each file beside this one is a program of the surface language, a line `----`, and the
-//! listings of its functions and their gradients, plans and loops; `MIND_BLESS=1` writes them anew.
+//! The plans of programs. Each file in this folder has a program of the surface language, a line `----`, and the
+//! listings of its functions and their gradients, plans and loops. `MIND_BLESS=1` rewrites them.
 
 mod costs;
 
@@ -19,8 +19,9 @@ fn programs_are_planned_as_recorded() {
     recorded::check("plans", 7, plans);
 }
 
-/// What a nest stores lies on what it reads only where each element replaces the one that it is computed from. `y` is as
-/// long as `t` once both are rounded up to a cache line, and `t` ends with it: but it is computed from the elements behind.
+/// A nest may store its result in the memory of an operand only if each element replaces the one that it is computed
+/// from. `y` is as long as `t` after rounding up to cache lines, and `t` ends with it, but each of its elements is
+/// computed from later elements of `t`.
 #[test]
 fn elements_are_not_stored_where_others_are_read() {
     let program = |read: &str| {
@@ -38,7 +39,7 @@ fn elements_are_not_stored_where_others_are_read() {
     assert_ne!(stored, Dim::ZERO, "the first element would be stored where the second is computed from");
 }
 
-/// Where in the arena the nest of a program reads its first element, and where it stores it.
+/// The offsets in the arena at which the program's nest reads and stores its first element.
 fn places_of_exp(program: &str) -> (Dim, Dim) {
     let (lowered, diags) = lower(&parse(lex(program).0).0);
     assert!(diags.is_empty(), "{diags:?}");
@@ -63,13 +64,13 @@ fn places_of_exp(program: &str) -> (Dim, Dim) {
     (place(load), stored.expect("the nest stores"))
 }
 
-/// The temporaries of a training step are what its backward pass needs: each hidden activation, and the cotangents of two
-/// neighbouring layers and the gradient of one bias at a time. There is no gradient of a weight, and nothing of the loss but
-/// tensors of the result's size.
+/// The temporaries of a training step are those that its backward pass needs: the hidden activations, and one at a time
+/// the cotangents of two neighbouring layers and the gradient of one bias. Gradients of weights are not stored. The
+/// loss needs only tensors of the result's size.
 #[test]
 fn a_training_step_keeps_activations_only() {
     let recorded = include_str!("mlp.txt").split_once(recorded::SEPARATOR).expect("a recorded file").0;
-    // The cotangent of the result goes before that of the hidden layer is summed over rows.
+    // The cotangent of the result is freed before the cotangent of the hidden layer is summed over rows.
     let without_bias = peak(32, &[256, 10]) - 256;
     assert_eq!(temporaries_of_step(recorded), Dim::literal(without_bias));
     for layers in [&[5][..], &[40, 10], &[10, 40], &[60, 50, 30, 10], &[20, 70, 20, 70, 3], &[8; 12]] {
@@ -77,14 +78,14 @@ fn a_training_step_keeps_activations_only() {
         for batch in [1, 8, 100, 4096] {
             let bindings = Bindings::from([("N".into(), Dim::literal(batch))]);
             let found = symbolic.evaluate(&bindings).expect("the batch is all that is open");
-            // Each temporary begins at a cache line.
+            // Each temporary starts at a cache line.
             let most = peak(batch, layers) + 16 * 2 * layers.len() as i64;
             assert!(found <= most, "{found} elements, needed {most}: {layers:?}, batch {batch}");
         }
     }
 }
 
-/// The elements that a training step of a network of these layers keeps beside parameters.
+/// The number of elements that a training step of a network with these layers needs besides parameters.
 fn peak(batch: i64, layers: &[i64]) -> i64 {
     let hidden: i64 = layers[..layers.len() - 1].iter().sum();
     let cotangents = layers.windows(2).map(|pair| pair[0] + pair[1]).max();
@@ -92,7 +93,7 @@ fn peak(batch: i64, layers: &[i64]) -> i64 {
     batch * (hidden + cotangents.unwrap_or(layers[0])) + bias.unwrap_or(0)
 }
 
-/// A training step of a network with these layers, whose last is not rectified, on a batch of `N` rows of 20.
+/// A training step of a network with these layers, on a batch of `N` rows of 20. The last layer has no `relu`.
 fn network(layers: &[i64]) -> String {
     let (mut fields, mut body, mut inputs) = (String::new(), "let h = x;\n".to_owned(), 20);
     for (i, outputs) in layers.iter().enumerate() {
@@ -114,7 +115,7 @@ fn network(layers: &[i64]) -> String {
     )
 }
 
-/// The elements of the arena of the function `step`, whose parameters are updated in place.
+/// The number of elements in the arena of the function `step`, whose parameters are updated in place.
 fn temporaries_of_step(program: &str) -> Dim {
     let (lowered, diags) = lower(&parse(lex(program).0).0);
     assert!(diags.is_empty(), "{diags:?}");

@@ -1,7 +1,7 @@
-//! The properties that the fuzzers try, on a fixed number of seeded cases.
+//! The properties that the fuzzers test, on a fixed number of seeded cases.
 //!
-//! The texts are those of random modules with a few bytes changed, removed, repeated or taken from another place, so that
-//! most lines are still well formed.
+//! The texts are those of random modules in which a few bytes are changed, removed, repeated or copied from elsewhere,
+//! so that most lines are still well formed.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 
 use mind_core::{

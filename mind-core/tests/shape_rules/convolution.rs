@@ -29,7 +29,7 @@ const PADDINGS: [Padding<'_>; 6] = [
 
 const STRIDES: [[i64; 2]; 5] = [[1, 1], [1, 2], [2, 1], [2, 3], [4, 4]];
 
-/// Every image with every filter, strides and padding in turn.
+/// Every image with every filter. Strides and padding alternate.
 #[test]
 fn images_and_filters() {
     let types = shapes_of_rank(4).into_iter().flat_map(|shape| [f32s(&shape); 2]);
@@ -46,7 +46,7 @@ fn images_and_filters() {
     program.check();
 }
 
-/// Every way in which a window moves over an image.
+/// All images and windows with extents 1 to 3, with all strides and paddings.
 #[test]
 fn windows_and_steps() {
     let spatial = lists(4, &[1, 2, 3]);
@@ -72,7 +72,7 @@ fn strides_and_padding_are_two() {
         case(&mut program, operands, &strides, Padding::Pairs(&[[0, -1], [0, 0]]));
     }
     for pairs in lists_up_to(3, &[[0, 0], [1, 0], [-1, 0], [0, -2]]) {
-        // An empty list is none of pairs to the language.
+        // The language does not treat an empty list as a list of pairs.
         if !pairs.is_empty() {
             case(&mut program, operands, &[1, 1], Padding::Pairs(&pairs));
         }

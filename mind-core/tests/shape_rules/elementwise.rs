@@ -14,7 +14,7 @@ fn operators_broadcast() {
     let parameters = program.parameters();
     for (position, x) in parameters.iter().enumerate() {
         for (other, y) in parameters.iter().enumerate() {
-            // The rule of shapes is one for all; each operator has its turn with every shape.
+            // All operators share the shape rule, so the operators take turns over all pairs of shapes.
             let row = operators().nth((position + other) % operators().count()).expect("it is one of them");
             let expression = format!("{} {} {}", x.0, row.label, y.0);
             program.case(expression, binary(row.takes, row.gives, x.1, y.1), row.label, &[name(x), name(y)]);
@@ -53,7 +53,7 @@ fn functions_of_elements() {
     let mut program = Program::new(types);
     for x in &program.parameters() {
         for row in Map::ALL.iter().map(|map| map.row()).filter(|row| row.arity() == 1) {
-            // Gradients alone have some.
+            // Some functions occur only in gradients.
             let Some(label) = row.function() else { continue };
             program.case(format!("{label}({})", x.0), unary(row.takes, row.gives, x.1), label, &[name(x)]);
         }
@@ -107,7 +107,7 @@ fn literals_take_the_element_type_of_what_they_meet() {
     for x in &program.parameters() {
         for (text, description, fits) in literals {
             let [i32, i64, f32, f64] = fits;
-            // Those out of range of `i32` are out of that of `u8`, which nothing here is of.
+            // A literal that does not fit `i32` does not fit `u8` either. No operand here has type `u8`.
             let fits = [kind("a truth value is no number: convert it, as `f32(…)`"), i32, i32, i64, f32, f64];
             let answer = literal(Literal { description, fits }, x.1.dtype(), &[]).and(Ok(x.1));
             let quoted = format!("`{text}`");

@@ -1,4 +1,4 @@
-//! The rules of gradients against what the compiler's own differentiation emits for the same types.
+//! Compares the rules of gradients with the types that the compiler's differentiation produces.
 
 use mind_core::{
     dim::Dim,
@@ -15,7 +15,7 @@ use mind_shape::{Context, DType, Operand, Type, TypeResult};
 
 use super::support::{f32s, lists, lists_up_to, samples, shapes, shapes_of_rank, without_help};
 
-/// The type as the compiler has it.
+/// The type in the compiler's representation.
 fn compiled(ty: &Type) -> ty::Type {
     let dtype = ty.dtype();
     ty::Type::new(dtype, ty::Shape::literal(ty.dims()))
@@ -25,7 +25,7 @@ fn shape(ty: &Type) -> ty::Shape {
     compiled(ty).shape
 }
 
-/// The type that the compiler infers, or the code, as text.
+/// The type that the compiler infers, or the error code, as text.
 fn inferred(op: &Op, operands: &[Type]) -> Result<String, String> {
     let operands: Vec<_> = operands.iter().map(compiled).collect();
     let answer = ops::infer(op, &operands.iter().collect::<Vec<_>>());
@@ -36,7 +36,7 @@ fn answered(answer: TypeResult<'_>) -> Result<String, String> {
     answer.map(|ty| ty.text().to_string()).map_err(|failure| failure.code().to_owned())
 }
 
-/// The compiler's message for an operation on these operands, named `a`, `b`, `c`.
+/// The compiler's message for an operation on operands named `a`, `b`, `c` of these types.
 fn told(op: &Op, operands: &[Type]) -> Option<String> {
     let types: Vec<_> = operands.iter().map(compiled).collect();
     let error = ops::infer(op, &types.iter().collect::<Vec<_>>()).err()?;
@@ -80,7 +80,7 @@ fn likeness_is_broadcasting_and_reshaping() {
     }
 }
 
-/// A cotangent of the result's shape is taken, one of any other shape or element type is not.
+/// Checks that only a cotangent with the result's shape and element type is accepted.
 fn takes_only(result: Type, to: Type, rule: impl Fn(Type) -> Result<Type, String>) {
     let other_dtype = |dtype| result.with_dtype(dtype);
     assert_eq!(rule(result), Ok(to), "{result} to {to}");

@@ -96,7 +96,7 @@ fn range(start: Option<i64>, end: Option<i64>, step: Option<i64>) -> Subscript {
     Subscript::Range { start, end, step }
 }
 
-/// Every index and range with numbers around extents 1 to 3.
+/// Every index and range with bounds around the extents 1 to 3.
 fn all_of_an_axis() -> Vec<Subscript> {
     let bounds: Vec<_> = [None].into_iter().chain((-4..=4).map(Some)).collect();
     let mut all: Vec<_> = (-4..=4).map(Subscript::At).collect();
@@ -138,7 +138,7 @@ fn indices_and_ranges_of_an_axis() {
     assert_eq!(program.check(), [217, 1_607]);
 }
 
-/// Where a bound is, by what it means.
+/// The position of a bound, which may count from the end.
 fn position(bound: i64, extent: i64) -> i64 {
     if bound < 0 { extent + bound } else { bound }
 }

@@ -1,4 +1,4 @@
-//! Ranks and counts at the edge of what there is.
+//! Ranks and counts at the limits.
 
 use mind_shape::rules::{
     Gives, Padding, Subscript, Takes, binary, broadcast_to, conv2d, expand_dims, filled, gather, matmul,

@@ -1,6 +1,6 @@
-//! The rules of `mind-shape` against the compiler's own, through programs: each expression is given to both, on every
-//! shape of ranks 0 to 4 with extents 1 to 3, with attributes enumerated around what is valid. Both infer the same type, or
-//! both refuse with the same code and the same sentence.
+//! Compares the rules of `mind-shape` with the compiler's rules through programs. Each expression is checked by both,
+//! on every shape of ranks 0 to 4 with extents 1 to 3, with attributes around the valid range. Both must infer the same
+//! type, or report the same code and message.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps nothing fails, as it should")]
 

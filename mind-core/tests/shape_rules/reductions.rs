@@ -12,7 +12,7 @@ fn reductions_take_axes_away() {
         let rank = x.1.rank() as i64;
         let axes: Vec<i64> = (-rank - 1..=rank).collect();
         for (position, axes) in lists_up_to(2, &axes).iter().enumerate() {
-            // Both reductions and both settings of `keepdims` in turn.
+            // The two reductions and the two settings of `keepdims` alternate.
             let (op, label) = REDUCTIONS[position % 2];
             let keepdims = position % 4 < 2;
             let expression = format!("{label}({}, axes = {axes:?}, keepdims = {keepdims})", x.0);

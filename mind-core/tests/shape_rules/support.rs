@@ -1,4 +1,4 @@
-//! Programs of many expressions, and what each comes to.
+//! Programs with many expressions, and the expected type or message of each.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub fn shapes() -> Vec<Vec<i64>> {
     (0..=4).flat_map(shapes_of_rank).collect()
 }
 
-/// One shape a rank, extents all different where that goes.
+/// One shape per rank, with different extents where possible.
 pub fn samples() -> Vec<Vec<i64>> {
     vec![vec![], vec![2], vec![2, 3], vec![2, 1, 3], vec![3, 1, 2, 1]]
 }
@@ -42,13 +42,13 @@ pub fn f32s(shape: &[i64]) -> Type {
     Type::new(DType::F32, shape)
 }
 
-/// From so many expressions on some of them are tried by default.
+/// From this number of expressions on, only some are tested by default.
 const MANY: usize = 200;
 
-/// From this many on, one in twenty-five is tried in the gate, and one in four hundred by default.
+/// From this number on, the gate tests one in twenty-five, and the default is one in four hundred.
 const VERY_MANY: usize = 2_000;
 
-/// A closure with a parameter for each of some types and a `let` for each case.
+/// A closure with a parameter for each type and a `let` for each case.
 pub struct Program {
     parameters: Vec<(String, Type)>,
     cases: Vec<Case>,
@@ -61,7 +61,7 @@ struct Case {
 }
 
 impl Program {
-    /// With parameters `x0`, `x1`, … of these types.
+    /// A program with parameters `x0`, `x1`, … of these types.
     pub fn new(types: impl IntoIterator<Item = Type>) -> Self {
         let named = |(position, ty)| (format!("x{position}"), ty);
         Self { parameters: types.into_iter().enumerate().map(named).collect(), cases: Vec::new() }
@@ -72,7 +72,7 @@ impl Program {
         self.parameters.clone()
     }
 
-    /// What a rule answers for an expression, whose operation and operands messages name so.
+    /// Adds an expression with the answer of a rule. `label` and `operands` are the names in messages.
     pub fn case(
         &mut self,
         expression: String,
@@ -86,8 +86,8 @@ impl Program {
         self.cases.push(Case { expression, expected });
     }
 
-    /// Compares with what the compiler answers, of many expressions for some; says how many of all the rule accepts and
-    /// refuses.
+    /// Compares the rules' answers with the compiler's, for a sample if there are many expressions. Returns how many
+    /// expressions the rules accept and refuse.
     #[track_caller]
     pub fn check(mut self) -> [usize; 2] {
         let mut counts = [0; 2];
@@ -127,12 +127,12 @@ impl Program {
     }
 }
 
-/// A message without the way out, of which the compiler, which knows the program, says more.
+/// A message without its help, which is more detailed in the compiler because it knows the program.
 pub(crate) fn without_help(message: &str) -> String {
     message.split("\n  help: ").next().unwrap_or_default().to_owned()
 }
 
-/// The message of each mistake by its line, without where extents come from and the way out.
+/// The messages by line, without notes on the origin of extents and without help.
 fn messages(source: &str) -> BTreeMap<usize, Vec<String>> {
     let (program, parse_diags) = parse(source.parse().unwrap());
     let (_, diags) = lower(&program);
@@ -144,7 +144,7 @@ fn messages(source: &str) -> BTreeMap<usize, Vec<String>> {
     messages
 }
 
-/// An operand that is a name.
+/// An operand that is a variable.
 pub fn name(parameter: &(String, Type)) -> Operand<'_> {
     Operand::name(&parameter.0, parameter.1)
 }

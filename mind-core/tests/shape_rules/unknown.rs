@@ -1,4 +1,4 @@
-//! Extents that are not known: whatever they turn out to be, what was said before stays true.
+//! Unknown extents: the answers given before extents are known remain true for all possible values.
 
 use mind_shape::rules::{
     self, Gives, LATER, Padding, Permutation, Subscript, Takes, alike, as_bound, binary, broadcast_like,
@@ -11,7 +11,7 @@ use super::support::{f32s, lists, lists_up_to};
 
 const EXTENTS: [i64; 3] = [UNKNOWN, 1, 2];
 
-/// Every type that a type with unknown extents can turn out to be, of extents up to 3.
+/// Every type that a type with unknown extents can become, for extents up to 3.
 fn completions(ty: Type) -> Vec<Type> {
     let axis = |extent: &i64| if *extent == UNKNOWN { vec![1, 2, 3] } else { vec![*extent] };
     let lists = ty.dims().iter().map(axis).fold(vec![vec![]], |lists: Vec<Vec<i64>>, extents| {
@@ -23,14 +23,15 @@ fn completions(ty: Type) -> Vec<Type> {
     lists.iter().map(|dims| Type::new(ty.dtype(), dims)).collect()
 }
 
-/// Whether a type is one that `open` can turn out to be.
+/// Whether `open` can become this type.
 fn completes(ty: Type, open: Type) -> bool {
     let agrees = |(known, open): (&i64, &i64)| known == open || *open == UNKNOWN;
     ty.rank() == open.rank() && ty.dtype() == open.dtype() && ty.dims().iter().zip(open.dims()).all(agrees)
 }
 
-/// What a rule refuses before the extents are known it refuses afterwards, for the same reason or an earlier one; what it
-/// accepts has the rank and the known extents that were said. Some completion of what is accepted is accepted.
+/// Checks a rule before and after extents are known. A refusal must remain a refusal, for the same reason or an earlier
+/// one. An accepted type must keep its rank and known extents. At least one completion of an accepted type must be
+/// accepted.
 fn check<'a, const N: usize>(operands: [Type; N], rule: impl Fn([Type; N]) -> TypeResult<'a>) {
     let open = rule(operands);
     let complete = operands.map(completions);
@@ -51,7 +52,7 @@ fn check<'a, const N: usize>(operands: [Type; N], rule: impl Fn([Type; N]) -> Ty
         chosen[next] += 1;
         chosen[..next].fill(0);
     }
-    // A failure within known extents could not have been missed.
+    // With all extents known, the rule must give its final answer immediately.
     if operands.iter().all(Type::is_static) {
         assert_eq!(accepted, usize::from(open.is_ok()));
     }
@@ -145,7 +146,7 @@ fn index_expressions_and_slices() {
     }
 }
 
-/// Every number that a list of bounds with unknown ones can turn out to be.
+/// Every list of bounds that a list with unknown bounds can become.
 fn known_bounds(bounds: &[i64]) -> Vec<Vec<i64>> {
     let lists = bounds.iter().map(|bound| if *bound == LATER { (-4..=4).collect() } else { vec![*bound] });
     lists.fold(vec![vec![]], |lists: Vec<Vec<i64>>, numbers: Vec<i64>| {
@@ -156,7 +157,7 @@ fn known_bounds(bounds: &[i64]) -> Vec<Vec<i64>> {
     })
 }
 
-/// What is said before bounds are known stays true, whatever they turn out to be. Gives how many numbers are accepted.
+/// Checks that the answer before bounds are known remains true for all values. Returns how many values are accepted.
 fn check_bounds<'a>(x: Type, bounds: &[i64], rule: impl Fn(Type, &[i64]) -> TypeResult<'a>) -> usize {
     let open = rule(x, bounds);
     let mut accepted = 0;
@@ -196,7 +197,8 @@ fn bounds_that_are_not_known_yet() {
             check_bounds(x, &bounds, |x, bounds| slice(x, &bounds[..2], &bounds[2..], Some(&[1, 2])));
         }
     }
-    // An unknown bound is refused neither early nor for ever, and what is outside whatever it is, is told at once.
+    // An unknown bound is refused neither too early nor always. A bound that is outside for all values is refused
+    // immediately.
     let x = f32s(&[3]);
     assert_eq!(check_bounds(x, &[LATER, LATER], |x, bounds| slice(x, &bounds[..1], &bounds[1..], None)), 6);
     assert_eq!(check_bounds(x, &[LATER], |x, bounds| subscript(x, &[Subscript::At(bounds[0])])), 6);

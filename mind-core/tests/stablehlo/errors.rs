@@ -1,4 +1,4 @@
-//! Modules that are not written, and why.
+//! Modules that cannot be written as StableHLO, with the reasons.
 
 use mind_core::{
     diag::Code,

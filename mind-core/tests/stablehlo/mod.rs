@@ -1,6 +1,6 @@
-//! What programs become as StableHLO. Each `.txt` file beside this one is a program of the surface language, a line `----`, and
-//! the texts of its functions, then of the gradients of those that give a single number; `MIND_BLESS=1` writes them anew.
-//! Symbols are 2, 3 and so on. That XLA reads the texts, and what it makes of them, is tried by `tests/engines/run`.
+//! Programs as StableHLO. Each `.txt` file in this folder has a program of the surface language, a line `----`, and the
+//! texts of its functions, followed by the gradients of those with a scalar result. `MIND_BLESS=1` rewrites them.
+//! Symbols are replaced by 2, 3 and so on. `tests/engines/run` tests that XLA reads the texts, and its results.
 
 mod errors;
 
@@ -51,7 +51,7 @@ fn what_a_text_takes_and_gives_is_told_beside_it() {
         [("x", None, DType::F32, &[4, 2]), ("w", Some(1), DType::F32, &[2]), ("k", None, DType::I64, &[])];
     assert_eq!(arguments, expected);
     assert_eq!(described.arguments[0].placed.split, [Some("d".into()), None]);
-    // The product is split by rows, and is put together: its layout is not the engine's choice.
+    // The product is split by rows and then combined. Its layout is fixed and not chosen by the engine.
     assert_eq!((&*described.results[0].extents, &*described.results[0].split), (&[4][..], &[None][..]));
     let whole = "#sdy.sharding<@mesh, [{}]>";
     let results =
@@ -73,7 +73,7 @@ pub(crate) fn functions(program: &str) -> Vec<Function> {
     lowered.functions
 }
 
-/// The texts of a function, and of its gradient by all floats if it gives a single one.
+/// The text of a function, and of its gradient by all floats if it has a single float result.
 fn text(function: &Function) -> String {
     let source = function.program.as_ref().expect("it is right");
     let module = canonical(source.module.clone());
@@ -103,7 +103,7 @@ fn by_all_floats(module: &Module) -> GradientOptions {
     GradientOptions { wrt, cotangent: Cotangent::One, profile: Profile::Extended }
 }
 
-/// 2 for the first symbol, 3 for the next.
+/// Extents for the symbols: 2 for the first one, 3 for the next.
 fn some_extents(module: &Module) -> Options {
     let mut symbols: Vec<Symbol> = Vec::new();
     for dim in module.inputs().flat_map(|(_, ty)| ty.shape.iter()) {
@@ -140,7 +140,7 @@ fn every_function_of_elements_is_lowered_at_every_type_that_it_takes() {
 fn a_module_has_one_text() {
     for seed in 0..100 {
         let module = canonical(random_module(seed, 30));
-        // What the extents forbid is forbidden each time.
+        // A module that these extents forbid must fail in the same way each time.
         let texts = [0, 1].map(|_| print(&module, &some_extents(&module)).map_err(|error| error.to_string()));
         assert_eq!(texts[0], texts[1], "{seed}");
     }
@@ -163,7 +163,7 @@ fn a_text_is_as_long_as_the_module() {
         (text.len(), asked.count_total as usize)
     };
     let ((short, few), (long, many)) = (of(200), of(1600));
-    // A digit or two more in each name.
+    // Each name is one or two digits longer.
     assert!(long <= 8 * short + 8 * short / 10, "{short} bytes for 200, {long} for 1600");
     assert!(many <= 8 * few + 100, "{few} times for 200, {many} for 1600");
 }

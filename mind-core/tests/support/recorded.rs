@@ -1,11 +1,13 @@
-//! Texts beside tests: a program, a line of four dashes, and what becomes of it. `MIND_BLESS=1` writes them anew.
+//! Recorded outputs: each text file has a program, a line of four dashes, and the output for it. `MIND_BLESS=1`
+//! rewrites them.
 
 use std::{env, fs, path::Path};
 
-/// What stands between a program and what becomes of it.
+/// The separator between a program and its recorded output.
 pub const SEPARATOR: &str = "\n----\n";
 
-/// Compares all texts of a folder of `tests/`, of which there are at least so many, with what `of` makes of their programs.
+/// Compares the recorded outputs of a folder in `tests/` with the results of `of` for their programs. The folder must
+/// have at least `least` files.
 #[track_caller]
 pub fn check(folder: &str, least: usize, of: impl Fn(&str) -> String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);

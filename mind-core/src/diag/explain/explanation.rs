@@ -2,41 +2,41 @@
 
 use crate::profile::Profile;
 
-/// What there is to say of a code beyond its row.
+/// The explanation of a code, beyond its row in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation {
-    /// What happened and why it is wrong, in full sentences.
+    /// What happened and why it is an error, in full sentences.
     pub text: &'static str,
-    /// Something that gives the code.
+    /// An example that reports the code.
     pub example: Example,
-    /// What mends it, in a full sentence.
+    /// How to fix it, in a full sentence.
     pub fix: &'static str,
 }
 
-/// Something that gives a code, and the same mended.
+/// An example that reports a code, with a fixed version.
 #[derive(Clone, Copy, Debug)]
 pub enum Example {
     /// Programs as in `mind!`.
     Program {
-        /// Gives the code.
+        /// The program that reports the code.
         wrong: &'static str,
-        /// Does not.
+        /// The fixed program.
         right: &'static str,
     },
     /// MIC texts.
     Mic {
-        /// Gives the code.
+        /// The text that reports the code.
         wrong: &'static str,
-        /// Does not.
+        /// The fixed text.
         right: &'static str,
-        /// What they are verified against.
+        /// The profile that they are verified against.
         profile: Profile,
     },
     /// Gradients of programs as in `mind!`.
     Gradient {
-        /// The program whose gradient gives the code, and the profile it is taken in.
+        /// The program whose gradient reports the code, and the profile for the gradient.
         wrong: (&'static str, Profile),
-        /// The one whose gradient does not.
+        /// The program whose gradient reports no error, and its profile.
         right: (&'static str, Profile),
         /// The input to differentiate with respect to.
         wrt: &'static str,
@@ -45,33 +45,33 @@ pub enum Example {
     Run {
         /// The program.
         program: &'static str,
-        /// Inputs that give the code.
+        /// Inputs that report the code.
         wrong: &'static [Given],
-        /// Inputs that do not.
+        /// Inputs that report no error.
         right: &'static [Given],
     },
-    /// Programs in Knossos; where there is a `main` it is run.
+    /// Programs in Knossos. If `main` exists, it is run.
     Knossos {
-        /// Gives the code.
+        /// The program that reports the code.
         wrong: &'static str,
-        /// Does not.
+        /// The fixed program.
         right: &'static str,
     },
-    /// Why there is nothing to show.
+    /// The reason for having no example.
     Words(&'static str),
 }
 
-/// An input of a run: a tensor that holds one number everywhere.
+/// An input of a run: a tensor filled with one number.
 #[derive(Clone, Copy, Debug)]
 pub struct Given {
     /// The name of the input.
     pub name: &'static str,
-    /// The extents; none for a single number.
+    /// The extents; empty for a scalar.
     pub shape: &'static [usize],
     /// The number.
     pub value: f64,
 }
 
-/// Why a code that nothing gives yet has no example.
+/// The missing example of a code that is not reported yet.
 pub(super) const RESERVED: Example =
     Example::Words("Nothing gives this code yet; its number is kept for a part of the language to come.");

@@ -1,6 +1,6 @@
-//! What the command says of a code, and the page of codes: what it means, an example, how to mend it.
+//! Explanations of codes, for the command and the page of codes: the meaning, an example, the fix.
 //!
-//! Every example is tested to give exactly its code, and what mends it to give none.
+//! A test checks that every example reports exactly its code, and that the fixed example reports none.
 
 mod explanation;
 mod gradients;
@@ -15,7 +15,7 @@ pub use explanation::{Example, Explanation, Given};
 use super::Code;
 
 impl Code {
-    /// What there is to say of the code beyond its row.
+    /// The explanation of the code, beyond its row in the table.
     pub const fn explanation(self) -> Explanation {
         match self {
             Self::E1001 => syntax::E1001,

@@ -1,4 +1,4 @@
-//! E6xxx: what happens as programs run.
+//! E6xxx: errors when programs run.
 
 use super::explanation::{Example, Explanation, Given, RESERVED};
 

@@ -1,4 +1,4 @@
-//! E1xxx: texts that cannot be read.
+//! E1xxx: malformed text.
 
 use super::explanation::{Example, Explanation};
 use crate::profile::Profile;

@@ -1,4 +1,4 @@
-//! `def`, `edef`, `gdef` and `rule`.
+//! Declarations: `def`, `edef`, `gdef` and `rule`.
 
 use super::{
     Elaborator, Found,
@@ -16,7 +16,7 @@ use crate::{
     surface::lower::declarations::names::undefined,
 };
 
-/// A parameter as it is written: its name and its type.
+/// A parameter: its name and its type.
 type Parameter<'a> = (&'a str, TypeId);
 
 impl<'a> Elaborator<'_, 'a> {
@@ -29,8 +29,9 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// Declares a function of the prelude that the program declares, defines or writes a derivative of, so that calls that
-    /// stand before it mean the program's too. Mistakes are left to be told where the form is read.
+    /// Declares a function of the prelude in advance if the program declares it, defines it or defines a derivative of
+    /// it, so that earlier calls also refer to the program's function. Errors are dropped here and reported when the
+    /// form is read.
     fn foretell(&mut self, form: FormId) {
         let Some(&[head, name, ty, parameters, ..]) = self.forms.list(form) else { return };
         let keyword = self.forms.name(head);
@@ -105,7 +106,7 @@ impl<'a> Elaborator<'_, 'a> {
             ("gdef", [derivative, name]) => self.generate(form, *derivative, *name),
             ("rule", [name, parameters, left, right]) => self.rule(form, *name, *parameters, *left, *right),
             _ => {
-                // A part that could not be read explains what is missing.
+                // A part with a syntax error explains the missing part.
                 if rest.iter().all(|part| *self.forms.get(*part) != Form::Wrong) {
                     self.wrong_parts(form, usage, keyword, rest.len());
                 }
@@ -150,7 +151,7 @@ impl<'a> Elaborator<'_, 'a> {
         let name_form = name;
         let result = self.ty(ty);
         let parameters = self.argument_types(argument);
-        // Declarations of linear maps of the old style name what nothing here has.
+        // Declarations of linear maps in the old style refer to functions that do not exist here.
         if self.is_old_derivative(name) {
             return None;
         }
@@ -159,7 +160,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(())
     }
 
-    /// The type of an argument, or a list of types.
+    /// Reads the type of an argument, or a list of types.
     fn argument_types(&mut self, form: FormId) -> Found<Vec<TypeId>> {
         match self.forms.list(form) {
             Some([]) => Some(Vec::new()),
@@ -207,7 +208,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(())
     }
 
-    /// An expression as a function of parameters.
+    /// Adds an expression as a function of parameters.
     pub(super) fn function_of(
         &mut self,
         at: FormId,
@@ -231,7 +232,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(id)
     }
 
-    /// Writes the body of a function whose parameters the program calls so.
+    /// Builds the body of a function with these parameter names.
     fn body(&mut self, id: FunctionId, parameters: &[Parameter<'a>], body: FormId) -> Found {
         self.b = Builder::default();
         self.b.place = self.forms.place(body);
@@ -246,7 +247,7 @@ impl<'a> Elaborator<'_, 'a> {
         self.expression(body)
     }
 
-    /// As many values as are wanted, of the same argument.
+    /// Converts the given operands to `wanted` operands of the same argument.
     pub(super) fn spread(&mut self, given: &[ValueId], wanted: usize) -> Vec<ValueId> {
         let types = &mut self.program.types;
         match given {
@@ -256,7 +257,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// The function of this name and argument: a new one, or the one that was declared.
+    /// Registers a function with this name and argument: a new one, or one that was declared.
     fn register(
         &mut self,
         at: FormId,
@@ -288,11 +289,11 @@ impl<'a> Elaborator<'_, 'a> {
                 None => Some(self.program.add_overload(base, function)),
             };
         }
-        // A derivative that is written: of which function?
+        // A derivative: find its function.
         let (derivative, of) = self.derivative_of(name_form, name, argument)?;
         let expected = self.program.signature(derivative, of);
         let expected_argument = self.program.argument(&expected.0);
-        // The halves pass on whatever they like.
+        // The two halves can have any types.
         let halves = [Derivative::SufFwdPass, Derivative::SufRevPass];
         if !halves.contains(&derivative) {
             let what = format!("the argument of `{name}`");
@@ -316,7 +317,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// Defines what was declared, or is a derivative that nobody wrote so far.
+    /// Defines a function that was declared, or a derivative that the program has not defined yet.
     fn redefine(&mut self, at: FormId, id: FunctionId, function: Function) -> Found<FunctionId> {
         let known = self.program.function(id);
         let (place, name) = (known.place, known.name.clone());
@@ -333,7 +334,7 @@ impl<'a> Elaborator<'_, 'a> {
             return None;
         }
         if !matches!(function.definition, Definition::Declared) {
-            // Calls that are there already give the operands that it was declared with.
+            // The parameters of the declaration are kept, because existing calls match them.
             self.program.functions[id.index()].definition = function.definition;
             self.program.functions[id.index()].place = function.place;
         } else if matches!(self.program.function(id).definition, Definition::Pending(..)) {
@@ -362,7 +363,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(parameters)
     }
 
-    /// `(x : type)`, where the parentheses of the type may be left out.
+    /// Reads `(x : type)`, where the parentheses of the type are optional.
     pub(super) fn parameter(&mut self, form: FormId) -> Found<Parameter<'a>> {
         const WHAT: &str = "a parameter, as `(x : Float)`";
         match self.forms.list(form) {
@@ -386,7 +387,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// Calls a function with the values of an argument.
+    /// Calls a function with the operands of an argument.
     pub(super) fn call(&mut self, id: FunctionId, operands: &[ValueId]) -> ValueId {
         let function = self.program.function(id);
         let (count, result) = (function.parameters.len(), function.result);

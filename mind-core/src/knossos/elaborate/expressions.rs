@@ -23,7 +23,7 @@ impl<'a> Elaborator<'_, 'a> {
         found.filter(|value| self.is_of_few_parts(form, self.b.ty(*value)))
     }
 
-    /// Whether a type keeps the limit of its parts; else that is reported.
+    /// Checks that a type is within the limit of parts. Reports an error if not.
     pub(super) fn is_of_few_parts(&mut self, at: FormId, ty: TypeId) -> bool {
         let is_within = self.program.types.parts(ty) <= MAX_PARTS;
         if !is_within {
@@ -51,7 +51,7 @@ impl<'a> Elaborator<'_, 'a> {
                         self.report(Code::E2011, *head, message);
                         None
                     }
-                    // `((add 1 2))`: ksc's grammar lets parentheses stand around an expression.
+                    // `((add 1 2))`: the grammar of ksc allows parentheses around an expression.
                     Form::List(_) if arguments.is_empty() && !self.forms.is_bracketed(*head) => {
                         self.expression(*head)
                     }
@@ -104,13 +104,13 @@ impl<'a> Elaborator<'_, 'a> {
         matches!(self.forms.name(head), Some("lam" | "lambda"))
     }
 
-    /// Whether a list may be the name of a function, as `[rev f]` and `[f Float]`, which parentheses may stand around too.
+    /// Whether a list may be a function name, such as `[rev f]` or `[f Float]`, possibly in parentheses.
     fn is_function_name(&self, head: FormId) -> bool {
         let names = self.forms.list(head).unwrap_or_default();
         self.forms.is_bracketed(head) || names.len() == 2
     }
 
-    /// E1007 for expressions in a row, of which ksc's compilers read none either.
+    /// Reports E1007 for several expressions in a row, which ksc's compilers do not accept either.
     fn several_expressions(&mut self, head: FormId, arguments: &[FormId]) -> Found {
         let message = format!("expected the name of a function to call, found {}", self.forms.describe(head));
         let help = "parentheses may stand around one expression; of several make a tuple, `(tuple …)`, or name each with `let`";
@@ -118,7 +118,7 @@ impl<'a> Elaborator<'_, 'a> {
         self.expressions(arguments).and(None)
     }
 
-    /// A special form or a call.
+    /// Elaborates a special form or a call.
     fn named(&mut self, name: &'a str, head: FormId, arguments: &[FormId], at: FormId) -> Found {
         match (name, arguments) {
             ("if", [condition, then, otherwise]) => self.branch(*condition, *then, *otherwise),
@@ -152,7 +152,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// Every one of them, so that each reports its mistakes.
+    /// Elaborates all expressions, so that each reports its errors.
     pub(super) fn expressions(&mut self, forms: &[FormId]) -> Found<Vec<ValueId>> {
         let found: Vec<_> = forms.iter().map(|form| self.expression(*form)).collect();
         found.into_iter().collect()
@@ -206,7 +206,7 @@ impl<'a> Elaborator<'_, 'a> {
         found
     }
 
-    /// `(name value)` or `((name …) value)`.
+    /// Elaborates a binding: `(name value)` or `((name …) value)`.
     fn binding(&mut self, form: FormId) {
         let Some(&[pattern, value]) = self.forms.list(form) else {
             return self.unexpected(form, "a name and a value, as `(x 1)`");
@@ -252,7 +252,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// The call of a function by its plain name.
+    /// Elaborates a call of a function by its plain name.
     fn call_named(&mut self, name: &'a str, head: FormId, operands: &[ValueId]) -> Found {
         let types: Vec<_> = operands.iter().map(|operand| self.b.ty(*operand)).collect();
         let argument = self.program.argument(&types);
@@ -267,7 +267,7 @@ impl<'a> Elaborator<'_, 'a> {
         if let Some(value) = primitives::call(&mut self.b, types, base, operands) {
             return Some(value);
         }
-        // `(f t)` of a tuple is `(f a b)` of its members.
+        // A call `(f t)` with a tuple means `(f a b)` with its members.
         if let [tuple] = operands
             && let Some(members) = types.members(self.b.ty(*tuple))
             && members.len() != 1
@@ -283,7 +283,7 @@ impl<'a> Elaborator<'_, 'a> {
         None
     }
 
-    /// The name without `@ff`, whose letters are checked.
+    /// The name without a suffix such as `@ff`, whose letters must match the argument types.
     fn base_of_suffixed(&mut self, name: &'a str, head: FormId, types: &[TypeId]) -> Found<&'a str> {
         let Some((base, suffix)) = name.split_once('@') else { return Some(name) };
         if !prelude::names().any(|own| own == base) && !["eq", "ne"].contains(&base) {
@@ -306,7 +306,7 @@ impl<'a> Elaborator<'_, 'a> {
         None
     }
 
-    /// The mistake of a call that nothing takes.
+    /// Reports the error of a call that no overload accepts.
     pub(super) fn no_overload(&mut self, name: &'a str, head: FormId, argument: TypeId) {
         let place = self.forms.place(head);
         if self.is_function(name) || !self.program.overloads(name).is_empty() {
@@ -333,7 +333,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// `([rev f] …)`.
+    /// Elaborates a call of a derivative, `([rev f] …)`.
     fn derived_call(&mut self, head: FormId, arguments: &[FormId]) -> Found {
         let name = self.name(head);
         let operands = self.expressions(arguments);

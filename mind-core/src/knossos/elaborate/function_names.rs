@@ -1,4 +1,4 @@
-//! Names of functions as they are written: `f`, `[f T]`, `[rev f]`, `[fwd [rev [f T]]]`.
+//! The syntax of function names: `f`, `[f T]`, `[rev f]`, `[fwd [rev [f T]]]`.
 
 use std::fmt;
 
@@ -18,10 +18,10 @@ use crate::{
 /// A name of a function.
 #[derive(Debug)]
 pub(super) struct Name<'a> {
-    /// The outermost first.
+    /// The derivatives, outermost first.
     pub derivatives: Vec<Derivative>,
     pub base: &'a str,
-    /// The argument of `base`, where it is written.
+    /// The argument type of `base`, if it is written.
     pub ty: Option<TypeId>,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// What may stand before a name in a name; nothing for `CL`, which is the function itself.
+/// The derivative with this keyword. `CL` stands for the function itself and gives `Some(None)`.
 fn derivative(name: &str) -> Option<Option<Derivative>> {
     Some(Some(match name {
         "fwd" => Derivative::Fwd,
@@ -45,13 +45,13 @@ fn derivative(name: &str) -> Option<Option<Derivative>> {
     }))
 }
 
-/// Whether a name, with the types of its operands or without, is one of the prelude or of a primitive.
+/// Whether a name, with or without a suffix of operand types, belongs to the prelude or is a primitive.
 pub(super) fn names_builtin(name: &str) -> bool {
     let base = suffixed(name).map_or(name, |(base, _)| base);
     is_primitive(base) || prelude::names().any(|own| own == base)
 }
 
-/// A name as `add@ff`: that of the predeclared function, and the types that the letters say.
+/// Splits a name such as `add@ff` into the predeclared function's name and the types of the suffix.
 fn suffixed(name: &str) -> Option<(&str, Vec<TypeId>)> {
     let (base, suffix) = name.split_once('@')?;
     let is_predeclared = prelude::names().any(|own| own == base) || ["eq", "ne"].contains(&base);
@@ -90,7 +90,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// `[derivative name]`.
+    /// Reads `[derivative name]`.
     pub(super) fn derived(&mut self, outer: FormId, inner: FormId) -> Found<Name<'a>> {
         let Some(outer_name) = self.forms.name(outer) else {
             self.unexpected(outer, "the name of a derivative");
@@ -106,7 +106,8 @@ impl<'a> Elaborator<'_, 'a> {
         Some(name)
     }
 
-    /// `[D f]`, `[Dt f]`, and `D$f` of before: declared, but nothing has linear maps.
+    /// Whether this is the old syntax `[D f]`, `[Dt f]`, or `D$f`. Such names can be declared, but linear maps do not
+    /// exist.
     pub(super) fn is_old_derivative(&self, form: FormId) -> bool {
         match self.forms.get(form) {
             Form::Name(name) => name.starts_with("D$") || name.starts_with("Dt$"),
@@ -117,7 +118,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// A name without `@ff`, where that says what the argument of a predeclared function is.
+    /// The name without a suffix such as `@ff`, if the suffix matches the argument of a predeclared function.
     pub(super) fn unsuffixed(&self, name: &'a str, argument: TypeId) -> &'a str {
         let types = &self.program.types;
         let members = types.members(argument);
@@ -134,7 +135,8 @@ impl<'a> Elaborator<'_, 'a> {
                 .any(|(parameters, _)| parameters == [argument] || members == Some(parameters))
     }
 
-    /// The function whose derivative a written one with this argument is, and which.
+    /// The derivative that a definition with this name and argument defines, and the function that it is a derivative
+    /// of.
     pub(super) fn derivative_of(
         &mut self,
         at: FormId,
@@ -144,7 +146,8 @@ impl<'a> Elaborator<'_, 'a> {
         let base = self.base_of(at, name, Some(argument))?;
         let (outer, inner) = name.derivatives.split_first()?;
         let of = self.derive(at, inner, base)?;
-        // Other functions of the prelude are declared for whoever writes a derivative of them.
+        // `foretell` declared the prelude functions whose derivatives the program defines, except those with their own
+        // syntax.
         let argument = self.program.function(base).argument;
         let builtin = self.program.overload(self.unsuffixed(name.base, argument), argument).is_none();
         if builtin {
@@ -155,7 +158,8 @@ impl<'a> Elaborator<'_, 'a> {
         Some((*outer, of))
     }
 
-    /// A derivative of a derivative of a function, the last one in the list first. Each may have twice the parts of what it is of.
+    /// Applies derivatives to a function, the last one in the list first. Each can double the parts of the types, so
+    /// their number is checked.
     pub(super) fn derive(
         &mut self,
         at: FormId,
@@ -173,7 +177,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(id)
     }
 
-    /// The function that a name is a derivative of, where the derivative's argument is this.
+    /// The function that a name is a derivative of. `argument` is the argument type of the derivative, if it is known.
     pub(super) fn base_of(
         &mut self,
         at: FormId,
@@ -187,7 +191,7 @@ impl<'a> Elaborator<'_, 'a> {
                 let base = self.unsuffixed(name.base, argument);
                 self.program.overload(base, argument).or_else(|| self.program.builtin(base, argument))
             }
-            // Which one it is need not be said where there is one.
+            // With only one overload, the argument type need not be written.
             None => (overloads.len() == 1).then(|| overloads[0]),
         };
         if found.is_some() {
@@ -209,7 +213,7 @@ impl<'a> Elaborator<'_, 'a> {
         None
     }
 
-    /// The argument of the function that a name is a derivative of, as far as it is known from that of the derivative.
+    /// The argument type of the base function, if it follows from the argument type of the derivative.
     pub(super) fn base_argument(&self, name: &Name<'a>, argument: Option<TypeId>) -> Option<TypeId> {
         let types = &self.program.types;
         let inner = name.derivatives.iter().try_fold(argument, |argument, derivative| match derivative {
@@ -223,7 +227,7 @@ impl<'a> Elaborator<'_, 'a> {
         name.ty.or(inner.flatten())
     }
 
-    /// E2002 for the head of a call.
+    /// Reports E2002 for the head of a call.
     pub(super) fn undefined_function(&mut self, name: &str, place: Position) {
         if let Some(later) = self.defined_later(name) {
             let diag = Diag::new(Code::E2002, place.into(), format!("undefined function `{name}` so far"));
@@ -240,7 +244,7 @@ impl<'a> Elaborator<'_, 'a> {
         self.diags.push(diag);
     }
 
-    /// Where a name is defined, anywhere in the file.
+    /// The position of a name's definition, anywhere in the file.
     fn defined_later(&self, name: &str) -> Option<Position> {
         let defines = |form: &&FormId| match self.forms.list(**form) {
             Some([head, own, ..]) => {
@@ -251,7 +255,7 @@ impl<'a> Elaborator<'_, 'a> {
         self.forms.top.iter().find(defines).map(|form| self.forms.place(*form))
     }
 
-    /// Adds what a name can be called with.
+    /// Adds notes with the usage and the overloads of a name.
     pub(super) fn with_overloads(&self, mut diag: Diag, name: &str) -> Diag {
         let types = &self.program.types;
         if let Some(usage) = primitives::usage(name) {

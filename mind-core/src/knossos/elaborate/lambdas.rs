@@ -1,4 +1,5 @@
-//! Primitives that take a lambda. A lambda is never a value: its body becomes a block, or stands where it is applied.
+//! Primitives that take a lambda. A lambda is never a value: its body becomes a block, or is inlined where it is
+//! applied.
 
 use super::{Elaborator, Found};
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     },
 };
 
-/// A lambda that is not applied yet.
+/// A lambda that has not been applied yet.
 #[derive(Clone, Copy)]
 struct Lambda<'a> {
     variable: &'a str,
@@ -65,7 +66,7 @@ impl<'a> Elaborator<'_, 'a> {
         }
     }
 
-    /// The body with this for the variable.
+    /// Elaborates the body with this value for the variable.
     fn apply(&mut self, lambda: Lambda<'a>, value: Found) -> Found {
         if let Some(value) = value {
             self.b.name(value, lambda.variable);
@@ -76,12 +77,12 @@ impl<'a> Elaborator<'_, 'a> {
         found
     }
 
-    /// Checks what a lambda has to take.
+    /// Checks the parameter type of a lambda.
     fn takes(&mut self, lambda: Lambda<'a>, expected: TypeId) -> bool {
         self.same(lambda.at, "the parameter of the lambda", expected, lambda.ty)
     }
 
-    /// Reports mistakes in the body of a lambda of which nothing can be made.
+    /// Reports the errors in the body of a lambda that cannot be used.
     fn only_check(&mut self, lambda: Option<Lambda<'a>>) {
         if let Some(lambda) = lambda {
             let value = self.b.begin(&[lambda.ty])[0];
@@ -157,7 +158,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(self.b.emit(Operation::Loop(Loop::Fold, body), [size, first], carried))
     }
 
-    /// A tensor of a size, each element from its index by `element`.
+    /// Builds a tensor of a size. `element` computes each element from its index.
     fn each(&mut self, size: ValueId, element: impl FnOnce(&mut Self, ValueId) -> Found) -> Found {
         let ty = self.b.ty(size);
         let counter = self.b.begin(&[ty])[0];
@@ -223,7 +224,7 @@ impl<'a> Elaborator<'_, 'a> {
         })
     }
 
-    /// `build rows (i. deltaVec columns i (lambda i))`.
+    /// Elaborates `diag` as `build rows (i. deltaVec columns i (lambda i))`.
     fn diag(&mut self, head: FormId, rows: FormId, columns: FormId, lambda: FormId) -> Found {
         let sizes = [self.expression(rows), self.expression(columns)];
         let lambda = self.lambda(lambda);
@@ -247,7 +248,7 @@ impl<'a> Elaborator<'_, 'a> {
         })
     }
 
-    /// Adds each turn's value at the turn's index into zeros of a shape, which accumulators do.
+    /// Adds the value of each iteration at its index to zeros of a shape, with accumulators.
     fn sparse(&mut self, name: &'a str, head: FormId, shape: FormId, count: FormId, lambda: FormId) -> Found {
         let (shape, count, lambda) = (self.expression(shape), self.expression(count), self.lambda(lambda));
         let (Some(shape), Some(count), Some(lambda)) = (shape, count, lambda) else {
@@ -264,7 +265,7 @@ impl<'a> Elaborator<'_, 'a> {
             return self.misuse(name, head, &[shape_ty, count_ty]);
         };
         let fits = self.takes(lambda, count_ty);
-        // The body says what is added up, and so what accumulators there are to be before the loop.
+        // The body determines the types of the accumulators, which are created before the loop.
         let counter = self.b.begin(&[lambda.ty])[0];
         let result = self.apply(lambda, Some(counter));
         let Some(result) = result.filter(|_| fits) else {
@@ -323,7 +324,7 @@ impl<'a> Elaborator<'_, 'a> {
         Some(if tupled { self.b.tuple(&mut self.program.types, &read) } else { read[0] })
     }
 
-    /// How far `dt · (f(s + ds) - f(s))` and `rev(s, dt) · ds` are apart, of their size.
+    /// The relative difference of `dt · (f(s + ds) - f(s))` and `rev(s, dt) · ds`.
     fn check_derivative(&mut self, head: FormId, lambdas: [FormId; 2], values: [FormId; 3]) -> Found {
         let [f, rev] = lambdas.map(|lambda| self.lambda(lambda));
         let values = values.map(|value| self.expression(value));
@@ -341,7 +342,7 @@ impl<'a> Elaborator<'_, 'a> {
             return None;
         }
         let moved = self.b.emit(Operation::Add, [s, ds], ty);
-        // A loop, so that the lambda stands there once: `$check` in `$check` would double it each time.
+        // A loop, so that the lambda's body occurs once. Otherwise each nested `$check` would double it.
         let two = self.b.integer(2);
         let sums = self.each(two, |this, turn| {
             let zero = this.b.integer(0);

@@ -1,7 +1,7 @@
-//! From nested lists to functions: names, types and overloads.
+//! Translates nested lists to functions: names, types and overloads.
 //!
-//! Types come from below: the type of an expression is known when its parts are, and nothing is converted. A mistake
-//! is reported where it is found and makes nothing; what needs the value says no more about it.
+//! Types are inferred bottom-up: the type of an expression follows from the types of its parts, without conversions. An
+//! error is reported where it is found and leaves no value. Code that needs the value reports nothing more.
 
 mod declarations;
 mod expressions;
@@ -19,7 +19,7 @@ use crate::diag::{Code, Diag, Diags};
 /// Reads and checks a text.
 ///
 /// # Errors
-/// Every independent mistake.
+/// Every independent error.
 pub(super) fn elaborate(text: &str) -> Result<Program, Diags> {
     let mut program = Program::default();
     let mut diags = Diags::new();
@@ -35,10 +35,10 @@ pub(super) fn elaborate(text: &str) -> Result<Program, Diags> {
     diags.into_result(program)
 }
 
-/// Reads and checks an expression over the functions of a program: a function without parameters that makes it.
+/// Reads and checks an expression over the functions of a program. Adds a function without parameters that computes it.
 ///
 /// # Errors
-/// Every independent mistake.
+/// Every independent error.
 pub(super) fn elaborate_expression(program: &mut Program, text: &str) -> Result<FunctionId, Diags> {
     let mut diags = Diags::new();
     let forms = read(text, &mut diags);
@@ -66,18 +66,18 @@ pub(super) fn elaborate_expression(program: &mut Program, text: &str) -> Result<
     }
 }
 
-/// The state of checking a file.
+/// The state of the elaboration of a file.
 struct Elaborator<'f, 'a> {
     forms: &'f Forms<'a>,
     program: &'f mut Program,
     diags: &'f mut Diags,
-    /// The body of the function at hand.
+    /// The body of the current function.
     b: Builder,
-    /// What names mean here, the innermost last. Nothing: its mistake was reported.
+    /// The variables in scope, the innermost last. A value is `None` if its error was reported.
     variables: Vec<(&'a str, Option<ValueId>)>,
 }
 
-/// Nothing where a mistake was reported.
+/// A result, or `None` if an error was reported.
 type Found<T = ValueId> = Option<T>;
 
 impl Elaborator<'_, '_> {
@@ -89,16 +89,16 @@ impl Elaborator<'_, '_> {
         self.diags.push(Diag::new(code, place.into(), message));
     }
 
-    /// `expected …, found …`.
+    /// Reports `expected …, found …`.
     fn unexpected(&mut self, at: FormId, expected: &str) {
-        // A form that could not be read has been reported.
+        // The error of a malformed form was already reported.
         if *self.forms.get(at) != super::read::Form::Wrong {
             let message = format!("expected {expected}, found {}", self.forms.describe(at));
             self.report(Code::E1007, at, message);
         }
     }
 
-    /// E1007 for a form that needs another number of parts.
+    /// Reports E1007 for a form with a wrong number of parts.
     fn wrong_parts(&mut self, at: FormId, usage: &str, keyword: &str, count: usize) {
         let parts = if count == 1 { "part" } else { "parts" };
         self.report(Code::E1007, at, format!("expected `{usage}`, found {count} {parts} after `{keyword}`"));

@@ -1,4 +1,4 @@
-//! Types as programs write them.
+//! The syntax of types.
 
 use super::{Elaborator, Found};
 use crate::{
@@ -25,14 +25,14 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// The type that some forms write together, as after the `:` of a parameter; `at` is where they stand.
+    /// Reads a type made of several forms, as after the `:` of a parameter. `at` is the form that contains them.
     pub(super) fn type_of(&mut self, forms: &[FormId], at: FormId) -> Found<TypeId> {
         let Some((head, rest)) = forms.split_first() else {
             self.unexpected(at, "a type");
             return None;
         };
         let Some(name) = self.forms.name(*head) else {
-            // `(T)` is `T`.
+            // `(T)` means `T`.
             let ty = self.ty(*head)?;
             return self.nothing_follows(rest, "the type").then_some(ty);
         };
@@ -104,7 +104,7 @@ impl Elaborator<'_, '_> {
         rest.is_empty()
     }
 
-    /// `expected …, found …` of types, unless they are equal.
+    /// Reports `expected …, found …` unless the types are equal. Returns whether they are.
     pub(super) fn same(&mut self, at: FormId, what: &str, expected: TypeId, found: TypeId) -> bool {
         if expected != found {
             let types = &self.program.types;

@@ -1,4 +1,4 @@
-//! A function: its signature, its blocks, and who owns what.
+//! Emits functions: signatures, blocks, and the ownership of values.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -17,13 +17,13 @@ use crate::knossos::{
     types::{Type, TypeId},
 };
 
-/// Writes a function.
+/// Emits a function.
 pub(super) fn function(kinds: &Kinds, reached: &Reached, id: FunctionId, text: &mut String) {
     let function = kinds.program.function(id);
     let body = match &function.definition {
         Definition::Defined(body) => body,
         Definition::Bound(_) => return bound::function(kinds, id, text),
-        // Calls of it fail where they stand.
+        // A call of such a function is emitted as a failure.
         Definition::Declared | Definition::Pending(..) | Definition::Wrong => return,
     };
     let depth = if reached.is_counted(id) { "calls: u32, " } else { "" };
@@ -42,52 +42,53 @@ pub(super) fn function(kinds: &Kinds, reached: &Reached, id: FunctionId, text: &
     let _ = writeln!(text, "{}Ok({})\n}}", writer.filled(), tuple(&owned));
 }
 
-/// What a function is called within the module.
+/// The name of a function within the module.
 pub(super) fn inner_name(kinds: &Kinds, id: FunctionId) -> String {
     format!("f{}_{}", id.index(), plain_name(&kinds.program.function(id).name))
 }
 
-/// A body that is being written.
+/// The state of a body being emitted.
 pub(super) struct Writer<'a> {
     pub kinds: &'a Kinds<'a>,
     pub reached: &'a Reached,
     pub id: FunctionId,
     pub body: &'a Body,
-    /// The statements so far.
+    /// The statements emitted so far.
     pub out: String,
-    /// How many blocks are around the statement at hand.
+    /// The number of blocks around the current statement.
     pub depth: usize,
-    /// The instruction at hand.
+    /// The current instruction: its block and its position.
     pub at: (BlockId, usize),
-    /// Where the program asks for it.
+    /// The source position of the current instruction.
     pub place: ir::Position,
     values: Vec<Option<Repr>>,
     owners: Vec<Owner>,
-    /// For each block the last instruction that uses a value; its result is used at the end.
+    /// For each block, the last instruction that uses each value. The block's result counts as used at the end.
     last_uses: Vec<HashMap<ValueId, usize>>,
     names: usize,
-    /// The instruction that makes each value; parameters have none.
+    /// The instruction that defines each value; `None` for parameters.
     pub(super) made: Vec<Option<&'a ir::Instruction>>,
-    /// The loops under way, the innermost last, and what was looked up for them.
+    /// The open loops, the innermost last. The fields below hold the lookups made for them.
     pub(super) loops: Vec<Turns>,
     pub(super) rows: Vec<Row>,
     pub(super) elements: Vec<Element>,
     pub(super) slices: Vec<Slice>,
-    /// The variables that are a counter and something that is added to it, as that sum.
+    /// Variables that are the sum of a counter and another term, with the text of the sum.
     pub(super) sums: HashMap<String, String>,
-    /// An earlier name of each extent that is known to be another.
+    /// Equal extents: maps the name of an extent to an earlier name of an equal one.
     pub(super) extents: HashMap<String, String>,
-    /// The views whose sizes accumulators have.
+    /// The view whose size each accumulator has.
     pub(super) likes: HashMap<String, String>,
-    /// The accumulators that something was added to.
+    /// The accumulators that something has been added to.
     pub(super) touched: HashSet<String>,
-    /// The accumulators whose elements are all written before they are added to.
+    /// The accumulators whose elements are all written before anything is added to them.
     pub(super) written: HashSet<String>,
-    /// The variables that what some loops build is added to, for each leaf one, and where the sum stands.
+    /// Loops whose results are added directly to a sum: for each, the sum's variables, one per leaf, and the sum's
+    /// position.
     pub(super) summands: HashMap<ValueId, (Vec<String>, ir::Position)>,
-    /// Whether what is written is a turn of a kernel.
+    /// Whether the code being emitted is an iteration of a kernel.
     pub(super) in_kernel: bool,
-    /// For each accumulator its name, and how it is made: with zeros, or with elements of any value.
+    /// The name of each accumulator, with its two possible initialisers: zeros, or elements of unspecified value.
     pub(super) fills: Vec<(String, [String; 2])>,
 }
 
@@ -95,7 +96,7 @@ pub(super) struct Writer<'a> {
 struct Owner {
     name: String,
     depth: usize,
-    /// The values that read it.
+    /// The values that borrow from it.
     readers: Vec<ValueId>,
 }
 
@@ -136,7 +137,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A parameter, whose leaves are parameters of the Rust function.
+    /// Emits a parameter. Its leaves become parameters of the Rust function.
     fn parameter(&mut self, ty: TypeId, signature: &mut String) -> Repr {
         let kinds = self.kinds;
         let adds = matches!(kinds.program.types.get(ty), Type::Accumulator(_));
@@ -171,7 +172,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Writes the instructions of a block; its result.
+    /// Emits the instructions of a block and returns its result.
     pub fn block(&mut self, id: BlockId) -> Repr {
         let body = self.body;
         let block = body.block(id);
@@ -185,7 +186,7 @@ impl<'a> Writer<'a> {
         self.get(block.result).clone()
     }
 
-    /// A block of its own: its statements and its result, in braces that the caller writes.
+    /// Emits a nested block. Returns its statements, without braces, and its result.
     pub fn nested<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> (String, R) {
         let outer = (std::mem::take(&mut self.out), self.at, self.place);
         let slices = self.slices.len();
@@ -198,7 +199,7 @@ impl<'a> Writer<'a> {
         (inner, result)
     }
 
-    /// The statements, accumulators made as they turned out to be used.
+    /// The statements, with the placeholders of accumulators replaced by their initialisers.
     fn filled(&self) -> String {
         let mut text = self.out.clone();
         for (base, [zeros, any]) in &self.fills {
@@ -208,12 +209,12 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// A value, if it is made already.
+    /// The representation of a value, if it is already defined.
     pub fn known(&self, value: ValueId) -> Option<&Repr> {
         self.values[value.index()].as_ref()
     }
 
-    /// Gives a value that is made another representation; the one that it had.
+    /// Replaces the representation of a defined value and returns the previous one.
     pub fn replace(&mut self, value: ValueId, repr: Repr) -> Option<Repr> {
         self.values[value.index()].replace(repr)
     }
@@ -236,7 +237,7 @@ impl<'a> Writer<'a> {
         self.kinds.tree(self.body.ty(value))
     }
 
-    /// Whether anything uses a value after the instruction at hand, in its block.
+    /// Whether the current block uses a value.
     pub fn is_used(&self, value: ValueId) -> bool {
         self.last_uses[self.at.0.index()].contains_key(&value)
     }
@@ -251,19 +252,19 @@ impl<'a> Writer<'a> {
         self.out.push('\n');
     }
 
-    /// A variable with a number or a truth value.
+    /// Emits a variable for a number or a truth value.
     pub fn local(&mut self, expression: &str) -> Repr {
         let name = self.fresh("v");
         self.line(format!("let {name} = {expression};"));
         Repr::scalar(name)
     }
 
-    /// The place of the instruction at hand, as an expression.
+    /// The source position of the current instruction, as a Rust expression.
     pub fn at(&self) -> String {
         self.kinds.at(&self.kinds.program.function(self.id).name, self.place)
     }
 
-    /// A leaf in a variable of its own, which owns it.
+    /// Emits a variable that owns a leaf.
     pub fn owner(&mut self, kind: &Kind, expression: &str) -> Leaf {
         if kind.is_scalar() {
             let name = self.fresh("v");
@@ -275,7 +276,7 @@ impl<'a> Writer<'a> {
         self.owned_by(kind, name)
     }
 
-    /// A leaf that a variable owns already.
+    /// A leaf that an existing variable owns.
     pub fn owned_by(&mut self, kind: &Kind, name: String) -> Leaf {
         if kind.is_scalar() {
             return Leaf::scalar(name);
@@ -293,7 +294,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// A variable that will be read by another name.
+    /// Registers a variable that owns memory and is read by another name.
     pub fn declare_owner(&mut self, name: &str) -> OwnerId {
         self.owners.push(Owner { name: name.to_owned(), depth: self.depth, readers: Vec::new() });
         OwnerId(self.owners.len() - 1)
@@ -304,7 +305,8 @@ impl<'a> Writer<'a> {
         (&self.owners[id.0].name, self.owners[id.0].depth)
     }
 
-    /// A leaf that is what the type says, where it may be the value that a structure is read off.
+    /// Converts a leaf to the kind of its type. A structure may be represented by the value that it was taken from; its
+    /// zero is made then.
     pub fn nominal(&mut self, leaf: &Leaf, kind: &Kind) -> Leaf {
         match leaf {
             Leaf::Borrowed(borrowed) if borrowed.kind != *kind => {
@@ -316,14 +318,15 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The texts of a value's leaves, read.
+    /// The texts of a value's leaves, for reading.
     pub fn read(&mut self, repr: &Repr, tree: &Tree) -> Vec<String> {
         let leaves: Vec<Leaf> = repr.leaves().into_iter().cloned().collect();
         let kinds: Vec<Kind> = tree.leaves().into_iter().cloned().collect();
         leaves.iter().zip(&kinds).map(|(leaf, kind)| self.nominal(leaf, kind).text().to_owned()).collect()
     }
 
-    /// The texts of the leaves of values, owned: moved where nothing reads them after the instruction at hand, or copied.
+    /// The texts of the leaves of values, as owned values. A leaf is moved if nothing reads it after the current
+    /// instruction, else copied.
     pub fn own(&mut self, parts: &[(&Repr, &Tree)]) -> Vec<String> {
         let mut leaves = Vec::new();
         for (repr, tree) in parts {
@@ -333,7 +336,7 @@ impl<'a> Writer<'a> {
                 leaves.push((self.nominal(leaf, &kind), kind));
             }
         }
-        // What moves does so behind every copy, and once.
+        // A variable is moved only once, after all copies.
         let mut moved = Vec::new();
         let mut texts = Vec::new();
         for (leaf, kind) in leaves {
@@ -362,7 +365,7 @@ impl<'a> Writer<'a> {
         let Owner { depth, readers, .. } = &self.owners[owner.0];
         let (block, position) = self.at;
         let uses = &self.last_uses[block.index()];
-        // A loop reads what its turns read after what it begins with has moved.
+        // The body of a loop is evaluated after the initial values were moved.
         let instruction = self.body.block(block).instructions.get(position);
         let mut inner = instruction.into_iter().flat_map(|instruction| instruction.operation.blocks());
         let read_inside = inner
@@ -371,7 +374,7 @@ impl<'a> Writer<'a> {
         *depth == self.depth && !read_inside && !read_later
     }
 
-    /// An owned copy of what is read.
+    /// An owned copy of a borrowed leaf.
     fn copy_of(&self, text: &str, kind: &Kind) -> String {
         match kind {
             Kind::Tensor(..) => format!("k::owned::<{}>({text}, {})?", self.kinds.owned(kind), self.at()),
@@ -382,12 +385,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Stands for how an accumulator is made, until that is known.
+/// The placeholder for the initialiser of an accumulator, which is chosen at the end.
 pub(super) fn fill_of(base: &str) -> String {
     format!("@{base}@")
 }
 
-/// How what a place holds is read.
+/// The expression that borrows from a variable.
 pub(super) fn borrow(kind: &Kind, place: &str) -> String {
     match kind {
         Kind::Tensor(..) => format!("{place}.view()"),

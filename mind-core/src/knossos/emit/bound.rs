@@ -1,7 +1,7 @@
-//! Rust functions that a program declares.
+//! Emits calls of Rust functions that a program declares.
 //!
-//! Such a function is called in a module of its own, where names mean what they mean beside the macro; a function under
-//! the name that callers know hands arguments over and takes the result apart.
+//! Such a function is called from a separate module in which names resolve as next to the macro. A wrapper with the
+//! name that callers use passes the arguments and takes the result apart.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::knossos::ir::{Definition, FunctionId};
 
-/// The module that calls the functions.
+/// Emits the module that calls the Rust functions.
 pub(super) fn rust_functions(kinds: &Kinds, reached: &Reached) -> String {
     let mut calls = String::new();
     for id in &reached.order {
@@ -39,7 +39,7 @@ pub(super) fn rust_functions(kinds: &Kinds, reached: &Reached) -> String {
         return calls;
     }
     let root = &kinds.options.root;
-    // What is imported by name comes before what `*` finds.
+    // Explicit imports take precedence over glob imports.
     format!(
         "mod bound {{\nuse super::super::*;\n\
          use {root}::{{Tensor, TensorRef, knossos as __mind_knossos, std::{{string::String, vec::Vec}}}};\n\
@@ -47,14 +47,14 @@ pub(super) fn rust_functions(kinds: &Kinds, reached: &Reached) -> String {
     )
 }
 
-/// `knossos` of the run time under a name that users do not have.
+/// The run time's `knossos` module, under a name that does not collide with users' names.
 const KNOSSOS: &str = "__mind_knossos::";
 
 fn rust_call(id: FunctionId) -> String {
     format!("__mind_call_{}", id.index())
 }
 
-/// The function that callers know: its leaves become the arguments of the Rust function.
+/// Emits the wrapper that callers use. It passes the leaves as the arguments of the Rust function.
 pub(super) fn function(kinds: &Kinds, id: FunctionId, text: &mut String) {
     let function = kinds.program.function(id);
     let tree = kinds.tree(function.result);
@@ -84,7 +84,7 @@ pub(super) fn function(kinds: &Kinds, id: FunctionId, text: &mut String) {
     );
 }
 
-/// An argument made of parameters, which are added to the signature.
+/// An argument built from parameters, which are added to the signature.
 fn argument(kinds: &Kinds, tree: &Tree, used: &mut usize, signature: &mut String) -> String {
     let kind = match tree {
         Tree::Tuple(members) => {
@@ -105,7 +105,7 @@ fn argument(kinds: &Kinds, tree: &Tree, used: &mut usize, signature: &mut String
     }
 }
 
-/// Where the leaves of a value are.
+/// Collects the expressions for the leaves of a value.
 fn places(tree: &Tree, text: &str, leaves: &mut Vec<String>) {
     match tree {
         Tree::Leaf(_) => leaves.push(text.to_owned()),

@@ -1,4 +1,4 @@
-//! Which functions are reached, which of them count their calls, and which print.
+//! Finds the functions that are reachable, that count their calls, and that can print.
 
 use std::collections::HashSet;
 
@@ -6,13 +6,13 @@ use crate::knossos::ir::{Body, Definition, FunctionId, LayoutId, Operation, Prog
 
 /// The functions that a program needs.
 pub(super) struct Reached {
-    /// In order of their position.
+    /// In the order of their ids.
     pub order: Vec<FunctionId>,
-    /// Those whose calls are counted, for which see [`Reached::is_counted`].
+    /// The functions whose calls are counted, see [`Reached::is_counted`].
     counted: HashSet<FunctionId>,
-    /// Those that may print, themselves or in a call.
+    /// The functions that may print, directly or in a call.
     printing: HashSet<FunctionId>,
-    /// The layouts of tapes that are made or read.
+    /// The layouts of tapes that are created or read.
     pub layouts: Vec<LayoutId>,
 }
 
@@ -25,7 +25,7 @@ impl Reached {
         let ids = (0..program.functions.len()).map(FunctionId::new);
         let graph: Vec<Vec<FunctionId>> = ids.map(|id| body(id).map_or_else(Vec::new, callees)).collect();
         let cycles = cycles(&graph, roots);
-        // Of a Rust function nothing is known.
+        // A Rust function may print.
         let prints = |id: &FunctionId| {
             matches!(program.function(*id).definition, Definition::Bound(_))
                 || body(*id).is_some_and(prints_itself)
@@ -54,8 +54,8 @@ impl Reached {
         Self { order, counted, printing, layouts }
     }
 
-    /// Whether a function takes the number of calls that are under way: where a call leads back to it, or others lead
-    /// far, so that they meet a limit or go on on new stacks, and never the end of one.
+    /// Whether a function takes the number of active calls as a parameter. This holds for recursive functions and for
+    /// long call chains. They reach a limit or continue on a new stack, and so never overflow one.
     pub fn is_counted(&self, id: FunctionId) -> bool {
         self.counted.contains(&id)
     }
@@ -65,18 +65,18 @@ impl Reached {
     }
 }
 
-/// How many functions may call one another in a row without counting: less than a small stack holds.
+/// The maximum length of a call chain without counting. Such a chain fits on a small stack.
 const UNCOUNTED: usize = 64;
 
-/// The functions that are reached from some: those that call one another in a cycle together, callees before callers
-/// (Tarjan, Depth-first search and linear graph algorithms, 1972).
+/// The reachable functions, grouped by the cycles of their call graph, with callees before callers (Tarjan, Depth-first
+/// search and linear graph algorithms, 1972).
 fn cycles(graph: &[Vec<FunctionId>], roots: impl Iterator<Item = FunctionId>) -> Vec<Vec<FunctionId>> {
-    /// Of a function whose cycle is known.
+    /// Marks a function whose cycle is complete.
     const DONE: usize = usize::MAX;
-    // By function: the position of the first function known to be of its cycle, by when they were met.
+    // For each function: the lowest discovery number known in its cycle, or 0 before its discovery.
     let mut lowest = vec![0; graph.len()];
     let (mut met, mut open, mut cycles) = (0, Vec::new(), Vec::new());
-    // Functions under way, each with when it was met and how many of its calls have been followed.
+    // The functions on the current path, each with its discovery number and the number of calls already followed.
     let mut path: Vec<(FunctionId, usize, usize)> = Vec::new();
     for root in roots {
         let mut next = (lowest[root.index()] == 0).then_some(root);

@@ -1,4 +1,4 @@
-//! Which functions users see, and what they are called.
+//! Selects the exported functions and their names.
 
 use std::collections::BTreeSet;
 
@@ -16,38 +16,38 @@ use crate::{
     surface::lower::declarations::names::undefined,
 };
 
-/// What is asked for, by names of functions as programs or as Rust have them, and where that is asked.
+/// A request for exports. Functions are named as in the program or as in Rust, with the position of the request.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// The functions to export; nothing for all but `main`.
+    /// The functions to export; `None` for all except `main`.
     pub export: Option<Vec<(String, Site)>>,
-    /// The functions whose derivatives are exported, each with the derivative of which derivative it is, the outermost
-    /// first; nothing for forward and reverse.
+    /// The functions whose derivatives are exported. Each has a list of nested derivatives, the outermost first. An
+    /// empty list stands for the forward and the reverse derivative.
     pub grad: Vec<(Vec<Derivative>, String, Site)>,
 }
 
-/// A function that users see.
+/// An exported function.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// The function.
     pub function: FunctionId,
-    /// What Rust calls it.
+    /// The name in Rust.
     pub name: String,
-    /// Of which function, of which the arguments are named, it is a derivative.
+    /// For a derivative: its kind, and the function that it is a derivative of, which provides the argument names.
     pub(super) of: Option<(Derivative, Box<Self>)>,
 }
 
 impl Export {
-    /// A function under a name that Rust takes.
+    /// An export with a valid Rust name.
     pub fn new(function: FunctionId, name: impl Into<String>) -> Self {
         Self { function, name: name.into(), of: None }
     }
 }
 
-/// A program from its text, with the functions that a request is about, improved before derivatives are made and after.
+/// Compiles a program with the functions of a request. It is optimised before and after derivatives are generated.
 ///
 /// # Errors
-/// Those of [`check_bound`](crate::knossos::check_bound); then those of [`exports`].
+/// The errors of [`check_bound`](crate::knossos::check_bound) and of [`exports`].
 pub fn compile(text: &str, bindings: &[Binding], request: &Request) -> Result<(Program, Vec<Export>), Diags> {
     let mut program = elaborate(text)?;
     program.bind(bindings)?;
@@ -59,11 +59,11 @@ pub fn compile(text: &str, bindings: &[Binding], request: &Request) -> Result<(P
     Ok((program, exports))
 }
 
-/// The functions that a request is about. Derivatives are made that are not there.
+/// Selects the functions of a request. Creates missing derivatives.
 ///
 /// # Errors
-/// E2002 for a name that the program does not define, and for a function that is called and declared only; E5001 for
-/// the derivative of one, or of a Rust function.
+/// E2002 for a name that the program does not define, and for a declared function that is called but not defined. E5001
+/// for the derivative of such a function or of a Rust function.
 pub fn exports(program: &mut Program, request: &Request) -> Result<Vec<Export>, Diags> {
     let mut diags = Diags::new();
     let mut named = all(program);
@@ -103,7 +103,7 @@ pub fn exports(program: &mut Program, request: &Request) -> Result<Vec<Export>, 
     diags.into_result(chosen)
 }
 
-/// Functions that are called and that nothing defines.
+/// Reports functions that are called but not defined.
 fn undefined_calls(program: &Program, exports: &[Export]) -> impl Iterator<Item = Diag> {
     let reached = Reached::from(program, exports.iter().map(|export| export.function));
     reached.order.into_iter().filter_map(|id| {
@@ -123,7 +123,7 @@ fn undefined_calls(program: &Program, exports: &[Export]) -> impl Iterator<Item 
     })
 }
 
-/// Every function that the program itself defines, with its name there.
+/// Every function that the program defines, with its name in the program.
 fn all(program: &Program) -> Vec<(String, Export)> {
     let names: Vec<String> = program.function_names().map(str::to_owned).collect();
     let mut functions: Vec<_> = names
@@ -154,7 +154,7 @@ fn all(program: &Program) -> Vec<(String, Export)> {
             let Some(written) = program.written_derivative(derivative, id) else { continue };
             let function = program.function(written);
             let rust = unique(plain_name(&function.name), &named);
-            // The halves of the program's own are what it likes.
+            // The two halves can have any signature, so they do not inherit argument names.
             let of = matches!(derivative, Derivative::Fwd | Derivative::Rev)
                 .then(|| (derivative, own.clone().into()));
             let known = named.iter().any(|(_, export)| export.function == written);
@@ -166,7 +166,7 @@ fn all(program: &Program) -> Vec<(String, Export)> {
     named
 }
 
-/// The functions of a name: every overload, or the one that Rust calls so.
+/// The functions with this name: every overload, or the one with this name in Rust.
 fn find(named: &[(String, Export)], name: &str, site: Site, diags: &mut Diags) -> Option<Vec<Export>> {
     let of_name = |wanted: &dyn Fn(&(String, Export)) -> bool| -> Vec<Export> {
         named.iter().filter(|named| wanted(named)).map(|(_, export)| export.clone()).collect()

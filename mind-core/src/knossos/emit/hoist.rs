@@ -1,12 +1,13 @@
-//! What is looked up once for all turns of a loop: rows of tensors, and the elements of accumulators that a turn adds to.
+//! Lookups that are hoisted out of loops: rows of tensors, and the accumulator elements that an iteration adds to.
 //!
-//! A row that a loop goes through, from an element that all turns know, is a slice as long as the loop, so nothing is
-//! checked in a turn. It may be looked up early only where a turn would surely ask for it. An element of an accumulator
-//! that only one turn adds to is a variable in that turn. Where the loops so write every element of a new accumulator,
-//! nothing has to be cleared before.
+//! If a loop traverses a row from an element that is fixed during the loop, the row is looked up once as a slice of the
+//! loop's length. Iterations then need no bounds checks. A lookup may move before the loop only if an iteration would
+//! certainly perform it. An accumulator element that only one iteration adds to is kept in a variable during that
+//! iteration. If the loops write every element of a new accumulator in this way, the accumulator need not be cleared
+//! first.
 //!
-//! Indices are compared as texts. A number that is a counter and something that all turns know has a variable of its own in each
-//! turn; what is compared is the sum ([`Writer::sums`]).
+//! Indices are compared as text. An index that is the sum of a counter and a loop-invariant term has its own variable
+//! in each iteration, so the text of its sum is compared ([`Writer::sums`]).
 
 use super::{
     body::Writer,
@@ -19,73 +20,73 @@ use crate::knossos::{
     scalars::Scalar,
 };
 
-/// A row of a tensor, under way.
+/// A row of a tensor that a loop traverses.
 pub(super) struct Row {
-    /// The view.
+    /// The tensor's view.
     pub tensor: String,
-    /// The index, of which the last member is the counter and what may be added to it.
+    /// The index. Its last member is the counter, possibly plus an invariant term.
     index: Vec<String>,
-    /// The slice.
+    /// The name of the slice.
     pub slice: String,
     /// The counter.
     counter: String,
 }
 
-/// Elements of a row that have a name where the statement at hand stands.
+/// A named slice of a row that is in scope at the current statement.
 pub(super) struct Slice {
     tensor: String,
-    /// The index of the first.
+    /// The index of its first element.
     first: String,
-    /// How many they are, by its first name.
+    /// The number of its elements, by the extent's first name.
     extent: String,
     name: String,
 }
 
-/// An element of an accumulator that a turn adds to.
+/// An accumulator element that an iteration adds to.
 pub(super) struct Element {
     pub base: String,
     pub index: Vec<String>,
     pub variable: String,
-    /// The row that it lies in, and whether nothing is there yet; of a number none.
+    /// The row that contains it, and whether the row is uninitialised there. `None` for a scalar accumulator.
     pub row: Option<(String, bool)>,
 }
 
-/// A loop under way.
+/// An open loop.
 pub(super) struct Turns {
-    /// How many blocks are around a statement of its body.
+    /// The number of blocks around a statement of its body.
     depth: usize,
     block: BlockId,
-    /// Its counters, as Integers.
+    /// Its counters, as Integer expressions.
     pub counters: Vec<String>,
     /// Its extents, by their first names.
     extents: Vec<String>,
 }
 
-/// What stands around the body of a loop.
+/// The statements around the body of a loop.
 #[derive(Default)]
 pub(super) struct Around {
     /// Before the innermost loop.
     pub before: String,
-    /// At the beginning of a turn.
+    /// At the start of an iteration.
     pub begin: String,
-    /// At its end.
+    /// At the end of an iteration.
     pub end: String,
     rows: usize,
     pub elements: usize,
     slices: usize,
 }
 
-/// An index into a row that a loop goes through.
+/// An index into a row that a loop traverses.
 #[derive(Clone)]
 struct RowIndex {
-    /// Its members; the last is the counter and what may be added to it.
+    /// Its members. The last one is the counter, possibly plus an invariant term.
     members: Vec<String>,
-    /// The last member in the first turn.
+    /// The last member in the first iteration.
     start: String,
 }
 
 impl RowIndex {
-    /// The index in the first turn.
+    /// The index in the first iteration.
     fn first(&self) -> String {
         let (_, lead) = self.members.split_last().expect("an index has a member");
         let members: Vec<&str> = lead.iter().map(String::as_str).chain([&*self.start]).collect();
@@ -96,16 +97,16 @@ impl RowIndex {
 /// A use of an accumulator in a loop.
 struct Use {
     base: String,
-    /// What is added to, where that is an element of the row at hand.
+    /// The part that is added to, if it is an element of the row that the loop traverses.
     place: Option<(AccumulatorPart, RowIndex)>,
-    /// Whether every turn adds.
+    /// Whether every iteration adds to it.
     always: bool,
 }
 
 impl Writer<'_> {
-    /// Looks up what the body of a loop will ask for; [`Writer::leave`] forgets it.
+    /// Hoists the lookups of a loop's body. [`Writer::leave`] ends their scope.
     pub(super) fn enter(&mut self, block: BlockId, counters: &[String], extents: &[String]) -> Around {
-        // What stands in a loop around the innermost is not seen behind it.
+        // Slices that are defined inside an outer loop are not in scope after it.
         let slices = if extents.len() > 1 { self.slices.len() } else { usize::MAX };
         let (rows, elements) = (self.rows.len(), self.elements.len());
         let mut around = Around { rows, elements, slices, ..Around::default() };
@@ -120,7 +121,7 @@ impl Writer<'_> {
         let (Some(last), Some(count)) = (counters.last(), extents.last()) else { return around };
         let body = self.body;
         for instruction in &body.block(block).instructions {
-            // What is printed before a failure is printed still.
+            // Text before a failure must still be printed, so lookups after a print are not hoisted.
             if self.prints(instruction) {
                 break;
             }
@@ -166,7 +167,7 @@ impl Writer<'_> {
         self.loops.pop();
     }
 
-    /// The name of the elements of a row from an index on, which may have one already; else `before` gives it one.
+    /// The name of the slice of a row from an index on. Reuses an existing slice, or defines one in `before`.
     fn slice(&mut self, tensor: &str, first: &str, count: &str, place: &str, before: &mut String) -> String {
         let extent = self.first_name(count);
         let same = |slice: &&Slice| slice.tensor == tensor && slice.first == first;
@@ -235,7 +236,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the loops under way write every element of an accumulator that nothing was added to before.
+    /// Whether the open loops write every element of an accumulator that nothing was added to before.
     fn covers(&self, place: &AccumulatorPart, index: &[String], like: Option<&str>, uses: usize) -> bool {
         let (Some(owner), Some(like)) = (place.owner, like) else { return false };
         let (_, depth) = self.owner_of(owner);
@@ -260,7 +261,7 @@ impl Writer<'_> {
             && !self.touched.contains(&place.base)
     }
 
-    /// Every use of an accumulator from outside a block within it.
+    /// Collects every use in a block of accumulators that are defined outside of it.
     fn uses(&self, block: BlockId, row: Option<(ValueId, &[String])>, always: bool, found: &mut Vec<Use>) {
         let body = self.body;
         for instruction in &body.block(block).instructions {
@@ -296,7 +297,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The floats that are added to at an index of the row at hand.
+    /// The Float elements that are added to at an index of the row that the loop traverses.
     fn added(
         &self,
         repr: &Repr,
@@ -325,8 +326,8 @@ impl Writer<'_> {
         Some((places, self.row_index(index, counter, texts)?))
     }
 
-    /// An index into the row at hand: its last member is the last counter and what may be added to it, and the others are
-    /// known.
+    /// Recognises an index into the row that a loop traverses: its last member is the last counter, possibly plus an
+    /// invariant term, and its other members are known.
     fn row_index(&self, index: ValueId, counter: ValueId, counters: &[String]) -> Option<RowIndex> {
         let text = |member: ValueId| self.member_text(member, counter, counters);
         let (lead, last) = match self.made[index.index()] {
@@ -371,7 +372,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Notes that a variable is a counter and something that is added to it.
+    /// Records that a variable is the sum of a counter and another term.
     pub(super) fn note_sum(&mut self, variable: &str, scalar: Scalar, operands: &[String]) {
         let [left, right] = operands else { return };
         let counters = self.loops.iter().filter_map(|turns| turns.counters.last());
@@ -381,7 +382,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether an index, as it is written, is this one.
+    /// Whether an index in emitted code equals another one.
     fn is_index(&self, index: &[String], of: &[String]) -> bool {
         let same = |(written, of): (&String, &String)| written == of || self.sums.get(written) == Some(of);
         index.len() == of.len() && index.iter().zip(of).all(same)
@@ -396,8 +397,8 @@ impl Writer<'_> {
         self.rows.iter().find(|row| row.tensor == tensor && self.is_index(index, &row.index))
     }
 
-    /// The sum of a loop's turns in one call, if a turn does no more than ask for an element of a row that was looked up, or
-    /// multiply two.
+    /// A single call for the sum of a loop, if its body only reads one element of a row that was looked up, or
+    /// multiplies two such elements.
     pub(super) fn sum_of_rows(&self, block: BlockId) -> Option<String> {
         let turns = self.loops.last()?;
         let block = self.body.block(block);
@@ -438,12 +439,12 @@ impl Writer<'_> {
         }
     }
 
-    /// The variable that stands for a part of an accumulator in this turn.
+    /// The variable that holds a part of an accumulator in this iteration.
     pub(super) fn element_variable(&self, place: &AccumulatorPart) -> Option<String> {
         self.element_of(place).map(|(_, element)| element.variable.clone())
     }
 
-    /// The innermost element that is a part of an accumulator, with its position.
+    /// The innermost element that is this part of an accumulator, with its position.
     pub(super) fn element_of(&self, place: &AccumulatorPart) -> Option<(usize, &Element)> {
         let index: &[String] = match place.steps.as_slice() {
             [] => &[],
@@ -456,7 +457,7 @@ impl Writer<'_> {
         self.elements.iter().enumerate().rev().find(here)
     }
 
-    /// The name that an extent had first.
+    /// The first name of an extent.
     pub(super) fn first_name(&self, extent: &str) -> String {
         let mut name = extent;
         while let Some(earlier) = self.extents.get(name) {
@@ -465,7 +466,7 @@ impl Writer<'_> {
         name.to_owned()
     }
 
-    /// From here on two extents are known to be equal.
+    /// Records that two extents are equal.
     pub(super) fn same_extent(&mut self, extent: &str, earlier: &str) {
         let (extent, earlier) = (self.first_name(extent), self.first_name(earlier));
         if extent != earlier {
@@ -482,7 +483,8 @@ fn places(repr: &Repr) -> Vec<&AccumulatorPart> {
     places.collect()
 }
 
-/// A counter and what is added to it, the counter last; nothing where neither is the counter, or both are.
+/// The sum of a counter and another term, with the counter last. Returns `None` unless exactly one operand is the
+/// counter.
 fn sum_text(scalar: Scalar, left: &str, right: &str, counter: &str) -> Option<String> {
     match (scalar, left == counter, right == counter) {
         (Scalar::AddI, false, true) => Some(format!("{left} + {counter}")),
@@ -492,7 +494,7 @@ fn sum_text(scalar: Scalar, left: &str, right: &str, counter: &str) -> Option<St
     }
 }
 
-/// The same where the counter is 0.
+/// The value of the same sum when the counter is 0.
 fn start_text(scalar: Scalar, left: &str, right: &str, counter: &str) -> Option<String> {
     match (scalar, left == counter, right == counter) {
         (Scalar::AddI, false, true) => Some(left.to_owned()),

@@ -1,4 +1,4 @@
-//! Instructions other than loops and accumulators.
+//! Emits instructions other than loops and accumulator operations.
 
 use super::{
     body::{Writer, borrow, inner_name},
@@ -13,9 +13,9 @@ use crate::knossos::{
 };
 
 impl Writer<'_> {
-    /// Writes an instruction; what it makes.
+    /// Emits an instruction and returns its result.
     pub(super) fn instruction(&mut self, instruction: &Instruction) -> Repr {
-        // Blocks nest as deep as a program does, so what each level has on the stack is kept small.
+        // Blocks nest as deep as in the program, so each level of recursion must use little stack.
         match &instruction.operation {
             Operation::Loop(form, body) => self.turns(instruction, *form, *body),
             Operation::If(then, otherwise) => {
@@ -64,7 +64,7 @@ impl Writer<'_> {
                 let expression = format!("k::arg_max({view}, {})?", self.at());
                 self.local(&expression)
             }
-            // A tensor of tuples is the tuple of its members' tensors already.
+            // A tensor of tuples is already represented as a tuple of tensors.
             Operation::Unzip => self.get(operands[0]).clone(),
             Operation::Structure => structure(self.get(operands[0])),
             Operation::Zero => {
@@ -116,7 +116,7 @@ impl Writer<'_> {
 
     fn scalar(&self, scalar: Scalar, x: &[String]) -> String {
         let float = self.kinds.float();
-        // What the type itself computes exactly rounded; the rest goes through double precision.
+        // Operations that the type itself rounds exactly are computed directly. The others use double precision.
         let wide = |function: &str| match self.kinds.options.precision {
             Precision::F64 => format!("f64::{function}({})", x[0]),
             Precision::F32 => format!("(f64::{function}(f64::from({})) as f32)", x[0]),
@@ -212,7 +212,7 @@ impl Writer<'_> {
         if rank == 1 { extents.remove(0) } else { Repr::Tuple(extents) }
     }
 
-    /// Behind an assertion that two sizes are equal they are.
+    /// Records that two sizes are equal after an assertion of it.
     fn learn(&mut self, condition: ValueId) {
         let Some(made) = self.made[condition.index()].filter(|made| made.operation == Operation::Equal)
         else {
@@ -227,7 +227,7 @@ impl Writer<'_> {
             leaves.map(count).collect()
         };
         let [left, right] = [made.operands[0], made.operands[1]].map(|value| counts(self, value));
-        // What holds in a branch or a loop holds there only.
+        // An assertion in a branch or loop holds only there.
         if self.depth == 0 {
             for (left, right) in left.into_iter().zip(right) {
                 if let (Some(left), Some(right)) = (left, right) {
@@ -331,7 +331,7 @@ impl Writer<'_> {
     ) -> Repr {
         let outer = self.depth;
         let kinds: Vec<Kind> = tree.leaves().into_iter().cloned().collect();
-        // What both branches only hand on is handed on as it is.
+        // A leaf that both branches only pass on is not copied.
         let passes: Vec<bool> = firsts
             .iter()
             .zip(&seconds)
@@ -488,7 +488,7 @@ impl Writer<'_> {
     }
 }
 
-/// The structure of a value, read off the value itself.
+/// The structure of a value, represented by the value itself.
 fn structure(repr: &Repr) -> Repr {
     match repr {
         Repr::Tuple(members) => Repr::Tuple(members.iter().map(structure).collect()),
@@ -497,7 +497,7 @@ fn structure(repr: &Repr) -> Repr {
     }
 }
 
-/// A literal.
+/// An Integer literal.
 pub(super) fn integer(value: i64) -> String {
     if value == i64::MIN { "i64::MIN".into() } else { format!("({value}_i64)") }
 }

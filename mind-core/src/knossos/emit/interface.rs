@@ -1,4 +1,4 @@
-//! The functions that users see.
+//! Emits the functions that users call.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use crate::knossos::{
     types::{Type, TypeId},
 };
 
-/// `f`, which panics, and `try_f`, which does not.
+/// Emits `f`, which panics on an error, and `try_f`, which returns it.
 pub(super) fn functions(kinds: &Kinds, reached: &Reached, export: &Export) -> String {
     let function = kinds.program.function(export.function);
     let Export { name, function: id, .. } = export;
@@ -58,7 +58,7 @@ pub(super) fn functions(kinds: &Kinds, reached: &Reached, export: &Export) -> St
     )
 }
 
-/// The parameters with their Rust names. Of a derivative they are those of the function and of its tangents, one by one.
+/// The parameters with their Rust names. A derivative has the function's parameters followed by their tangents.
 fn parameters(kinds: &Kinds, export: &Export) -> Vec<(String, TypeId)> {
     let mut taken = BTreeSet::new();
     let argument = kinds.program.function(export.function).argument;
@@ -72,7 +72,7 @@ fn parameters(kinds: &Kinds, export: &Export) -> Vec<(String, TypeId)> {
     named
 }
 
-/// The parameters with names of their own, of an argument of this type: the function's, or its tangent.
+/// The named parameters for an argument of this type, which is the function's argument or its tangent.
 fn parameters_of(kinds: &Kinds, export: &Export, argument: TypeId) -> Vec<(String, TypeId)> {
     let types = &kinds.program.types;
     let function = kinds.program.function(export.function);
@@ -98,7 +98,7 @@ fn parameters_of(kinds: &Kinds, export: &Export, argument: TypeId) -> Vec<(Strin
     }
 }
 
-/// What a program calls the parameters of a function.
+/// The parameter names of a function in the program.
 fn names(kinds: &Kinds, id: FunctionId) -> Vec<String> {
     let function = kinds.program.function(id);
     let body = match &function.definition {
@@ -113,7 +113,7 @@ fn names(kinds: &Kinds, id: FunctionId) -> Vec<String> {
     (0..function.parameters.len()).map(name).collect()
 }
 
-/// `f : Float (Vec Float) -> Float`.
+/// The signature for documentation: `f : Float (Vec Float) -> Float`.
 fn signature_shown(kinds: &Kinds, id: FunctionId) -> String {
     let function = kinds.program.function(id);
     let types = &kinds.program.types;
@@ -148,7 +148,7 @@ pub(super) fn argument_type(kinds: &Kinds, tree: &Tree) -> String {
     }
 }
 
-/// The leaves of an argument as functions of the module take them.
+/// Collects the leaves of an argument in the form that the module's functions take.
 fn argument_views(tree: &Tree, text: &str, views: &mut Vec<String>) {
     match tree {
         Tree::Tuple(members) => {
@@ -165,7 +165,7 @@ fn argument_views(tree: &Tree, text: &str, views: &mut Vec<String>) {
     }
 }
 
-/// The tensors that are members of a tensor of tuples have one size.
+/// Emits checks that the tensors representing a tensor of tuples have equal sizes.
 pub(super) fn check_sizes(kinds: &Kinds, ty: TypeId, views: &[String], at: &str, checks: &mut String) {
     match kinds.program.types.get(ty) {
         Type::Tuple(members) => {
@@ -189,7 +189,7 @@ pub(super) fn check_sizes(kinds: &Kinds, ty: TypeId, views: &[String], at: &str,
     }
 }
 
-/// Leaves as a value.
+/// Combines leaves to a value.
 fn together<'a>(tree: &Tree, leaves: &mut impl Iterator<Item = &'a String>) -> String {
     match tree {
         Tree::Leaf(_) => leaves.next().expect("one for each leaf").clone(),

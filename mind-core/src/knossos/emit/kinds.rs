@@ -1,4 +1,4 @@
-//! What types become: trees of kinds, and their Rust types.
+//! Maps types to trees of kinds, and to Rust types.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,12 +19,12 @@ pub(super) enum Kind {
     Bool,
     String,
     Tape,
-    /// The empty tuple, as an element only.
+    /// The empty tuple; it occurs only as an element of tensors.
     Unit,
     Tensor(usize, Box<Kind>),
 }
 
-/// The leaves of a type. A tensor of tuples is the tuple of its members' tensors.
+/// The leaves of a type. A tensor of tuples is represented as a tuple of tensors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tree {
     Tuple(Vec<Tree>),
@@ -32,12 +32,12 @@ pub(super) enum Tree {
 }
 
 impl Kind {
-    /// Whether values are copied wherever they are used.
+    /// Whether values are copied on every use.
     pub fn is_scalar(&self) -> bool {
         matches!(self, Self::Float | Self::Integer | Self::Bool)
     }
 
-    /// Whether values hold tapes, which nest as deep as calls do.
+    /// Whether values contain tapes, which nest as deep as calls do.
     pub fn holds_tapes(&self) -> bool {
         match self {
             Self::Tape => true,
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// Whether nothing can be added to values: truth values and texts, and tensors of them.
+    /// Whether addition has no effect on values: truth values, strings, units, and tensors of these.
     pub fn is_still(&self) -> bool {
         match self {
             Self::Bool | Self::String | Self::Unit => true,
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is a tensor of numbers, which lies in a `Tensor`.
+    /// Whether it is a tensor of numbers, which is stored in a `Tensor`.
     pub fn is_numeric_tensor(&self) -> bool {
         matches!(self, Self::Tensor(_, element) if matches!(**element, Self::Float | Self::Integer))
     }
@@ -83,7 +83,7 @@ impl<'p> Kinds<'p> {
         Self { program, options, trees: RefCell::default() }
     }
 
-    /// The leaves of a type; those of an accumulator are of what it adds up.
+    /// The leaves of a type. The leaves of an accumulator are those of the type that it holds.
     pub fn tree(&self, ty: TypeId) -> Rc<Tree> {
         if let Some(tree) = self.trees.borrow().get(&ty) {
             return tree.clone();
@@ -105,15 +105,15 @@ impl<'p> Kinds<'p> {
         tree
     }
 
-    /// A place of the program in its file, as an expression.
+    /// A position of the program in its file, as a Rust expression.
     pub fn at(&self, function: &str, place: Position) -> String {
-        // Functions of the prelude stand nowhere.
+        // Functions of the prelude have no position.
         let known = place.line > 0;
         let Position { line, column } = if known { self.options.start.of(place) } else { place };
         format!("k::At(&({function:?}, {line}, {column}))")
     }
 
-    /// `f64` or `f32`.
+    /// The Rust type of a Float: `f64` or `f32`.
     pub fn float(&self) -> &'static str {
         match self.options.precision {
             Precision::F64 => "f64",
@@ -121,7 +121,7 @@ impl<'p> Kinds<'p> {
         }
     }
 
-    /// The Rust type of what owns a leaf.
+    /// The Rust type that owns a leaf.
     pub fn owned(&self, kind: &Kind) -> String {
         match kind {
             Kind::Float => self.float().into(),
@@ -144,7 +144,7 @@ impl<'p> Kinds<'p> {
         if kind.holds_tapes() { format!("k::Deep<{owned}>") } else { owned }
     }
 
-    /// The Rust type of a leaf that is read.
+    /// The Rust type of a borrowed leaf.
     pub fn borrowed(&self, kind: &Kind) -> String {
         match kind {
             Kind::Float | Kind::Integer | Kind::Bool | Kind::Unit => self.owned(kind),
@@ -164,7 +164,7 @@ impl<'p> Kinds<'p> {
         }
     }
 
-    /// The Rust type of what owns a value taken apart: nothing, the one leaf, or a tuple of all.
+    /// The Rust type that owns the leaves of a value: the type of a single leaf, or a tuple.
     pub fn owned_leaves(&self, tree: &Tree) -> String {
         let types: Vec<_> = tree.leaves().into_iter().map(|kind| self.owned(kind)).collect();
         tuple(&types)
@@ -179,7 +179,7 @@ fn tensor_of(rank: usize, element: &Tree) -> Tree {
     }
 }
 
-/// Several expressions, patterns or types as one; one stands for itself.
+/// Combines expressions, patterns or types to a tuple. A single one is not wrapped.
 pub(super) fn tuple(parts: &[impl AsRef<str>]) -> String {
     match parts {
         [one] => one.as_ref().to_owned(),

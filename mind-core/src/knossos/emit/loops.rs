@@ -1,4 +1,4 @@
-//! Loops.
+//! Emits loops.
 
 use super::{
     body::Writer,
@@ -38,7 +38,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The loops over the extents around statements, with the counters that they use.
+    /// Emits nested loops over the extents around statements that use these counters.
     fn nest(&mut self, extents: &[String], counters: &[String], around: &Around, statements: &str) {
         for (axis, (counter, extent)) in counters.iter().zip(extents).enumerate() {
             if axis + 1 == extents.len() {
@@ -52,7 +52,7 @@ impl Writer<'_> {
         self.line("}".repeat(extents.len()));
     }
 
-    /// The loops over the extents but the last, whose turns `kernel` runs.
+    /// Emits loops over all extents except the last. `kernel` runs the iterations of the last one.
     fn nest_of_rows(&mut self, extents: &[String], counters: &[String], around: &Around, kernel: &str) {
         let outer = extents.len() - 1;
         for (counter, extent) in counters.iter().zip(extents).take(outer) {
@@ -65,7 +65,7 @@ impl Writer<'_> {
         }
     }
 
-    /// As [`Writer::enter`], behind what all turns of a loop of a kernel share.
+    /// Like [`Writer::enter`], after the shared instructions of a loop that a kernel runs.
     fn enter_parts(
         &mut self,
         body: BlockId,
@@ -150,7 +150,7 @@ impl Writer<'_> {
         self.built(kept, adds, &buffers, &tree, extents)
     }
 
-    /// What a loop built, unless nothing asks for it, or it was added to a sum.
+    /// The result of a loop, unless it is unused or was added to a sum.
     fn built(&mut self, kept: bool, adds: bool, buffers: &[Buffer], tree: &Tree, extents: &[String]) -> Repr {
         match kept && !adds {
             true => self.finish(buffers, tree, extents),
@@ -158,7 +158,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The memory of a sum of tensors, which a loop adds to.
+    /// The memory of a sum of tensors, which a loop adds its elements to.
     fn summand(&mut self, kind: &Kind, extents: &[String], sum: String, place: Position) -> Buffer {
         let slice = self.fresh("w");
         let size = format!("[{}]", extents.join(", "));
@@ -171,7 +171,7 @@ impl Writer<'_> {
         Buffer { name: sum, slice, size, element: (**element).clone(), kind: kind.clone(), adds: true }
     }
 
-    /// Has loops that build what the turns of a sum leave add it to the sum itself; for each leaf whether one does.
+    /// Lets loops that build the terms of a sum add to the sum directly. Returns for each leaf whether this is done.
     fn sum_in_place(
         &mut self,
         sum: &Instruction,
@@ -218,7 +218,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Memory for a leaf of what a loop leaves.
+    /// Allocates memory for a leaf of a loop's result.
     fn buffer(&mut self, kind: &Kind, extents: &[String]) -> Buffer {
         let (name, size) = (self.fresh("o"), format!("[{}]", extents.join(", ")));
         let slice = self.fresh("w");
@@ -243,7 +243,7 @@ impl Writer<'_> {
         Buffer { name, slice, size, element, kind: kind.clone(), adds: false }
     }
 
-    /// Puts the leaves that a turn leaves into buffers, of which units have no leaf.
+    /// Stores the leaves of an iteration's result in buffers. Units have a buffer but no leaf.
     fn store(&mut self, buffers: &[Buffer], owned: &[String], position: &str) {
         let mut owned = owned.iter();
         for Buffer { slice, element, adds, .. } in buffers {
@@ -265,7 +265,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The tensors of filled buffers.
+    /// Converts filled buffers to tensors.
     fn finish(&mut self, buffers: &[Buffer], tree: &Tree, extents: &[String]) -> Repr {
         let mut made = Vec::new();
         for Buffer { name, slice, size, element, kind, .. } in buffers {
@@ -298,7 +298,7 @@ impl Writer<'_> {
         let float = self.kinds.float();
         for (kind, sum) in kinds.iter().zip(&sums) {
             self.line(match kind {
-                // What is added to it is left as it is, down to the sign of a zero.
+                // Adding to -0 keeps every number, including the sign of zero.
                 Kind::Float => format!("let mut {sum} = -0.0_{float};"),
                 Kind::Integer => format!("let mut {sum} = 0_i64;"),
                 kind => format!("let mut {sum}: Option<{}> = None;", self.kinds.owned(kind)),
@@ -348,7 +348,7 @@ impl Writer<'_> {
         self.finish_sums(instruction, &tree, &kinds, sums, extents)
     }
 
-    /// What was added up.
+    /// The results of sums.
     fn finish_sums(
         &mut self,
         instruction: &Instruction,
@@ -383,7 +383,7 @@ impl Writer<'_> {
         Repr::of(tree, &mut |_| made.next().expect("one for each leaf"))
     }
 
-    /// A fold or a scan.
+    /// Emits a fold or a scan.
     fn carried(&mut self, instruction: &Instruction, form: Loop, body: BlockId, extents: &[String]) -> Repr {
         let first = instruction.operands[1];
         let carried_tree = self.tree_of(first);
@@ -426,7 +426,7 @@ impl Writer<'_> {
             let result = this.block(body);
             this.at = (body, usize::MAX);
             let result_tree = this.tree_of(block.result);
-            // What is only handed on stays where it is.
+            // A value that is only passed on is not assigned again.
             let (next, kept) = match form {
                 Loop::Scan => (result.member(0).clone(), Some(result.member(1).clone())),
                 _ => (result, None),
@@ -468,20 +468,20 @@ impl Writer<'_> {
     }
 }
 
-/// Memory that the turns of a loop fill.
+/// Memory that the iterations of a loop fill.
 struct Buffer {
-    /// What owns the tensor in the end.
+    /// The variable that finally owns the tensor.
     name: String,
-    /// What is written to: a slice, or a `Vec` that is pushed to.
+    /// The name that is written to: a slice, or a `Vec` to push to.
     slice: String,
     size: String,
     element: Kind,
     kind: Kind,
-    /// Whether what is there is added to.
+    /// Whether results are added to the present elements.
     adds: bool,
 }
 
-/// How often a block and those in it use a value.
+/// The number of uses of a value in a block and its nested blocks.
 fn uses(body: &Body, id: BlockId, value: ValueId) -> usize {
     let block = body.block(id);
     let of_instruction = |instruction: &Instruction| {

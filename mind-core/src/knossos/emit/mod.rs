@@ -1,12 +1,12 @@
-//! Programs as Rust.
+//! Emits programs as Rust.
 //!
-//! Every function that can be reached becomes a Rust function of a module that users do not see; those that are exported
-//! have two more, `f` and `try_f` (`interface`). The text names what `mind_rt::knossos` has.
+//! Every reachable function becomes a Rust function in a hidden module. An exported function gets two more, `f` and
+//! `try_f` (`interface`). The generated code refers to `mind_rt::knossos`.
 //!
-//! A value of the IR is a tree of Rust values (`repr`): tuples are taken apart, a tensor of tuples is the tuple of its
-//! members' tensors (`kinds`), so that a leaf is a number, a truth value, a text, a tape or a tensor of one of these.
-//! A leaf that owns memory stands in a variable and is read through a view of it; it moves where nothing reads it
-//! afterwards, and is copied where something does.
+//! A value of the IR is represented by a tree of Rust values (`repr`). Tuples are split into their members, and a
+//! tensor of tuples is represented as a tuple of tensors (`kinds`). A leaf is therefore a number, a truth value, a
+//! string, a tape, or a tensor of these. A leaf that owns memory is in a variable and is read through a view of it. It
+//! is moved if nothing reads it afterwards, else copied.
 
 mod body;
 mod bound;
@@ -35,7 +35,7 @@ use super::ir::Program;
 use calls::Reached;
 use kinds::Kinds;
 
-/// The Rust of a program: items that define what is exported.
+/// Emits a program as Rust: items that define its exports.
 ///
 /// ```
 /// use mind_core::knossos::{check, emit::{Options, Request, emit, exports}};
@@ -50,7 +50,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
     let reached = Reached::from(program, exports.iter().map(|export| export.function));
     let kinds = Kinds::new(program, options);
     let Options { root, module, .. } = options;
-    // What is written follows the program and not Rust's customs, and its author cannot change it.
+    // The generated code follows the program and not Rust's conventions, and users cannot change it.
     let mut text = format!(
         "#[doc(hidden)] #[allow(warnings, clippy::all)] pub mod {module} {{\n\
          use {root}::knossos::{{self as k, Array as _, Nest as _, Grow as _, MultiplyAdd as _, Show as _, Zeros as _}};\n\
@@ -69,7 +69,7 @@ pub fn emit(program: &Program, exports: &[Export], options: &Options) -> String 
     text.push_str("}\n");
     let names: Vec<_> = exports.iter().map(|export| format!("{0}, try_{0}", export.name)).collect();
     if !names.is_empty() {
-        // Both forms of each function are there, and few programs call both.
+        // Both forms of each function are exported, but few programs call both.
         let _ = writeln!(
             text,
             "#[doc(inline)] #[allow(unused_imports)] pub use {module}::{{{}}};",

@@ -1,8 +1,8 @@
-//! Names of programs as names of Rust.
+//! Converts names of programs to names in Rust.
 
 use crate::knossos::types::{Type, TypeId, Types};
 
-/// A name that Rust takes: `_` for what it does not, and behind a keyword.
+/// A valid Rust name: invalid characters become `_`, and a keyword gets the suffix `_`.
 pub(in crate::knossos) fn rust_name(name: &str) -> String {
     let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
     let mut word: String = name.chars().map(allowed).collect();
@@ -18,12 +18,12 @@ pub(in crate::knossos) fn rust_name(name: &str) -> String {
     word
 }
 
-/// A derivative's name, `[rev f]`, without brackets.
+/// The name of a derivative, such as `[rev f]`, without brackets.
 pub(super) fn plain_name(name: &str) -> String {
     rust_name(name.replace(['[', ']'], "").trim())
 }
 
-/// A type as a part of a name: `tuple_float_vec_integer`.
+/// A type as part of a name: `tuple_float_vec_integer`.
 pub(in crate::knossos) fn type_name(types: &Types, ty: TypeId) -> String {
     match types.get(ty) {
         Type::Integer => "integer".into(),

@@ -1,21 +1,21 @@
-//! How a program is written as Rust.
+//! Options for emitting programs.
 
 use crate::knossos::{interp::Precision, ir::Position};
 
-/// How a program is written.
+/// Options for emitting a program.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What a Float is.
+    /// The precision of Floats.
     pub precision: Precision,
-    /// The program's file, for messages.
+    /// The path of the program's file, for messages.
     pub file: String,
-    /// Where the program begins in the file.
+    /// The position of the program in the file.
     pub start: Position,
-    /// The path of what generated code may name, as `::mind::__private`.
+    /// The path that generated code refers to, such as `::mind::__private`.
     pub root: String,
-    /// The name of the module that holds the functions, which no other in the same place may have.
+    /// The name of the generated module. It must be unique in its scope.
     pub module: String,
-    /// The Rust function of each binding, as an expression in a module within that module.
+    /// The Rust function of each binding, as an expression in a submodule of that module.
     pub bound: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Accumulators: how they are made, added to, lent and read.
+//! Emits operations on accumulators: creating, adding, lending and reading.
 
 use super::{
     body::{Writer, fill_of},
@@ -7,9 +7,9 @@ use super::{
 };
 use crate::knossos::ir::{Projection, ValueId};
 
-/// What can be added to.
+/// An expression that can be added to.
 struct Target {
-    /// A `ViewMut`, or what can be assigned to.
+    /// A `ViewMut`, or a place expression.
     text: String,
     is_view: bool,
 }
@@ -63,7 +63,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The part of an accumulator that steps lead to.
+    /// The part of an accumulator at the end of the steps.
     pub(super) fn part(&mut self, whole: ValueId, steps: &[Projection], indices: &[ValueId]) -> Repr {
         let mut repr = self.get(whole).clone();
         let mut indices = indices.iter();
@@ -128,7 +128,7 @@ impl Writer<'_> {
                     _ => format!("{text}.grow({value}, {at})?;"),
                 });
             }
-            // What has no tangent.
+            // Values without a tangent.
             (_, _, _) => {}
         }
     }
@@ -144,7 +144,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A number of an accumulator, as what can be assigned to.
+    /// A scalar part of an accumulator, as a place expression.
     pub(super) fn place_text(&mut self, place: &AccumulatorPart) -> String {
         self.navigate(place).text
     }
@@ -192,7 +192,7 @@ impl Writer<'_> {
         target
     }
 
-    /// What was added up.
+    /// The sum in an accumulator.
     pub(super) fn read_accumulator(&mut self, accumulator: ValueId) -> Repr {
         let repr = self.get(accumulator).clone();
         self.read_places(&repr)

@@ -1,9 +1,9 @@
-//! What values are in the Rust that is being written.
+//! Representations of values in the generated Rust code.
 
 use super::kinds::{Kind, Tree};
 use crate::knossos::ir::LayoutId;
 
-/// A value: leaves in tuples.
+/// A value: leaves in nested tuples.
 #[derive(Clone, Debug)]
 pub(super) enum Repr {
     Tuple(Vec<Repr>),
@@ -13,11 +13,11 @@ pub(super) enum Repr {
 /// A leaf of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Leaf {
-    /// A number or a truth value, as an expression that may be written often.
+    /// A number or a truth value, as an expression that may be repeated.
     Scalar(Scalar),
     /// A view, a `&str` or a `&Tape`.
     Borrowed(Borrowed),
-    /// What an accumulator adds up.
+    /// A part of an accumulator.
     AccumulatorPart(AccumulatorPart),
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Leaf {
 pub(super) struct Scalar {
     /// The expression.
     pub text: String,
-    /// The same as a `usize`, of an Integer known not to be negative.
+    /// The same value as a `usize`, for an Integer that is known to be nonnegative.
     pub count: Option<String>,
 }
 
@@ -33,13 +33,14 @@ pub(super) struct Scalar {
 pub(super) struct Borrowed {
     /// The expression.
     pub text: String,
-    /// What it is. A structure is read off the value itself, so this may be other than the type says.
+    /// The kind of the expression. A structure is represented by the value that it was taken from, so this may differ
+    /// from the type.
     pub kind: Kind,
-    /// The variable that owns it, if it is all of that.
+    /// The variable that owns it, if it covers the whole variable.
     pub owner: Option<OwnerId>,
-    /// What it borrows from.
+    /// The variables that it borrows from.
     pub roots: Vec<OwnerId>,
-    /// How many blocks are around that.
+    /// The nesting depth of the block that it is defined in.
     pub depth: usize,
 }
 
@@ -47,30 +48,30 @@ pub(super) struct Borrowed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OwnerId(pub usize);
 
-/// A part of an accumulator, which is looked up where it is used.
+/// A part of an accumulator, which is looked up at each use.
 #[derive(Clone, Debug)]
 pub(super) struct AccumulatorPart {
-    /// The accumulator: a `ViewMut`, or what can be assigned to.
+    /// The accumulator: a `ViewMut`, or a place expression.
     pub base: String,
-    /// What the accumulator adds up.
+    /// The kind of the whole accumulator.
     pub base_kind: Kind,
-    /// What is there behind the steps.
+    /// The kind of the part after the steps.
     pub kind: Kind,
     pub steps: Vec<PartStep>,
-    /// The variable that is read in the end.
+    /// The variable that is read at the end.
     pub owner: Option<OwnerId>,
 }
 
-/// A step into what an accumulator adds up.
+/// A step into an accumulator.
 #[derive(Clone, Debug)]
 pub(super) enum PartStep {
     /// The element at an index.
     Element(Vec<String>),
-    /// A field of the variants of a tape that have it.
+    /// A field of a tape, in each variant that has it.
     Taped(Vec<(Variant, usize)>),
 }
 
-/// A variant of the type of tapes: a layout's values, or their tangents.
+/// A variant of the tape type: the values of a layout, or their tangents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
     pub layout: LayoutId,
@@ -96,12 +97,12 @@ impl Repr {
         }
     }
 
-    /// The first leaf, which a tensor has.
+    /// The first leaf. Every tensor has one.
     pub fn first(&self) -> &Leaf {
         self.leaves().first().copied().expect("a tensor has a leaf")
     }
 
-    /// A value with this structure, whose leaves come from `leaf` in order.
+    /// A value of this tree. `leaf` provides the leaves in order.
     pub fn of(tree: &Tree, leaf: &mut impl FnMut(&Kind) -> Leaf) -> Self {
         match tree {
             Tree::Leaf(kind) => Self::Leaf(leaf(kind)),
@@ -115,7 +116,7 @@ impl Repr {
         Self::Leaf(Leaf::scalar(text))
     }
 
-    /// An Integer that is known as a `usize`.
+    /// An Integer that is available as a `usize`.
     pub fn count(text: &str) -> Self {
         Self::Leaf(Leaf::Scalar(Scalar { text: format!("({text} as i64)"), count: Some(text.to_owned()) }))
     }

@@ -1,4 +1,4 @@
-//! Nests of loops that are one operation of the run time: copies of permuted tensors, and matrix products.
+//! Emits nests of loops that are a single operation of the run time: copies of permuted tensors, and matrix products.
 
 use super::{
     body::Writer,
@@ -11,7 +11,7 @@ use crate::knossos::{
 };
 
 impl Writer<'_> {
-    /// Writes a loop as one operation into a slice, if it is one.
+    /// Emits a loop as one operation into a slice. Returns `None` if it has no such form.
     pub(super) fn one_operation(
         &mut self,
         instruction: &Instruction,
@@ -38,12 +38,12 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Whether a loop would be written as one operation.
+    /// Whether a loop has the form of one operation.
     pub(super) fn is_one_operation(&self, instruction: &Instruction) -> bool {
         strided(&self.kinds.program.types, self.body, &self.made, instruction).is_some()
     }
 
-    /// The view of the tensor that an access reads, if its elements are numbers.
+    /// The view of the tensor that is accessed, if its elements are numbers.
     fn numbers(&self, access: &Access) -> Option<String> {
         match self.known(access.tensor)? {
             Repr::Leaf(Leaf::Borrowed(Borrowed { text, kind, .. })) if kind.is_numeric_tensor() => {
@@ -80,7 +80,7 @@ impl Writer<'_> {
         ));
     }
 
-    /// The elements that an access reads in all turns, as an expression.
+    /// The elements that an access reads in all iterations, as an expression.
     fn along(&self, tensor: &str, access: &Access, extents: &[String]) -> String {
         let starts: Vec<_> = access
             .axes

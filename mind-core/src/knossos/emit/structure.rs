@@ -1,4 +1,4 @@
-//! What goes by structure: equality, arithmetic of tangents, printing.
+//! Emits operations by structure: equality, arithmetic of tangents, printing.
 
 use super::{
     body::{Writer, borrow},
@@ -23,7 +23,7 @@ impl Writer<'_> {
         self.local(&all)
     }
 
-    /// The zero of a type, with this structure.
+    /// The zero of a type with this structure.
     pub(super) fn zero(&mut self, structure: &Repr, tree: &Tree) -> Repr {
         match (tree, structure) {
             (Tree::Tuple(trees), Repr::Tuple(structures)) => Repr::Tuple(
@@ -85,7 +85,7 @@ impl Writer<'_> {
                     }
                 }
             }
-            // What has no tangent.
+            // Values without a tangent.
             (value, ..) => value.clone(),
         }
     }
@@ -107,7 +107,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A value of the same structure, each leaf made from one by an expression.
+    /// A value of the same structure. `expression` computes each leaf.
     fn each_leaf(&mut self, value: ValueId, expression: &dyn Fn(&Kind, &str, &str, &str) -> String) -> Repr {
         let tree = self.tree_of(value);
         let repr = self.get(value).clone();
@@ -155,8 +155,8 @@ impl Writer<'_> {
 }
 
 impl super::Kinds<'_> {
-    /// Statements that append a value, given by its leaves, to a `&mut String` as `print` writes it. `depth`
-    /// tensors are around it.
+    /// Statements that append a value, given by its leaves, to a `&mut String` in the format of `print`. `depth` is the
+    /// number of enclosing tensors.
     pub fn show(&self, ty: TypeId, leaves: &[String], text: &str, depth: usize) -> String {
         match self.program.types.get(ty) {
             Type::Tuple(members) => {
@@ -185,7 +185,8 @@ impl super::Kinds<'_> {
     }
 }
 
-/// The leaves of an element at a position, of those of its tensor: a tensor of units has one, a unit none.
+/// The leaves of an element at a position, from the leaves of its tensor. A tensor of units has a leaf, a unit has
+/// none.
 fn elements_at<'a>(
     element: &Tree,
     leaves: &mut impl Iterator<Item = &'a String>,

@@ -1,4 +1,4 @@
-//! The type of tapes: the sum of the program's layouts.
+//! Emits the type of tapes: an enum over the program's layouts.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -32,14 +32,14 @@ impl Kinds<'_> {
         types.iter().flat_map(|ty| self.tree(*ty).leaves().into_iter().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// The variants of a layout: its values, and their tangents where these are of other types.
+    /// The variants of a layout: its values, and their tangents if the types differ.
     fn variants(&self, layout: LayoutId) -> Vec<Variant> {
         let values = Variant { layout, tangent: false };
         let tangents = Variant { layout, tangent: true };
         if self.types_of(values) == self.types_of(tangents) { vec![values] } else { vec![values, tangents] }
     }
 
-    /// Where a value of a layout is, if it has this type there.
+    /// The fields that hold a value of a layout, in each variant where it has this type.
     pub fn fields(&self, layout: LayoutId, member: usize, ty: TypeId) -> Vec<(Variant, Range<usize>)> {
         let mut found = Vec::new();
         for variant in self.variants(layout) {
@@ -54,7 +54,7 @@ impl Kinds<'_> {
     }
 }
 
-/// The type, and what is done with values of it whatever they are.
+/// Emits the type and its trait implementations.
 pub(super) fn tapes(kinds: &Kinds, reached: &Reached) -> String {
     let mut text = String::from("#[derive(Clone, Debug, PartialEq)] pub enum Tape {\n");
     let variants: Vec<_> = reached.layouts.iter().flat_map(|layout| kinds.variants(*layout)).collect();
@@ -101,7 +101,7 @@ pub(super) fn tapes(kinds: &Kinds, reached: &Reached) -> String {
     text
 }
 
-/// The zeros of the leaves of a tangent type, from those of the values.
+/// Collects the zeros of the leaves of a tangent type, from the leaves of the values.
 fn zero_leaves(
     kinds: &Kinds,
     tree: &super::kinds::Tree,

@@ -1,8 +1,8 @@
-//! Loops that the run time's kernel runs: what a turn computes is a function of its elements.
+//! Emits loops that the run time's kernel executes. An iteration is a function of its elements.
 //!
-//! Where the turns of a loop only compute Floats from elements of rows ([`Pointwise`]), the rows are looked up as for any loop
-//! (`hoist`), and in the loop's place stands a call of `k::turns` with what one turn does. So `exp` and the like are
-//! computed for a vector of elements at once, and sums are added up in lanes.
+//! If the iterations of a loop only compute Floats from elements of rows ([`Pointwise`]), the rows are looked up as for
+//! any loop (`hoist`). The loop becomes a call of `k::turns` with a function for one iteration. `exp` and similar
+//! functions are then computed for a vector of elements at once, and sums are accumulated in lanes.
 
 use super::{
     body::Writer,
@@ -15,50 +15,50 @@ use crate::knossos::{
     opt::{Pointwise, pointwise},
 };
 
-/// So many turns stand where they are; fewer of those that take exponentials.
+/// The iteration counts up to which a loop runs without dispatch: without and with exponentials or similar functions.
 const FEW: [usize; 2] = [32, 8];
 
-/// Where what turns compute goes.
+/// The destination of the iterations' results.
 pub(super) enum Target<'a> {
-    /// Into slices as long as the loop, or added to what they hold.
+    /// Slices as long as the loop. The flag says whether results are added to their elements.
     Rows(&'a [String], bool),
-    /// Into variables that are sums.
+    /// Variables for sums.
     Sums(&'a [String]),
 }
 
-/// A number that turns add to and that is the same for all.
+/// A number that all iterations add to.
 struct Still {
-    /// The sum of what they add.
+    /// The sum of the added terms.
     sum: String,
     to: StillPlace,
 }
 
 enum StillPlace {
-    /// A variable of a loop around.
+    /// A variable of an enclosing loop.
     Variable(String),
-    /// In an accumulator.
+    /// A part of an accumulator.
     AccumulatorPart(AccumulatorPart),
 }
 
-/// The parameters of a turn, and what is given for them.
+/// The parameters of an iteration, and their arguments.
 #[derive(Default)]
 struct Parameters {
     /// The rows that are read.
     rows: Vec<String>,
-    /// What all turns share: a name, its Rust type, and its value outside.
+    /// The values shared by all iterations: the name, the Rust type, and the expression outside of the loop.
     shared: Vec<[String; 3]>,
     has_functions: bool,
 }
 
 impl Writer<'_> {
-    /// What a loop is as a loop of the kernel. Within another loop it may be as short as that is long, so that what rustc
-    /// vectorises too stays where it is.
+    /// Classifies a loop that the kernel can run. A loop within another one may be short, so it is left to rustc if
+    /// rustc can vectorise it.
     pub(super) fn pointwise(&self, instruction: &Instruction) -> Option<Pointwise> {
         pointwise(&self.kinds.program.types, self.body, &self.made, instruction)
             .filter(|parts| parts.is_dear || self.loops.is_empty())
     }
 
-    /// The statements for what all turns of a loop of `count` turns share.
+    /// The statements for the instructions shared by all iterations of a loop of `count` iterations.
     pub(super) fn shared(&mut self, block: BlockId, parts: &Pointwise, count: &str) -> String {
         let body = self.body;
         let (statements, ()) = self.nested(|this| {
@@ -80,7 +80,7 @@ impl Writer<'_> {
         statements
     }
 
-    /// An element that every turn asks for.
+    /// An element that every iteration reads.
     fn still(&mut self, tensor: &Repr, index: &str, count: &str) -> Repr {
         match tensor {
             Repr::Tuple(members) => {
@@ -99,7 +99,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The statements that run a loop's turns, if the rows that they need have been looked up.
+    /// The statements that run a loop's iterations. Returns `None` unless the rows that they need have been looked up.
     pub(super) fn kernel(
         &mut self,
         block: BlockId,
@@ -110,7 +110,7 @@ impl Writer<'_> {
     ) -> Option<String> {
         let instructions = &self.body.block(block).instructions;
         let at = |position: &usize| &instructions[*position];
-        // Only their texts are asked for.
+        // Only the texts of the indices are needed.
         self.nested(|this| {
             for instruction in parts.indices.iter().map(at) {
                 let repr = this.instruction(instruction);
@@ -161,7 +161,7 @@ impl Writer<'_> {
         Some(call + &self.add_sums(&still, count))
     }
 
-    /// The element of each leaf of a tensor at an index that the counter is in, as a parameter of a turn.
+    /// The element of each leaf of a tensor at an index that contains the counter, as a parameter of an iteration.
     fn element_of_rows(&self, tensor: &Repr, index: &[String], rows: &mut Vec<String>) -> Option<Repr> {
         match tensor {
             Repr::Tuple(members) => {
@@ -183,8 +183,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Notes the numbers that turns add to which are the same for all: they are sums. Nothing where a turn adds to what is
-    /// neither that nor in a row.
+    /// Records the numbers that all iterations add to. These are sums. Returns `None` if an iteration adds to anything
+    /// that is neither such a number nor in a row.
     fn note_sums(
         &mut self,
         instruction: &Instruction,
@@ -224,7 +224,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Whether the counter of the innermost loop is in an index.
+    /// Whether an index contains the counter of the innermost loop.
     fn has_counter(&self, index: &[String]) -> bool {
         let Some(counter) = self.loops.last().and_then(|turns| turns.counters.last()) else { return false };
         index.iter().any(|member| {
@@ -232,7 +232,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A value that all turns share, as parameters; nothing for a literal, which needs none.
+    /// A shared value as parameters. Returns `None` for a literal, which needs no parameter.
     fn parameter_of(&mut self, value: ValueId, shared: &mut Vec<[String; 3]>) -> Option<Repr> {
         let literal = |made: &Instruction| {
             matches!(made.operation, Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_))
@@ -257,7 +257,7 @@ impl Writer<'_> {
         }))
     }
 
-    /// The type of a turn with what it does; its name.
+    /// Emits the type of an iteration with its implementation, and returns its name.
     fn turn(
         &mut self,
         parameters: &Parameters,
@@ -279,14 +279,14 @@ impl Writer<'_> {
                 }
                 None => {
                     sums.push(variable.clone());
-                    // What is added to it is left as it is, down to the sign of a zero.
+                    // Adding to -0 keeps every number, including the sign of zero.
                     format!("-0.0_{float}")
                 }
             };
             begin += &format!("let mut {variable} = {first};\n");
         }
         match target {
-            // Of a tensor that nothing needs the turns are run for their failures.
+            // If the tensor is unused, the iterations run only because they can fail.
             Target::Rows(outputs, false) => {
                 there.extend(outputs.iter().map(|_| "_".to_owned()));
                 rows.extend_from_slice(&results[..outputs.len()]);
@@ -354,7 +354,7 @@ impl Writer<'_> {
         format!("{turn}let [{sums}] = k::turns({count}, [{read}], [{rows}], {name} {{ {shared}}});\n{added}")
     }
 
-    /// The statements that add the sums of turns to accumulators; without a turn nothing is looked up.
+    /// The statements that add the iterations' sums to accumulators. Without iterations, nothing is looked up.
     fn add_sums(&mut self, still: &[Still], count: &str) -> String {
         let mut text = String::new();
         for Still { sum, to } in still {

@@ -1,4 +1,4 @@
-//! Forward mode: beside each value its tangent, or nothing where that is zero.
+//! Forward mode. Each value is paired with its tangent, or `None` if the tangent is zero.
 
 use super::partials::{needs, partials};
 use crate::knossos::{
@@ -8,7 +8,7 @@ use crate::knossos::{
     types::TypeId,
 };
 
-/// The body of the dual of a function.
+/// Builds the body of a function's dual.
 pub(super) fn dual(program: &mut Program, of: FunctionId, source: &Body) -> Body {
     let id = program.derivative(Derivative::Dual, of);
     let parameters = program.function(id).parameters.clone();
@@ -33,16 +33,16 @@ struct Forward<'p> {
     program: &'p mut Program,
     source: &'p Body,
     b: Builder,
-    /// What a value of the source is here.
+    /// The new value of each value of the source.
     values: Vec<ValueId>,
     tangents: Vec<Option<ValueId>>,
 }
 
-/// A value and its tangent.
+/// A value and its tangent, or `None` if the tangent is zero.
 type Dual = (ValueId, Option<ValueId>);
 
 impl Forward<'_> {
-    /// Accumulators have a tangent too: another accumulator.
+    /// Whether values of a type have a tangent. Accumulators have one too: another accumulator.
     fn active(&self, ty: TypeId) -> bool {
         self.program.types.active(ty) || is_accumulator(self.program, ty)
     }
@@ -54,7 +54,7 @@ impl Forward<'_> {
         }
     }
 
-    /// Writes the instructions of a block; its result.
+    /// Emits the instructions of a block and returns its result.
     fn block(&mut self, id: BlockId) -> Dual {
         let source = self.source;
         for instruction in &source.block(id).instructions {
@@ -73,7 +73,7 @@ impl Forward<'_> {
         (self.values[value.index()], self.tangents[value.index()])
     }
 
-    /// A block of its own whose result is made of the result's value and tangent.
+    /// Emits a nested block. `finish` computes its result from the value and the tangent of the source block's result.
     fn nested(
         &mut self,
         id: BlockId,
@@ -92,7 +92,7 @@ impl Forward<'_> {
         self.b.end(result)
     }
 
-    /// A value with its tangent, as one.
+    /// A tuple of a value and its tangent.
     fn pair(&mut self, (value, tangent): Dual) -> ValueId {
         let tangent = self.tangent_or_zero(value, tangent);
         self.b.tuple(&mut self.program.types, &[value, tangent])

@@ -1,4 +1,4 @@
-//! The second halves of loops.
+//! The second halves of loops, for reverse mode.
 
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl<'p> Reverse<'p> {
         self.end_effects(size);
     }
 
-    /// Whether a turn should not be run again: it calls functions, or prints.
+    /// Whether an iteration should not be run again: it calls functions, or prints.
     fn is_dear(&self, block: BlockId) -> bool {
         self.source.block(block).instructions.iter().any(|instruction| match &instruction.operation {
             Operation::Call(_) | Operation::Print => true,
@@ -64,7 +64,7 @@ impl<'p> Reverse<'p> {
         })
     }
 
-    /// Backwards through the turns of a fold or a scan, carrying the cotangent of what they carry.
+    /// Runs backwards through the iterations of a fold or a scan, carrying the cotangent of the carried value.
     fn dependent_turns(
         &mut self,
         instruction: &'p Instruction,
@@ -133,7 +133,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// Ends the body of a loop that only adds.
+    /// Ends the body of a loop that is run only for its additions to accumulators.
     fn end_effects(&mut self, size: ValueId) {
         let unit = self.b.unit();
         let body = self.b.end(unit);

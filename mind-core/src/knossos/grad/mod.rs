@@ -1,8 +1,9 @@
-//! Derivatives: functions of the IR made of functions of the IR, so that derivatives have derivatives.
+//! Derivatives. They are IR functions generated from IR functions, so derivatives can be differentiated again.
 //!
-//! Forward mode ([`forward`]) carries a tangent beside each value. Reverse mode ([`reverse`]) makes two halves: the
-//! first runs the function and keeps on a tape what the second asks for, the second goes backwards and adds into
-//! accumulators. [`Derivative`] lists what is made; only what a program asks for is.
+//! Forward mode ([`forward`]) carries a tangent with each value. Reverse mode ([`reverse`]) generates two halves. The
+//! first half runs the function and saves the values that the second half needs on a tape. The second half runs
+//! backwards and adds into accumulators. [`Derivative`] lists the kinds of derivatives. Only the ones that a program
+//! requests are generated.
 
 mod forward;
 mod loops;
@@ -21,26 +22,26 @@ use super::{
 };
 use crate::diag::{Code, Diag, Diags};
 
-/// How many instructions the derivatives of a program may have. Each derivative of a derivative has a few times those of what it is
-/// of, so a chain of twenty would have more than any machine can hold.
+/// The maximum number of instructions in a program's derivatives. Each derivative is a few times as large as its
+/// function, so a chain of twenty derivatives would exceed any machine's memory.
 pub const MAX_DERIVED: usize = 1 << 20;
 
 impl Program {
-    /// Makes every derivative that was asked for and is not there yet.
+    /// Generates every derivative that was requested and does not exist yet.
     ///
     /// # Errors
-    /// E5001 for the derivative of a function that is declared only, or is a Rust function; E1008 where there are more
-    /// than [`MAX_DERIVED`] instructions.
+    /// E5001 for the derivative of a function without a body in the program, which is declared or a Rust function.
+    /// E1008 for more than [`MAX_DERIVED`] instructions.
     pub fn complete(&mut self) -> Result<(), Diags> {
         let mut diags = Diags::new();
-        // Making one may ask for more, which stand behind it.
+        // Generating a derivative can request more, which are appended.
         let mut next = self.completed;
         while next < self.functions.len() {
             if let Definition::Pending(derivative, of) = self.functions[next].definition {
                 let made = self.make(FunctionId::new(next), derivative, of);
                 if let Err(diag) = made {
                     self.functions[next].definition = Definition::Wrong;
-                    // One function that is declared only may be in the way of many derivatives.
+                    // Several derivatives can depend on the same declared function.
                     if diags.as_slice().iter().all(|other| other.message != diag.message) {
                         diags.push(diag);
                     }
@@ -89,7 +90,7 @@ impl Program {
         self.functions[id.index()].definition = Definition::Defined(body);
     }
 
-    /// The body that a derivative is made of.
+    /// The body that a derivative is generated from.
     fn source(&self, derivative: Derivative, of: FunctionId) -> Result<Body, Diag> {
         let function = self.function(of);
         let (name, derivative) = (&function.name, derivative.name());
@@ -107,7 +108,7 @@ impl Program {
         Err(Diag::new(Code::E5001, function.place.into(), message).help(help))
     }
 
-    /// The second member of the dual.
+    /// Generates the forward derivative: the second member of the dual.
     fn make_fwd(&mut self, id: FunctionId, of: FunctionId) {
         let function = self.function(of);
         let count = function.parameters.len();
@@ -135,7 +136,7 @@ impl Program {
         self.define(id, b.finish(result));
     }
 
-    /// Both halves agree on what the tape holds, so they are made together.
+    /// Generates both halves together, because they must agree on the contents of the tape.
     fn make_halves(&mut self, of: FunctionId, halves: [Derivative; 2]) -> Result<(), Diag> {
         let source = self.source(Derivative::Rev, of)?;
         let ids = halves.map(|half| self.derivative(half, of));

@@ -4,21 +4,21 @@ use std::f64::consts::PI;
 
 use crate::knossos::{build::Builder, ir::ValueId, scalars::Scalar};
 
-/// What a change of an operand is multiplied with.
+/// The factor of an operand's change.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Partial {
     Zero,
     One,
     MinusOne,
     By(ValueId),
-    /// Divided by.
+    /// The change is divided by this value.
     Over(ValueId),
-    /// The change itself where the condition is as given, else zero.
+    /// The change itself if the condition has this truth value, else zero.
     If(ValueId, bool),
 }
 
 impl Partial {
-    /// The product with a change; nothing for zero.
+    /// The product with a change; `None` for zero.
     pub fn times(self, b: &mut Builder, change: ValueId) -> Option<ValueId> {
         Some(match self {
             Self::Zero => return None,
@@ -32,7 +32,7 @@ impl Partial {
     }
 }
 
-/// Which operands the derivatives need, and whether they need the result.
+/// The operands that the derivatives need, and whether they need the result.
 pub(super) const fn needs(scalar: Scalar) -> (&'static [usize], bool) {
     match scalar {
         Scalar::MulF | Scalar::Pow | Scalar::Atan2 | Scalar::Max | Scalar::Min => (&[0, 1], false),
@@ -50,7 +50,8 @@ pub(super) const fn needs(scalar: Scalar) -> (&'static [usize], bool) {
     }
 }
 
-/// The derivative by each operand; `x` and `y` hold the operands and the result as far as [`needs`] says so.
+/// The derivative by each operand. `x` and `y` return the operands and the result; only those listed by [`needs`] may
+/// be requested.
 pub(super) fn partials(
     b: &mut Builder,
     scalar: Scalar,
@@ -70,7 +71,7 @@ pub(super) fn partials(
             let ratio = b.scalar(Scalar::NegF, &[ratio]);
             vec![Over(x(1)), By(ratio)]
         }
-        // 0 everywhere for the zeroth power, also where x is 0.
+        // 0 everywhere for exponent 0, even if x is 0.
         Scalar::Pow => {
             let zero = b.integer(0);
             let is_constant = b.equal(x(1), zero);

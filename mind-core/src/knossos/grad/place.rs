@@ -1,9 +1,9 @@
-//! Where the cotangent of a value is added up.
+//! Determines where the cotangent of a value is accumulated.
 //!
-//! Members, elements and taped values are parts of what they are taken from, and tuples and tapes are made of their
-//! members: what is added to such a value is added to the other, at a path. So an element costs an element, however
-//! large the tensor, and no vector with a single entry is ever made. What is left, a root, has a leaf for each part
-//! that is no tuple: nothing yet, one value, or an accumulator.
+//! Members, elements and taped values are parts of another value, and tuples and tapes consist of their members. A
+//! cotangent of such a value is added to the other value, at a path. Adding to an element therefore costs one element,
+//! however large the tensor, and a vector with a single nonzero entry is never built. The remaining values are roots. A
+//! root has a leaf for each part that is not a tuple. A leaf holds nothing yet, one value, or an accumulator.
 
 use std::collections::VecDeque;
 
@@ -14,39 +14,39 @@ use crate::knossos::{
     types::{Type, TypeId},
 };
 
-/// A step from a value of the source into a part of it.
+/// A step from a source value into a part of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum At {
     Member(usize),
-    /// At an index that is a value of the source.
+    /// An element at an index that is a source value.
     Element(ValueId),
-    /// At an index that is a value of the function being made.
+    /// An element at an index that is a value of the new function.
     Here(ValueId),
     Taped(LayoutId, usize),
 }
 
-/// What was added to a part so far.
+/// The sum of the cotangents that were added to a leaf so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Leaf {
-    /// One value, made in the block of the root.
+    /// A single value, defined in the block of the root.
     Whole(ValueId),
     Accumulator(ValueId),
 }
 
-/// A root and the members that lead to a leaf of it.
+/// A root, and the path of members to one of its leaves.
 pub(super) type LeafId = (ValueId, Vec<usize>);
 
-/// Where the cotangent of a value goes.
+/// The destination of a value's cotangent.
 enum Root<'p> {
-    /// To a part of a root. Where the program takes an element, the place is where it does.
+    /// A part of a root. The position is that of the innermost element access in the program, if any.
     Part(ValueId, Vec<At>, Option<Position>),
-    /// To the operands of what makes a tuple or a tape, each its own.
+    /// The operands of the instruction that builds a tuple or a tape, one part for each.
     Members(&'p Instruction),
-    /// Nowhere: nothing depends on it.
+    /// None, because the value is a constant.
     None,
 }
 
-/// A leaf, its type, and the steps from there.
+/// A leaf, its type, and the remaining steps below it.
 struct Target {
     leaf: LeafId,
     ty: TypeId,
@@ -108,7 +108,7 @@ impl<'p> Reverse<'p> {
         self.emit_where(place, Operation::AddTo(steps), operands, TypeId::UNIT);
     }
 
-    /// An instruction that fails where the program would.
+    /// Emits an instruction that fails at the given position of the program.
     fn emit_where(
         &mut self,
         place: Option<Position>,
@@ -123,7 +123,7 @@ impl<'p> Reverse<'p> {
         made
     }
 
-    /// The root that a part of a value belongs to, and where.
+    /// The root of a part of a value, and the path to the part.
     fn root(&self, mut value: ValueId, path: Vec<At>) -> Root<'p> {
         let (mut path, mut place) = (VecDeque::from(path), None);
         while let Some(made) = self.made(value) {
@@ -170,7 +170,7 @@ impl<'p> Reverse<'p> {
         Target { leaf: (root, members), ty, rest: left }
     }
 
-    /// The accumulator of a leaf of this type, made in the block of its root where there is none.
+    /// The accumulator of a leaf with this type. If necessary, creates it in the block of the leaf's root.
     fn accumulator(&mut self, leaf: LeafId, ty: TypeId) -> ValueId {
         let before = match self.leaves.get(&leaf) {
             Some(Leaf::Accumulator(accumulator)) => return *accumulator,
@@ -190,7 +190,7 @@ impl<'p> Reverse<'p> {
         accumulator
     }
 
-    /// The structure of a leaf, in the block of its root.
+    /// The structure of a leaf, computed in the block of its root.
     fn structure_of(&mut self, (root, members): &LeafId, ty: TypeId) -> ValueId {
         let depth = self.depth_of(*root);
         if self.program.types.structure(ty) == TypeId::UNIT {
@@ -204,7 +204,7 @@ impl<'p> Reverse<'p> {
         })
     }
 
-    /// Steps of the IR, and the operands of an instruction that takes them.
+    /// Converts a path to steps of the IR, and returns the operands of an instruction that takes them.
     fn steps(&mut self, whole: ValueId, path: &[At]) -> (Box<[Projection]>, Vec<ValueId>) {
         let mut operands = vec![whole];
         let steps = path.iter().map(|at| match at {
@@ -222,7 +222,7 @@ impl<'p> Reverse<'p> {
         (steps.collect(), operands)
     }
 
-    /// What was added to a value, which nothing is added to any more; nothing for zero.
+    /// Removes the accumulated cotangent of a value, which must be complete. Returns `None` for zero.
     pub(super) fn take(&mut self, root: ValueId) -> Option<ValueId> {
         let ty = self.source.ty(root);
         self.take_part(root, &mut Vec::new(), ty)
@@ -264,7 +264,7 @@ impl<'p> Reverse<'p> {
         Some(self.b.tuple(&mut self.program.types, &parts))
     }
 
-    /// The same, where zero is a value too.
+    /// Like [`Self::take`], but returns an explicit zero.
     pub(super) fn take_or_zero(&mut self, root: ValueId) -> ValueId {
         match self.take(root) {
             Some(cotangent) => cotangent,
@@ -276,8 +276,9 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// Accumulators for an operand, one for each part of its type that is no tuple and has a tangent. No two operands of
-    /// a call share one: those that would get their own, which `later` has with the part that it is to be added to.
+    /// Collects accumulators for an operand of a call: one for each part of its type that has a tangent and is not a
+    /// tuple. No two operands of a call may share one. A part whose accumulator is already used gets a new one, and
+    /// `later` records the part that it must be added to.
     pub(super) fn parts(
         &mut self,
         value: ValueId,

@@ -1,4 +1,4 @@
-//! The first half of a reverse derivative: the function's instructions once more, and what goes on tapes.
+//! The first half of a reverse derivative: a copy of the function's instructions that also packs tapes.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use super::reverse::{Kept, Key, Record, Reverse};
 use crate::knossos::ir::{BlockId, Instruction, Loop, Operation, ValueId};
 use crate::knossos::types::TypeId;
 
-/// What values of the source are here, and records beside them.
+/// The new value of each source value.
 pub(super) type Map = HashMap<ValueId, ValueId>;
 
 impl Reverse<'_> {
-    /// Writes the instructions of a block; its result. Where it is `taped`, instructions leave their records too.
+    /// Emits the instructions of a block and returns its result. If `taped`, instructions also produce their records.
     pub(super) fn replay(&mut self, id: BlockId, map: &mut Map, taped: bool) -> ValueId {
         let source = self.source;
         let block = source.block(id);
@@ -21,7 +21,7 @@ impl Reverse<'_> {
         self.operand(map, block.result)
     }
 
-    /// The same with the block's tape: the tuple of both.
+    /// Like [`Self::replay`], but returns the tuple of the result and the block's tape.
     pub(super) fn replay_packed(&mut self, id: BlockId, map: &mut Map, kept: &Kept, taped: bool) -> ValueId {
         let result = self.replay(id, map, taped);
         let values: Vec<_> = kept.keys.iter().map(|key| self.replayed(map, *key)).collect();
@@ -29,7 +29,7 @@ impl Reverse<'_> {
         self.b.tuple(&mut self.program.types, &[result, tape])
     }
 
-    /// What the second half asks for.
+    /// A value that the second half needs.
     pub(super) fn replayed(&mut self, map: &mut Map, key: Key) -> ValueId {
         match key {
             Key::Value(value) => self.operand(map, value),
@@ -41,7 +41,7 @@ impl Reverse<'_> {
         }
     }
 
-    /// A value of the source; one of a block that is not written anew here comes from its tape.
+    /// The new value of a source value. A value of a block that is not copied here comes from the tape of its block.
     fn operand(&mut self, map: &Map, value: ValueId) -> ValueId {
         match map.get(&value) {
             Some(here) => *here,
@@ -52,7 +52,7 @@ impl Reverse<'_> {
     fn replay_instruction(&mut self, instruction: &Instruction, map: &mut Map, taped: bool) {
         let Instruction { result, operation, operands, .. } = instruction;
         let ty = self.source.ty(*result);
-        // What is added to from a block that runs again was added to when it ran first.
+        // A block that runs again must not add again to accumulators outside of it.
         let adds = matches!(operation, Operation::AddTo(_) | Operation::Part(_));
         if adds && !map.contains_key(&operands[0]) {
             let unit = self.b.unit();
@@ -102,7 +102,7 @@ impl Reverse<'_> {
         map.insert(*result, value);
     }
 
-    /// The value, of the pair of it and its record.
+    /// Splits the pair of a value and its record. Stores the record and returns the value.
     fn split(&mut self, result: ValueId, both: ValueId) -> ValueId {
         let record = self.b.get(&self.program.types, both, 1);
         self.record_of.insert(result, record);
@@ -150,14 +150,14 @@ impl Reverse<'_> {
                     _ => self.b.sum(&mut self.program.types, size, |b, types, i| b.index(types, i, elements)),
                 }
             }
-            // A turn leaves (carried, tape), which is what a scan's does.
+            // An iteration results in (carried, tape), as required by a scan.
             Loop::Fold => {
                 let turn = self.b.end(both);
                 let scan = self.program.types.tuple([ty, tapes]);
                 let scan = self.b.emit(Operation::Loop(Loop::Scan, turn), values, scan);
                 self.split(result, scan)
             }
-            // It leaves ((carried, kept), tape), and becomes (carried, (kept, tape)).
+            // An iteration results in ((carried, kept), tape), which is rearranged to (carried, (kept, tape)).
             Loop::Scan => {
                 let (own, tape) =
                     (self.b.get(&self.program.types, both, 0), self.b.get(&self.program.types, both, 1));

@@ -1,13 +1,13 @@
 //! Reverse mode.
 //!
-//! The second half of a reverse derivative goes through the blocks of a function from their ends. What it needs of the
-//! values of the first half it asks for by name ([`Key`]), and gets from a tape; only when the second half is written
-//! is it known what the tape holds, and the first half is written ([`super::replay`]).
+//! The second half of a reverse derivative processes the blocks of a function backwards. It requests the values of the
+//! first half by name ([`Key`]) and gets them from a tape. The contents of the tape are known only when the second half
+//! is complete. The first half is generated after that ([`super::replay`]).
 //!
-//! A block that runs once, such as a function's body or a branch, leaves one tape. The body of a loop leaves one for
-//! each turn, or, where it is cheap to run again, none: the second half then begins each turn by running it. A turn
-//! that calls functions is never run again, so that a derivative costs a constant times its function however calls
-//! nest; loops nest only as deep as the text.
+//! A block that runs once, such as a function's body or a branch, leaves one tape. The body of a loop leaves one tape
+//! per iteration. If a body is cheap to run again it leaves none, and each iteration of the second half starts by
+//! running it. An iteration that calls functions is never run again, so that a derivative costs a constant times its
+//! function however deep calls nest. Loops nest only as deep as in the text.
 
 use std::collections::HashMap;
 
@@ -24,14 +24,14 @@ use crate::knossos::{
     types::{Type, TypeId},
 };
 
-/// What the second half asks for.
+/// A value of the first half that the second half needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Key {
     /// A value.
     Value(ValueId),
-    /// Its structure.
+    /// The structure of a value.
     Structure(ValueId),
-    /// What the instruction that makes the value left for its own second half.
+    /// The record that the instruction defining the value leaves for its second half.
     Record(ValueId),
 }
 
@@ -43,30 +43,30 @@ impl Key {
     }
 }
 
-/// What a block puts on its tape.
+/// The contents of a block's tape.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub layout: LayoutId,
     pub keys: Vec<Key>,
 }
 
-/// What an instruction leaves for its second half.
+/// The record that an instruction leaves for its second half.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
     /// The tape of the branch taken.
     Branch(Kept, Kept),
-    /// The tapes of the turns.
+    /// The tapes of the iterations.
     Turns(Kept),
-    /// The tape of a call: the function that makes it, and what it is.
+    /// The tape of a call: the function that creates it, and its type.
     Call(FunctionId, TypeId),
 }
 
-/// A block of the source whose second half is being written.
+/// A block of the source whose second half is being generated.
 pub(super) struct Frame {
     block: BlockId,
-    /// How many blocks are open around it.
+    /// The number of open blocks around it.
     depth: usize,
-    /// How many instructions were there before.
+    /// The number of instructions in the open block before it.
     mark: usize,
     /// Its tape.
     tape: ValueId,
@@ -79,21 +79,21 @@ pub(super) struct Reverse<'p> {
     pub program: &'p mut Program,
     pub source: &'p Body,
     pub b: Builder,
-    /// What instructions leave for their second halves.
+    /// The records that instructions leave for their second halves.
     pub records: HashMap<ValueId, Record>,
-    /// Where the first half being written has it.
+    /// The value of each record in the first half being generated.
     pub record_of: HashMap<ValueId, ValueId>,
     pub(super) leaves: HashMap<LeafId, Leaf>,
-    /// The instruction that makes each value; parameters have none.
+    /// The instruction that defines each value; `None` for parameters.
     made: Vec<Option<&'p Instruction>>,
     /// The block of each value.
     home: Vec<BlockId>,
     frames: Vec<Frame>,
-    /// What the sums of accumulators of the source are multiplied with.
+    /// The cotangents of the accumulators in the source.
     cotangents: HashMap<ValueId, ValueId>,
 }
 
-/// `[rev f]`, which runs the function and goes back at once.
+/// Builds the body of `[rev f]`, which runs the function and then goes backwards immediately.
 pub(super) fn reverse(program: &mut Program, of: FunctionId, source: &Body) -> Body {
     let (parameters, _) = program.signature(Derivative::Rev, of);
     let mut this = Reverse::new(program, of, source);
@@ -112,7 +112,7 @@ pub(super) fn reverse(program: &mut Program, of: FunctionId, source: &Body) -> B
     this.b.finish(result)
 }
 
-/// The two halves; `second` says which kind of second half.
+/// Builds the two halves. `second` is the kind of the second half.
 pub(super) fn halves(program: &mut Program, of: FunctionId, source: &Body, second: Derivative) -> [Body; 2] {
     let (parameters, _) = program.signature(second, of);
     let firsts = program.function(of).parameters.clone();
@@ -172,7 +172,7 @@ impl<'p> Reverse<'p> {
         self.made[value.index()]
     }
 
-    /// Binds the accumulators that a caller gives for a parameter.
+    /// Binds a parameter to the accumulators that the caller passes for it.
     fn bind(
         &mut self,
         parameter: ValueId,
@@ -222,12 +222,12 @@ impl<'p> Reverse<'p> {
         frame.expect("a value is asked for where its block is under way")
     }
 
-    /// How many blocks are open around the second half of a value's block.
+    /// The nesting depth of the second half of a value's block.
     pub(super) fn depth_of(&self, value: ValueId) -> usize {
         self.frames[self.frame_of(value)].depth
     }
 
-    /// Something of the first half, in the block of the second half where it belongs.
+    /// Requests a value of the first half, in the block of the second half that corresponds to the value's block.
     pub(super) fn need(&mut self, key: Key) -> ValueId {
         let value = key.value();
         let at = self.frame_of(value);
@@ -277,7 +277,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// Puts the first half of the innermost frame's block before what is written of its second half.
+    /// Inserts the first half of the innermost frame's block before the second half generated so far.
     pub(super) fn run_again(&mut self, mut map: HashMap<ValueId, ValueId>) {
         let frame = self.frames.last().expect("a frame is open");
         let written = self.b.take(frame.mark);
@@ -291,7 +291,7 @@ impl<'p> Reverse<'p> {
         self.close_frame();
     }
 
-    /// The second half of a block, whose result has this cotangent.
+    /// Generates the second half of a block. `change` is the cotangent of its result.
     pub(super) fn block(&mut self, id: BlockId, change: Option<ValueId>) {
         let block = self.source.block(id);
         if let Some(change) = change {
@@ -306,10 +306,10 @@ impl<'p> Reverse<'p> {
     fn instruction(&mut self, instruction: &'p Instruction) {
         let Instruction { result, operation, operands, .. } = instruction;
         match operation {
-            // Their parts are parts of others.
+            // Cotangents of these results are added to parts of other values.
             Operation::Tuple | Operation::Get(_) | Operation::Index => {}
             Operation::Pack(_) | Operation::Unpack(..) => {}
-            // Nothing changes with them.
+            // These operations have no derivative.
             Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::String(_) => {}
             Operation::Equal
             | Operation::Size
@@ -401,7 +401,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// What the sum in an accumulator is multiplied with; nothing, or a zero, where nothing came of the sum.
+    /// The cotangent of an accumulator's sum. If it is zero, returns `None`, or an explicit zero if `zero` is set.
     fn cotangent(&mut self, accumulator: ValueId, zero: bool) -> Option<ValueId> {
         if let Some(found) = self.cotangents.get(&accumulator) {
             return Some(*found);
@@ -423,7 +423,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// The part of a value that steps lead to.
+    /// The part of a value at the end of the steps.
     fn project(&mut self, value: ValueId, steps: &[Projection], indices: &[ValueId]) -> ValueId {
         let mut indices = indices.iter();
         steps.iter().fold(value, |value, step| match step {
@@ -440,7 +440,7 @@ impl<'p> Reverse<'p> {
         })
     }
 
-    /// Whether the second half of a block does anything even where its result has no cotangent.
+    /// Whether the second half of a block has effects even if its result has no cotangent.
     pub(super) fn adds(&self, block: BlockId) -> bool {
         self.source.block(block).instructions.iter().any(|instruction| match &instruction.operation {
             Operation::AddTo(_) => true,
@@ -525,7 +525,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// Calls a derivative that the program wrote, and hands on what it gives.
+    /// Calls a derivative that the program defines, and adds its results to the operands' cotangents.
     fn call_written(&mut self, id: FunctionId, first: ValueId, second: ValueId, operands: &[ValueId]) {
         let function = self.program.function(id);
         let (count, ty) = (function.parameters.len(), function.result);

@@ -1,15 +1,15 @@
-//! What is left over when derivatives are made: values taken out of what was just packed, and values nobody needs.
+//! Cleans up after the generation of derivatives: members taken out of values that were just packed, and unused values.
 
 use crate::knossos::ir::{BlockId, Body, Instruction, Operation, ValueId};
 
-/// Takes such instructions out.
+/// Removes such instructions.
 pub(super) fn simplify(body: &mut Body) {
     forward(body);
     let mut live = vec![false; body.values.len()];
     prune(body, body.entry, &mut live);
 }
 
-/// Takes out values that are taken out of what was just packed.
+/// Replaces members taken out of a tuple or tape that was just packed.
 pub(in crate::knossos) fn forward(body: &mut Body) {
     let entry = body.entry;
     let mut forwarder = Forwarder {
@@ -19,9 +19,9 @@ pub(in crate::knossos) fn forward(body: &mut Body) {
     forwarder.block(body, entry);
 }
 
-/// Replaces members of tuples and tapes that are made in sight.
+/// Replaces members of tuples and tapes whose construction is visible.
 struct Forwarder {
-    /// The members of what is a tuple or a tape.
+    /// The members of each tuple or tape.
     made: Vec<Option<Box<[ValueId]>>>,
     same: Vec<ValueId>,
 }
@@ -55,7 +55,7 @@ impl Forwarder {
     }
 }
 
-/// Keeps what has an effect, and what that or the result needs.
+/// Removes instructions that have no effect and whose results are not needed.
 fn prune(body: &mut Body, id: BlockId, live: &mut [bool]) {
     let mut instructions = std::mem::take(&mut body.blocks[id.index()].instructions);
     live[body.block(id).result.index()] = true;
@@ -76,7 +76,7 @@ fn prune(body: &mut Body, id: BlockId, live: &mut [bool]) {
     body.blocks[id.index()].instructions = kept;
 }
 
-/// Whether an instruction does more than make its result.
+/// Whether an instruction has an effect beyond its result.
 pub(super) fn has_effect(body: &Body, instruction: &Instruction) -> bool {
     match &instruction.operation {
         Operation::AddTo(_) | Operation::Assert(_) | Operation::Bounds => true,

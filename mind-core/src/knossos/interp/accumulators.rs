@@ -10,16 +10,16 @@ use super::{
 };
 use crate::{diag::Code, knossos::ir::Projection};
 
-/// What accumulators hold.
+/// The values of the accumulators.
 #[derive(Debug, Default)]
 pub(super) struct Accumulators {
     slots: Vec<Value>,
-    /// Positions of accumulators that were read.
+    /// The slots of accumulators that were read.
     free: Vec<usize>,
 }
 
 impl Accumulators {
-    /// A new one that holds this.
+    /// Creates an accumulator with this value.
     pub fn make(&mut self, zero: Value) -> Value {
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -34,19 +34,19 @@ impl Accumulators {
         Value::Accumulator(Accumulator { slot, path: Arc::new([]) })
     }
 
-    /// What all of them hold.
+    /// The values of all accumulators.
     pub fn values(&self) -> &[Value] {
         &self.slots
     }
 
-    /// What one holds, which nothing adds to any more.
+    /// Removes the value of an accumulator, which must not be used afterwards.
     pub fn read(&mut self, value: &Value) -> Value {
         let slot = accumulator(value).slot;
         self.free.push(slot);
         std::mem::replace(&mut self.slots[slot], Value::Integer(0))
     }
 
-    /// The part of an accumulator that steps lead to.
+    /// The part of an accumulator that the steps lead to.
     pub fn part(
         &self,
         whole: &Value,

@@ -1,4 +1,4 @@
-//! The machine: calls and blocks that are under way, and one instruction after the other.
+//! The machine: the active calls and blocks. It executes one instruction after the other.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
     memory::Budget,
 };
 
-/// Runs a function whose arguments are of the right types.
+/// Runs a function. The arguments must have the types of its parameters.
 pub(super) fn run(
     program: &Program,
     function: FunctionId,
@@ -56,39 +56,39 @@ struct Machine<'p> {
     calls: Vec<Call<'p>>,
     tasks: Vec<Task<'p>>,
     accumulators: Accumulators,
-    /// What values take, and what was made since that was measured.
+    /// The bytes that were in use when they were last measured, plus the bytes allocated since.
     budget: Budget,
     printed: String,
     steps: u64,
 }
 
-/// A call under way: every value of the body, those not made yet an arbitrary one.
+/// An active call. It holds a slot for every value of the body; slots of undefined values hold arbitrary values.
 struct Call<'p> {
     function: FunctionId,
     body: &'p Body,
     values: Vec<Value>,
 }
 
-/// A block under way.
+/// An active block.
 struct Task<'p> {
     block: &'p Block,
     next: usize,
     then: Then<'p>,
 }
 
-/// What happens with the result of a block.
+/// The use of a block's result.
 enum Then<'p> {
-    /// It is the run's.
+    /// The result of the run.
     Finish,
-    /// It is what a call made, in the call below.
+    /// The result of a call, for this value in the calling body.
     Return(ValueId),
-    /// It is what a branch made.
+    /// The result of a branch.
     Set(ValueId),
-    /// It ends a turn of a loop.
+    /// The result of a loop iteration.
     Turn(Turns<'p>),
 }
 
-/// A loop under way.
+/// An active loop.
 struct Turns<'p> {
     instruction: &'p Instruction,
     form: Loop,
@@ -115,7 +115,7 @@ impl<'p> Machine<'p> {
             match task.then {
                 Then::Finish => {
                     self.charge_for(&[&result])?;
-                    // The copy without tapes, which shares nothing, and whoever shows it.
+                    // Room for the copy without tapes, which shares nothing, and for printing it.
                     let bytes = result.bytes_up_to(self.options.most_bytes);
                     self.allocate(bytes.saturating_mul(2), "the result")?;
                     let value = without_tapes(result);
@@ -135,8 +135,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Counts an instruction, and, where there is a limit, what it goes through: elements that are shared cost memory once and
-    /// time as often as they are there.
+    /// Counts an instruction. If steps are limited, also counts the values that it visits: shared elements use memory
+    /// once, but take time for each occurrence.
     fn charge(&mut self, instruction: &Instruction) -> Result<(), Fault> {
         self.steps += 1;
         match &instruction.operation {
@@ -210,14 +210,14 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Answers for the bytes that come into use, measuring first what is in use where that may be too much.
+    /// Checks an allocation against the limit. If it may exceed the limit, first measures the bytes in use.
     fn allocate(&mut self, bytes: u64, what: &str) -> Result<(), Fault> {
         let limit = self.options.most_bytes;
         let mut nearly_full = None;
         if self.budget.held().saturating_add(bytes) > limit {
             let held = self.measure();
             self.budget.set(held);
-            // It would be measured again and again.
+            // Fails near the limit, where each allocation would measure the memory again.
             let is_near = held.saturating_add(bytes) <= limit && held > limit - limit / 16;
             nearly_full = is_near.then(|| format!("{held} bytes are in use, near the limit of {limit}"));
         }
@@ -257,7 +257,7 @@ impl<'p> Machine<'p> {
         bytes
     }
 
-    /// The bytes that an instruction makes, blocks that it runs aside.
+    /// The bytes that an instruction allocates, without the blocks that it runs.
     fn makes(&self, instruction: &Instruction) -> u64 {
         let values = self.calls.last().map_or(&[][..], |call| &call.values);
         let operand = |position: usize| &values[instruction.operands[position].index()];
@@ -444,7 +444,7 @@ impl<'p> Machine<'p> {
         self.begin_turn(turns)
     }
 
-    /// The extents of a size that is not negative and not too large.
+    /// The extents of a size, which must not be negative or too large.
     fn checked_size(&self, value: &Value) -> Result<Vec<usize>, Fault> {
         let mut total: u128 = 1;
         let mut size = Vec::new();
@@ -532,7 +532,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Tapes nest as deep as calls did, deeper than whoever gets the result may have stack for.
+/// Removes the values of tapes. Tapes nest as deep as calls did, which can exceed the stack of the caller.
 fn without_tapes(value: Value) -> Value {
     match value {
         Value::Tape(tape) => Value::Tape(Tape { layout: tape.layout, values: Arc::new([]) }),

@@ -1,7 +1,7 @@
-//! The reference interpreter: what programs mean.
+//! The reference interpreter, which defines the meaning of programs.
 //!
-//! A machine with stacks of its own, so that a program that calls itself without end meets a limit and not the end of
-//! the thread's stack. It is naive and slow; every other way to run a program is judged by it.
+//! It is a machine with explicit stacks, so that endless recursion reaches a limit and does not overflow the thread's
+//! stack. It is simple and slow. All other ways to run a program are tested against it.
 
 mod accumulators;
 mod machine;
@@ -23,15 +23,19 @@ pub use value::{Tensor, Value};
 use super::ir::{FunctionId, Program};
 use crate::diag::Code;
 
-/// For recursion over values, which nest as deep as calls: each leaves a tape in that of its caller.
+/// The stack for recursion over values. They nest as deep as calls, because the tape of a call contains the tapes of
+/// its callees.
 const STACK: usize = 256 << 20;
 
-/// Runs a function on an argument for each of its parameters.
+/// Runs a function with one argument for each of its parameters.
 ///
 /// # Errors
-/// E6001 an index out of range, E6004 a size that is too large or more memory than the options allow, E6010 anything
-/// else that fails as a program runs;
-/// E2001 where an argument is not of its parameter's type.
+///
+/// - E2001: an argument does not have its parameter's type.
+/// - E2007: a wrong number of arguments.
+/// - E6001: an index out of range.
+/// - E6004: a size that is too large, or more memory than the options allow.
+/// - E6010: any other failure at run time.
 pub fn run(
     program: &Program,
     function: FunctionId,

@@ -1,25 +1,25 @@
-//! How a program is run, and how values are written.
+//! Options for runs and for printing values.
 
 use super::Precision;
 use crate::memory;
 
-/// How a program is run.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What a Float is.
+    /// The precision of Floats.
     pub precision: Precision,
-    /// How `print` writes a Bool.
+    /// The format of a Bool in `print`.
     pub bools: Bools,
-    /// How `print` writes a Float.
+    /// The format of a Float in `print`.
     pub floats: Floats,
-    /// How many calls may be under way at once.
+    /// The maximum number of active calls.
     pub most_calls: usize,
-    /// How many elements a tensor may have, and how many turns a loop.
+    /// The maximum number of elements of a tensor and of iterations of a loop.
     pub most_elements: usize,
-    /// The most bytes that values may take at once. What they take is measured now and then, so a run may stop where it
-    /// holds fifteen sixteenths of it.
+    /// The maximum number of bytes that values use at once. Memory is measured only occasionally, so a run may already
+    /// fail at fifteen sixteenths of this limit.
     pub most_bytes: u64,
-    /// How many instructions may run; where there is a limit, what goes through a tensor counts as often as it has elements.
+    /// The maximum number of instructions. If it is set, an instruction over a tensor counts once for each element.
     pub most_steps: u64,
 }
 
@@ -37,25 +37,25 @@ impl Default for Options {
     }
 }
 
-/// How `print` writes a Bool. A value that a run gives is shown as programs write it, whatever is chosen here.
+/// The format of a Bool in `print`. The result of a run is always shown in the syntax of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bools {
-    /// `1` and `0`, as programs that ksc compiles print them.
+    /// `1` and `0`, as printed by programs compiled with ksc.
     Digits,
     /// `true` and `false`.
     Words,
 }
 
-/// How `print` writes a Float. A value that a run gives is shown in all its digits, whatever is chosen here.
+/// The format of a Float in `print`. The result of a run is always shown with all digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floats {
-    /// In six significant digits, as programs that ksc compiles print them: `10`, `0.333333`.
+    /// Six significant digits, as printed by programs compiled with ksc: `10`, `0.333333`.
     Six,
-    /// In the digits that tell it from others, as programs write it: `10.0`, `0.3333333333333333`.
+    /// The shortest digits that identify the number, in the syntax of programs: `10.0`, `0.3333333333333333`.
     Exact,
 }
 
-/// How values are written.
+/// The format of values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     pub(super) precision: Precision,

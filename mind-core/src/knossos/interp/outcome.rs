@@ -1,4 +1,4 @@
-//! How a run ends.
+//! The outcome of a run.
 
 use super::Value;
 use crate::{
@@ -6,41 +6,41 @@ use crate::{
     knossos::ir::Position,
 };
 
-/// What a run left.
+/// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The result; tapes in it are empty.
+    /// The result. Tapes in it are empty.
     pub value: Value,
-    /// What was printed.
+    /// The text that was printed.
     pub printed: String,
-    /// How many instructions ran.
+    /// The number of executed instructions.
     pub steps: u64,
 }
 
-/// Why a run did not end well.
+/// The failure of a run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// The stable number, E6xxx.
+    /// The stable error code, E6xxx.
     pub code: Code,
-    /// What happened.
+    /// The message.
     pub message: String,
-    /// Where the program asks for it.
+    /// The position in the program.
     pub place: Position,
     /// The function that was running.
     pub function: String,
-    /// What was printed before.
+    /// The text that was printed before.
     pub printed: String,
 }
 
 impl Failure {
-    /// As a mistake of the program's text.
+    /// The error for the program's text.
     pub fn diag(&self) -> Diag {
         Diag::new(self.code, self.place.into(), self.message.clone()).note(format!("in `{}`", self.function))
     }
 }
 
-/// What went wrong, before the machine says where.
+/// A failure without a position, which the machine adds.
 pub(super) type Fault = (Code, String);
 
 pub(super) fn fault<T>(code: Code, message: impl Into<String>) -> Result<T, Fault> {

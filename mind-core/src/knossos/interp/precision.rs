@@ -1,16 +1,16 @@
-//! Precisions.
+//! The precision of Floats.
 
-/// What a Float is.
+/// The precision of Floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// 64 bits.
     F64,
-    /// 32 bits: each operation is computed in 64 and rounded.
+    /// 32 bits: each operation is computed in 64 bits and rounded.
     F32,
 }
 
 impl Precision {
-    /// The nearest number that the precision has.
+    /// The nearest number in this precision.
     pub fn round(self, value: f64) -> f64 {
         match self {
             Self::F64 => value,
@@ -18,7 +18,7 @@ impl Precision {
         }
     }
 
-    /// With the digits that tell it apart, and a point.
+    /// The shortest digits that identify the number, with a decimal point.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::F64 => format!("{value:?}"),

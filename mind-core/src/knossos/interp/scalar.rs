@@ -7,7 +7,7 @@ use std::f64::consts::PI;
 use super::Value;
 use crate::knossos::scalars::Scalar;
 
-/// What an operation makes of its operands; nothing for an integer divided by zero.
+/// Evaluates an operation. Returns `None` for an integer division by zero.
 pub(super) fn evaluate(scalar: Scalar, operands: &[&Value]) -> Option<Value> {
     let f = |position: usize| match operands[position] {
         Value::Float(value) => *value,

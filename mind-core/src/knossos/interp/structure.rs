@@ -1,4 +1,4 @@
-//! What is done to values through their structure: parts, zeros and sums.
+//! Operations on the structure of values: parts, zeros and sums.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The sum of two values of one structure.
+/// The sum of two values with equal structures.
 pub(super) fn sum(precision: Precision, x: &Value, y: &Value) -> Result<Value, Fault> {
     let mut sum = x.clone();
     add(precision, &mut sum, y)?;
@@ -49,7 +49,7 @@ pub(super) fn add(precision: Precision, to: &mut Value, value: &Value) -> Result
         (Value::Tape(_), Value::Tape(_)) => {
             return fault(Code::E6010, "tapes of different branches are added");
         }
-        // The tangent of an Integer, a Bool or a String.
+        // The tangent of an Integer, a Bool or a String is empty.
         (_, _) => {}
     }
     Ok(())
@@ -77,7 +77,7 @@ pub(super) fn zero(program: &Program, ty: TypeId, structure: &Value) -> Value {
     }
 }
 
-/// The zero of a type that has only one.
+/// The zero of a type that has only one zero.
 pub(super) fn nothing(types: &Types, ty: TypeId) -> Option<Value> {
     match types.get(ty) {
         Type::Integer => Some(Value::Integer(0)),
@@ -91,7 +91,7 @@ pub(super) fn nothing(types: &Types, ty: TypeId) -> Option<Value> {
     }
 }
 
-/// The structure without the numbers.
+/// The structure of a value, without its numbers.
 pub(super) fn structure(value: &Value) -> Value {
     match value {
         Value::Tuple(members) => Value::Tuple(members.iter().map(structure).collect()),
@@ -107,7 +107,7 @@ pub(super) fn structure(value: &Value) -> Value {
     }
 }
 
-/// The first position of the greatest of some Floats.
+/// The first position of the maximum of some Floats.
 pub(super) fn greatest(elements: &[Value]) -> Result<Value, Fault> {
     let Some(first) = elements.first() else {
         return fault(Code::E6010, "the greatest of no elements");
@@ -121,7 +121,7 @@ pub(super) fn greatest(elements: &[Value]) -> Result<Value, Fault> {
     Ok(Value::Integer(best.0 as i64))
 }
 
-/// Where in the elements an index leads.
+/// The position of an index among the elements.
 pub(super) fn position(index: &Value, size: &[usize]) -> Result<usize, Fault> {
     let mut position = 0;
     for (index_here, extent) in integers(index).into_iter().zip(size) {
@@ -139,7 +139,7 @@ pub(super) fn position(index: &Value, size: &[usize]) -> Result<usize, Fault> {
     Ok(position)
 }
 
-/// Extents or positions as programs have them.
+/// A size or an index as a value of a program.
 pub(super) fn size_value(size: &[usize]) -> Value {
     let integer = |extent: &usize| Value::Integer(*extent as i64);
     match size {

@@ -13,7 +13,7 @@ use crate::knossos::{
 pub enum Value {
     /// An Integer.
     Integer(i64),
-    /// A Float; in single precision one that `f32` has.
+    /// A Float. In single precision it is representable as `f32`.
     Float(f64),
     /// A Bool.
     Bool(bool),
@@ -23,18 +23,18 @@ pub enum Value {
     Tuple(Arc<[Value]>),
     /// A tensor.
     Tensor(Arc<Tensor>),
-    /// What the first half of a derivative leaves to the second.
+    /// The values that the first half of a derivative passes to the second half.
     Tape(Tape),
-    /// A place that a derivative adds into; none is left when a run ends.
+    /// An accumulator of a derivative. None exists at the end of a run.
     Accumulator(Accumulator),
 }
 
-/// A block of elements, the last dimension running fastest.
+/// A tensor in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    /// How many elements there are in each dimension.
+    /// The extent of each dimension.
     pub size: Vec<usize>,
-    /// As many as the product of the sizes.
+    /// The elements; their number is the product of the extents.
     pub elements: Vec<Value>,
 }
 
@@ -49,14 +49,14 @@ pub struct Tape {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accumulator {
     pub(super) slot: usize,
-    /// Positions of members, elements or taped values.
+    /// The positions of members, elements or taped values, outermost first.
     pub(super) path: Arc<[usize]>,
 }
 
-/// The bytes of a value within another.
+/// The bytes of a value inside another one.
 pub(super) const PART: u64 = size_of::<Value>() as u64;
 
-/// The bytes that a block of memory takes beside what it is for: its counters, and what the allocator keeps.
+/// The overhead of a heap allocation in bytes: reference counters and the allocator's data.
 pub(super) const HEAD: u64 = 32;
 
 impl Value {
@@ -70,7 +70,7 @@ impl Value {
         Self::Tuple(members.into())
     }
 
-    /// A tensor; `elements` are as many as the product of `size`.
+    /// A tensor. The number of `elements` must be the product of `size`.
     pub fn tensor(size: impl Into<Vec<usize>>, elements: Vec<Value>) -> Self {
         Self::Tensor(Arc::new(Tensor { size: size.into(), elements }))
     }
@@ -102,7 +102,7 @@ impl Value {
         }
     }
 
-    /// Every float in it, in order.
+    /// All floats in it, in order.
     pub fn floats(&self) -> Vec<f64> {
         let mut floats = Vec::new();
         self.visit(&mut |value| {
@@ -123,7 +123,7 @@ impl Value {
         }
     }
 
-    /// How many values there are in it, tuples and tensors included, counted no further than to a little over the limit.
+    /// The number of values in it, including tuples and tensors. Counting stops soon after the limit.
     pub(super) fn parts_up_to(&self, limit: u64) -> u64 {
         let mut parts = 1;
         for member in self.parts() {
@@ -135,7 +135,7 @@ impl Value {
         parts
     }
 
-    /// The bytes of a copy of it that shares nothing, counted no further than to a little over the limit.
+    /// The bytes of a copy that shares nothing. Counting stops soon after the limit.
     pub(super) fn bytes_up_to(&self, limit: u64) -> u64 {
         let mut bytes = PART + self.own_bytes();
         for member in self.parts() {
@@ -147,7 +147,7 @@ impl Value {
         bytes
     }
 
-    /// What it holds beside its parts and its own place in what it is a part of.
+    /// The bytes of its allocation, without its parts and without its slot in a containing value.
     pub(super) fn own_bytes(&self) -> u64 {
         let bytes = match self {
             Self::Integer(_) | Self::Float(_) | Self::Bool(_) => return 0,
@@ -159,7 +159,7 @@ impl Value {
         HEAD + bytes as u64
     }
 
-    /// What it is made of.
+    /// Its members or elements.
     pub(super) fn parts(&self) -> &[Self] {
         match self {
             Self::Tuple(members) => members,
@@ -169,7 +169,7 @@ impl Value {
         }
     }
 
-    /// Where it stands in memory, if other values may share it.
+    /// Its address, if other values may share it.
     pub(super) fn shared(&self) -> Option<*const u8> {
         match self {
             Self::Integer(_) | Self::Float(_) | Self::Bool(_) => None,
@@ -185,7 +185,7 @@ impl Value {
         }
     }
 
-    /// The same structure with other floats.
+    /// A value with the same structure and mapped floats.
     pub fn map_floats(&self, f: &mut impl FnMut(f64) -> f64) -> Self {
         match self {
             Self::Float(float) => Self::Float(f(*float)),
@@ -200,7 +200,7 @@ impl Value {
         }
     }
 
-    /// The same structure as a tangent: floats, and `(tuple)` for other scalars.
+    /// A tangent with the same structure and mapped floats, and `(tuple)` for other scalars.
     pub fn tangent(&self, f: &mut impl FnMut(f64) -> f64) -> Self {
         match self {
             Self::Float(float) => Self::Float(f(*float)),
@@ -214,14 +214,14 @@ impl Value {
         }
     }
 
-    /// As [`Display`](fmt::Display) shows it, floats with the digits that tell those of a precision apart.
+    /// Formats like [`Display`](fmt::Display), with the shortest float digits for a precision.
     pub fn show(&self, precision: Precision) -> String {
         let mut text = String::new();
         self.write(Style { precision, bools: Bools::Words, floats: Floats::Exact }, &mut text);
         text
     }
 
-    /// Appends it to a text: what is shown may be large.
+    /// Appends the text to a string, because it may be large.
     fn write(&self, style: Style, text: &mut String) {
         match self {
             Self::Integer(value) => *text += &value.to_string(),
@@ -254,7 +254,7 @@ impl Value {
         }
     }
 
-    /// As `print` writes it: strings as they are.
+    /// The text that `print` writes: strings without quotes.
     pub(super) fn print(&self, style: Style) -> String {
         let mut text = String::new();
         match self {
@@ -292,7 +292,7 @@ fn write_elements(size: &[usize], elements: &[Value], style: Style, text: &mut S
     text.push(']');
 }
 
-/// As programs write it, in double precision: `(tuple 1 2.5)`; tensors in brackets.
+/// Formats in the syntax of programs, in double precision: `(tuple 1 2.5)`. Tensors are in brackets.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.show(Precision::F64))

@@ -1,7 +1,8 @@
-//! What nothing needs and may yet fail: it stays, or what can fail of it does.
+//! Removes unused instructions, but keeps those that can fail.
 //!
-//! A program fails where it failed. So of what is not needed, that goes which surely does not fail: what looks an element up
-//! outside of the tensor's size, or divides, is kept, and of a loop that is as harmless as its turns the check of its size.
+//! An optimised program must fail whenever the original one fails. Only unused instructions that cannot fail are
+//! removed. Divisions, and accesses to elements that may be outside the tensor, are kept. An unused loop whose
+//! iterations cannot fail is reduced to the check of its size.
 
 use crate::knossos::{
     ir::{BlockId, Body, Instruction, Loop, Operation, ValueId},
@@ -9,19 +10,19 @@ use crate::knossos::{
     types::{TypeId, Types},
 };
 
-/// Takes out what nothing needs and what does not fail.
+/// Removes unused instructions that cannot fail.
 pub(super) fn prune(types: &Types, body: &mut Body) {
     let facts = Facts::of(body);
     let mut pruner = Pruner { types, facts, live: vec![false; body.values.len()], around: Vec::new() };
     pruner.block(body, body.entry);
 }
 
-/// What is known of sizes and indices.
+/// Known facts about sizes and indices.
 pub(super) struct Facts {
     made: Vec<Option<(Operation, Vec<ValueId>)>>,
-    /// The size of a tensor, where that is a value.
+    /// The size of each tensor, if it is a known value.
     sizes: Vec<Option<ValueId>>,
-    /// The size of the loop that has a value as its counter.
+    /// The size of the loop that has this value as its counter.
     counted: Vec<Option<ValueId>>,
 }
 
@@ -53,7 +54,7 @@ impl Facts {
         self.made[value.index()].as_ref().map(|(operation, operands)| (operation, &**operands))
     }
 
-    /// Whether every extent of a size is known not to be negative.
+    /// Whether all extents of a size are known to be nonnegative.
     pub fn is_size(&self, value: ValueId) -> bool {
         match self.made(value) {
             Some((Operation::Size, _)) => true,
@@ -66,12 +67,12 @@ impl Facts {
         }
     }
 
-    /// Whether an index is known to be one of a tensor.
+    /// Whether an index is known to be within a tensor.
     pub fn is_inside(&self, index: ValueId, tensor: ValueId) -> bool {
         self.sizes[tensor.index()].is_some_and(|size| self.is_below(index, size))
     }
 
-    /// Whether an index is known to be one of a tensor of this size.
+    /// Whether an index is known to be within a tensor of this size.
     pub fn is_below(&self, index: ValueId, size: ValueId) -> bool {
         if self.counted[index.index()] == Some(size) {
             return true;
@@ -87,7 +88,7 @@ impl Facts {
         }
     }
 
-    /// Whether a member of an index is below that of a size: the counter of a loop over it.
+    /// Whether a member of an index is below the same member of a size: it counts a loop over that extent.
     fn is_below_member(&self, index: ValueId, size: ValueId, member: usize) -> bool {
         // A member of the counter of a loop over several extents.
         if let Some((Operation::Get(own), tuple)) = self.made(index)
@@ -120,7 +121,7 @@ struct Pruner<'t> {
     types: &'t Types,
     facts: Facts,
     live: Vec<bool>,
-    /// The sizes of the loops around.
+    /// The sizes of the enclosing loops.
     around: Vec<ValueId>,
 }
 
@@ -129,7 +130,7 @@ impl Pruner<'_> {
         let mut instructions = std::mem::take(&mut body.blocks[id.index()].instructions);
         self.live[body.block(id).result.index()] = true;
         let mut kept: Vec<Instruction> = Vec::with_capacity(instructions.len());
-        // The sizes that loops of this block ask for.
+        // The sizes that later loops of this block check.
         let mut checked = Vec::new();
         while let Some(mut instruction) = instructions.pop() {
             if !self.live[instruction.result.index()] && !self.fails(body, &instruction) {
@@ -142,7 +143,7 @@ impl Pruner<'_> {
                 instruction.operation = Operation::Bounds;
                 instruction.operands.truncate(1);
             }
-            // What is printed before a failure is printed still, and no more.
+            // A later check cannot replace this one across a print: the same text must be printed before a failure.
             if let Operation::Print | Operation::Call(_) = instruction.operation {
                 checked.clear();
             }
@@ -164,7 +165,7 @@ impl Pruner<'_> {
         body.blocks[id.index()].instructions = kept;
     }
 
-    /// Whether an instruction may fail other than by the size of a loop, or does more than make its result.
+    /// Whether an instruction can fail for a reason other than a loop's size, or has an effect.
     fn fails(&self, body: &Body, instruction: &Instruction) -> bool {
         let Instruction { result, operation, operands, .. } = instruction;
         let scalar = [TypeId::FLOAT, TypeId::INTEGER, TypeId::UNIT].contains(&body.ty(*result));
@@ -178,13 +179,13 @@ impl Pruner<'_> {
             ),
             Operation::Add => !scalar,
             Operation::Dot => self.types.element(body.ty(operands[0])).is_some(),
-            // A sum of no tensors.
+            // An empty sum of tensors fails.
             Operation::Loop(Loop::Sum, turn) => !scalar || self.block_fails(body, *turn),
             operation => operation.blocks().any(|block| self.block_fails(body, block)),
         }
     }
 
-    /// As [`Pruner::fails`], of a block, in which the size of a loop may not be negative.
+    /// Like [`Pruner::fails`], for a block. Inside it, a loop whose size may be negative can fail too.
     fn block_fails(&self, body: &Body, id: BlockId) -> bool {
         body.block(id).instructions.iter().any(|instruction| {
             let is_loop = matches!(instruction.operation, Operation::Loop(..));

@@ -1,4 +1,4 @@
-//! Tensors that are built for one loop over them, which need not be built.
+//! Fuses loops: avoids building tensors that are used by only one loop.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,11 +9,13 @@ use crate::knossos::{
     types::TypeId,
 };
 
-/// `size (build n f)` is `n`. `index i (build n f)` is `f i`, behind a check of `i` where it is not known to be below `n`:
+/// Replaces `size (build n f)` by `n`, and `index i (build n f)` by `f i`. If `i` is not known to be below `n`, a check
+/// of `i` comes first. An index is replaced:
 ///
-/// - in each turn of a loop of `n` over its counter, if that is the tensor's only use: so `sum (build n f)` builds nothing;
-/// - where the tensor is built and read at most once each time, if `f` cannot fail at another index;
-/// - wherever `f` is as cheap as looking an element up, if nothing has to be checked in more turns than one.
+/// - in each iteration of a loop of `n` over its counter, if this is the tensor's only use. So `sum (build n f)` builds
+///   nothing;
+/// - if the tensor is built and read at most once each time, and `f` cannot fail at another index;
+/// - wherever `f` is as cheap as an element access, if no check has to run in more than one iteration.
 pub(super) fn fuse(body: &mut Body) {
     let count = body.values.len();
     let same = (0..count).map(ValueId::new).collect();
@@ -33,40 +35,40 @@ pub(super) fn fuse(body: &mut Body) {
     fuser.indices(body, body.entry, None);
 }
 
-/// A tensor that a loop builds.
+/// A tensor that is built by a loop.
 #[derive(Clone, Copy)]
 struct Built {
     size: ValueId,
     turn: BlockId,
-    /// The block it is built in.
+    /// The block of the loop.
     block: BlockId,
-    /// How many loops are around that.
+    /// The number of loops around that block.
     loops: usize,
 }
 
-/// How an element takes the place of an index into a tensor.
+/// The replacement of an index into a tensor.
 struct Fused {
     turn: BlockId,
-    /// Whether the turn is written again, for there are other uses.
+    /// Whether the body is copied, because the tensor has other uses.
     copied: bool,
-    /// The size to check the index with.
+    /// The size to check the index against, if a check is needed.
     check: Option<ValueId>,
 }
 
 struct Fuser {
-    /// What a value is replaced by.
+    /// The replacement of each value.
     same: Vec<ValueId>,
     built: Vec<Option<Built>>,
     facts: Facts,
-    /// How often a value is used.
+    /// The number of uses of each value.
     uses: Vec<usize>,
-    /// The loops under way.
+    /// The enclosing loops, innermost last.
     loops: Vec<Around>,
-    /// What stood for an index into a tensor that is not built, and gets its value at the end.
+    /// The results of replaced indices, whose values are known at the end of the inserted instructions.
     results: Vec<ValueId>,
 }
 
-/// The loop whose body is at hand: the block around it, its size and its counter.
+/// A loop whose body is being processed: the block around it, its size and its counter.
 #[derive(Clone, Copy)]
 struct Around {
     block: BlockId,
@@ -99,7 +101,7 @@ impl Fuser {
                 self.same[instruction.result.index()] = built.size;
             }
         }
-        // What is replaced uses nothing any more.
+        // Replaced instructions must not count as uses.
         instructions.retain(|instruction| self.same[instruction.result.index()] == instruction.result);
         let block = &mut body.blocks[id.index()];
         block.instructions = instructions;
@@ -120,7 +122,7 @@ impl Fuser {
                     let (operation, operands) = (Operation::Bounds, vec![size, index]);
                     written.push(Instruction { result, operation, operands, place: instruction.place });
                 }
-                // What a turn does comes here, and may be fused itself; the loop that it was of has no use any more.
+                // The body of the building loop is inserted here and may be fused itself. The loop is now unused.
                 let counter = body.block(turn).parameters[0];
                 let block = if copied {
                     self.copy(body, turn, index)
@@ -141,10 +143,10 @@ impl Fuser {
                 }
                 continue;
             }
-            // The end of what was put in the place of an index: its value is known now.
+            // The end of the instructions inserted for an index: its value is now known.
             if self.results.last() == Some(&instruction.result) {
                 self.results.pop();
-                // Whatever used the element uses what the turn left.
+                // Uses of the element become uses of the body's result.
                 self.uses[instruction.operands[0].index()] += self.uses[instruction.result.index()];
                 self.same[instruction.result.index()] = instruction.operands[0];
                 continue;
@@ -171,7 +173,7 @@ impl Fuser {
         block.result = self.same[block.result.index()];
     }
 
-    /// What a turn does of the loop that builds a tensor for this index of it only.
+    /// The replacement for an index into a tensor, if the body of the building loop can be inserted.
     fn fused(
         &self,
         body: &Body,
@@ -194,7 +196,7 @@ impl Fuser {
         let known = self.facts.is_below(index, built.size);
         let as_often = built.loops == self.loops.len();
         let once = all == 1 && (in_one_turn || as_often);
-        // A check in every turn would cost more than it saves.
+        // A check in every iteration would cost more than it saves.
         let cheap = (known || as_often) && is_cheap(body, built.turn);
         ((once || cheap) && self.is_total(body, built.turn)).then_some(Fused {
             turn: built.turn,
@@ -212,7 +214,7 @@ impl Fuser {
         value
     }
 
-    /// A turn again, for an index.
+    /// Copies the body of a building loop for an index.
     fn copy(&mut self, body: &mut Body, turn: BlockId, index: ValueId) -> Block {
         let block = body.block(turn).clone();
         let mut copies = HashMap::from([(block.parameters[0], index)]);
@@ -228,7 +230,7 @@ impl Fuser {
         Block { parameters: Vec::new(), instructions, result }
     }
 
-    /// Whether a turn of the loop that builds a tensor can do nothing but make its element.
+    /// Whether the body of a building loop cannot fail and has no effects.
     fn is_total(&self, body: &Body, id: BlockId) -> bool {
         body.block(id).instructions.iter().all(|instruction| match &instruction.operation {
             Operation::Integer(_) | Operation::Float(_) | Operation::Bool(_) | Operation::Tuple => true,
@@ -241,7 +243,7 @@ impl Fuser {
     }
 }
 
-/// Whether a block neither prints nor adds to anything.
+/// Whether a block neither prints nor adds to accumulators.
 fn is_pure(body: &Body, id: BlockId) -> bool {
     body.block(id).instructions.iter().all(|instruction| match &instruction.operation {
         Operation::AddTo(_) | Operation::Print | Operation::Call(_) | Operation::Read => false,
@@ -249,7 +251,7 @@ fn is_pure(body: &Body, id: BlockId) -> bool {
     })
 }
 
-/// Whether a turn costs no more than to look its element up.
+/// Whether a body costs no more than an element access.
 fn is_cheap(body: &Body, id: BlockId) -> bool {
     const CHEAP_TURN: usize = 4;
 

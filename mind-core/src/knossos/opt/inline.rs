@@ -1,16 +1,16 @@
-//! Calls of small functions, replaced by what they call.
+//! Inlines calls of small functions.
 
 use crate::knossos::ir::{
     Block, BlockId, Body, Definition, Derivative, FunctionId, Instruction, Operation, Program, ValueId,
 };
 
-/// How many instructions a function may have to be inlined.
+/// The maximum number of instructions in an inlined function.
 const MOST_OF_CALLEE: usize = 150;
 
-/// How many instructions a function may have with what is inlined into it.
+/// The maximum number of instructions in a function after inlining.
 const MOST_OF_CALLER: usize = 3000;
 
-/// A body with the bodies of small functions in the place of their calls.
+/// Inlines the calls of small functions in a body.
 pub(super) fn inline(program: &Program, own: FunctionId, body: Body) -> Body {
     let size = count(&body);
     let entry = body.entry;
@@ -28,7 +28,7 @@ struct Inliner<'p> {
     program: &'p Program,
     own: FunctionId,
     body: Body,
-    /// What a value is replaced by.
+    /// The replacement of each value.
     same: Vec<ValueId>,
     size: usize,
 }
@@ -62,7 +62,8 @@ impl<'p> Inliner<'p> {
         block.result = self.same[block.result.index()];
     }
 
-    /// The body of a function that is inlined: it is small, calls nothing, and has the derivatives that follow from it.
+    /// The body of a function that can be inlined: it is small, contains no calls, and the program does not define its
+    /// derivatives.
     fn callee(&self, id: FunctionId) -> Option<&'p Body> {
         let Definition::Defined(body) = &self.program.function(id).definition else { return None };
         let derivatives = [Derivative::Fwd, Derivative::Rev, Derivative::SufFwdPass, Derivative::SufRevPass];
@@ -71,13 +72,13 @@ impl<'p> Inliner<'p> {
         let calls = body.blocks.iter().flat_map(|block| &block.instructions).any(|instruction| {
             matches!(instruction.operation, Operation::Call(_) | Operation::Pack(_) | Operation::Unpack(..))
         });
-        // Counted before anything is copied.
+        // The size is checked before anything is copied.
         let size = count(body);
         let small = size <= MOST_OF_CALLEE && self.size + size <= MOST_OF_CALLER;
         (id != self.own && small && !written && !calls).then_some(body)
     }
 
-    /// Writes the instructions of a function on these operands; its result.
+    /// Emits the instructions of a function for these operands and returns its result.
     fn copy(&mut self, callee: &Body, operands: &[ValueId], written: &mut Vec<Instruction>) -> ValueId {
         self.size += count(callee);
         let first = self.body.values.len();
@@ -97,7 +98,7 @@ impl<'p> Inliner<'p> {
         };
         let blocks: Vec<Block> = callee.blocks.iter().map(of_block).collect();
         self.body.blocks.extend(blocks);
-        // The entry's instructions stand where the call stood; nothing names the block itself.
+        // The entry's instructions replace the call. The copied entry block remains empty and unused.
         let entry_here = block_of(callee.entry);
         written.append(&mut self.body.blocks[entry_here.index()].instructions);
         self.body.blocks[entry_here.index()].parameters.clear();

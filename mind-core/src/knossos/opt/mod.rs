@@ -1,8 +1,8 @@
-//! Less work: small functions where they are called, and tensors that are never built.
+//! Optimisations: inlining small functions, and not building tensors.
 //!
-//! What is made better here is differentiated afterwards, so derivatives are better too: a loop that calls nothing is run
-//! again in its reverse, where one that calls leaves a tape for each turn. Results change in nothing; of several things
-//! that fail, another may be the first.
+//! Derivatives are generated after the optimisations and benefit from them. For example, the reverse mode runs a loop
+//! without calls again, but needs a tape per iteration for a loop with calls. Results do not change. If several
+//! instructions fail, a different one may fail first.
 
 mod failures;
 mod fuse;
@@ -20,7 +20,7 @@ use super::{
 };
 
 impl Program {
-    /// Improves every function that is defined.
+    /// Optimises every function with a body.
     pub fn optimise(&mut self) {
         for position in 0..self.functions.len() {
             let Definition::Defined(body) = &self.functions[position].definition else { continue };

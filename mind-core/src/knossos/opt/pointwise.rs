@@ -1,8 +1,8 @@
-//! Loops whose turns compute Floats, each by itself, from elements of rows and from what all turns share: what `mind!` makes
-//! one fused loop of.
+//! Loops whose iterations compute Floats independently, from elements of rows and from values shared by all iterations.
+//! `mind!` compiles such a computation to one fused loop.
 //!
-//! The body of such a loop falls into four parts, which [`Pointwise`] tells apart. Nothing in it can fail but what looks elements
-//! up, and whether these are there can be asked once for all turns.
+//! [`Pointwise`] divides the body of such a loop into four parts. Only element accesses in it can fail, and their
+//! indices can be checked once for all iterations.
 
 use std::collections::HashMap;
 
@@ -12,30 +12,31 @@ use crate::knossos::{
     types::{Type, TypeId, Types},
 };
 
-/// A loop of so few turns, known ahead, stands where it is used.
+/// Loops with at most this many iterations, known at compile time, are not transformed.
 const FEW_TURNS: i64 = 64;
 
-/// What the instructions of a turn are, by their positions in the block. Where the counter has several members, turns are those of
-/// the last one's loop.
+/// The instructions of an iteration by their role, as positions in the block. If the counter has several members, the
+/// iterations are those of its last member.
 #[derive(Debug, Default)]
 pub(in crate::knossos) struct Pointwise {
-    /// The same in every turn: they run before the first.
+    /// Instructions with the same result in every iteration. They run before the first one.
     pub shared: Vec<usize>,
-    /// Of the counter, for indices only.
+    /// Instructions that compute indices from the counter.
     pub indices: Vec<usize>,
-    /// Look an element up at an index that the counter is in.
+    /// Accesses to elements at an index that depends on the counter.
     pub reads: Vec<usize>,
-    /// The rest: they compute numbers, or add to accumulators.
+    /// All other instructions: they compute numbers or add to accumulators.
     pub numbers: Vec<usize>,
-    /// What the numbers read of what all turns share.
+    /// The shared values that the numbers are computed from.
     pub captured: Vec<ValueId>,
-    /// Whether turns take exponentials and the like, or are summed: what loops as they stand do not do in vectors.
+    /// Whether iterations compute exponentials or similar functions, or are summed. The compiler does not vectorise
+    /// such loops in their original form.
     pub is_dear: bool,
-    /// Whether turns take exponentials and the like.
+    /// Whether iterations compute exponentials or similar functions.
     pub has_functions: bool,
 }
 
-/// What a value of a turn is.
+/// The role of a value in an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Shared,
@@ -43,7 +44,7 @@ enum Class {
     Number,
 }
 
-/// The parts of a loop's turns, if it is such a loop.
+/// Classifies the instructions of a loop, if it is such a loop.
 pub(in crate::knossos) fn pointwise(
     types: &Types,
     body: &Body,
@@ -85,7 +86,7 @@ pub(in crate::knossos) fn pointwise(
     Some(found)
 }
 
-/// Whether a block takes an exponential or what is made of one.
+/// Whether a block computes an exponential, a logarithm or a hyperbolic tangent.
 fn has_functions(body: &Body, id: BlockId) -> bool {
     body.block(id).instructions.iter().any(|instruction| {
         matches!(instruction.operation, Operation::Scalar(Scalar::Exp | Scalar::Log | Scalar::Tanh))
@@ -103,7 +104,7 @@ fn is_small(made: &[Option<&Instruction>], size: ValueId) -> bool {
     matches!(literal, Some(Operation::Integer(extent)) if *extent <= FEW_TURNS)
 }
 
-/// Whether a type is one of these, or tuples of them.
+/// Whether a type is one of these scalars, or a tuple of them.
 fn is_of(types: &Types, ty: TypeId, scalars: &[TypeId]) -> bool {
     match types.get(ty) {
         Type::Tuple(members) => members.iter().all(|member| is_of(types, *member, scalars)),
@@ -116,9 +117,9 @@ struct Finder<'a> {
     body: &'a Body,
     made: &'a [Option<&'a Instruction>],
     counter: ValueId,
-    /// The position of the counter's last member.
+    /// The index of the counter's last member.
     last: usize,
-    /// Of the values that turns make.
+    /// The classes of the values that iterations compute.
     classes: HashMap<ValueId, Class>,
 }
 
@@ -127,7 +128,7 @@ impl Finder<'_> {
         self.classes.get(&value).copied().unwrap_or(Class::Shared)
     }
 
-    /// The class of what an instruction of a turn makes; nothing where there is none.
+    /// The class of an instruction's result, or `None` if it does not fit any class.
     fn class(&mut self, instruction: &Instruction) -> Option<Class> {
         let Instruction { operation, operands, .. } = instruction;
         let joined = self.joined(operands);
@@ -155,7 +156,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The class of what is made of values of several: an index is part of no number.
+    /// The class of a value that depends on several operands. Indices and numbers cannot be combined.
     fn joined(&self, operands: &[ValueId]) -> Option<Class> {
         let mut class = Class::Shared;
         for operand in operands {
@@ -180,7 +181,7 @@ impl Finder<'_> {
         found.then_some(class)
     }
 
-    /// Whether an instruction, which may be in a branch, computes numbers of a turn or adds them to something.
+    /// Whether an instruction, possibly in a branch, computes numbers of an iteration or adds them to an accumulator.
     fn is_number(&mut self, instruction: &Instruction) -> bool {
         let Instruction { operation, operands, .. } = instruction;
         match operation {
@@ -217,14 +218,14 @@ impl Finder<'_> {
         numbers && self.of(body.block(block).result) != Class::Index
     }
 
-    /// Whether an operation is computed for all elements of a vector at once.
+    /// Whether an operation has a vector version.
     fn has_vectors(&self, scalar: Scalar, operands: &[ValueId]) -> bool {
         match scalar {
             Scalar::AddF | Scalar::SubF | Scalar::MulF | Scalar::DivF | Scalar::NegF => true,
             Scalar::GtF | Scalar::LtF | Scalar::GteF | Scalar::LteF | Scalar::Max | Scalar::Min => true,
             Scalar::Log | Scalar::Exp | Scalar::Tanh | Scalar::Abs | Scalar::Sqrt => true,
             Scalar::Or | Scalar::And | Scalar::Not | Scalar::BoolToFloat | Scalar::Pi => true,
-            // Which products a power is has to be known.
+            // The exponent must be known, so that the power can be a product.
             Scalar::Pow => {
                 let exponent = self.made[operands[1].index()].map(|made| &made.operation);
                 matches!(exponent, Some(Operation::Integer(-8..=8)))
@@ -236,7 +237,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Notes a value that all turns share.
+    /// Records a value that all iterations share.
     fn capture(&self, value: ValueId, captured: &mut Vec<ValueId>) {
         if self.of(value) == Class::Shared && !captured.contains(&value) {
             captured.push(value);
@@ -245,7 +246,7 @@ impl Finder<'_> {
 
     fn captures(&self, instruction: &Instruction, captured: &mut Vec<ValueId>) {
         let operands = match &instruction.operation {
-            // Which element is added to is no matter of the turn.
+            // The index of the element that is added to need not be captured.
             Operation::AddTo(_) => &instruction.operands[instruction.operands.len() - 1..],
             _ => &instruction.operands[..],
         };

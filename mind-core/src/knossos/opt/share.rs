@@ -1,4 +1,4 @@
-//! Values that are made twice.
+//! Common subexpressions.
 
 use std::collections::HashMap;
 
@@ -7,8 +7,8 @@ use crate::knossos::{
     scalars::Scalar,
 };
 
-/// Makes cheap values once where they are made again in sight, such as the size of a tensor: so loops over the same size are
-/// known to be. What turns a tuple's members into the tuple again is the tuple.
+/// Computes cheap values only once where a previous result is in scope, for example the size of a tensor. Loops over
+/// equal sizes then have the same size value. A tuple of all members of another tuple is replaced by that tuple.
 pub(super) fn share(body: &mut Body) {
     let same = (0..body.values.len()).map(ValueId::new).collect();
     let mut sharer = Sharer { same, made: HashMap::new(), tuples: HashMap::new() };
@@ -16,15 +16,15 @@ pub(super) fn share(body: &mut Body) {
 }
 
 struct Sharer {
-    /// What a value is replaced by.
+    /// The replacement of each value.
     same: Vec<ValueId>,
-    /// What was made in the open blocks.
+    /// The values defined in the open blocks.
     made: HashMap<(Cheap, Vec<ValueId>), ValueId>,
-    /// The tuple and the position that a member is taken of.
+    /// The tuple and the position of each member taken from a tuple.
     tuples: HashMap<ValueId, (ValueId, usize)>,
 }
 
-/// An operation that gives the same of the same operands, and costs as little as keeping what it gives.
+/// A deterministic operation that costs no more than storing its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Cheap {
     Integer(i64),
@@ -73,7 +73,7 @@ impl Sharer {
             own.push(key);
             true
         });
-        // Outside the block they are not in sight.
+        // These values are not in scope outside of the block.
         for key in own {
             self.made.remove(&key);
         }
@@ -82,7 +82,7 @@ impl Sharer {
         block.result = self.same[block.result.index()];
     }
 
-    /// The tuple that an instruction makes again of its members.
+    /// The tuple whose members an instruction packs again.
     fn whole(&self, body: &Body, instruction: &Instruction) -> Option<ValueId> {
         if instruction.operation != Operation::Tuple {
             return None;

@@ -1,4 +1,4 @@
-//! Loops over elements that lie at strides: copies of permuted tensors and of parts of them, and sums of products.
+//! Loops over strided elements: copies of permuted tensors and of their parts, and sums of products.
 
 use std::collections::HashSet;
 
@@ -8,30 +8,30 @@ use crate::knossos::{
     types::{TypeId, Types},
 };
 
-/// What a nest of loops is as one operation.
+/// A nest of loops as a single operation.
 #[derive(Debug)]
 pub(in crate::knossos) struct Strided<'a> {
-    /// What all turns share: it runs before the first.
+    /// Instructions with the same result in all iterations. They run before the first one.
     pub shared: Vec<&'a Instruction>,
     pub form: Form<'a>,
 }
 
 #[derive(Debug)]
 pub(in crate::knossos) enum Form<'a> {
-    /// The elements that an access reads.
+    /// A copy of the elements that an access reads.
     Copy(Access),
-    /// The sum, over the last level, of products of two elements.
+    /// A sum over the innermost level of products of two elements.
     Product(Product<'a>),
 }
 
-/// Matrix products. The levels before `rows`, or before `columns` where there is no `rows`, are a batch.
+/// A matrix product. The levels before `rows` are a batch.
 #[derive(Debug)]
 pub(in crate::knossos) struct Product<'a> {
-    /// The loop that sums.
+    /// The summing loop.
     pub sum: &'a Instruction,
-    /// What has the rows, or is a matrix that a vector is multiplied by.
+    /// The operand with the rows, or the matrix of a matrix-vector product.
     pub lhs: Access,
-    /// What has the columns.
+    /// The operand with the columns.
     pub rhs: Access,
     /// The level of the rows.
     pub rows: usize,
@@ -39,7 +39,7 @@ pub(in crate::knossos) struct Product<'a> {
     pub columns: Option<usize>,
 }
 
-/// Where a nest reads a tensor.
+/// An access to a tensor in a nest.
 #[derive(Debug)]
 pub(in crate::knossos) struct Access {
     pub tensor: ValueId,
@@ -48,22 +48,22 @@ pub(in crate::knossos) struct Access {
     pub place: Position,
 }
 
-/// A member of an index: the counter of a loop, what stays the same, or the sum of both.
+/// A member of an index: the counter of a loop, an invariant value, or the sum of both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::knossos) struct Axis {
-    /// The loop, the outermost from 0.
+    /// The level of the loop, counted from 0 for the outermost.
     pub level: Option<usize>,
     pub start: Option<ValueId>,
 }
 
 impl Access {
-    /// Whether elements of successive turns of a loop are at different places.
+    /// Whether successive iterations of a loop access different elements.
     fn moves_along(&self, level: usize) -> bool {
         self.axes.iter().any(|axis| axis.level == Some(level))
     }
 }
 
-/// The operation that a loop is, if it is one.
+/// The single operation that a loop performs, if it has this form.
 pub(in crate::knossos) fn strided<'a>(
     types: &Types,
     body: &'a Body,
@@ -83,7 +83,7 @@ pub(in crate::knossos) fn strided<'a>(
         Operation::Index => {
             let access = nest.access(element)?;
             let (_, ty) = types.element(body.ty(access.tensor))?;
-            // A row is better read as one.
+            // A row is copied faster as a whole.
             let is_row = access.axes.last()?.level == Some(levels - 1);
             let is_number = [TypeId::FLOAT, TypeId::INTEGER].contains(&ty);
             (!is_row && is_number).then_some(Form::Copy(access))?
@@ -99,9 +99,9 @@ struct Nest<'n, 'a> {
     types: &'n Types,
     body: &'a Body,
     made: &'n [Option<&'a Instruction>],
-    /// Of each loop the counter, the level of its first member, and how many members it has.
+    /// The counter of each loop, the level of its first member, and its number of members.
     counters: Vec<(ValueId, usize, usize)>,
-    /// What depends on a counter.
+    /// The values that depend on a counter.
     varying: HashSet<ValueId>,
     shared: Vec<&'a Instruction>,
 }
@@ -119,7 +119,7 @@ impl<'a> Nest<'_, 'a> {
         self.counters.last().map_or(0, |(_, first, members)| first + members)
     }
 
-    /// The instructions of a block but for arithmetic of indices.
+    /// The instructions of a block except index arithmetic.
     fn rest(&mut self, block: BlockId) -> Vec<&'a Instruction> {
         let mut rest = Vec::new();
         for instruction in &self.body.block(block).instructions {
@@ -182,7 +182,7 @@ impl<'a> Nest<'_, 'a> {
         sum(*x, *y).or_else(|| sum(*y, *x))
     }
 
-    /// The loop whose counter a value is.
+    /// The level of the loop whose counter a value is.
     fn level(&self, value: ValueId) -> Option<usize> {
         let counter = |wanted: ValueId| self.counters.iter().find(|(counter, ..)| *counter == wanted);
         if let Some((_, first, 1)) = counter(value) {
@@ -196,7 +196,7 @@ impl<'a> Nest<'_, 'a> {
         }
     }
 
-    /// A sum of products as a product of matrices.
+    /// Recognises a sum of products as a matrix product.
     fn product(&mut self, sum: &'a Instruction, block: BlockId) -> Option<Product<'a>> {
         if self.varying.contains(&sum.operands[0]) {
             return None;
@@ -228,7 +228,7 @@ impl<'a> Nest<'_, 'a> {
         if !once(last) {
             return None;
         }
-        // What moves along the last level has the columns, unless the other has no rows.
+        // The operand that moves along the last level has the columns, unless the other one has no rows.
         let (still, moving) = if one.moves_along(last) { (other, one) } else { (one, other) };
         match last.checked_sub(1).filter(|rows| still.moves_along(*rows) && !moving.moves_along(*rows)) {
             Some(rows) => Some(Product { sum, lhs: still, rhs: moving, rows, columns: Some(last) }),

@@ -1,4 +1,4 @@
-//! Extents in texts.
+//! Reads extents in texts.
 
 use super::{Cursor, Read, Spaces};
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     dim::{Dim, Overflow},
 };
 
-/// What is computed from extents: `N`, `2*N+1`, `(H-3)/2+1`, where `/` rounds down.
+/// Reads an expression of extents: `N`, `2*N+1`, `(H-3)/2+1`, where `/` rounds down.
 ///
-/// Iterative, and bounded in operations and terms, so that no text makes it slow.
+/// It is iterative, and limits the operations and terms, so that no text takes long to read.
 pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim> {
-    // Nearly always an integer.
+    // The common case: an integer.
     let start = cursor.position();
     let (value, digits) = cursor.decimal();
     if matches!(digits, 1..=18) && matches!(cursor.peek(), b',' | b']' | b':') {
@@ -22,7 +22,7 @@ pub(in crate::text) fn dim(cursor: &mut Cursor<'_>, spaced: Spaces) -> Read<Dim>
     Ok(dim)
 }
 
-/// What is computed from extents, and where it ends.
+/// Reads an expression of extents. Returns it and the position of its end.
 #[inline(never)]
 fn computed(mut cursor: Cursor<'_>, spaced: Spaces) -> Read<(Dim, usize)> {
     let start = cursor.position();
@@ -30,18 +30,18 @@ fn computed(mut cursor: Cursor<'_>, spaced: Spaces) -> Read<(Dim, usize)> {
     Ok((reader.read(&mut cursor, spaced)?, cursor.position()))
 }
 
-/// The most operators of one dimension: no dim is written with more.
+/// The maximum number of operators in one dimension. No dimension is printed with more.
 const MAX_DIM_OPERATORS: usize = 2 * Dim::LEEWAY * Dim::MAX_SIZE;
 
 struct DimReader {
-    /// The sums around the parentheses that are open.
+    /// The unfinished sums outside the open parentheses.
     levels: Vec<Level>,
     level: Level,
     operations: usize,
     start: usize,
 }
 
-/// A sum so far, and the product that will be added to it.
+/// The sum read so far, and the product to be added to it.
 #[derive(Default)]
 struct Level {
     addends: Vec<Dim>,
@@ -63,7 +63,7 @@ impl DimReader {
             }
             let factor = self.factor(cursor)?;
             self.multiply(cursor, factor)?;
-            // What stands between two factors.
+            // Operators and closing parentheses between two factors.
             loop {
                 let end = *cursor;
                 spaced.skip(cursor);
@@ -114,7 +114,7 @@ impl DimReader {
         if let Ok(value) = i64::try_from(magnitude) {
             return Ok(Dim::literal(value));
         }
-        // The least integer has no positive counterpart: the sign goes into it.
+        // The least integer has no positive counterpart, so its sign is applied here.
         if magnitude == i64::MIN.unsigned_abs() && self.level.negative && self.level.product.is_none() {
             self.level.negative = false;
             return Ok(Dim::literal(i64::MIN));

@@ -1,4 +1,4 @@
-//! Elements of constants in texts.
+//! Reads elements of constants in texts.
 
 use mind_shape::{element_types, match_dtype};
 
@@ -9,7 +9,7 @@ use crate::{
     ty::DType,
 };
 
-/// The elements of a constant tensor: one number that fills it, or a list of as many as it has.
+/// Reads the elements of a constant tensor: one number that fills it, or a list of all elements.
 pub(in crate::text) fn data(
     cursor: &mut Cursor<'_>,
     dtype: DType,
@@ -58,9 +58,9 @@ fn elements<T>(
     Ok(elements)
 }
 
-/// An element as both text forms have it.
+/// An element as written in both text forms.
 pub(in crate::text) trait Element: Sized {
-    /// Reads one.
+    /// Reads one element.
     fn read(cursor: &mut Cursor<'_>) -> Read<Self>;
 }
 
@@ -100,9 +100,9 @@ fn integer_element<T: std::str::FromStr>(cursor: &mut Cursor<'_>, dtype: &str) -
     }
 }
 
-/// A float whose quiet NaN without sign or payload is what `nan` stands for on every machine.
+/// A float type with a fixed bit pattern for `nan`: the quiet NaN without sign or payload, on every machine.
 pub(in crate::text) trait Quiet {
-    /// That NaN.
+    /// The quiet NaN.
     const QUIET: Self;
 }
 
@@ -160,7 +160,7 @@ fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) 
 }
 
 enum NumberForm {
-    /// Digits, `-` may stand before.
+    /// Digits, with an optional `-` before them.
     Integer,
     /// Digits with a fraction, an exponent or both.
     Decimal,

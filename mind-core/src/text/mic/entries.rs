@@ -1,4 +1,4 @@
-//! The parser: lines, and every entry but nodes.
+//! The part of the parser that reads lines and every entry except nodes.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     ty::{Shape, Type},
 };
 
-/// A text as it was read.
+/// Parses a document.
 pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     let nodes = read::expected_nodes(text, limits)?;
     let mut parser = Parser {
@@ -52,25 +52,25 @@ pub(super) fn document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     parser.reader.finish(cursor.line(), notes)
 }
 
-/// What the lines so far have made. Each line is read by a copy of the cursor; its reader gives the position where the
-/// line ends, or anything before.
+/// The state of the parser. Each line is read by a copy of the cursor. The function that reads it returns a position at
+/// or before the end of the line.
 pub(super) struct Parser<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) symbols: Table<Cow<'a, str>>,
     pub(super) types: Table<Type>,
-    /// The first symbol while no node uses it.
+    /// The first symbol, as long as no node uses it.
     pub(super) name: Option<u64>,
     docs: Vec<String>,
-    /// Comments whose next entry is still to come.
+    /// Comments whose following entry has not been read yet.
     pending: Vec<String>,
     comments: Vec<Comment>,
-    /// The node before, which holds the module on the lines below and stands there; nothing of one that was in error, whose
-    /// value is still to be made.
+    /// The previous node and its position, if it holds the module on the lines below. The inner option is `None` if the
+    /// node had an error; its value has not been appended yet.
     pub(super) held: Option<(Cursor<'a>, Option<Holder>)>,
 }
 
 impl<'a> Parser<'a> {
-    /// Comments and empty lines, then `mic@1`; gives where the next line starts.
+    /// Reads comments, empty lines and `mic@1`. Returns the position of the next line.
     fn header(&mut self, mut cursor: Cursor<'a>) -> Read<Cursor<'a>> {
         loop {
             cursor.skip_spaces();
@@ -139,7 +139,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A line that begins with a space: nothing, a comment, or an entry of a module that a node holds.
+    /// Reads a line that begins with a space: an empty line, a comment, or an entry of a nested module.
     #[cold]
     fn indented(&mut self, mut cursor: Cursor<'a>) -> Read<usize> {
         let start = cursor.position();
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Ends a node that holds a module where none stands below.
+    /// Ends a node that holds a module if no module follows.
     fn without_module(&mut self) {
         let Some((cursor, holder)) = self.held.take() else { return };
         match holder {
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         self.comments.extend(self.pending.drain(..).map(|text| Comment { above, text }));
     }
 
-    /// `S0 "x"`.
+    /// Reads a symbol: `S0 "x"`.
     #[inline(never)]
     fn symbol_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
         let mut cursor = *cursor;
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         Ok(cursor.position())
     }
 
-    /// `T0 [f32;N,3]`.
+    /// Reads a type: `T0 [f32;N,3]`.
     #[inline(never)]
     fn type_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
         let mut cursor = *cursor;
@@ -253,7 +253,7 @@ impl<'a> Parser<'a> {
         Ok(cursor.position())
     }
 
-    /// `O N3`.
+    /// Reads an output: `O N3`.
     #[inline(never)]
     fn output_entry(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
         let mut cursor = *cursor;
@@ -268,7 +268,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What follows the id of a symbol: ` "x"`.
+/// Reads the rest of a symbol entry after its id: ` "x"`.
 #[inline(always)]
 fn symbol<'a>(cursor: &mut Cursor<'a>) -> Read<Cow<'a, str>> {
     cursor.space("a space and the name in double quotes")?;
@@ -277,7 +277,7 @@ fn symbol<'a>(cursor: &mut Cursor<'a>) -> Read<Cow<'a, str>> {
     Ok(name)
 }
 
-/// A type of one or two known extents which ends the line, as most do; everything else is read by [`typed`].
+/// Reads a type with one or two known extents at the end of the line, the common case. [`typed`] reads all others.
 #[inline(always)]
 fn plain_type(cursor: &mut Cursor<'_>, limits: &Limits) -> Option<Type> {
     let mut end = *cursor;
@@ -299,7 +299,7 @@ fn plain_type(cursor: &mut Cursor<'_>, limits: &Limits) -> Option<Type> {
     Some(Type::new(dtype, if rank == 1 { Shape::new([first]) } else { Shape::new([first, second]) }))
 }
 
-/// `f32` or `[f32;N,3]`, and where it ends.
+/// Reads `f32` or `[f32;N,3]`. Returns the type and the position of its end.
 #[inline(never)]
 fn typed(mut cursor: Cursor<'_>, limits: &Limits) -> Read<(Type, usize)> {
     let start = cursor.position();

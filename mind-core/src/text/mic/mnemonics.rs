@@ -1,17 +1,17 @@
-//! The names of operations.
+//! Lookup of operations by mnemonic.
 
 use crate::{
     ops::{OpInfo, TABLE},
     text::cursor::Cursor,
 };
 
-/// The operation of the mnemonic that stands here, where it is one.
+/// Reads a mnemonic and returns its operation, if there is one.
 #[inline(always)]
 pub(super) fn mnemonic(cursor: &mut Cursor<'_>) -> Option<&'static OpInfo> {
     if let Some((key, length)) = cursor.word().and_then(short_name) {
         let mut place = place_of(key);
         while let Some((known, row)) = SHORT[place] {
-            // A key that ends in zeros may be of a name that does.
+            // A name in the text that ends in NUL bytes has the same key as a shorter mnemonic.
             if key == known && length == row.mnemonic.len() {
                 cursor.advance(length);
                 return Some(row);
@@ -30,13 +30,13 @@ fn any_mnemonic(mut cursor: Cursor<'_>) -> (Option<&'static OpInfo>, usize) {
     (TABLE.iter().find(|row| row.mnemonic.as_bytes() == name).copied(), cursor.position())
 }
 
-/// What stands before a space in a word, the bytes after it 0, and its length.
+/// The bytes of a word before its first space, padded with zeros, and their number.
 #[inline(always)]
 fn short_name(word: u64) -> Option<(u64, usize)> {
     const LOW: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = LOW << 7;
     let spaces = word ^ (LOW * b' ' as u64);
-    // The lowest bit that is set is in the first byte that is 0.
+    // The lowest set bit is in the first byte that is 0.
     let found = spaces.wrapping_sub(LOW) & !spaces & HIGH;
     let bits = found.trailing_zeros() & !7;
     (found != 0).then(|| (word & ((1 << bits) - 1), (bits / 8) as usize))
@@ -46,18 +46,18 @@ const fn place_of(key: u64) -> usize {
     (key.wrapping_mul(MULTIPLIER) >> (64 - PLACES.ilog2())) as usize
 }
 
-/// The place that is tried where one is taken.
+/// The next slot to try after an occupied one.
 const fn after(place: usize) -> usize {
     (place + 1) % PLACES
 }
 
-/// So many that most are empty: a search ends at an empty one.
+/// Large enough that most slots are empty, because a search ends at an empty slot.
 const PLACES: usize = (4 * TABLE.len()).next_power_of_two();
 
 /// 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The operations whose mnemonics have at most seven bytes, each at its place or the next empty one.
+/// The operations whose mnemonics have at most seven bytes, in a hash table with linear probing.
 static SHORT: [Option<(u64, &OpInfo)>; PLACES] = {
     let mut places: [Option<(u64, &OpInfo)>; PLACES] = [None; PLACES];
     let mut row = 0;
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::text::Form;
 
-    /// The mnemonic that a text begins with, and where it ends.
+    /// The mnemonic at the start of a text, and the position of its end.
     fn found(text: &str) -> (Option<&'static str>, usize) {
         let mut cursor = Cursor::new(text, Form::Mic);
         (mnemonic(&mut cursor).map(|row| row.mnemonic), cursor.position())

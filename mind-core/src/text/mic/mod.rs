@@ -1,10 +1,12 @@
 //! MIC, `mic@1`: the compact text form of RFC-0001.
 //!
-//! One entry a line: symbols, types, nodes, outputs, each table in the order of first use and counted from 0, nodes
-//! from 1. A module that a node holds stands below it, two spaces further in, with numbers of its own. The grammar and every decision where the RFC leaves one stand in `docs/mic.md`.
+//! One entry per line, in this order: symbols, types, nodes, outputs. Each table is in the order of first use. Ids
+//! count from 0, those of nodes from 1. A nested module is on the lines below its node, indented by two spaces, with
+//! its own value numbers. `docs/mic.md` has the grammar and the decisions that the RFC leaves open.
 //!
-//! The parser takes what the grammar allows: gaps in ids, so that a line can be added, changed or removed and nothing
-//! else; entries nothing uses; `\r\n`. The printer has one way to write a module. Neither changes an instruction.
+//! The parser accepts everything that the grammar allows. Ids may have gaps, so that a line can be added, changed or
+//! removed without changing others. It also accepts unused entries and `\r\n`. The printer writes each module in
+//! exactly one way. Neither changes an instruction.
 
 mod entries;
 mod mnemonics;
@@ -20,10 +22,10 @@ use crate::{diag::Diags, ir::Module};
 /// The first line of every text.
 const HEADER: &str = "mic@1";
 
-/// What stands before a line of a module that an instruction holds, for each module that it stands in.
+/// The indentation of a nested module's line, for each level of nesting.
 const INDENT: &str = "  ";
 
-/// The text of a module, valid or not.
+/// Prints a module, valid or not.
 ///
 /// ```
 /// use mind_core::{build::Builder, ir::{Op, Reduction}, reduce::Reduce, text::mic, ty::{DType, Shape, Type}};
@@ -40,20 +42,20 @@ pub fn print(module: &Module) -> String {
     write::text(module, None, &[], &[])
 }
 
-/// The text of a module with a name as the first symbol, for the function that it is, and with comment lines above all.
+/// Prints a module with the function's name as the first symbol, and with comment lines at the top.
 pub fn print_named(module: &Module, name: &Arc<str>, docs: &[String]) -> String {
     write::text(module, Some(name), docs, &[])
 }
 
-/// The text of a document's module with the function's name as the first symbol, and with its comments.
+/// Prints a document's module with the function's name as the first symbol, and with its comments.
 pub fn print_document(document: &Document) -> String {
     write::text(&document.module, document.name.as_ref(), &document.docs, &document.comments)
 }
 
-/// The module of a text, not verified.
+/// Parses a module without verifying it.
 ///
 /// # Errors
-/// As [`parse_document`].
+/// See [`parse_document`].
 ///
 /// ```
 /// use mind_core::text::{Form, Limits, mic, report};
@@ -70,22 +72,29 @@ pub fn parse(text: &str, limits: &Limits) -> Result<Module, Diags> {
     parse_document(text, limits).map(|document| document.module)
 }
 
-/// As [`parse_document`], of bytes.
+/// Like [`parse_document`], for bytes.
 ///
 /// # Errors
-/// Also E1001 where they are not UTF-8.
+/// Also E1001 if they are not UTF-8.
 pub fn parse_bytes(bytes: &[u8], limits: &Limits) -> Result<Document, Diags> {
     parse_document(decode(bytes, limits)?, limits)
 }
 
-/// A text as it was read, its module not verified.
+/// Parses a document without verifying its module.
 ///
 /// # Errors
-/// Every independent mistake with its line and column, one a line at most: E1009 for another version, E1002 to E1008
-/// for what is malformed or too large, E2002 for an unknown operation, E2007 for a wrong number of operands, E4001 to
-/// E4003 for references to what stands nowhere above and ids that do not ascend, E3006, E1008 and E4004 for what is no
-/// type, E4005 and E4010 for data and padding that do not fit, E4013 for a gather along another axis than the first.
-/// Where there is one, also what breaks the operations' own rules in other lines.
+/// Returns every independent error with its line and column, at most one per line:
+///
+/// - E1009: another version.
+/// - E1002 to E1008: malformed or too large text.
+/// - E2002: an unknown operation.
+/// - E2007: a wrong number of operands.
+/// - E3006, E1008, E4004: an invalid type.
+/// - E4001 to E4003: references to values that are not defined above, and ids that do not ascend.
+/// - E4005, E4010: data and padding that do not fit.
+/// - E4013: a gather along an axis other than the first.
+///
+/// If there is an error, the list also holds violations of the operations' own rules in other lines.
 pub fn parse_document(text: &str, limits: &Limits) -> Result<Document, Diags> {
     entries::document(text, limits)
 }

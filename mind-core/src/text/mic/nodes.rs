@@ -1,4 +1,4 @@
-//! The parser: nodes.
+//! The part of the parser that reads nodes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
 };
 
 impl<'a> Parser<'a> {
-    /// `N2 sum N1 [1] kd=0 T1`.
+    /// Reads a node: `N2 sum N1 [1] kd=0 T1`.
     #[inline(never)]
     pub(super) fn node(&mut self, cursor: &Cursor<'a>) -> Read<usize> {
         let mut cursor = *cursor;
@@ -29,14 +29,14 @@ impl<'a> Parser<'a> {
             Ok(end) => Ok(end),
             Err(fault) => {
                 self.reader.diags.push(*fault);
-                // Whether it holds the lines below, these say.
+                // The lines below show whether it holds a module.
                 self.held = Some((cursor, None));
                 Ok(start)
             }
         }
     }
 
-    /// Everything after the id; gives where it ends.
+    /// Reads everything after the id. Returns the position of its end.
     #[inline(always)]
     fn definition(&mut self, mut cursor: Cursor<'a>) -> Read<usize> {
         cursor.space("a space and the operation")?;
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         Ok(cursor.position())
     }
 
-    /// Everything after the operands of an operation with attributes; gives where it ends.
+    /// Reads everything after the operands of an operation with attributes. Returns the position of its end.
     #[inline(never)]
     fn with_fields(&mut self, cursor: Cursor<'a>, row: &'static OpInfo, operands: Operands) -> Read<usize> {
         let mut cursor = cursor;
@@ -93,7 +93,8 @@ impl<'a> Parser<'a> {
         Ok(cursor.position())
     }
 
-    /// The type of the result, ` T1`, which ends the line; nothing where its entry is in error and was reported.
+    /// Reads the result type, ` T1`, at the end of the line. Returns `None` if the entry of the type had an error,
+    /// which was reported.
     #[inline(always)]
     fn result(&self, cursor: &mut Cursor<'a>) -> Read<Option<&Type>> {
         cursor.space("a space and the type of the result, `T…`")?;
@@ -107,13 +108,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Every `N…` that follows.
+    /// Reads all operands `N…`.
     #[inline(always)]
     fn operands(&mut self, cursor: &mut Cursor<'a>, start: usize, row: &'static OpInfo) -> Read<Operands> {
         let (mut operands, mut count) = (Operands::NONE, 0);
         loop {
             let before = cursor.position();
-            // Nearly always one space.
+            // The common case: one space.
             if cursor.peek() == b' ' {
                 cursor.advance(1);
             }
@@ -132,8 +133,8 @@ impl<'a> Parser<'a> {
         Ok(operands)
     }
 
-    /// Reads the values of a row's fields; gives where the elements of a constant stand, which its type is needed to
-    /// read.
+    /// Reads the attributes of an operation. Returns the position of a constant's elements, which can be read only
+    /// after its type.
     #[inline(always)]
     fn attributes(
         &mut self,
@@ -183,7 +184,7 @@ impl<'a> Parser<'a> {
             self.name = None;
         }
         match self.symbols.get(number) {
-            // A malformed entry was reported.
+            // An error in the entry was already reported.
             Some(name) => Ok(name.map_or("", |name| &**name).into()),
             None => cursor.fault_at(start, Code::E4001, format!("S{number} is not defined above")),
         }
@@ -215,7 +216,7 @@ fn no_operation(mut cursor: Cursor<'_>, start: usize) -> Read<&'static OpInfo> {
     .into())
 }
 
-/// `N1`, where that is the whole token: a slice may begin with a dimension named so.
+/// Reads `N1` if it is a whole token. A slice may begin with a dimension that has such a name.
 #[inline(always)]
 fn value(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
     if cursor.peek() != b'N' || !cursor.ahead(1).is_ascii_digit() {
@@ -227,7 +228,7 @@ fn value(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
     Ok(ends.then_some(number))
 }
 
-/// The value of a field that stands here, and where it ends.
+/// Reads the value of a field. Returns it and the position of its end.
 #[inline(never)]
 fn read_attribute(mut cursor: Cursor<'_>, field: &Field) -> Read<(Attribute, usize)> {
     let cursor = &mut cursor;
@@ -261,7 +262,7 @@ fn read_attribute(mut cursor: Cursor<'_>, field: &Field) -> Read<(Attribute, usi
     Ok((value, cursor.position()))
 }
 
-/// The values of the fields of a constant, whose elements stand here.
+/// Reads the elements of a constant and returns the values of its fields.
 fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> Read<Attributes> {
     let needed = ty.shape.element_count().ok().and_then(|count| u64::try_from(count.as_literal()?).ok());
     let of = || ty.to_string();
@@ -273,7 +274,7 @@ fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> Read<Attribut
     Ok([Some(Attribute::Data(data)), Some(Attribute::DType(ty.dtype)), Some(Attribute::Dims(dims))])
 }
 
-/// `0:2:1,1:N:1`, or `[]` of a single number.
+/// Reads `0:2:1,1:N:1`, or `[]` for a scalar.
 fn ranges(cursor: &mut Cursor<'_>) -> Read<Slice> {
     let mut slice = Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() };
     if cursor.eat_str("[]") {
@@ -291,7 +292,7 @@ fn ranges(cursor: &mut Cursor<'_>) -> Read<Slice> {
     }
 }
 
-/// What stands in the place of a field.
+/// The expected token of a field, for messages.
 const fn described(field: &Field) -> &'static str {
     match field.kind {
         FieldKind::Text => "a symbol, `S…`",

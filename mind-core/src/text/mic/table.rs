@@ -1,11 +1,11 @@
-//! Symbols and types by their ids.
+//! The tables of symbols and types.
 
 use crate::definitions::Numbering;
 
-/// Items by their ids; nothing where an entry is malformed.
+/// Items by id. An item is `None` if its entry is malformed.
 pub(super) struct Table<T> {
     numbers: Numbering,
-    /// The first items, which in most texts are all.
+    /// The first items; most texts have no more.
     few: [Option<T>; INLINE],
     many: Vec<Option<T>>,
 }
@@ -17,15 +17,15 @@ impl<T> Table<T> {
         Self { numbers: Numbering::new(prefix), few: [const { None }; INLINE], many: Vec::new() }
     }
 
-    /// How many ids there are.
+    /// The number of ids.
     pub(super) const fn count(&self) -> usize {
         self.numbers.count()
     }
 
-    /// Numbers the next item, which is malformed until it is set.
+    /// Adds an id. Its item counts as malformed until it is set.
     ///
     /// # Errors
-    /// What E4002 says.
+    /// The message of E4002.
     #[inline(always)]
     pub(super) fn define(&mut self, number: u64) -> Result<(), String> {
         if self.numbers.count() >= INLINE {
@@ -34,7 +34,7 @@ impl<T> Table<T> {
         self.numbers.define(number)
     }
 
-    /// Sets the item that was numbered last.
+    /// Sets the item of the id added last.
     #[inline(always)]
     pub(super) fn set(&mut self, item: T) {
         let last = self.numbers.count() - 1;
@@ -45,7 +45,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// The item of an id; twice nothing where none has the id, once where its entry is malformed.
+    /// The item of an id: `None` for an unknown id, `Some(None)` for a malformed entry.
     #[inline(always)]
     pub(super) fn get(&self, number: u64) -> Option<Option<&T>> {
         let position = self.numbers.get(number)?.index();

@@ -14,7 +14,7 @@ use crate::{
     ty::Type,
 };
 
-/// The text of a module with what stands beside it.
+/// Prints a module with its name and comments.
 pub(super) fn text(
     module: &Module,
     name: Option<&Arc<str>>,
@@ -47,7 +47,7 @@ pub(super) fn text(
         push_type(&mut text, ty);
         text.push('\n');
     }
-    // Comments stand in the order of what they are above.
+    // Comments are ordered by the entries below them.
     let mut comments = comments.iter().peekable();
     let mut push_comments = |text: &mut String, above: &dyn Fn(Above) -> bool| {
         while let Some(comment) = comments.next_if(|comment| above(comment.above)) {
@@ -75,7 +75,7 @@ pub(super) fn text(
     text
 }
 
-/// The symbol and the type of each instruction, and behind those of one the ones of the module that it holds.
+/// The symbol and type of each instruction. Those of a nested module follow the instruction that holds it.
 type Uses = std::vec::IntoIter<(usize, usize)>;
 
 fn intern<'m>(
@@ -117,7 +117,7 @@ fn push_comment(text: &mut String, comment: &str) {
     text.push('\n');
 }
 
-/// The line of a node, and those of the module that it holds; it stands in as many others as `depth` says.
+/// Appends the lines of a node and its nested module, indented for nesting depth `depth`.
 fn push_node(text: &mut String, value: ValueId, inst: &Inst, uses: &mut Uses, depth: usize) {
     let row = inst.op.info();
     let (symbol, ty) = uses.next().expect("there is a use for each instruction");
@@ -221,7 +221,7 @@ fn push_ranges(text: &mut String, slice: &Slice) {
     if count == 0 {
         text.push_str("[]");
     }
-    // Lists of one length, but that a module may be invalid.
+    // The lists have equal lengths unless the module is invalid.
     for axis in 0..count {
         if axis > 0 {
             text.push(',');
@@ -234,10 +234,10 @@ fn push_ranges(text: &mut String, slice: &Slice) {
     }
 }
 
-/// Numbers things in the order of their first use.
+/// Numbers items in the order of their first use.
 struct Interner<'a, T> {
     items: Vec<&'a T>,
-    /// Empty while there are few.
+    /// Empty while the items are few enough for a linear search.
     places: HashMap<&'a T, usize>,
 }
 
@@ -248,7 +248,7 @@ impl<T> Default for Interner<'_, T> {
 }
 
 impl<'a, T: Eq + Hash> Interner<'a, T> {
-    /// How many are found faster by looking at each.
+    /// The largest number of items for which a linear search is faster.
     const SEARCHED: usize = 16;
 
     fn intern(&mut self, item: &'a T) -> usize {
