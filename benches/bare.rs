@@ -1,7 +1,8 @@
-//! Expressions among Rust variables against functions of the same programs: a layer and a chain of elementwise operations.
-//! Expressions over ndarray's arrays against ndarray's own operators.
+//! Compares expressions over Rust variables with functions of the same programs (a layer and a chain of elementwise
+//! operations), and expressions over ndarray's arrays with ndarray's own operators.
 //!
-//! `cargo bench -p mind-benches --bench bare`; the two of a pair do the same work, so their ratio is what the form costs or saves.
+//! Run `cargo bench -p mind-benches --bench bare`. Both of a pair do the same work, so their ratio is the cost of the
+//! form.
 
 use divan::{Bencher, black_box};
 use mind::{Tensor, mind};
@@ -35,7 +36,7 @@ mind! {
     }
 }
 
-/// Numbers between -0.5 and 0.5 that do not depend on the run.
+/// A number between -0.5 and 0.5, the same in every run.
 fn number(index: usize) -> f32 {
     (index.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f32 / 65536.0 - 0.5
 }
@@ -103,7 +104,7 @@ fn small_function(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| small(black_box(&x), &w, &b));
 }
 
-/// Softmax and layer norm of a matrix of these extents, written out: as expressions and by the functions.
+/// Softmax and layer norm of a matrix with these extents, each as an expression and as a function.
 macro_rules! rows {
     ($($name:ident: $rows:literal, $columns:literal;)*) => {
         $(mod $name {
@@ -168,7 +169,7 @@ fn matrix(rows: usize, columns: usize, seed: usize) -> Array2<f32> {
     Array2::from_shape_fn((rows, columns), |(i, j)| number(i * columns + j + seed))
 }
 
-/// Two functions of the same arrays: the expression, and what it is written out by ndarray's operators.
+/// For each row, two functions of the same arrays: the expression, and the same computation by ndarray's operators.
 macro_rules! pairs {
     ($($name:ident($($array:ident: $value:expr),*) { mind: $expression:expr, ndarray: $operators:expr })*) => {
         $(mod $name {

@@ -1,9 +1,11 @@
-//! Composites of the library, as functions and as expressions over Rust variables: `cargo bench -p mind-benches --bench composites`, with words
-//! after `--` that choose rows. `peers/composites.py` has the same rows in PyTorch and JAX.
+//! Times composites of the library, as functions and as expressions over Rust variables.
 //!
-//! All rows are measured in turn, many times, and the least time of each is kept, so that rows compare. Results are new tensors,
-//! but those of Adam, which writes over its operands. With `MIND_NUM_THREADS=1`, rows of loops fused by hand are there too, and
-//! beside them the functions, both into memory that is there before.
+//! Run `cargo bench -p mind-benches --bench composites`. Words after `--` select rows. `peers/composites.py` has the
+//! same rows in PyTorch and JAX.
+//!
+//! All rows are measured in turn, many times, and the shortest time of each is kept, so that the rows are comparable.
+//! Results are new tensors, except for Adam, which updates its operands in place. With `MIND_NUM_THREADS=1`, further
+//! rows compare the functions with loops fused by hand, both writing to memory that is already allocated.
 
 use std::env;
 use std::hint::black_box;
@@ -37,7 +39,7 @@ mind! {
     }
 }
 
-/// Attention of eight heads of 64 features, and its gradient by queries, keys and values.
+/// Attention with eight heads of 64 features, and its gradient by queries, keys and values.
 macro_rules! attention {
     ($($module:ident: $places:literal),+) => {$(
         mod $module {
@@ -130,7 +132,7 @@ fn rows<'a>() -> Vec<Row<'a>> {
     rows
 }
 
-/// Each as a function into memory that is there before, and beside it as loops by hand.
+/// Rows that compare a function that writes to allocated memory with loops fused by hand.
 fn rows_by_hand<'a>(
     x: &'a Matrix,
     scale: &'a Vector,
@@ -190,17 +192,17 @@ fn main() {
     }
 }
 
-/// A number between -1 and 1 that does not depend on the run.
+/// A number between -1 and 1, the same in every run.
 fn number(index: usize, seed: usize) -> f32 {
     let mixed = (index + seed * 104_729).wrapping_mul(2_654_435_761) >> 7 & 0xf_ffff;
     mixed as f32 / 524_288.0 - 1.0
 }
 
-/// A row of the table: a function, and the same as an expression.
+/// A row of the table: a function, and the same computation as an expression or as loops by hand.
 struct Row<'a> {
     name: String,
     calls: [Option<Box<dyn FnMut() + 'a>>; 2],
-    /// The least time of a call of each.
+    /// The shortest time of a call of each.
     best: [Option<Duration>; 2],
 }
 
@@ -217,8 +219,8 @@ impl<'a> Row<'a> {
 
 fn measure(rows: &mut [Row<'_>]) {
     const ROUNDS: u32 = 40;
-    /// What a measurement takes at least: so many calls that what the other rows left in the caches does not count, as it does
-    /// not where a row is measured alone, as those of the peers are.
+    /// The shortest measurement. It repeats the call so often that data left in the caches by other rows do not matter.
+    /// The peers measure each row alone, so there they do not matter either.
     const SAMPLE: Duration = Duration::from_millis(5);
 
     let calls: Vec<Vec<u32>> = rows

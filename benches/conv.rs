@@ -1,7 +1,8 @@
-//! Convolutions and their gradients, as GFLOP/s and as fractions of the processor's peak.
+//! Times convolutions and their gradients, in GFLOP/s and as fractions of the processor's peak.
 //!
-//! `cargo bench -p mind-benches --bench conv`, with `-- f64` for `f64` and with `MIND_NUM_THREADS=2` on two threads; figures are in
-//! benches/README.md. Each figure is the least of many, and the peak, of one thread, is measured between them.
+//! Run `cargo bench -p mind-benches --bench conv`, with `-- f64` for `f64`, and with `MIND_NUM_THREADS=2` for two
+//! threads. benches/README.md has the results. Each time is the shortest of many. The peak of one thread is measured
+//! between them.
 
 use std::time::Instant;
 
@@ -12,7 +13,8 @@ use mind::__private::{
 };
 use mind::simd_level;
 
-/// Images, height and width of each, channels in and out, height and width of the filter, stride, padding.
+/// Number of images, their height and width, input channels, output channels, height and width of the filter, stride,
+/// padding.
 const CASES: &[[usize; 7]] = &[
     [8, 28, 1, 16, 3, 1, 0],
     [8, 28, 16, 32, 3, 1, 0],
@@ -26,7 +28,7 @@ const CASES: &[[usize; 7]] = &[
     [1, 14, 512, 512, 3, 1, 1],
 ];
 
-/// Seconds that a case is measured for.
+/// The time in seconds for which each case is measured.
 const PATIENCE: f64 = 2.0;
 
 fn main() {
@@ -97,7 +99,7 @@ fn time(least: &mut f64, f: impl FnOnce()) {
     *least = least.min(start.elapsed().as_secs_f64());
 }
 
-/// Seconds of a floating-point operation, where nothing but multiply-adds from registers is done.
+/// The time in seconds of a floating-point operation in code that does nothing but multiply-adds on registers.
 fn seconds_per_flop<T: Chains>() -> f64 {
     const ROUNDS: u32 = 1000;
 
@@ -106,7 +108,7 @@ fn seconds_per_flop<T: Chains>() -> f64 {
     start.elapsed().as_secs_f64() / flops as f64
 }
 
-/// What the cases are measured in.
+/// The element type of the cases.
 trait Number: Chains + Copy + Send + Sync {
     fn relu(self) -> Self;
 }
@@ -123,7 +125,7 @@ impl Number for f64 {
     }
 }
 
-/// Stores what is above 0, from row `first` of the result on.
+/// Stores the elements after `relu`. `out` begins at row `first` of the result.
 struct Relu<'a, T> {
     out: &'a mut [T],
     first: usize,

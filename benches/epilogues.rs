@@ -1,8 +1,10 @@
-//! Functions of elements in the store of a product, beside the product and the function one after the other:
-//! `cargo bench -p mind-benches --bench epilogues`, with words after `--` that choose functions.
+//! Times elementwise functions that are fused into the store of a matrix product, compared with the product followed by
+//! the function.
 //!
-//! Every function of floats that users can write, on one thread, in shallow and deep products. A product with its function,
-//! fused and apart, is measured in turn, many times. The least time of each is kept.
+//! Run `cargo bench -p mind-benches --bench epilogues`. Words after `--` select functions.
+//!
+//! It measures every floating-point function of the language, on one thread, in shallow and deep products. The fused
+//! and the separate form are measured in turn, many times, and the shortest time of each is kept.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -20,7 +22,7 @@ mod timing;
 
 use timing::calls_in;
 
-/// Rows of the result, its columns, and the length of each sum.
+/// The rows of the result, its columns, and the length of each sum.
 const SIZES: [[usize; 3]; 2] = [[512, 512, 16], [256, 256, 256]];
 
 mind! {
@@ -30,7 +32,8 @@ mind! {
 
 type Matrix<T> = Tensor<T, (usize, usize)>;
 
-/// A module for each function of a product `p`, and of a matrix `y` if there is one. `$list` names the functions.
+/// Declares a module for each function of a product `p`, and of a matrix `y` if it takes one. `$list` returns the
+/// functions.
 macro_rules! functions {
     ($list:ident $y:tt $($name:ident $value:tt)+) => {
         $(functions!(module $name $y $value);)+
@@ -65,7 +68,7 @@ macro_rules! functions {
         let [rows, columns, depth] = $size;
         let element = |seed: usize| move |[i, j]: [usize; 2]| between(i * 1009 + j + seed, $domain) as $ty;
         let x: Matrix<$ty> = Tensor::from_fn_with((rows, depth), element(0));
-        // Each sum is one element of `x`, so that it is in the function's domain.
+        // Each sum is equal to one element of `x`, so that it lies in the function's domain.
         let w: Matrix<$ty> =
             Tensor::from_fn_with((depth, columns), |[k, j]| if j % depth == k { 1.0 } else { 0.0 });
         $(let $y: Matrix<$ty> = Tensor::from_fn_with((rows, columns), element(104_729));)?
@@ -92,7 +95,8 @@ macro_rules! functions {
 
 functions_of_floats!(functions, of_products, of_products_and_matrices);
 
-/// A function of elements: least times of it with a product of these sizes, fused and apart.
+/// An elementwise function. `f32` and `f64` measure the shortest times with a product of the given sizes, fused and
+/// separate.
 struct Function {
     name: &'static str,
     f32: fn([usize; 3], Domain) -> [Duration; 2],
@@ -128,7 +132,7 @@ fn main() {
     }
 }
 
-/// The rows of functions of floats that users can write, without those that give another type alone.
+/// The floating-point functions of the language, except for conversions to another type.
 fn rows() -> impl Iterator<Item = Map> {
     let is_measured = |map: &&Map| {
         let row = map.row();
@@ -141,7 +145,7 @@ fn rows() -> impl Iterator<Item = Map> {
     Map::ALL.iter().filter(is_measured).copied()
 }
 
-/// A number of a domain that does not depend on the run.
+/// A number in the domain, the same in every run.
 fn between(index: usize, domain: Domain) -> f64 {
     let [from, to] = match domain {
         Domain::Any | Domain::NonZero | Domain::OffHalves | Domain::Apart => [-5.0, 5.0],
@@ -153,7 +157,7 @@ fn between(index: usize, domain: Domain) -> f64 {
     from + share * (to - from)
 }
 
-/// The least times of two calls, measured in turn.
+/// The shortest times of two calls that are measured in turn.
 fn least<'a>(fused: &'a mut dyn FnMut(), apart: &'a mut dyn FnMut()) -> [Duration; 2] {
     const ROUNDS: u32 = 25;
     const SAMPLE: Duration = Duration::from_millis(1);
@@ -163,7 +167,7 @@ fn least<'a>(fused: &'a mut dyn FnMut(), apart: &'a mut dyn FnMut()) -> [Duratio
     let mut best = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
         for ((call, count), best) in calls.iter_mut().zip(counts).zip(&mut best) {
-            // The other call left its memory in the caches.
+            // This call replaces the data that the other left in the caches.
             call();
             let start = Instant::now();
             for _ in 0..count {

@@ -1,8 +1,10 @@
-//! Functions of elements beside `exp` of the same type: `cargo bench -p mind-benches --bench functions`, with words after `--` that choose
-//! functions.
+//! Compares elementwise functions with `exp` of the same type.
 //!
-//! Functions of `mind!` over vectors, on one thread. All rows are measured in turn, many times, and the least time of each is
-//! kept, so that rows compare. Operands are spread evenly between the bounds of their row.
+//! Run `cargo bench -p mind-benches --bench functions`. Words after `--` select functions.
+//!
+//! The functions are those of `mind!` over vectors, on one thread. All rows are measured in turn, many times, and the
+//! shortest time of each is kept, so that the rows are comparable. Operands are spread evenly between the bounds of
+//! their row.
 
 use std::env;
 use std::hint::black_box;
@@ -16,7 +18,7 @@ mod timing;
 
 use rows::{Row, measure};
 
-/// Declares functions, and what gives their rows.
+/// Declares the functions, and functions that return their rows.
 macro_rules! functions {
     ($($name:literal $single:ident $double:ident $single_into:ident $double_into:ident
         ($($x:ident: $from:literal to $to:literal),+) $value:tt)+) => {
@@ -64,7 +66,7 @@ functions! {
 
 fn main() {
     set_threads(1);
-    // Cargo's own arguments begin with dashes. What all are compared with is always there.
+    // Cargo's own arguments begin with dashes. `exp` is always measured, because all rows are compared with it.
     let wanted: Vec<_> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let is_wanted = |row: &Row| row.name == "exp" || wanted.is_empty() || wanted.contains(&row.name);
     let lens = [1_000, 1_000_000];
@@ -72,7 +74,8 @@ fn main() {
     let mut tables = [rows_of_f32(small), rows_of_f32(large), rows_of_f64(small), rows_of_f64(large)];
     for table in &mut tables {
         table.retain(is_wanted);
-        // A sample is long enough for the caches to hold what they can of 1 M elements, as in the measurements of the peers.
+        // A sample is long enough for the caches to hold as much of 1 M elements as they can, as in the measurements of
+        // the peers.
         measure(table, 60, Duration::from_millis(5));
     }
     println!("ns an element, and times that of exp");
@@ -92,7 +95,7 @@ fn main() {
     }
 }
 
-/// A number between two others that does not depend on the run.
+/// A number between `from` and `to`, the same in every run.
 fn between(index: usize, operand: &str, from: f64, to: f64) -> f64 {
     let seed = usize::from(operand.as_bytes()[0]);
     let share = ((index + seed * 104_729).wrapping_mul(2_654_435_761) >> 7 & 0xf_ffff) as f64 / 1_048_576.0;

@@ -1,7 +1,9 @@
-//! The steps of programs: how long each takes, what it computes and moves, and how near it is to what the machine can do.
+//! Shows the steps of programs: the time of each, its arithmetic and memory traffic, and its share of what the machine
+//! can do.
 //!
-//! `cargo bench -p mind-benches --bench kernels -- mlp_step_32x784 layernorm`; without words it lists the programs, those of `benches/peers`.
-//! They are built with `MIND_PROFILE=1`, which puts clocks around the steps of every function that `mind!` compiles.
+//! Run `cargo bench -p mind-benches --bench kernels -- mlp_step_32x784 layernorm`. Without words it lists the programs,
+//! which are those of `benches/peers`. They are built with `MIND_PROFILE=1`, which times the steps of every function
+//! that `mind!` compiles.
 
 use std::env;
 use std::path::Path;
@@ -14,9 +16,10 @@ fn main() -> ExitCode {
         .arg(manifest)
         .arg("--")
         .args(env::args().skip(1).filter(|argument| !argument.starts_with('-')))
-        // A target folder that no build without clocks shares.
+        // Builds without clocks must not share the target folder.
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels"))
-        // For the machine's limits; the project finds out at run time what the processor has.
+        // The measurement of the machine's limits needs this flag. The project itself detects the processor's features
+        // at run time.
         .env("RUSTFLAGS", "-C target-cpu=native")
         .env("MIND_PROFILE", "1")
         .env("MIND_NUM_THREADS", env::var("MIND_NUM_THREADS").unwrap_or_else(|_| "1".to_owned()))

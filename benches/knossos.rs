@@ -1,4 +1,5 @@
-//! Knossos programs against loops by hand and against `mind!`. Ratios of one interleaved run; see README.md beside this.
+//! Compares Knossos programs with loops by hand and with `mind!`. The ratios come from one interleaved run; see
+//! README.md beside this file.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -19,17 +20,17 @@ mind! {
 
     fn chain<N>(x: f64[N], y: f64[N]) -> f64[N] { exp(-((x * y + x) * exp(-y))) }
 
-    /// What the gradient of its inner product with `d` is made of.
+    /// The inner product of `chain` with `d`. Its gradient is the pullback of `chain`.
     #[grad(x, y)]
     fn chain_along<N>(x: f64[N], y: f64[N], d: f64[N]) -> f64 { sum(exp(-((x * y + x) * exp(-y))) * d) }
 
     fn matrices<M, K, N>(a: f64[M, K], b: f64[K, N]) -> f64[M, N] { a @ b }
 
-    /// What the gradient of its inner product with `d` is made of.
+    /// The inner product of `matrices` with `d`. Its gradient is the pullback of `matrices`.
     #[grad(a, b)]
     fn matrices_along<M, K, N>(a: f64[M, K], b: f64[K, N], d: f64[M, N]) -> f64 { sum((a @ b) * d) }
 
-    /// What the gradient of its inner product with `dy` is made of.
+    /// The inner product of `product` with `dy`. Its gradient is the pullback of `product`.
     #[grad(a, x)]
     fn product_along<M, N>(a: f64[M, N], x: f64[N], dy: f64[M]) -> f64 { sum((a @ x) * dy) }
 }
@@ -43,7 +44,8 @@ fn main() {
     matrix_product();
 }
 
-/// Times `cases` in turn, round after round, and prints the least time of each and its ratio to that of `base`.
+/// Times `cases` in turn over several rounds, and prints the shortest time of each and its ratio to the time of case
+/// `base`.
 fn compare(title: &str, rounds: usize, base: usize, cases: &mut [(&str, &mut dyn FnMut())]) {
     let mut least = vec![Duration::MAX; cases.len()];
     for _ in 0..rounds {
@@ -60,7 +62,7 @@ fn compare(title: &str, rounds: usize, base: usize, cases: &mut [(&str, &mut dyn
     }
 }
 
-/// Numbers between -1 and 1 that look random.
+/// Pseudorandom numbers between -1 and 1.
 fn numbers(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
@@ -103,7 +105,7 @@ fn mixture() {
     );
 }
 
-/// The objective as loops over slices.
+/// The objective of `gmm.ks` as loops over slices.
 fn by_hand([x, alphas, means, icf]: &[&[f64]; 4], gamma: f64, m: i64, d: usize) -> f64 {
     let logsumexp = |v: &[f64]| {
         let m = v.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,8 +1,8 @@
-//! Elementwise loops and reductions beside what memory allows: `cargo bench -p mind-benches --bench loops`.
+//! Compares elementwise loops and reductions with the limit of the memory: `cargo bench -p mind-benches --bench loops`.
 //!
-//! Functions of `mind!`, run on one and on two threads. All rows of a table are measured in turn, many times, and the least
-//! time of each is kept, so that rows compare. The limit of a row is the time that the same bytes take a loop that does
-//! nothing else: reads and nothing for reductions, a copy where something is written.
+//! The loops are functions of `mind!`, run on one and on two threads. All rows of a table are measured in turn, many
+//! times, and the shortest time of each is kept, so that the rows are comparable. The limit of a row is the time for
+//! the same bytes in a loop that does nothing else: a read for reductions, a copy for loops that write.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// A table of loops over vectors of one length.
+/// Prints a table of loops over vectors of length `len`.
 fn loops(len: usize) {
     let data =
         |seed: usize| Tensor::from_fn_with((len,), |[i]| ((i * 7919 + seed) % 1013) as f32 * 0.001 - 0.5);
@@ -80,11 +80,11 @@ fn loops(len: usize) {
     print(&format!("{len} elements"), &mut table);
 }
 
-/// A table of loops over matrices of about a million elements.
+/// Prints a table of loops over matrices of about a million elements.
 fn matrices() {
     let square =
         Tensor::from_fn_with((1000, 1000), |[i, j]| ((i * 31 + j * 7919) % 1013) as f32 * 0.001 - 0.5);
-    // All of one matrix, so that the cache holds it.
+    // All these are views of one matrix, so that the cache holds it.
     let all = square.as_slice();
     let wide = TensorView::from_slice((100, 10_000), all).expect("there are as many");
     let any = TensorView::from_slice((100_000, 10), all).expect("there are as many");
@@ -125,7 +125,7 @@ fn matrix<const N: usize, const C: usize>(elements: &[f32]) -> TensorView<'_, f3
     TensorView::from_slice((Const, Const), elements).expect("there are as many")
 }
 
-/// Measures the rows of a table, the limits first: a read and a copy.
+/// Measures and prints the rows of a table. The first two rows are the limits: a read and a copy.
 fn print(title: &str, rows: &mut [Row<'_>]) {
     measure(rows);
     println!("\n{title} | 1 thread, µs | GB/s | of limit | 2 threads, µs | speed-up");
@@ -144,24 +144,24 @@ fn print(title: &str, rows: &mut [Row<'_>]) {
     }
 }
 
-/// Calls a function that takes a workspace.
+/// Calls a function with a workspace.
 fn into<'a>(mut function: impl FnMut(&mut Workspace) -> Result<(), mind::Error> + 'a) -> impl FnMut() + 'a {
     let mut workspace = Workspace::new();
     move || function(&mut workspace).expect("the shapes agree, and no memory is needed")
 }
 
-/// Reads, and does next to nothing with what it reads.
+/// Reads `x` and does almost nothing with it.
 fn read(x: &[f32]) -> impl FnMut() {
     move || _ = black_box(run(Read { x: black_box(x) }, x.len(), 1, 1))
 }
 
-/// From what size on two threads pay.
+/// Prints from which size on two threads are faster than one.
 fn worth() {
     println!("\nelements | x + y: cost, speed-up | exp(x): cost, speed-up");
     for power in 12..=20 {
         let len = 1 << power;
         let (x, mut a, mut b) = (vec![0.5_f32; len], vec![0.0_f32; len], vec![0.0_f32; len]);
-        // So expensive that they are cut whatever their size.
+        // Loops of this cost are split at any size.
         let cost = 1 << 20;
         let mut rows = [
             Row::new("", 2 * len, len, || run(Add { x: &x, y: &x, out: &mut a }, len, 1, cost)),
@@ -196,14 +196,14 @@ fn transposes() {
     }
 }
 
-/// A line of a table.
+/// A row of a table.
 struct Row<'a> {
     name: &'static str,
-    /// Elements read and written.
+    /// The number of elements that are read and written.
     reads: usize,
     writes: usize,
     call: Box<dyn FnMut() + 'a>,
-    /// The least time on one and on two threads.
+    /// The shortest time on one and on two threads.
     best: [Duration; 2],
 }
 
@@ -219,14 +219,14 @@ impl<'a> Row<'a> {
 
 fn measure(rows: &mut [Row<'_>]) {
     const ROUNDS: u32 = 60;
-    /// What a measurement takes at least.
+    /// The shortest measurement.
     const SAMPLE: Duration = Duration::from_micros(30);
 
     let calls: Vec<u32> = rows.iter_mut().map(|row| calls_in(SAMPLE, &mut *row.call)).collect();
     for _ in 0..ROUNDS {
         for threads in [1, 2] {
             set_threads(threads);
-            // The second thread begins and comes to where it waits.
+            // This gives the second thread time to start and to reach the place where it waits for work.
             let start = Instant::now();
             while start.elapsed() < 10 * SAMPLE {
                 join(|| (), || ());
@@ -247,7 +247,7 @@ fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1000.0
 }
 
-/// Declares a kernel over slices of one length, which are cut at the same place.
+/// Declares a kernel over slices of the same length, which are split at the same index.
 macro_rules! kernel {
     ($name:ident { $($read:ident),*; $($written:ident),* }, $output:ty, $by:ident, |$kernel:ident| $body:expr) => {
         struct $name<'a> {
@@ -310,7 +310,7 @@ kernel!(Exp { x; out }, (), A, |k| {
     }
 });
 
-/// The bits that any element has.
+/// The bitwise or of all elements.
 struct Bits(u32);
 
 impl Combine for Bits {

@@ -1,8 +1,9 @@
-//! Recurrences as loops, forward and with their gradient: `cargo bench -p mind-benches --bench recurrence`.
+//! Times recurrences as loops, forward and with their gradient: `cargo bench -p mind-benches --bench recurrence`.
 //! `peers/recurrence.py` has the same rows in PyTorch and JAX.
 //!
-//! A GRU of 128 states over 128 steps of 64 features, and a loop with a tiny body beside the loop by hand. All rows are measured in turn,
-//! many times, and the least time of each is kept, so that rows compare.
+//! The rows are a GRU of 128 states over 128 steps of 64 features, and a loop with a tiny body compared with the loop
+//! by hand. All rows are measured in turn, many times, and the shortest time of each is kept, so that the rows are
+//! comparable.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! What `mind!` makes against hand-written ndarray: a layer, a chain of elementwise operations and a training step.
+//! Compares `mind!` with hand-written ndarray: a layer, a chain of elementwise operations and a training step.
 //!
-//! `cargo bench -p mind-benches --bench step`; the column `alloc` counts what a call allocates.
+//! Run `cargo bench -p mind-benches --bench step`. The column `alloc` counts the allocations of a call.
 
 use divan::{AllocProfiler, Bencher, black_box};
 use mind::{Tensor, mind};
@@ -44,7 +44,7 @@ mind! {
     }
 }
 
-/// Numbers between -0.5 and 0.5 that do not depend on the run.
+/// A number between -0.5 and 0.5, the same in every run.
 fn number(index: usize) -> f32 {
     (index.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f32 / 65536.0 - 0.5
 }

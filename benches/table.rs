@@ -1,8 +1,9 @@
-//! The project's table: each case of the peers' as a program of the project, by ndarray, by the gemm crate with loops by hand
-//! around it, and the least that the machine needs.
+//! The project's table: each of the peers' cases by the project, by ndarray and by the gemm crate with loops by hand
+//! around it, and the shortest time that the machine allows.
 //!
-//! `cargo bench -p mind-benches --bench table`, `cargo bench -p mind-benches --bench table -- mlp_ layer`, with `MIND_NUM_THREADS=2` on two threads. The
-//! package behind it is outside the workspace, so that its dependencies are built when it is asked for and not before.
+//! Run `cargo bench -p mind-benches --bench table`, or `cargo bench -p mind-benches --bench table -- mlp_ layer` for
+//! some cases. `MIND_NUM_THREADS=2` runs it on two threads. The package is outside the workspace, so that its
+//! dependencies are built only when needed.
 
 use std::env;
 use std::path::Path;
@@ -17,7 +18,7 @@ fn main() -> ExitCode {
         .arg("--")
         .args(env::args().skip(1).filter(|argument| !argument.starts_with('-')))
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("table"))
-        // The loops by hand need it. The project finds out at run time what the processor has.
+        // The loops by hand need this flag. The project itself detects the processor's features at run time.
         .env("RUSTFLAGS", "-C target-cpu=native")
         .envs(["MIND_NUM_THREADS", "RAYON_NUM_THREADS"].map(|name| (name, &threads)))
         .status();

@@ -1,5 +1,5 @@
-//! How far the functions of elements are from the exact ones, in units in the last place: on floats of 32 bits, beside the
-//! reference of their rows, and on recorded numbers of 64 bits, beside exact results. `ci/ulp` builds and runs it.
+//! Measures the errors of elementwise functions in units in the last place. `f32` functions are compared with the
+//! reference of their rows, `f64` functions with a table of exact results. `ci/ulp` builds and runs it.
 
 #[path = "../tests/support/exact.rs"]
 mod exact;
@@ -16,31 +16,32 @@ use exact::{Exact, Line, narrow_error, wide_error};
 use mind::__private::{FUNCTIONS, Function};
 use mind_core::map::{Map, Row, Rust};
 
-/// Prints the largest error of each function of one operand by separate multiplications and additions, and by fused ones.
+/// Prints the largest error of each function of one operand, by separate multiplications and additions, and by fused
+/// ones.
 #[derive(Parser)]
 #[command(name = "ci/ulp")]
 struct Options {
-    /// Only this function; may be given again.
+    /// Only this function; may be repeated.
     #[arg(long, value_parser = function)]
     function: Vec<String>,
-    /// Try one in so many of the 2^32 floats.
+    /// Try every n-th of the 2^32 floats.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
-    /// Try the i-th of n shards, as 2/8.
+    /// Try the i-th of n shards, for example 2/8.
     #[arg(long, value_parser = shard, default_value = "1/1")]
     shard: (u32, u32),
-    /// Append what is done to this file, and do nothing again that is there.
+    /// Append finished work to this file, and skip the work that it already records.
     #[arg(long)]
     record: Option<PathBuf>,
-    /// Instead, try the numbers of 64 bits of a file that ci/exact wrote.
+    /// Instead, try the 64-bit numbers in a file that ci/exact wrote.
     #[arg(long)]
     table: Option<PathBuf>,
-    /// What `cargo bench` says.
+    /// Accepted because `cargo bench` passes it.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What is recorded at once: the floats of the same uppermost bits.
+/// The number of chunks, each recorded as a whole. The floats of a chunk have the same uppermost bits.
 const CHUNKS: u32 = 64;
 
 fn main() -> io::Result<()> {
@@ -62,7 +63,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The rows that have kernels, with these.
+/// The rows that have kernels, each with its kernels.
 fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     Map::ALL.iter().map(|map| map.row()).filter_map(|row| match row.rust {
         Rust::By(name) | Rust::Function(name) => {
@@ -72,7 +73,7 @@ fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     })
 }
 
-/// The errors of a function of floats of 32 bits.
+/// Prints the errors of an `f32` function.
 fn narrow(
     options: &Options,
     row: &Row,
@@ -109,7 +110,7 @@ fn of_chunk(row: &Row, function: &Function, chunk: u32, every: u32) -> [Worst; 2
     worst
 }
 
-/// The errors of a function at the numbers of 64 bits of a table.
+/// Prints the errors of an `f64` function at the numbers of a table.
 fn wide(row: &Row, function: &Function, table: &Exact) {
     let (mut worst, mut count) = ([Worst::default(); 2], 0);
     for Line { operands, result, rest } in table.of(row.mnemonic) {
@@ -123,7 +124,7 @@ fn wide(row: &Row, function: &Function, table: &Exact) {
     }
 }
 
-/// The largest error, and where.
+/// The largest error, and the operand that gives it.
 #[derive(Clone, Copy, Default)]
 struct Worst {
     error: f64,
@@ -144,7 +145,7 @@ impl fmt::Display for Worst {
     }
 }
 
-/// What has been done, a line a chunk.
+/// A record of finished work, one line per chunk.
 struct Record {
     done: String,
     file: File,
@@ -159,7 +160,7 @@ impl Record {
     fn of(&self, key: &str) -> Option<[Worst; 2]> {
         let line = self.done.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "))?;
         let numbers: Vec<f64> = line.split(' ').map(str::parse).collect::<Result<_, _>>().ok()?;
-        // A line that was cut short is done again.
+        // A truncated line is computed again.
         let [a, at_a, b, at_b] = numbers[..] else { return None };
         Some([Worst { error: a, at: at_a }, Worst { error: b, at: at_b }])
     }

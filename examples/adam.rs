@@ -1,11 +1,11 @@
-//! Adam over a struct of parameters, one program with the gradient; saving and loading, written against [`Parameters`] for
-//! whatever structs there are.
+//! Trains a struct of parameters with Adam: gradient and update are one program. The parameters and the optimiser's
+//! state are then saved and loaded by functions that accept any [`Parameters`].
 //!
 //! ```text
 //! cargo run --release --example adam
 //! ```
 //!
-//! The files are NumPy's: `numpy.load("target/adam/hidden.w.npy")`.
+//! The files are in NumPy's format: `numpy.load("target/adam/hidden.w.npy")`.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ mind! {
     #[derive(Clone, Debug, PartialEq)]
     struct Dense<I, O> { w: f32[I, O], b: f32[O] }
 
-    /// A curve through the plane.
+    /// A network that maps `x` to `y` and so describes a curve in the plane.
     #[derive(Clone, Debug, PartialEq)]
     struct Curve { first: Dense<1, 32>, hidden: Dense<32, 32>, last: Dense<32, 1> }
 
@@ -30,10 +30,10 @@ mind! {
         dense(relu(dense(h, p.hidden)), p.last)
     }
 
-    /// Mean squared error of the curve.
+    /// Mean squared error of the curve at the points `x`, `y`.
     fn error<N>(x: f32[N, 1], y: f32[N, 1], p: Curve) -> f32 { nn::mse(curve(x, p), y) }
 
-    /// One step of Adam, in place: the parameters, and what Adam remembers of their gradients.
+    /// One step of Adam. Updates the parameters and Adam's moments in place; returns the error before the step.
     fn step<N>(x: f32[N, 1], y: f32[N, 1], p: &mut Curve, state: &mut optim::Adam<Curve>, rate: f32) -> f32 {
         let (e, gradient) = value_and_grad(error, wrt = p)(x, y, p);
         let (new, next) = optim::adam_step(p, gradient, state, rate);
@@ -43,7 +43,7 @@ mind! {
     }
 }
 
-/// Writes each parameter to a file of its own, `first.w.npy`, as NumPy does (format 1.0).
+/// Writes each parameter to its own file in NumPy's format (version 1.0), for example `first.w.npy`.
 fn save(folder: &Path, parameters: &impl Parameters) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for part in parameters.parameters() {
@@ -61,7 +61,10 @@ fn save(folder: &Path, parameters: &impl Parameters) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads each parameter back; the files must hold tensors of the same types and shapes.
+/// Reads each parameter from the file that `save` wrote.
+///
+/// # Errors
+/// A file is missing, or holds a tensor of another element type or shape.
 fn load(folder: &Path, parameters: &mut impl Parameters) -> io::Result<()> {
     for part in parameters.parameters_mut() {
         let path = file(folder, &part.name);
@@ -115,7 +118,7 @@ fn npy_header(dtype: DType, dims: &[usize]) -> Vec<u8> {
     let comma = if dims.len() == 1 { "," } else { "" };
     let shape = format!("({}{comma})", extents.join(", "));
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-    // Elements begin at a multiple of 64 bytes.
+    // The format wants the elements to begin at a multiple of 64 bytes.
     let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text = format!("{text:<width$}\n", width = length - 1);
     let length = u16::try_from(length).expect("a header is short");

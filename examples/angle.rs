@@ -1,9 +1,9 @@
-//! Programs in angle brackets: inside `angle!`, `mind!< … >` is what `mind!( … )` is.
+//! Programs in angle brackets: inside `angle!`, `mind!< … >` means the same as `mind!( … )`.
 
 use mind::{Tensor, angle, mind};
 
 angle! {
-    /// A dense layer, as a formula has it.
+    /// A dense layer, written as a formula.
     fn layer(x: &Tensor![f32; 2, 3], w: &Tensor![f32; 3, 4], b: &Tensor![f32; 4]) -> Tensor![f32; 2, 4] {
         let y = mind!< relu(x @ w + b) >;
         y.into()

@@ -1,4 +1,4 @@
-//! Expressions among Rust variables: a plane is fitted to points by gradient descent, in ordinary Rust.
+//! Expressions over Rust variables: ordinary Rust fits a plane to points by gradient descent.
 
 use mind::{Tensor, mind};
 

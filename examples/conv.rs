@@ -1,5 +1,4 @@
-//! A small convolution network, forward and backward: it learns whether a picture shows a bar that lies or one that
-//! stands, wherever it is.
+//! Trains a small convolutional network to tell horizontal bars from vertical bars at any position in a picture.
 //!
 //! ```text
 //! cargo run --release --example conv
@@ -12,11 +11,11 @@ mod along;
 use mind::{Tensor, mind};
 
 mind! {
-    /// Filters are `[height, width, in, out]`.
+    /// The filters have shape `[height, width, in, out]`.
     struct Network { f1: f32[3, 3, 1, 4], b1: f32[4], f2: f32[3, 3, 4, 8], b2: f32[8], w: f32[8, 2] }
 
-    /// The scores of two classes for `N` pictures `[N, height, width, channels]`: convolution, relu, convolution with
-    /// stride 2, relu, and the mean over what is left of the picture.
+    /// The logits of two classes for `N` pictures `[N, height, width, channels]`: convolution, relu, convolution with
+    /// stride 2, relu, and the mean over the remaining pixels.
     fn scores<N>(x: f32[N, 12, 12, 1], net: Network) -> f32[N, 2] {
         let h = relu(conv2d(x, net.f1, padding = same) + net.b1);            // f32[N, 12, 12, 4]
         let h = relu(conv2d(h, net.f2, strides = [2, 2]) + net.b2);          // f32[N, 5, 5, 8]
@@ -35,13 +34,14 @@ mind! {
         l
     }
 
-    /// How many classes are named right.
+    /// The number of pictures that are classified correctly.
     fn right<N>(x: f32[N, 12, 12, 1], y: i64[N], net: Network) -> f32 {
         sum(f32(argmax(scores(x, net), axis = 1) == y))
     }
 }
 
-/// Pictures and what they show: odd ones a standing bar, 1, even ones a lying bar, 0, on noise.
+/// Pictures and their labels: pictures with odd index show a vertical bar (1), the others a horizontal bar (0), with
+/// noise.
 type Batch = (Tensor![f32; 32, 12, 12, 1], Tensor![i64; 32]);
 
 impl Network {
@@ -81,7 +81,7 @@ fn bars(noise: &mut impl FnMut() -> f32) -> Batch {
     (x, Tensor::from_fn(|[i]| (i % 2) as i64))
 }
 
-/// Evenly from -1 to 1, the same on every machine.
+/// Uniform pseudorandom numbers from -1 to 1, the same on every machine.
 fn noise() -> impl FnMut() -> f32 {
     let mut state = 7_u32;
     move || {
@@ -98,10 +98,10 @@ mod tests {
     fn the_gradient_is_that_of_the_loss() {
         let mut noise = noise();
         let (mut net, (x, y)) = (Network::new(&mut noise), bars(&mut noise));
-        // At first it is flat.
+        // The loss is flat at first.
         (0..80).for_each(|_| _ = step(&x, &y, &mut net, 0.3));
         let (_, gradient) = loss_grad(&x, &y, &net);
-        // Some of the many kinks of `relu` are on the way.
+        // The tolerance allows for the kinks of `relu` between the two points.
         along::check(&mut net, &gradient, 3e-3, 2e-2, |net| loss(&x, &y, net));
     }
 }

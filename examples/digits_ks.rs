@@ -1,6 +1,5 @@
-//! Reads the handwritten digits with a network written in Knossos, whose activation branches and whose loss looks for the
-//! best of the wrong answers: neither is there among the operations of `mind!`. The gradient is checked against central
-//! differences first.
+//! Reads handwritten digits with a network written in Knossos. Its activation function branches, and its loss finds the
+//! best wrong answer; `mind!` has no operation for either. The gradient is first checked against central differences.
 //!
 //! ```text
 //! cargo run --release --features knossos --example digits_ks
@@ -27,7 +26,7 @@ mind::include_ks!("digits_ks.ks", export = [loss, answers], grad = [loss]);
 const UNITS: usize = 64;
 const EPOCHS: usize = 40;
 const BATCH: usize = 32;
-/// The learning rate of the first epoch, and by what each epoch multiplies it.
+/// The learning rate of the first epoch, and the factor that each epoch multiplies it by.
 const RATE: (f64, f64) = (0.2, 0.94);
 
 /// Two layers of weights and biases.
@@ -38,7 +37,7 @@ struct Network {
     b2: Tensor![f64; ?],
 }
 
-/// Pictures, one a row, and what they show.
+/// Pictures, one per row, and their labels.
 struct Batch {
     pictures: Tensor![f64; ?, ?],
     labels: Tensor![i64; ?],
@@ -63,7 +62,7 @@ impl Network {
         Self { w1, b1, w2, b2 }
     }
 
-    /// A step of gradient descent.
+    /// One step of gradient descent.
     fn descend(&mut self, gradient: &Self, rate: f64) {
         let step = |numbers: &mut [f64], slopes: &[f64]| {
             numbers.iter_mut().zip(slopes).for_each(|(number, slope)| *number -= rate * slope);
@@ -74,7 +73,7 @@ impl Network {
         step(self.b2.as_mut_slice(), gradient.b2.as_slice());
     }
 
-    /// The share of the pictures that are read right.
+    /// The share of pictures that are read correctly.
     fn accuracy(&self, Batch { pictures, labels }: &Batch) -> f64 {
         let answers = answers(&self.w1, &self.b1, &self.w2, &self.b2, pictures);
         let right = answers.iter().zip(labels).filter(|(answer, label)| answer == label).count();

@@ -1,5 +1,5 @@
-//! The Gaussian-mixture objective of ADBench, written in Knossos, and its gradient: checked against central differences,
-//! then timed.
+//! The Gaussian mixture objective of ADBench, written in Knossos, and its gradient. The gradient is checked against
+//! central differences and then timed.
 //!
 //! ```text
 //! cargo run --release --features knossos --example gmm
@@ -14,7 +14,7 @@ use mind::Tensor;
 
 mind::include_ks!("gmm.ks", export = [objective], grad = [objective]);
 
-/// Points, the parameters of a mixture, and those of the prior.
+/// The points, the parameters of the mixture, and the parameters `gamma` and `m` of the prior.
 struct Problem {
     x: Tensor![f64; ?, ?],
     alphas: Tensor![f64; ?],
@@ -25,7 +25,7 @@ struct Problem {
 }
 
 impl Problem {
-    /// `n` points in `d` dimensions, and a mixture of `k` components.
+    /// `n` random points in `d` dimensions, and a random mixture of `k` components.
     fn random(n: usize, d: usize, k: usize) -> Self {
         let mut noise = noise();
         let mut matrix = |rows, columns| Tensor::from_fn_with((rows, columns), |_| noise());
@@ -69,7 +69,7 @@ fn main() {
     );
 }
 
-/// The least time of ten runs.
+/// The shortest time of ten runs.
 fn least_seconds(mut run: impl FnMut()) -> f64 {
     let times = (0..10).map(|_| {
         let start = Instant::now();
@@ -79,7 +79,7 @@ fn least_seconds(mut run: impl FnMut()) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
 
-/// Evenly from -1 to 1, the same on every machine.
+/// Uniform pseudorandom numbers from -1 to 1, the same on every machine.
 fn noise() -> impl FnMut() -> f64 {
     let mut state = 7_u64;
     move || {

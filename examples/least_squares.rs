@@ -1,5 +1,5 @@
-//! A least-squares fit with ndarray, as it is written without this library, and what it takes to have the gradient derived and
-//! the arithmetic fused: three lines. What they replace stands above them.
+//! A least-squares fit with ndarray in which three lines use `mind!`. They derive the gradient and fuse the arithmetic.
+//! The comments above them show the code that they replace.
 //!
 //! ```text
 //! cargo run --release --features ndarray --example least_squares
@@ -33,7 +33,7 @@ fn main() {
     assert!((0..3).all(|j| (w[j] - [3.0, -2.0, 0.5][j]).abs() < 0.02) && (b - 1.0).abs() < 0.02);
 }
 
-/// Points with a little noise on the plane of these weights.
+/// Points with a little noise on the plane with these weights.
 fn measurements(count: usize) -> (Array2<f64>, Array1<f64>) {
     let mut state = 1_u32;
     let mut noise = || {

@@ -1,4 +1,4 @@
-//! Fits a plane to noisy points by gradient descent, and finds the weights that the points were made with.
+//! Fits a plane to noisy points by gradient descent and recovers the weights that generated the points.
 //!
 //! ```text
 //! cargo run --release --example linear_regression
@@ -13,7 +13,7 @@ mind! {
         mean(miss * miss)
     }
 
-    /// Moves weights and bias a step downhill, in place; returns the error before it.
+    /// One step of gradient descent on weights and bias, in place; returns the error before it.
     fn descend<N>(x: f32[N, 3], y: f32[N], w: &mut f32[3], b: &mut f32, rate: f32) -> f32 {
         let (e, (dw, db)) = value_and_grad(error, wrt = (w, b))(x, y, w, b);
         w -= rate * dw;
@@ -26,7 +26,7 @@ fn main() {
     let (true_w, true_b) = ([3.0, -2.0, 0.5], 1.0);
     let mut noise = noise();
 
-    // 200 points: the extents are static here, so that rustc itself knows N to be 200 in both.
+    // There are 200 points. The extents are static, so rustc itself checks that N is 200 for both.
     let x: Tensor![f32; 200, 3] = Tensor::from_fn(|[_, _]| noise());
     let y: Tensor![f32; 200] = Tensor::from_fn(|[i]| {
         let plane: f32 = (0..3).map(|j| x[[i, j]] * true_w[j]).sum();
@@ -46,7 +46,7 @@ fn main() {
     assert!((0..3).all(|j| (w[[j]] - true_w[j]).abs() < 0.05) && (b - true_b).abs() < 0.05);
 }
 
-/// Evenly from -1 to 1, the same on every machine.
+/// Uniform pseudorandom numbers from -1 to 1, the same on every machine.
 fn noise() -> impl FnMut() -> f32 {
     let mut state = 1_u32;
     move || {

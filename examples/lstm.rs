@@ -1,5 +1,5 @@
-//! A long short-term memory cell, written in Knossos and folded over time, learns to predict a series. Its gradient goes
-//! back through every step of the fold; it is checked against central differences first.
+//! A long short-term memory cell, written in Knossos and folded over time, learns to predict a series. Its gradient
+//! runs back through every step of the fold and is first checked against central differences.
 //!
 //! ```text
 //! cargo run --release --features knossos --example lstm
@@ -55,7 +55,7 @@ fn main() {
     );
 }
 
-/// A step of gradient descent with momentum.
+/// One step of gradient descent with momentum.
 fn descend(numbers: &mut [f64], gradient: &[f64], speed: &mut [f64]) {
     for ((number, slope), speed) in numbers.iter_mut().zip(gradient).zip(speed) {
         *speed = 0.9 * *speed - 0.1 * slope;
@@ -63,7 +63,7 @@ fn descend(numbers: &mut [f64], gradient: &[f64], speed: &mut [f64]) {
     }
 }
 
-/// Evenly from -1 to 1, the same on every machine.
+/// Uniform pseudorandom numbers from -1 to 1, the same on every machine.
 fn noise() -> impl FnMut() -> f64 {
     let mut state = 7_u64;
     move || {

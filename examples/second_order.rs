@@ -1,5 +1,5 @@
-//! Newton's method on Rosenbrock's curved valley: its Hessian is a gradient of a gradient, and one whole Newton step is
-//! one function. Gradient descent takes thousands of steps here; Newton takes a handful.
+//! Newton's method on Rosenbrock's curved valley. The Hessian is a gradient of a gradient, and a whole Newton step is
+//! one function. Gradient descent takes thousands of steps here, Newton's method a handful.
 //!
 //! ```text
 //! cargo run --release --example second_order
@@ -15,7 +15,7 @@ mind! {
         a * a + 100.0 * b * b
     }
 
-    /// How fast `rosenbrock` grows at `p` along `direction`.
+    /// The derivative of `rosenbrock` at `p` along `direction`.
     fn slope(p: f64[2], direction: f64[2]) -> f64 {
         dot(grad(rosenbrock, wrt = p)(p), direction)
     }
@@ -25,8 +25,8 @@ mind! {
         grad(slope, wrt = p)(p, direction)
     }
 
-    /// One Newton step in place: solves `hessian @ s == gradient` by Cramer's rule and subtracts `s`; returns the value
-    /// before it.
+    /// One Newton step, in place: solves `hessian @ s == gradient` by Cramer's rule and subtracts `s` from `p`. Returns
+    /// the value before the step.
     fn newton(p: &mut f64[2]) -> f64 {
         let (value, g) = value_and_grad(rosenbrock, wrt = p)(p);
         let (e0, e1) = ([1.0, 0.0], [0.0, 1.0]);

@@ -1,6 +1,5 @@
-//! What the compiler says of programs that are wrong. The programs stand here as text and go through the compiler as a
-//! library, `mind-core`, so that this file compiles; in `mind!` each is a compile error with the same words at the same
-//! place.
+//! Prints the compiler's errors for wrong programs. The programs are strings that go through the compiler's library,
+//! `mind-core`, so this file compiles. In `mind!`, each is a compile error with the same text at the same place.
 //!
 //! ```text
 //! cargo run -p mind-tests --example shape_errors
@@ -10,7 +9,7 @@ use mind_core::diag::{Diag, Diags, Site};
 use mind_core::{pipeline, surface};
 use proc_macro2::{LexError, TokenStream};
 
-/// What is wrong, the code it is reported under, and the program.
+/// For each program: its mistake, the expected error code, and the text.
 const PROGRAMS: &[(&str, &str, &str)] = &[
     (
         "the inner dimensions of a matrix product differ",
@@ -129,7 +128,7 @@ fn main() -> Result<(), LexError> {
     Ok(())
 }
 
-/// Everything the compiler has to say of the inside of a `mind!`.
+/// All errors that the compiler reports for a `mind!` with this content.
 fn mistakes(source: &str) -> Result<Diags, LexError> {
     let (program, mut diags) = surface::parse(source.parse::<TokenStream>()?);
     let (lowered, more) = surface::lower(&program);
@@ -147,7 +146,7 @@ fn mistakes(source: &str) -> Result<Diags, LexError> {
     Ok(diags)
 }
 
-/// The message, the place, and the line with what is at fault underlined.
+/// The message, the place, and the line with the mistake underlined.
 fn as_rustc_prints(diag: &Diag, source: &str) -> String {
     let message = with_file_name(&format!("error: {diag}")).replace('\n', "\n       ");
     let Site::Tokens { first, last } = diag.site else { return message };
@@ -160,7 +159,7 @@ fn as_rustc_prints(diag: &Diag, source: &str) -> String {
     format!("{message}\n{margin}--> {place}\n{margin} |\n{number} | {line}\n{margin} | {underline}")
 }
 
-/// Texts that were parsed have a number in place of a file name.
+/// Replaces the number that stands for the file of a parsed string by a file name.
 fn with_file_name(text: &str) -> String {
     let mut parts = text.split("<parsed string ");
     let start = parts.next().unwrap_or_default().to_owned();

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # JAX 0.10.2: jax.scipy.stats.gamma.logpdf(nan, a) is minus infinity.
 #
-# SciPy gives NaN for the same call, and so do the log densities of JAX's normal and Laplace distributions. The support is
-# tested by a comparison that is false for NaN, so NaN counts as outside of it. A likelihood over data with a NaN is then
-# minus infinity, which a sampler or an optimiser takes for a rejected point, while the data are broken.
+# SciPy returns NaN for the same call, and so do the log densities of JAX's normal and Laplace distributions. JAX tests
+# the support by a comparison that is false for NaN, so NaN counts as outside the support. A likelihood over data with a
+# NaN is then minus infinity. A sampler or an optimiser rejects the point, although it is the data that are broken.
 #
-# Needs Python 3 with venv, and pip's registry. Fails where the output is no longer the one seen.
+# It needs Python 3 with venv, and pip's registry. It fails if the output differs from the recorded one.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# JAX 0.10.2: the gradient of logaddexp by one operand where the other one is infinity.
+# JAX 0.10.2: the gradient of logaddexp by one operand is wrong if the other operand is infinity.
 #
-# logaddexp(a, b) = log(e^a + e^b), and its derivative by a is e^a / (e^a + e^b): a share between 0 and 1. Where b is
-# infinity that share is 0, and logaddexp itself gives infinity, as it should. `jax.grad` gives e^a instead: 7.389… at
-# a = 2, and 22026.5 at a = 10. Scores of minus or plus infinity are how masks are written, so a model that adds log
-# probabilities gets a large gradient from an element that has no influence, and no NaN tells of it.
+# logaddexp(a, b) = log(e^a + e^b), and its derivative by a is e^a / (e^a + e^b), a number between 0 and 1. If b is
+# infinity, the derivative is 0, and logaddexp correctly returns infinity. `jax.grad` returns e^a instead: 7.389… at a =
+# 2, and 22026.5 at a = 10. Masks are written as scores of minus or plus infinity. So a model that adds log
+# probabilities gets a large gradient from an element without influence, and no NaN shows it.
 #
-# Needs Python 3 with venv, and pip's registry. Fails where the output is no longer the one seen.
+# It needs Python 3 with venv, and pip's registry. It fails if the output differs from the recorded one.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

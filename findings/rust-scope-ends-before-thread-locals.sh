@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Rust 1.95.0: std::thread::scope returns while the thread-local values of its threads are still being dropped.
 #
-# The scope waits for the closures, not for the threads: destructors of `thread_local!` values run after it has returned, beside
-# what follows. A program that counts memory, handles or locks after a scope, and finds what a destructor gives back still there, is
-# wrong now and then. `ScopedJoinHandle::join` waits for the thread, destructors too.
+# The scope waits for the closures, not for the threads. Destructors of `thread_local!` values can run after it has
+# returned, concurrently with the code that follows. A program that counts memory, handles or locks after a scope may
+# therefore still count those that a destructor is about to release. `ScopedJoinHandle::join` waits for the whole
+# thread, including destructors.
 #
-# Needs rustc. Fails where the output is no longer the one seen.
+# It needs rustc. It fails if the output differs from the recorded one.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # trybuild 1.0.122: every dependency of the package is compiled twice for the programs that it tries.
 #
-# It first checks the dependencies, then all programs, and gives rustc the flag --diagnostic-width=140 only the second time.
-# Cargo keeps what was compiled by the flags, so nothing of the first pass is used, and dev-dependencies that no program names are
-# compiled twice as well. In a workspace with a large crate among them that is minutes of processor time in a clean build. A package
-# with few dependencies for these tests alone is the way out; build scripts and proc macros are compiled once, as Cargo has no flags
-# for them.
+# It first checks the dependencies and then all programs, and passes the flag --diagnostic-width=140 to rustc only the
+# second time. Cargo's cache depends on the flags, so it uses nothing of the first pass. Dev-dependencies that no
+# program uses are compiled twice as well. If one of them is a large crate, this takes minutes of processor time in a
+# clean build. The workaround is a separate package with few dependencies for these tests. Build scripts and proc macros
+# are compiled once, because Cargo passes them no such flags.
 #
-# Needs Rust and Cargo's registry. Fails where the output is no longer the one seen.
+# It needs Rust and Cargo's registry. It fails if the output differs from the recorded one.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -46,7 +46,7 @@ fn tried() {
 }
 RUST
 cargo test --quiet --no-run
-# Says which crates rustc is called for.
+# Records each compilation of the dependency.
 printf '#!/bin/sh\ncase " $* " in *" --crate-name dependency "*) echo dependency >>%s/compiled ;; esac\nexec "$@"\n' "$folder" >wrapper
 chmod +x wrapper
 RUSTC_WRAPPER=$folder/wrapper cargo test --quiet --test tried >out 2>&1 || { cat out; exit 1; }

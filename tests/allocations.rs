@@ -1,17 +1,17 @@
-//! What calls allocate: `_into` nothing and the other forms their results.
+//! The allocations of calls: the `_into` forms allocate nothing, the others only their results.
 //!
-//! A binary of its own, since it counts allocations.
+//! This is a separate binary because it counts allocations.
 
 use std::sync::Once;
 
 use mind::{Const, Tensor, Workspace, Xoshiro256, mind, optim::Adam};
 use ndarray::{Array1, Array2};
 
-/// Whether large products of floats are the crate `matrixmultiply`'s, which allocates what it packs operands into.
+/// Whether the crate `matrixmultiply` computes large floating-point products. It allocates memory for packed operands.
 const PRODUCTS_ALLOCATE: bool = cfg!(any(feature = "matrixmultiply", not(target_arch = "x86_64")));
 
-/// How often `f` allocates, or where products do how much of that is left, and its result. A process looks once which
-/// instructions there are, and starts its threads once.
+/// The number of allocations of `f`, and its result. Where products allocate, only allocations that are still in use
+/// count. A process detects its instructions once and starts its threads once, so this does both first.
 fn allocations<R>(f: impl FnOnce() -> R) -> (u64, R) {
     static THREADS: Once = Once::new();
     THREADS.call_once(|| {
@@ -25,7 +25,7 @@ fn allocations<R>(f: impl FnOnce() -> R) -> (u64, R) {
 }
 
 mind! {
-    /// Products large enough to be packed.
+    /// Products that are large enough to be packed.
     fn mlp<N>(x: f32[N, 200], w1: f32[200, 150], b1: f32[150], w2: f32[150, 10], b2: f32[10]) -> f32[N, 10] {
         relu(x @ w1 + b1) @ w2 + b2
     }
@@ -51,7 +51,7 @@ mind! {
         l
     }
 
-    /// Every other kernel.
+    /// All other kernels.
     #[grad(x, k, table, w)]
     fn kernels<N>(x: f32[N, 9, 9, 2], k: f32[3, 3, 2, 4], table: f32[5, 4], rows: i64[N], w: f32[3, 4, 4]) -> f32 {
         let features = mean(relu(conv2d(x, k, strides = [2, 2], padding = same)), axes = [1, 2]);
@@ -72,7 +72,7 @@ mind! {
         l
     }
 
-    /// With a step of Adam, its state and the gradient cut.
+    /// One step of Adam with its state, after clipping the gradient.
     fn adam(p: &mut Layer, state: &mut optim::Adam<Layer>, rate: f32) -> f32 {
         let (l, g) = value_and_grad(norm, wrt = p)(p);
         let (new, next) = optim::adam_step(p, optim::clip_by_global_norm(g, 1.0), state, rate);
@@ -176,7 +176,7 @@ fn an_expression_over_arrays_allocates_its_result_and_copies_what_does_not_lie_r
     let (x, w) = (Array2::<f32>::from_elem((400, 300), 0.5), Array2::<f32>::from_elem((300, 200), 0.25));
     let (turned, bias) = (Array2::<f32>::from_elem((300, 400), 0.5), Array1::<f32>::ones(200));
     let (by_lying, by_turned) = (|| mind!(relu(x @ w + bias)), || mind!(relu({turned.t()} @ w + bias)));
-    // The first calls give the thread its scratch memory, and the library that of a copy, which it keeps.
+    // The first calls allocate the thread's scratch memory and the library's memory for a copy. Both are kept.
     let (first, again) = (by_lying(), by_turned());
     assert_eq!(first, again);
     let bytes = |f: &dyn Fn() -> Array2<f32>| {
@@ -187,7 +187,7 @@ fn an_expression_over_arrays_allocates_its_result_and_copies_what_does_not_lie_r
         assert_eq!(bytes(&by_lying), (1, 4 * 400 * 200));
         assert_eq!(bytes(&by_turned), (1, 4 * 400 * 200));
     }
-    // What lies row by row is read where it is. Of a process's first copy of this size the memory is new.
+    // A row-major array is read in place. The first copy of this size in a process needs new memory.
     let columns = Array2::<f64>::ones((7, 100_000));
     let mut sums = (0.0, 0.0);
     let info = allocation_counter::measure(|| sums.0 = mind!(sum(columns)));
@@ -225,20 +225,20 @@ fn an_update_in_place_allocates_nothing_once_its_thread_has_a_workspace() {
     assert_eq!(count, 0);
 }
 
-/// The peak of a training step beside parameters, which are updated in place, is what the backward pass needs: the hidden
-/// activations, the cotangents of two neighbouring layers, and the gradient of a bias. Products pack their operands on top
-/// of that.
+/// The peak memory of a training step, besides the parameters that are updated in place, is the memory of the backward
+/// pass: the hidden activations, the cotangents of two neighbouring layers, and the gradient of a bias. Products need
+/// further memory for packed operands.
 #[test]
 fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangents() {
     for n in [1, 7, 64, 200, 1000] {
         let needed = 4 * (n * (150 + (150 + 10)) + 150);
-        // With what is from one column of the left operand to the next.
+        // The last number is the distance between columns of the left operand.
         let sizes =
             [(n, 200, 150, 1), (n, 150, 10, 1), (n, 10, 150, 1), (150, n, 10, 150), (200, n, 150, 200)];
         let scratch =
             sizes.map(|(m, k, n, apart)| 4 * mind::__private::matmul_scratch::<f32>(m, k, n, apart));
         let most = needed + scratch.into_iter().max().expect("five products");
-        // Each temporary, and what is packed, begins at a cache line.
+        // Each temporary, and each packed operand, begins at a cache line.
         assert!(step::peak_bytes(n) <= most + 6 * 64, "{} of {most}", step::peak_bytes(n));
         let (x, y) =
             (Tensor::<f32, _>::full_with((n, Const), 0.5), Tensor::<f32, _>::full_with((n, Const), 0.1));
@@ -253,7 +253,7 @@ fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangent
         // The first call may start threads.
         run(step::peak_bytes(2 * n)).expect("enough memory");
         let seen = allocation_counter::measure(|| run(step::peak_bytes(n)).expect("enough memory"));
-        // A workspace is aligned by hand.
+        // A workspace is aligned by hand, which takes up to 64 bytes more.
         if PRODUCTS_ALLOCATE {
             assert!(seen.bytes_max >= step::peak_bytes(n) as u64 + 64 && seen.count_current == 0, "{n} rows");
         } else {

@@ -1,15 +1,17 @@
-//! Results are the same to the bit from run to run and with any number of threads; those of loops and sums at every SIMD
-//! level too. Products add up in an order that depends on the level, and `exp` and `log` use fused multiply-add where
-//! there is an instruction for it, which the portable level has not.
+//! Results have the same bits in every run and with any number of threads. Loops and sums also have the same bits at
+//! every SIMD level. There are two exceptions:
 //!
-//! Level and threads belong to a process, so that programs run in children of this one.
+//! - The order of additions in products depends on the level.
+//! - `exp` and `log` use fused multiply-add where the processor has it; the portable level has not.
+//!
+//! Level and threads are fixed for a process, so the programs run in child processes.
 
 use std::{fmt::Write, fs, path::Path, process::Stdio};
 
 use mind::{Const, Element, Shape, Tensor, TensorRef, mind, set_threads};
 use mind_tests::child;
 
-/// Where a child process writes its results.
+/// The file to which a child process writes its results.
 const CHILD_WRITES: &str = "MIND_BITS_CHILD_WRITES";
 
 mind! {
@@ -90,7 +92,7 @@ mind! {
     fn moved<N>(x: f32[N, 300, 7]) -> f32[7, N, 150] { transpose(x[0.., ..;2, 0..], [2, 0, 1]) * 2.0 }
 }
 
-/// Sums of matrices of few columns, a module for each number of columns.
+/// Sums of matrices with few columns, in a module for each number of columns.
 macro_rules! narrow {
     ($($name:ident: $columns:tt;)*) => {
         $(mod $name {
@@ -118,7 +120,7 @@ macro_rules! narrow {
             }
         })*
 
-        /// What the sums of such matrices are to the bit.
+        /// Writes the bits of the sums of such matrices.
         fn narrow_sums(lines: &mut Lines) {
             for rows in [1, 7, 8, 15, 16, 17, 40, 1003] {
                 $(
@@ -259,8 +261,8 @@ fn numbers_are_summed_among_short_rows() {
     }
 }
 
-/// Element `i` goes to lane `i % lanes`. A lane adds chains, and each chain with what was lost before; the last chain takes what
-/// is left after whole blocks of lanes. The lanes add up as a tree.
+/// Element `i` goes to lane `i % lanes`. A lane adds chains to its sum, each with the rounding error of the sum so far.
+/// The last chain takes the elements after the last whole block of lanes. The lanes are added as a tree.
 fn in_so_many_lanes(lanes: usize, elements: &[f32]) -> f32 {
     let most = if lanes < 16 { 32 } else { 64 };
     let whole = elements.len() / lanes;
@@ -313,7 +315,7 @@ fn results_do_not_depend_on_the_threads_that_are_set() {
     }
 }
 
-/// What a child process of a level and number of threads computes: a line for each result.
+/// The results of a child process with this level and number of threads, one per line.
 fn results(level: &str, threads: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bits-{level}-{threads}.txt"));
     let status = child(module_path!(), "a_child_process_writes_its_results")
@@ -410,7 +412,7 @@ fn computed() -> String {
     lines.0
 }
 
-/// Expressions over Rust variables that are worth several threads.
+/// Expressions over Rust variables that are large enough for several threads.
 fn expressions(lines: &mut Lines) {
     let (x, y) = (uneven((301, 703)), uneven((703,)));
     let column = uneven((301, 1));
@@ -454,7 +456,7 @@ impl Lines {
         self.line(name, value.to_bits().into());
     }
 
-    /// A hash of all bits.
+    /// Writes a hash of all bits.
     fn tensor<T: Element + Into<f64>, S: Shape>(&mut self, name: &str, tensor: &TensorRef<T, S>) {
         let bits = tensor.iter().map(|element| Into::<f64>::into(*element).to_bits());
         let hash = |hash: u64, bits: u64| (hash ^ bits).wrapping_mul(0x0100_0000_01b3).rotate_left(5);

@@ -1,4 +1,5 @@
-//! Sets `cfg(gate)` where `MIND_TESTS` is set, as by `.ci/run` and `ci/nightly`. Programs that take rustc long are compiled with it only.
+//! Sets `cfg(gate)` if `MIND_TESTS` is set, as `.ci/run` and `ci/nightly` do. Programs that take rustc long are
+//! compiled only with it.
 
 use std::env;
 

@@ -1,5 +1,5 @@
-//! Mistakes in expressions that `cargo check` cannot see, as they depend on the caller's generic parameters or on a type
-//! that is inferred later: `cargo build` reports them.
+//! Errors in expressions that `cargo check` cannot see, because they depend on the caller's generic parameters or on a
+//! type that is inferred later. `cargo build` reports them.
 #![cfg(gate)]
 
 use std::{fs, path::Path};
@@ -9,7 +9,7 @@ use mind_tests::{Project, few, is_tried, sample};
 struct Case {
     name: &'static str,
     source: &'static str,
-    /// What is said, and the place in the user's program that is shown with it.
+    /// The error message, and the location in the user's program that is shown with it.
     says: &'static str,
     at: &'static str,
 }
@@ -96,7 +96,7 @@ fn what_check_cannot_see_is_an_error_of_the_build() {
 #[test]
 fn a_knossos_program_without_its_feature_says_what_to_write() {
     let source = "mind::ks!(r#\"(def one Float () 1.0)\"#);\nfn main() {}\n";
-    // Without the feature all of the compiler is built once more.
+    // Without the feature, this builds the whole compiler once more.
     for features in
         sample("builds of a program in Knossos, with its feature and without", [&["knossos"][..], &[]])
     {
@@ -139,7 +139,7 @@ fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_chang
         let (runs, text) = cargo(&project, &run);
         assert!(runs, "{text}");
         assert_eq!(text.trim(), if factor == "2.0" { "8" } else { "12" });
-        // Neither the copy nor the file is younger than the build.
+        // The copy and the file are not newer than the build.
         let (_, text) = cargo(&project, &["build", "--bin", "angle", "--message-format=json"]);
         let artifacts = text
             .lines()
@@ -151,7 +151,8 @@ fn a_file_with_angle_brackets_keeps_its_lines_and_is_compiled_anew_when_it_chang
     }
 }
 
-/// What a user's crate has of kernels a debug build does not optimise, though it optimise libraries.
+/// In a debug build, a user's crate compiles no kernels that are the same in every program, even if libraries are
+/// optimised.
 #[test]
 fn kernels_that_are_the_same_in_every_program_are_not_compiled_in_it() {
     if !is_tried("a program beside an optimised run time") {
@@ -179,14 +180,14 @@ fn main() {
     let listing = project.write("kernels.ll", "");
     let emit = format!("--emit=llvm-ir={}", listing.display());
     let flags = ["-Ccodegen-units=1", "-Csymbol-mangling-version=v0", &emit];
-    // A library that is optimised shares what it has of generic functions with nobody.
+    // An optimised library does not share its instances of generic functions.
     let optimised = ["--config", "profile.dev.package.mind-rt.opt-level=3"];
     let arguments = [&["rustc", "--bin", "kernels"], &optimised[..], &["--"], &flags].concat();
     let (builds, text) = cargo(&project, &arguments);
     assert!(builds, "{text}");
     let listing = fs::read_to_string(listing).expect("rustc has written it");
     let defined = |name: &str| listing.lines().any(|line| line.starts_with("define ") && line.contains(name));
-    // By the lengths of names and these, as functions are mangled; those of the libraries may be so in the older way.
+    // The names are mangled, with their lengths. The libraries' names may have the older mangling.
     for method in ["12copy_strided", "6gather", "11scatter_add", "11sum_columns", "9are_equal", "4fill"] {
         let traits = ["8Compiled", "Compiled$GT$", "4Sums", "Sums$GT$"];
         let is_called = traits.map(|of| listing.contains(&format!("{of}{method}")));
@@ -197,7 +198,7 @@ fn main() {
     }
 }
 
-/// The mended programs of `mind-core/tests/habits`, in one crate: what messages say to write is Rust that compiles.
+/// The corrected programs of `mind-core/tests/habits`, in one crate: the code that error messages suggest compiles.
 #[test]
 fn what_mends_habits_of_other_libraries_compiles() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mind-core/tests/habits");
@@ -222,7 +223,7 @@ fn what_mends_habits_of_other_libraries_compiles() {
     assert!(checks, "{text}");
 }
 
-/// A program as it stands in Rust: functions in a module of their own, closures and expressions in a function.
+/// A program as Rust code: functions are in a module, closures and expressions in a function.
 fn in_rust(program: &str, number: usize) -> String {
     if let Some(rest) = program.strip_prefix("given ") {
         let (given, expression) = rest.split_once('\n').expect("an expression stands below what is given");
@@ -238,7 +239,7 @@ fn in_rust(program: &str, number: usize) -> String {
     format!("mod case_{number} {{ mind::mind! {{\n{program}\n}} }}\n")
 }
 
-/// A crate of these programs.
+/// A crate with these programs.
 fn project<'a>(
     name: &str,
     features: &[&str],
@@ -251,7 +252,7 @@ fn project<'a>(
     project
 }
 
-/// Whether cargo succeeds, and what it writes.
+/// Runs cargo and returns whether it succeeds, and its output.
 fn cargo(project: &Project, arguments: &[&str]) -> (bool, String) {
     let output = project.cargo(arguments, &[]);
     let text = [output.stdout, output.stderr].concat();

@@ -1,4 +1,5 @@
-//! Files of a crate form no circle of more than five that name each other: a circle is read as one file.
+//! No more than five files of a crate form a circle of files that name each other, because a circle must be read as one
+//! file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +7,7 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The path of a module within its crate.
+/// The path of a module in its crate.
 type Module = Vec<String>;
 
 const CRATES: [&str; 8] =
@@ -50,7 +51,8 @@ fn a_circle_is_found_through_imports_reexports_and_paths() {
     .into_iter()
     .map(|(module, file)| (module.into_iter().map(str::to_owned).collect(), file))
     .collect();
-    // `a` is in no circle by what it only exports; `b` names `c`, `c` names `d` and `d` names `b`. `a` and `b` name each other.
+    // `a` is in no circle through its exports alone. `b` names `c`, `c` names `d` and `d` names `b`. `a` and `b` name
+    // each other.
     let found: Vec<Vec<String>> = circles(&named_by(&files))
         .into_iter()
         .map(|circle| circle.iter().map(|module| module.join("/")).collect())
@@ -58,7 +60,7 @@ fn a_circle_is_found_through_imports_reexports_and_paths() {
     assert_eq!(found, [["a", "b", "c", "d"]]);
 }
 
-/// The other files that each file names.
+/// For each file, the other files that it names.
 fn names_of_files(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![source.to_owned()];
@@ -85,12 +87,12 @@ fn names_of_files(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     named_by(&files)
 }
 
-/// What a file names.
+/// The paths and names in a file.
 #[derive(Default)]
 struct File {
-    /// Paths in imports and in code, but for what is only exported.
+    /// Paths in imports and in code, except in exports.
     paths: Vec<Vec<String>>,
-    /// What each imported or exported name stands for.
+    /// The path of each imported or exported name.
     imports: BTreeMap<String, Vec<String>>,
 }
 
@@ -110,7 +112,7 @@ impl File {
                 TokenTree::Punct(punct) if punct.as_char() == '#' => {
                     at = if next.is_some_and(is_of_tests) { behind_item(&tokens, at) } else { at + 1 };
                 }
-                // `$crate` is the crate that a macro is of.
+                // `$crate` is the crate that defines the macro.
                 TokenTree::Punct(punct) if punct.as_char() == '$' => at += 2,
                 TokenTree::Ident(word) if *word == "pub" => {
                     is_public = true;
@@ -129,12 +131,12 @@ impl File {
                         self.imports.insert(name, path);
                     }
                 }
-                // `super` in a module within a file is the file.
+                // In a module within a file, `super` is the file.
                 TokenTree::Ident(word) if *word == "mod" => {
                     let is_named_by_macro = matches!(next, Some(TokenTree::Punct(_)));
                     at += 3 + usize::from(is_named_by_macro);
                 }
-                // What is quoted is code of another crate.
+                // Quoted code belongs to another crate.
                 TokenTree::Ident(word) if word.to_string().starts_with("quote") && is_call(next) => at += 3,
                 TokenTree::Ident(_) => {
                     let (path, end) = path(&tokens, at);
@@ -165,14 +167,14 @@ fn group(token: &TokenTree, delimiter: Delimiter) -> Option<TokenStream> {
     }
 }
 
-/// Whether brackets hold `cfg(test)` or `cfg(all(test, …))`.
+/// Whether brackets contain `cfg(test)` or `cfg(all(test, …))`.
 fn is_of_tests(token: &TokenTree) -> bool {
     let Some(inside) = group(token, Delimiter::Bracket) else { return false };
     let text: String = inside.to_string().split_whitespace().collect();
     text.starts_with("cfg(test") || text.starts_with("cfg(all(test")
 }
 
-/// The position behind an item whose attributes begin here.
+/// The position after the item whose attributes begin here.
 fn behind_item(tokens: &[TokenTree], from: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Punct(punct) => punct.as_char() == ';',
@@ -187,7 +189,7 @@ fn is_double_colon(tokens: &[TokenTree], at: usize) -> bool {
     is_colon(tokens.get(at)) && is_colon(tokens.get(at + 1))
 }
 
-/// The words of a path that begins here, and the position behind it.
+/// The words of the path that begins here, and the position after it.
 fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut words = Vec::new();
     while let Some(TokenTree::Ident(word)) = tokens.get(at) {
@@ -201,7 +203,7 @@ fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     (words, at)
 }
 
-/// The paths of an import that begins here, each with the name that it gets. Returns the position behind it.
+/// Collects the paths of the import that begins here, each with its name. Returns the position after the import.
 fn tree(tokens: &[TokenTree], at: usize, before: &[String], found: &mut Vec<(Vec<String>, String)>) -> usize {
     let (words, mut at) = path(tokens, at);
     let mut whole = [before, &words[..]].concat();
@@ -232,7 +234,7 @@ fn tree(tokens: &[TokenTree], at: usize, before: &[String], found: &mut Vec<(Vec
     at
 }
 
-/// The other files that each file names, what is exported being of the file that has it.
+/// For each file, the other files that it names. An exported item counts as an item of the file that defines it.
 fn named_by(files: &BTreeMap<Module, File>) -> BTreeMap<Module, BTreeSet<Module>> {
     let named = |module: &Module, file: &File| {
         let found = file.paths.iter().filter_map(|path| owner(files, module, path));
@@ -241,10 +243,10 @@ fn named_by(files: &BTreeMap<Module, File>) -> BTreeMap<Module, BTreeSet<Module>
     files.iter().map(|(module, file)| (module.clone(), named(module, file))).collect()
 }
 
-/// The file that has what a path in a file names; nothing where it is of another crate.
+/// The file that defines the item at a path in a file; `None` if it is in another crate.
 fn owner(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) -> Option<Module> {
     let (mut module, mut path) = (module.clone(), path.to_vec());
-    // An export may be of an export. No circle of exports is valid.
+    // An export may refer to another export. Valid exports form no circle.
     for _ in 0..files.len() {
         let (found, item) = step(files, &module, &path)?;
         let Some(target) = item.first().and_then(|name| files[&found].imports.get(name)) else {
@@ -259,7 +261,7 @@ fn owner(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) -> Op
     None
 }
 
-/// The file that a path leads to by the names of modules, and what is left of the path.
+/// The file that a path reaches by the names of modules, and the rest of the path.
 fn step(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) -> Option<(Module, Vec<String>)> {
     let mut at = module.clone();
     let mut rest = path;
@@ -285,7 +287,7 @@ fn step(files: &BTreeMap<Module, File>, module: &Module, path: &[String]) -> Opt
     files.contains_key(&at).then(|| (at, rest.to_vec()))
 }
 
-/// The sets of more than one file in which each leads to each.
+/// The sets of more than one file in which every file reaches every other.
 fn circles(named: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<BTreeSet<Module>> {
     let reached: BTreeMap<&Module, BTreeSet<&Module>> = named
         .keys()

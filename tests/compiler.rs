@@ -1,7 +1,7 @@
-//! Tests of the compiler, and of the macro's own code, as libraries.
+//! Tests of the compiler and of the macro's own code, as libraries.
 //!
-//! They share one test program so that this code is compiled, and the compiler linked, once. `cargo test -p mind-tests --test compiler emitted` runs
-//! one module.
+//! They share one test program, so that this code is compiled, and the compiler linked, only once.
+//! `cargo test -p mind-tests --test compiler emitted` runs one module.
 
 extern crate proc_macro;
 
@@ -15,7 +15,7 @@ mod files;
 mod links;
 mod mistakes;
 
-// The macro's own code, which names its modules from the root.
+// The macro's own code. It names its modules from the root.
 #[path = "../mind-macros/src/bare/mod.rs"]
 mod bare;
 #[path = "../mind-macros/src/configured.rs"]

@@ -1,8 +1,8 @@
-//! The same tokens always become the same tokens: in one process, and in processes whose hash maps are seeded
-//! differently.
+//! The same tokens always expand to the same tokens: in one process, and in processes with differently seeded hash
+//! maps.
 //!
-//! The programs are all that stand in `tests` and `examples`, those in error too, expanded by the macro's own code,
-//! which is compiled into this binary.
+//! The programs are all those in `tests` and `examples`, including those with errors. They are expanded by the macro's
+//! own code, which is compiled into this binary.
 
 use std::fmt::Write;
 use std::fs;
@@ -14,7 +14,7 @@ use mind_tests::{child, programs, sample};
 
 use crate::expand;
 
-/// Where a child process writes its expansions.
+/// The file to which a child process writes its expansions.
 const CHILD_WRITES: &str = "MIND_DETERMINISM_CHILD_WRITES";
 
 #[test]
@@ -47,7 +47,7 @@ fn every_process_expands_the_programs_the_same_way() {
     }
 }
 
-/// The part of a child process; run by itself it checks that there is something to write.
+/// The test that runs in a child process. Without one, it checks that the expansions are not empty.
 #[test]
 fn a_child_process_writes_its_expansions() {
     let expansions = expansions();
@@ -91,7 +91,7 @@ fn equal_functions_of_two_blocks_have_equal_modules() {
     }
 }
 
-/// What the programs become, a line each.
+/// The expansions of the programs, one per line.
 fn expansions() -> String {
     let mut text = String::new();
     for program in some_programs() {

@@ -1,5 +1,5 @@
-//! What the environment says of SIMD levels and threads, and what `set_threads` says over it. Both belong to a process, so
-//! that each case is a child of this one.
+//! SIMD levels and threads as set by the environment, and by `set_threads`, which overrides it. Both are fixed for a
+//! process, so each case is a child process.
 
 use mind::{SimdLevel, set_threads, simd_level, threads};
 use mind_tests::child;
@@ -7,7 +7,8 @@ use mind_tests::child;
 /// Marks a child process.
 const CHILD: &str = "MIND_ENVIRONMENT_CHILD";
 
-/// What a child with these variables sees: the level, the threads, and those after `set_threads(2)` and `set_threads(0)`.
+/// The output of a child with these variables: the level, the threads, and the threads after `set_threads(2)` and after
+/// `set_threads(0)`.
 fn seen(variables: &[(&str, &str)]) -> String {
     let output = child(module_path!(), "a_child_process_says_what_it_sees")
         .arg("--nocapture")

@@ -1,6 +1,6 @@
-//! Functions of elements give the same bits in the stores of products and of convolutions as in loops, at each SIMD level.
+//! Elementwise functions give the same bits in the stores of products and convolutions as in loops, at each SIMD level.
 //!
-//! Every function of floats that users can write. A child process computes all of them at one level.
+//! The test covers every floating-point function of the language. A child process computes all of them at one level.
 #![cfg(gate)]
 
 use std::process::Stdio;
@@ -19,16 +19,16 @@ mod functions_of_floats;
 /// Set for a child process, which computes at the level of `MIND_SIMD`.
 const IS_CHILD: &str = "MIND_TESTS_EPILOGUES";
 
-/// Of the sums. A convolution has as many pixels as a product has rows.
+/// The number of rows of the sums. A convolution has as many pixels as a product has rows.
 const ROWS: usize = 33;
 
-/// Several blocks of every register, and a rest.
+/// Several blocks of each register size, and a remainder.
 const COLUMNS: usize = 77;
 
-/// The lengths of sums: one number, and several blocks of `k`.
+/// The lengths of sums: one element, and several blocks of `k`.
 const DEPTHS: [usize; 2] = [1, 600];
 
-/// Elements at the ends of what functions take. No sum is a negative zero.
+/// Elements at the ends of the functions' domains. No sum is a negative zero.
 const EXTREMES: [f64; 15] = [
     0.0,
     f64::INFINITY,
@@ -51,7 +51,8 @@ type Matrix<T> = Tensor<T, (usize, usize)>;
 type Images<T> = Tensor<T, (Const<1>, usize, usize, Const<1>)>;
 type Filters<T> = Tensor<T, (Const<1>, Const<1>, Const<1>, usize)>;
 
-/// A module for each function of sums `p`, and of a matrix `y` if there is one. `$all` compares the bits of each.
+/// Declares a module for each function of sums `p`, and of a matrix `y` if it takes one. `$all` compares the bits of
+/// all functions.
 macro_rules! functions {
     ($all:ident $y:tt $($name:ident $value:tt)+) => {
         $(functions!(module $name $y $value);)+
@@ -103,7 +104,7 @@ macro_rules! functions {
                 assert!(is_same, "{name}, {of}, element {i}: {found:?}, in a loop {looped:?}");
             }
         };
-        // The first factor picks the line of elements out of the second.
+        // The first factor selects the row of elements from the second.
         for depth in DEPTHS {
             let x: Matrix<$ty> = Tensor::from_fn_with((ROWS, depth), |[_, k]| if k == 0 { 1.0 } else { 0.0 });
             let w: Matrix<$ty> =
@@ -113,7 +114,7 @@ macro_rules! functions {
         let image: Images<$ty> = Tensor::from_fn_with((Const, 3, ROWS / 3, Const), |_| 1.0);
         let filter: Filters<$ty> = Tensor::from_fn_with((Const, Const, Const, COLUMNS), |[_, _, _, j]| first(j));
         $(let $y = Tensor::from_fn_with((Const, 3, ROWS / 3, COLUMNS), |[_, _, _, j]| element(7)(j));)?
-        // A bias makes the store compute row by row; without one, rows are joined.
+        // With a bias the store works row by row. Without one, rows are joined.
         let zeros = Tensor::from_fn_with((COLUMNS,), |_| 0.0);
         same($name::$convolution(&image, &filter, &zeros $(, &$y)?).as_slice(), "convolution");
     }};
@@ -146,7 +147,7 @@ fn a_child_process_compares_all_functions() {
     }
 }
 
-/// The rows of functions of floats that users can write, without conversions.
+/// The floating-point functions of the language, without conversions.
 fn rows() -> impl Iterator<Item = Map> {
     let is_compared = |map: &&Map| {
         let row = map.row();
@@ -159,7 +160,7 @@ fn rows() -> impl Iterator<Item = Map> {
     Map::ALL.iter().filter(is_compared).copied()
 }
 
-/// An element of a function's domain, with a block of extremes among them.
+/// An element of a function's domain. One block of columns holds the extremes.
 fn element(name: &str, column: usize, seed: usize) -> f64 {
     if (32..48).contains(&column) {
         return EXTREMES[(column + seed) % EXTREMES.len()];

@@ -1,4 +1,4 @@
-//! What `mind!` writes into the user's crate, seen as tokens.
+//! The code that `mind!` generates in the user's crate, as tokens.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -6,12 +6,12 @@ use mind_tests::{programs, sample};
 
 use crate::expand;
 
-/// What a program becomes, as text with single spaces.
+/// The expansion of a program, as text with single spaces.
 fn expansion(source: &str) -> String {
     expand::expand(source.parse().expect("the program is made of tokens")).to_string()
 }
 
-/// Calls `look` with each token, those in brackets too, and the two before it.
+/// Calls `look` with each token, also inside brackets, and up to three tokens before it.
 fn walk(tokens: TokenStream, look: &mut impl FnMut(&[TokenTree], &TokenTree)) {
     let trees: Vec<_> = tokens.into_iter().collect();
     for (i, tree) in trees.iter().enumerate() {
@@ -39,7 +39,7 @@ fn paths_from_the_root_go_to_core_and_to_what_is_private_of_mind() {
         let expansion = expand::expand(program);
         walk(expansion, &mut |before, tree| {
             let TokenTree::Ident(name) = tree else { return };
-            // A path such as `num::std` goes on from a name.
+            // A path such as `num::std` continues from a name.
             let from_root = match before {
                 [first, colons @ ..] if colons.len() == 2 => {
                     colons.iter().all(is_colon) && !matches!(first, TokenTree::Ident(_))

@@ -1,5 +1,5 @@
-//! What happens where something else fails: threads that cannot be started, functions of the user's that panic, calls within
-//! calls, processes that fork. The caller sees the fault, and the next call is right.
+//! Behaviour when something else fails: threads that cannot be started, users' functions that panic, calls within
+//! calls, processes that fork. The caller sees the fault, and the next call is correct.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ mind! {
         relu(x @ w) @ w
     }
 
-    /// A product before the user's function and one behind it, and what the caller sees.
+    /// A product before the user's function and one after it, and a state that the caller sees.
     fn model(x: f64[160, 160], w: f64[160, 160], act: i64, state: &mut f64[160]) -> f64 {
         let given = outside(sum(relu(x @ w) @ w, axes = [0]), act);
         state += given;
@@ -37,15 +37,15 @@ mod knossos {
     );
 }
 
-/// What the user's function does, as the model is told.
+/// The actions of the user's function. The model passes one of them as an argument.
 const RETURN: i64 = 0;
 const PANIC: i64 = 1;
-/// Calls a function that takes a workspace and threads of its own.
+/// Calls a function that takes its own workspace and threads.
 const CALL: i64 = 2;
 
 fn user(v: &TensorRef<f64, (usize,)>, act: i64) -> Tensor<f64, (usize,)> {
     match act {
-        // Without the hook, which would print it.
+        // This skips the panic hook, which would print the panic.
         PANIC => resume_unwind(Box::new("the user's function")),
         CALL => {
             set_threads(3);
@@ -58,7 +58,7 @@ fn user(v: &TensorRef<f64, (usize,)>, act: i64) -> Tensor<f64, (usize,)> {
     Tensor::from_vec((v.len(),), v.iter().map(|x| 0.5 * x).collect()).expect("as many")
 }
 
-/// Inputs, and what one thread makes of them.
+/// Inputs, and the result of `layer`.
 struct Inputs {
     x: Tensor![f64; 160, 160],
     w: Tensor![f64; 160, 160],
@@ -73,7 +73,7 @@ impl Inputs {
         Self { x, w, layer }
     }
 
-    /// A call of the model whose user's function does this, and the state after it.
+    /// Calls the model with this action of the user's function. Returns the result, and the state after the call.
     fn model(&self, act: i64) -> (thread::Result<f64>, Tensor![f64; 160]) {
         let mut state = Tensor::full(1.0);
         let result = catch_unwind(AssertUnwindSafe(|| model(&self.x, &self.w, act, &mut state)));
@@ -99,7 +99,7 @@ fn a_panic_in_a_users_function_reaches_the_caller_and_nothing_is_written() {
         assert_eq!((again.expect("no panic"), state_again), (value, state.clone()));
     };
     panic_and_return();
-    // What a call had taken is given back, the workspace too.
+    // A call that panics releases everything that it has taken, including the workspace.
     let allocated = allocation_counter::measure(|| (0..8).for_each(|_| panic_and_return()));
     assert_eq!((allocated.count_current, allocated.bytes_current), (0, 0));
 }
@@ -139,7 +139,7 @@ fn threads_of_the_pool_call_functions_that_share_their_work_and_set_how_many_the
     assert_eq!(layer(&inputs.x, &inputs.w), inputs.layer);
 }
 
-/// Panics at the second number.
+/// A generator that panics at the second number.
 struct Tired(u32);
 
 impl Rng for Tired {
@@ -163,13 +163,13 @@ fn a_panic_in_a_users_generator_leaves_nothing_behind() {
             assert_eq!(make(&mut Xoshiro256::new(1)), expected);
         }
     });
-    // One tensor is kept for the next of its size.
+    // One tensor is kept for the next one of its size.
     assert!(allocated.count_current <= 1, "{allocated:?}");
     let caught = catch_unwind(|| Tensor::<f32, (usize, usize)>::from_fn_with((100, 100), |_| panic!("here")));
     assert_eq!(message(&*caught.expect_err("it panics")), "here");
 }
 
-/// Calls a function as it is dropped.
+/// Calls a function when it is dropped.
 struct Caller<'a>(&'a Inputs, mpsc::Sender<bool>);
 
 impl Drop for Caller<'_> {
@@ -204,7 +204,7 @@ fn functions_are_called_while_a_thread_ends() {
         let sender = sender.clone();
         let ending = thread::spawn(move || {
             LAST.set(Some(Caller(inputs, sender)));
-            // In which order a thread drops what it has of its own depends on what was in use first.
+            // The order in which a thread drops its thread-local values depends on which was used first.
             calls_before && layer(&inputs.x, &inputs.w) == inputs.layer
         });
         assert_eq!(ending.join().expect("no panic"), calls_before);
@@ -212,13 +212,13 @@ fn functions_are_called_while_a_thread_ends() {
     }
 }
 
-/// A child process, so that its environment is its own.
+/// A child process, because it needs its own environment.
 mod child {
     use super::*;
 
     const CHILD: &str = "MIND_FAULTS_CHILD";
 
-    /// As [`Inputs::new`] says it is on one thread; how many threads there were.
+    /// Computes the result of [`Inputs::new`] on several threads, and prints the number of threads.
     #[test]
     fn threads_that_cannot_be_started() {
         if std::env::var_os(CHILD).is_none() {
@@ -257,11 +257,11 @@ mod child {
     }
 }
 
-/// Other threads of the parent are in calls of their own, and may hold what they lock.
+/// Other threads of the parent are in calls at the time of the fork and may hold locks.
 #[test]
 #[cfg(unix)]
 fn a_fork_computes_what_its_parent_does() {
-    /// Seconds after which a child that hangs is ended.
+    /// The number of seconds after which a hanging child is killed.
     const ALARM: u32 = 60;
     set_threads(4);
     let inputs = &Inputs::new();
@@ -275,7 +275,7 @@ fn a_fork_computes_what_its_parent_does() {
         for fork in 0..12 {
             let right = || (0..2).all(|_| layer(&inputs.x, &inputs.w) == inputs.layer);
             let mut status = -1;
-            // SAFETY: the child returns from nothing that was called before it was made.
+            // SAFETY: the child exits by `_exit`, so it returns to no caller of the parent.
             unsafe {
                 match libc::fork() {
                     0 => {

@@ -1,4 +1,4 @@
-//! The pages of the project link to what is there.
+//! Checks that links, mutants, the index of decisions and manifests agree with the files of the project.
 
 use std::{
     fs,
@@ -70,20 +70,20 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|is| is == "md")).collect()
 }
 
-/// What links to files lead to, without the part of the page.
+/// The files that relative links of a page lead to, without fragments.
 fn targets(text: &str) -> impl Iterator<Item = &str> {
     let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
     let files = links.filter(|target| !target.contains("://") && !target.starts_with('#'));
     files.map(|target| target.split_once('#').map_or(target, |(file, _)| file)).filter(|file| is_path(file))
 }
 
-/// Whether it is a path rather than Rust, such as `f()` in a sentence about the language.
+/// Whether `target` is a path and not Rust code, such as `f()` in a sentence about the language.
 fn is_path(target: &str) -> bool {
     !target.is_empty() && !target.contains(['`', ' ', '('])
 }
 
-/// Cargo finds neither by itself: the packages of tests and benchmarks lie in the folders of their files. A file or folder is a
-/// program of the manifest, or a module of one.
+/// Cargo does not discover programs of tests and benchmarks, because their packages lie in the same folders as their
+/// files. So every file or folder must be a target in the manifest, or a module of a target.
 #[test]
 fn every_program_is_in_its_manifest() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));

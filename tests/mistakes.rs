@@ -1,4 +1,4 @@
-//! The cases of `mistakes/ui`: each code has one, and each is named by what it reports.
+//! Checks the cases of `mistakes/ui`: every code has a case, and the name of a case lists the codes that it reports.
 
 use std::{
     fs,
@@ -32,7 +32,7 @@ fn every_case_reports_the_codes_of_its_name_and_nothing_else() {
         let mut named = codes_of_name(&case);
         found.sort();
         named.sort();
-        // rustc's own errors come one a case, and alone.
+        // A case of an error of rustc reports exactly one error.
         let expected = if named.is_empty() { 1 } else { named.len() };
         if found != named || errors.len() != expected || stderr.contains("warning") {
             wrong += &format!("{}: reports {errors:#?}\n", case.display());
@@ -41,7 +41,7 @@ fn every_case_reports_the_codes_of_its_name_and_nothing_else() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The programs in `tests/mistakes/ui`, and those that need its feature `ndarray`.
+/// The programs in `tests/mistakes/ui`, and those in `ui/ndarray`, which need the feature `ndarray`.
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("mistakes/ui");
     let folders = [folder.join("ndarray"), folder];
@@ -52,14 +52,15 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// `E2002` and `E3001` of `e2002_e3001_two_mistakes.rs`.
+/// The codes in the name of a case: `E2002` and `E3001` for `e2002_e3001_two_mistakes.rs`.
 fn codes_of_name(case: &Path) -> Vec<String> {
     let name = case.file_stem().and_then(|stem| stem.to_str()).expect("cases have names");
     let is_code = |word: &&str| word.len() == 5 && word.starts_with('e') && word[1..].parse::<u16>().is_ok();
     name.split('_').take_while(is_code).map(str::to_uppercase).collect()
 }
 
-/// `E3003` of `error: [E3003] …`, or where rustc evaluates the rules of a bare expression.
+/// The code in a line, such as `E3003` in `error: [E3003] …`. Rustc words the line differently if it evaluates the
+/// rules of a bare expression.
 fn code_of_error(line: &str) -> Option<String> {
     let evaluated = || line.strip_prefix("error[E0080]: evaluation panicked: [");
     let (code, _) = line.strip_prefix("error: [").or_else(evaluated)?.split_once(']')?;

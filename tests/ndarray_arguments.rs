@@ -79,7 +79,7 @@ fn arrays_are_updated_in_place() {
     let (_, (dw, db)) = loss_grad(&x, &y, &w, b);
     let dw: Array1<f32> = dw.into();
     assert!(dw.len() == 3 && db.is_finite());
-    // A part of an array whose elements lie side by side.
+    // A view of contiguous elements.
     let mut rows = Array2::<f32>::zeros((2, 3));
     step(&x, &y, &mut rows.row_mut(1), &mut b, 0.005);
     assert!(rows.row(0).iter().all(|w| *w == 0.0) && rows.row(1).iter().all(|w| *w != 0.0));

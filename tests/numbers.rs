@@ -1,4 +1,4 @@
-//! Tests of numbers to the last digit: how large errors are, and that equal programs give equal bits.
+//! Tests of numerical results: the size of errors, and that equal programs give equal bits.
 
 mod accuracy;
 mod bits;

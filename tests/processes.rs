@@ -1,4 +1,4 @@
-//! Tests of environment variables. Each starts processes, as variables belong to a process.
+//! Tests of environment variables. Each test starts processes, because variables belong to a process.
 
 mod environment;
 mod profile;

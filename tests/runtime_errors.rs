@@ -1,4 +1,4 @@
-//! What can fail when a program runs: the message, and that nothing the caller sees was written.
+//! Errors of running programs: their messages, and that nothing visible to the caller was written.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ fn panic_of<R>(f: impl FnOnce() -> R) -> String {
     *payload.downcast::<String>().expect("panics carry a message")
 }
 
-/// Dynamic vectors of this length, all ones.
+/// A vector of `n` ones whose length is dynamic.
 fn ones(n: usize) -> Tensor![f32; ?] {
     Tensor::full_with((n,), 1.0)
 }
@@ -235,7 +235,7 @@ mod dimensions {
         let x: Tensor![f32; ?, 3] = Tensor::full_with((2, Const), 1.0);
         static PLACE: Mutex<Option<(String, u32)>> = Mutex::new(None);
         let me = thread::current().id();
-        // The only hook of this binary; other tests panic meanwhile in threads of their own.
+        // No other test of this binary sets a hook, but others may panic in their threads meanwhile.
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| match thread::current().id() == me {
             true => {
@@ -434,7 +434,7 @@ mod memory {
                 sum(zeros([N * N * N * N]) + sum(x))
             }
         }
-        // 65,536 to the fourth is 2^64, which is 0 in 64 bits.
+        // 65,536⁴ is 2⁶⁴, which is 0 in 64 bits.
         for n in [65_536, 100_000] {
             assert_eq!(try_f(&ones(n)).expect_err("more than 2^63 elements").code(), "E6004");
             let error = try_g(&ones(n), &ones(1)).expect_err("1 is not 2^64");
@@ -462,7 +462,7 @@ mod memory {
         assert_eq!(error.code(), "E6004", "{error}");
         assert_eq!(w, Tensor::from([1.0, 2.0]));
         assert!(f::peak_bytes(20_000_000) > 1 << 50);
-        // Sizes beyond the machine's words stay sizes.
+        // A size that does not fit in a word saturates.
         assert_eq!(f::peak_bytes(usize::MAX), usize::MAX);
     }
 

@@ -1,6 +1,7 @@
-//! What thousands of threads leave behind that live shortly, each with a workspace and memory that is kept for results.
+//! The memory that thousands of short-lived threads leave behind. Each uses a workspace, and memory for results that is
+//! kept.
 //!
-//! A binary of its own, since it counts the bytes of the whole process.
+//! This test is a separate binary because it counts the bytes of the whole process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::RefCell;
@@ -12,22 +13,22 @@ use mind::{Tensor, mind};
 
 struct Counting;
 
-/// Bytes that are allocated now, and that have ever been.
+/// The bytes that are allocated now, and all bytes that have ever been allocated.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static TOTAL: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: the system's allocator does everything.
+// SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Ordering::Relaxed);
         TOTAL.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is that of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which is that of the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -36,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 mind! {
-    /// With a workspace for `h`, a result of a small block, and one of large memory.
+    /// Needs a workspace for `h`, and returns one result in a small block and one in large memory.
     fn results(x: f32[30, 30]) -> (f32[8, 30, 30], f32[12, 30, 30]) {
         let h = exp(x @ x);
         let y = h @ h.T + h;
@@ -50,7 +51,8 @@ thread_local! {
     static LAST: RefCell<Option<Small>> = const { RefCell::new(None) };
 }
 
-/// As the documentation of the library says: what a thread keeps in small blocks, and a process in large ones.
+/// The limits that the documentation of the library states: for small blocks of a thread, and for large memory of the
+/// process.
 const KEPT_BY_A_THREAD: usize = 638 << 10;
 const KEPT_BY_THE_PROCESS: usize = 32 << 20;
 
@@ -71,7 +73,8 @@ fn threads_leave_no_memory_behind_when_they_end() {
             let start = |number| {
                 let sender = sender.clone();
                 scope.spawn(move || {
-                    // What is dropped after what the thread kept, or before it, as it ends.
+                    // The order of first use decides whether `LAST` is dropped before or after the memory that the
+                    // thread keeps.
                     if number % 2 == 0 {
                         LAST.set(None);
                     }
@@ -82,7 +85,7 @@ fn threads_leave_no_memory_behind_when_they_end() {
             };
             let threads: Vec<_> = (0..AT_ONCE).map(start).collect();
             drop(sender);
-            // What is given back on another thread than it was taken on.
+            // These results are freed on another thread than the one that allocated them.
             for (number, first, second) in received {
                 assert!(first[[7, 29, 29]] > 0.0 && second.len() == large.len(), "{wave}, {number}");
             }
@@ -97,6 +100,6 @@ fn threads_leave_no_memory_behind_when_they_end() {
     let bound = KEPT_BY_A_THREAD + KEPT_BY_THE_PROCESS;
     assert!(total > 4 * bound, "{total} bytes in all would not be many more than {bound}");
     assert!(most < bound, "{most} bytes are left, {bound} may be kept");
-    // All threads need the same sizes: no more is kept than they had at the same time.
+    // All threads need the same sizes, so no more memory is kept than they used at the same time.
     assert!(most < KEPT_BY_A_THREAD + AT_ONCE * 2 * 4 * large.len(), "{most} bytes are left");
 }

@@ -1,18 +1,21 @@
-//! Loops fused by hand, as somebody would write them who knows the formula, the shapes and the processor: each row is read
-//! from memory once, sums are in as many chains as hide what an addition takes, and all is compiled for the level in use.
-//! Functions of elements are those that the compiler's loops call. On one thread; results go to memory that is there before.
+//! Loops fused by hand for a known formula, shape and processor:
+//!
+//! - Each row is read from memory once.
+//! - Sums use enough chains to hide the latency of an addition.
+//! - All loops are compiled for the SIMD level in use, and call the same elementary functions as the compiler's loops.
+//! - They run on one thread and write to memory that is already allocated.
 
 use mind_rt::private::{Kernel, MultiplyAdd, Separate, dispatch};
 
-/// Features of a row, and rows.
+/// The number of features in a row, and the number of rows.
 pub const WIDTH: usize = 1024;
 
-/// Chains of a sum: enough vectors of any level.
+/// The number of chains of a sum: enough vectors at any level.
 const CHAINS: usize = 64;
 
 const EPS: f32 = 1e-5;
 
-/// Which function.
+/// The function of a row.
 #[derive(Clone, Copy)]
 pub enum Rows<'a> {
     Softmax,
@@ -21,7 +24,7 @@ pub enum Rows<'a> {
     RmsNorm { scale: &'a [f32] },
 }
 
-/// A function of each row.
+/// Applies a function to each row.
 pub fn rows(which: Rows<'_>, x: &[f32], out: &mut [f32]) {
     dispatch(EachRow { which, x, out });
 }
@@ -31,12 +34,12 @@ pub fn gelu(x: &[f32], out: &mut [f32]) {
     dispatch(Gelu { x, out });
 }
 
-/// The mean of what the logarithm of softmax is short of 0 at a place of each row.
+/// The mean over rows of minus the log softmax at the row's target.
 pub fn cross_entropy(x: &[f32], target: &[i64]) -> f32 {
     dispatch(CrossEntropy { x, target })
 }
 
-/// A step of Adam.
+/// One step of Adam.
 pub fn adam(w: &mut [f32], g: &[f32], m: &mut [f32], v: &mut [f32], t: f32, rate: f32) {
     dispatch(Adam { w, g, m, v, t, rate });
 }
@@ -100,13 +103,13 @@ fn log_of_sum<A: MultiplyAdd>(x: &[f32]) -> f32 {
     top + A::ln(sum(x, |x| A::exp(x - top)))
 }
 
-/// The sum of all elements, each by itself changed.
+/// The sum of `of` over all elements.
 #[inline(always)]
 fn sum(x: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     fold(x, 0.0, |a, b| a + b, of)
 }
 
-/// Combines all elements, each by itself changed, in chains.
+/// Combines the results of `of` over all elements, in chains.
 #[inline(always)]
 fn fold(x: &[f32], first: f32, combine: impl Fn(f32, f32) -> f32, of: impl Fn(f32) -> f32) -> f32 {
     let mut chains = [first; CHAINS];
@@ -156,7 +159,7 @@ impl Kernel for CrossEntropy<'_> {
     #[inline(always)]
     fn run_by<A: MultiplyAdd>(self) -> f32 {
         let mut sum = 0.0;
-        // A loop, since a closure would not be compiled for the level.
+        // A closure would not be compiled for the level, so this is a loop.
         for (x, target) in self.x.chunks_exact(WIDTH).zip(self.target) {
             sum += log_of_sum::<A>(x) - x[*target as usize];
         }

@@ -1,8 +1,8 @@
-//! What programs cost to compile: a crate is generated for each workload, its dependencies are built, and then it alone is
-//! timed.
+//! Measures how long programs take to compile. For each workload it generates a crate, builds the dependencies, and
+//! then times the crate alone.
 //!
-//! `cargo bench -p mind-benches --bench compile`; with words after `--`, the measurements whose names contain one of them: `expressions`,
-//! `functions`, `digits`, `minimal`, `vgg`, `layers`, `repeated`.
+//! Run `cargo bench -p mind-benches --bench compile`. Words after `--` select the measurements whose names contain one
+//! of them: `expressions`, `functions`, `digits`, `minimal`, `vgg`, `layers`, `repeated`.
 
 mod object;
 mod programs;
@@ -10,7 +10,7 @@ mod project;
 
 use project::{Build, Project};
 
-/// A name, and what measures and prints.
+/// A name, and the function that measures and prints.
 type Measurement = (&'static str, fn(&Project));
 
 fn main() {
@@ -32,7 +32,7 @@ fn main() {
     }
 }
 
-/// Expressions over Rust variables.
+/// Measures expressions over Rust variables.
 fn expressions(project: &Project) {
     for (what, end) in [("", ""), (", its type written", " : f32[32, 64]")] {
         let seconds = project.least_time(Build::Check, &programs::chain(30, end));
@@ -42,7 +42,7 @@ fn expressions(project: &Project) {
     println!("release build, 100 expressions of 10 operations: {seconds:.1} s");
 }
 
-/// Functions of many operations.
+/// Measures functions of many operations.
 fn functions(project: &Project) {
     for operations in [250, 500, 1000, 2000] {
         let function = programs::function(operations);
@@ -51,7 +51,7 @@ fn functions(project: &Project) {
     }
 }
 
-/// The macro of the digits example, in a build as it is by default.
+/// Measures the expansion of the digits example's macro, in a debug build with default settings.
 fn digits(project: &Project) {
     let mut times = project.expansions(&programs::digits(), 9);
     times.sort_by(f64::total_cmp);
@@ -62,7 +62,7 @@ fn digits(project: &Project) {
     );
 }
 
-/// A program of one operation, with everything that it depends on.
+/// Measures a program of one operation, including all dependencies.
 fn minimal(project: &Project) {
     for build in [Build::Debug, Build::Release] {
         let seconds = project.time_from_nothing(build, &programs::minimal());
@@ -70,7 +70,7 @@ fn minimal(project: &Project) {
     }
 }
 
-/// A deep network and its gradient.
+/// Measures a deep network and its gradient.
 fn vgg(project: &Project) {
     let seconds = project.least_time(Build::Release, &programs::vgg());
     println!(
@@ -79,7 +79,7 @@ fn vgg(project: &Project) {
     );
 }
 
-/// How machine code grows with the layers of a network and its gradient.
+/// Measures how the machine code grows with the layers of a network and its gradient.
 fn layers(project: &Project) {
     for count in [4, 8, 16] {
         let seconds = project.least_time(Build::Release, &programs::convolutions(count));
@@ -92,7 +92,7 @@ fn layers(project: &Project) {
     println!("the same without layers: {} KB of machine code", code(project));
 }
 
-/// How time grows with the length of programs that repeat themselves.
+/// Measures how the time grows with the length of repetitive programs.
 fn repeated(project: &Project) {
     for (name, program, lengths) in programs::REPEATED {
         for length in *lengths {
@@ -103,7 +103,7 @@ fn repeated(project: &Project) {
     }
 }
 
-/// Kilobytes of machine code in the program that the project built last, of which Rust's own library is a constant part.
+/// Kilobytes of machine code in the last release build. Rust's own library is a constant part of it.
 fn code(project: &Project) -> String {
     match object::code_size(&project.executable()) {
         Ok(bytes) => (bytes / 1000).to_string(),

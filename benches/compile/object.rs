@@ -1,13 +1,13 @@
-//! How much machine code a program holds.
+//! Measures the machine code in a program.
 
 use std::io;
 use std::path::Path;
 
-/// Bytes in the executable sections of a 64-bit little-endian ELF file.
+/// The total size in bytes of the executable sections of a 64-bit little-endian ELF file.
 ///
 /// # Errors
 ///
-/// If the file cannot be read or is of another kind.
+/// The file cannot be read or has another format.
 pub fn code_size(path: &Path) -> io::Result<u64> {
     let file = std::fs::read(path)?;
     code_in(&file).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "not a 64-bit ELF file"))
@@ -18,7 +18,7 @@ fn code_in(file: &[u8]) -> Option<u64> {
     if !file.starts_with(b"\x7fELF\x02\x01") {
         return None;
     }
-    // Offset of the section headers, and size and number of them.
+    // The offset of the section headers, their size and their number.
     let (start, size, count) = (number(file, 0x28, 8)?, number(file, 0x3a, 2)?, number(file, 0x3c, 2)?);
     (0..count)
         .map(|section| {

@@ -1,8 +1,8 @@
-//! The programs that are compiled.
+//! The text of the programs to compile.
 
 use std::fmt::Write;
 
-/// `h = relu(h @ w) + h`, again and again, as expressions.
+/// `h = relu(h @ w) + h`, repeated `length` times, as expressions.
 pub fn chain(length: usize, end: &str) -> String {
     let mut text = String::from(
         "use mind::{Tensor, mind};\n\nfn main() {\n    let w: Tensor![f32; 64, 64] = Tensor::full(0.01);\n    \
@@ -14,7 +14,7 @@ pub fn chain(length: usize, end: &str) -> String {
     text + "    println!(\"{}\", h.as_slice()[0]);\n}\n"
 }
 
-/// A hundred expressions of different extents, in functions of their own.
+/// A hundred expressions of different extents, each in its own function.
 pub fn hundred() -> String {
     let (mut text, mut calls) = (String::from("use mind::{Tensor, mind};\n"), String::new());
     for i in 0..100 {
@@ -32,7 +32,7 @@ pub fn hundred() -> String {
     format!("{text}\nfn main() {{\n    let mut t = 0.0;\n{calls}    println!(\"{{t}}\");\n}}\n")
 }
 
-/// A function of elementwise operations, a product after every 25.
+/// A function of elementwise operations with a matrix product after every 24.
 pub fn function(operations: usize) -> String {
     let mut text = String::from(
         "use mind::{Tensor, mind};\n\nmind! {\n    fn f(x: f32[32, 64], w: f32[64, 64]) -> f32 {\n        let h = x;\n",
@@ -49,24 +49,24 @@ pub fn function(operations: usize) -> String {
     text + "        mean(h)\n    }\n}\n\nfn main() {\n    println!(\"{}\", f(&Tensor::full(0.5), &Tensor::full(0.01)));\n}\n"
 }
 
-/// The block of the digits example.
+/// The `mind!` block of the digits example.
 pub fn digits() -> String {
     let example = include_str!("../../examples/digits/main.rs");
     let start = example.find("mind! {").expect("the example has a block");
     let length = example[start..].find("\n}\n").expect("the block ends") + "\n}\n".len();
-    // The block is to be compiled; nothing calls it.
+    // The block only has to compile, so nothing calls it.
     format!("#![allow(dead_code)]\nuse mind::mind;\n\n{}\nfn main() {{}}\n", &example[start..start + length])
 }
 
-/// The smallest use of the project.
+/// The smallest program that uses the project.
 pub fn minimal() -> String {
     "fn main() {\n    let f = mind::mind!(|x: f32[2, 3], w: f32[3, 2]| relu(x @ w));\n    \
      println!(\"{:?}\", f(&mind::Tensor::full(1.0), &mind::Tensor::full(0.5)));\n}\n"
         .to_owned()
 }
 
-/// A network of 16 layers with the parameters of VGG-16 (Simonyan and Zisserman 2015, table 1, column D). Where it pools, the
-/// last convolution of the stage has strides of 2, which gives the same extents.
+/// A network of 16 layers with the parameters of VGG-16 (Simonyan and Zisserman 2015, table 1, column D). In place of a
+/// pooling layer, the last convolution of the stage has strides of 2, which gives the same extents.
 pub fn vgg() -> String {
     const STAGES: [(usize, usize); 5] = [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)];
     const DENSE: [usize; 3] = [4096, 4096, 1000];
@@ -91,19 +91,19 @@ pub fn vgg() -> String {
     network.program("f32[8, 224, 224, 3]", "f32[8, 1000]")
 }
 
-/// That many convolutions of 64 channels, all alike.
+/// A network of `count` equal convolutions of 64 channels.
 pub fn convolutions(count: usize) -> String {
     let mut network = Network::default();
     for _ in 0..count {
         network.convolution(64, 64, 1);
     }
-    // A parameter is needed where there is no layer.
+    // The struct needs a field even where the network has no layer.
     network.fields.push_str("        scale: f32,\n");
     network.body.push_str("        let h = h * p.scale;\n");
     network.program("f32[8, 32, 32, 64]", "f32[8, 32, 32, 64]")
 }
 
-/// The text of a network: its parameters and its layers.
+/// The text of a network: its parameters and layers.
 #[derive(Default)]
 struct Network {
     layers: usize,
@@ -130,7 +130,7 @@ impl Network {
         layer
     }
 
-    /// Mean square error of the network and its gradient.
+    /// A program that computes the network's mean squared error and its gradient.
     fn program(&self, input: &str, output: &str) -> String {
         let Self { fields, body, .. } = self;
         format!(
@@ -144,10 +144,10 @@ impl Network {
     }
 }
 
-/// A name, a program for each length, and the lengths.
+/// A name, a function that returns the program of a given length, and the lengths.
 type Repeated = (&'static str, fn(usize) -> String, &'static [usize]);
 
-/// Programs that repeat themselves.
+/// Programs that repeat a piece of code.
 pub const REPEATED: &[Repeated] = &[
     ("operations", operations, &[100, 1000, 20_000]),
     ("operations with products and their gradient", with_gradient, &[100, 500, 2000]),

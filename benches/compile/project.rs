@@ -1,11 +1,11 @@
-//! The crate that programs are compiled in.
+//! The crate in which programs are compiled.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
 
-/// What cargo is asked for.
+/// The cargo command to run.
 #[derive(Clone, Copy)]
 pub enum Build {
     Check,
@@ -31,7 +31,7 @@ impl Build {
     }
 }
 
-/// A crate that depends on this one.
+/// A crate that depends on the project.
 pub struct Project {
     folder: PathBuf,
 }
@@ -50,21 +50,21 @@ impl Project {
         Self { folder }
     }
 
-    /// The least of three times, in seconds, that cargo takes for a program when its dependencies are there.
+    /// The shortest of three times in seconds that cargo takes for a program whose dependencies are built.
     pub fn least_time(&self, build: Build, program: &str) -> f64 {
         self.run(build, "fn main() {}\n");
         let runs = (0..3).map(|run| self.time(build, &format!("{program}// {run}\n")));
         runs.fold(f64::MAX, f64::min)
     }
 
-    /// Seconds that cargo takes for a program and all that it depends on.
+    /// The time in seconds that cargo takes for a program and all its dependencies.
     pub fn time_from_nothing(&self, build: Build, program: &str) -> f64 {
         let output = self.cargo(&["clean"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         self.time(build, program)
     }
 
-    /// Milliseconds that the macro says it took in each of several debug builds.
+    /// The times in milliseconds that the macro reports in `runs` debug builds.
     pub fn expansions(&self, program: &str, runs: usize) -> Vec<f64> {
         let expansions = (0..runs).map(|run| {
             let said = self.run(Build::Debug, &format!("{program}// {run}\n"));
@@ -75,14 +75,14 @@ impl Project {
         expansions.collect()
     }
 
-    /// The program that the last release build made.
+    /// The executable of the last release build.
     pub fn executable(&self) -> PathBuf {
         self.target().join("release/compile")
     }
 
-    /// Seconds of processor time that cargo and rustc take for a program, as Linux counts that of children.
+    /// The processor time in seconds that cargo and rustc take for a program, as Linux counts it for child processes.
     pub fn processor_time(&self, build: Build, program: &str) -> f64 {
-        // What it depends on is built already.
+        // This builds the dependencies, so they are not measured.
         self.run(build, &crate::programs::minimal());
         let before = children();
         self.run(build, program);
@@ -95,7 +95,7 @@ impl Project {
         start.elapsed().as_secs_f64()
     }
 
-    /// What cargo and the macro say.
+    /// Builds a program and returns the messages of cargo and the macro.
     fn run(&self, build: Build, program: &str) -> String {
         fs::write(self.folder.join("src/main.rs"), program).expect("the target folder can be written");
         let output = self.cargo(build.arguments());
@@ -116,7 +116,8 @@ impl Project {
     }
 }
 
-/// Seconds of processor time of the children that are over: fields 16 and 17 of `/proc/self/stat`, in hundredths.
+/// The processor time in seconds of all child processes that have ended: fields 16 and 17 of `/proc/self/stat`, in
+/// hundredths of a second.
 fn children() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").expect("Linux says what a process took");
     let (_, fields) = stat.rsplit_once(')').expect("the name is in brackets");

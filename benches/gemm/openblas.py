@@ -1,15 +1,16 @@
-"""Least times of the same products by OpenBLAS, as NumPy carries it, in microseconds.
+"""Times the same products by the OpenBLAS that NumPy ships, in microseconds.
 
     taskset -c 0 python benches/gemm/openblas.py [512x512x512 32x784x256nt ...]
 
-Without sizes, cubes and the shapes of the layers. To be run between two runs of the bench: the machine changes.
+Without sizes it measures cubes and the shapes of the layers. Run it between two runs of the bench, because the speed of
+the machine changes.
 """
 
 import os
 import sys
 import time
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read when NumPy is loaded
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy reads it when it is loaded
 
 import numpy as np
 
@@ -20,7 +21,7 @@ SECONDS = 0.3
 
 
 def least(multiply):
-    """The least mean of batches that the clock resolves."""
+    """The shortest time of a call, as the mean over a batch that is long enough for the clock."""
     multiply()
     rounds, start = 1, time.perf_counter()
     multiply()

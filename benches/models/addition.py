@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The network of the example `addition` in PyTorch: `addition.py STEPS [compile]` says how long so many steps took.
+"""The network of the example `addition` in PyTorch: `addition.py STEPS [compile]` prints the time of STEPS steps.
 
-Threads are those that OMP_NUM_THREADS says. What `compile` compiles is not in the time.
+OMP_NUM_THREADS sets the number of threads. The time does not include the compilation by `compile`.
 """
 
 import math
@@ -45,7 +45,7 @@ class Gpt(nn.Module):
 
 
 def questions():
-    """Sums to learn from: all that comes before an answer's last symbol, and the answers."""
+    """The inputs and targets of training: texts without their last symbol, and the answers."""
     a, b = torch.randint(0, 1000, (2, BATCH))
     digits = lambda n, powers: [n // 10**power % 10 for power in powers]
     sign = lambda token: [torch.full((BATCH,), token)]
@@ -55,7 +55,7 @@ def questions():
 
 
 def rate(t, steps):
-    """As `optim::warmup_cosine(t, 3e-3, 50, steps)`."""
+    """The same as `optim::warmup_cosine(t, 3e-3, 50, steps)`."""
     return 3e-3 * t / 50 if t < 50 else 1.5e-3 * (1 + math.cos(math.pi * (t - 50) / max(steps - 50, 1)))
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Times the training of the example `addition` beside the same network in PyTorch and candle, in turns, and prints a table: steps a
-# second, the most memory that a process held, the loss at the end.
+# Times the training of the example `addition` and of the same network in PyTorch and candle, in turns. Prints a table:
+# steps per second, the peak memory of the process, the final loss.
 #
 #   benches/models/run.sh
 #
-# MODELS_WORK     where builds and the Python environment lie (default: target/models of the project)
-# MODELS_PYTHON   a Python with torch, instead of the environment that is made there
-# MODELS          which of `mind candle torch torch.compile`
-# MODELS_STEPS    steps of a run (150: fewer than after which the example asks what has been learnt)
-# MODELS_PASSES   whole passes (3); the table takes the fastest of each
-# MODELS_THREADS  threads (2)
+# MODELS_WORK     the folder of builds and the Python environment (default: target/models of the project)
+# MODELS_PYTHON   a Python with torch, in place of the environment that this script creates
+# MODELS          the models to run, of `mind candle torch torch.compile`
+# MODELS_STEPS    the steps of a run (150, which ends before the example's first test)
+# MODELS_PASSES   the number of passes (3); the table takes the fastest of each
+# MODELS_THREADS  the number of threads (2)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)

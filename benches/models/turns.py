@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs commands `NAME=COMMAND` in turns and prints what they say of their time as a table; `run.sh` calls it."""
+"""Runs commands `NAME=COMMAND` in turns and prints the times that they report as a table; `run.sh` calls it."""
 
 import os
 import re
@@ -10,7 +10,7 @@ SAID = re.compile(r"(\d+) steps in ([\d.]+) s(?:, loss ([\d.]+))?")
 
 
 def run(command, threads):
-    """Steps a second and the most memory that the process held, in MB."""
+    """Returns steps per second, the peak memory of the process in MB, and the loss."""
     names = ["MIND_NUM_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"]
     env = {**os.environ, **{name: threads for name in names}}
     process = subprocess.Popen(command.split(), env=env, stdout=subprocess.PIPE, text=True)

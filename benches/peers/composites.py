@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The rows of `cargo bench -p mind-benches --bench composites` in PyTorch, torch.compile and JAX: microseconds a call.
+"""The rows of `cargo bench -p mind-benches --bench composites` in PyTorch, torch.compile and JAX.
+
+It prints microseconds per call.
 
     benches/peers/composites.py [NAME …]    needs torch, jax and numpy, from pip, and a C++ compiler
 
-Shapes are those of ../composites.rs. All have as many threads as there are processors, as functions of the project do. Each
-call is waited for. The least of many times.
+The shapes are those of ../composites.rs. All use as many threads as the machine has processors, as functions of the
+project do. Each call is waited for. The result is the shortest of many times.
 """
 
 import os
@@ -92,7 +94,7 @@ def composites():
 
 
 def of_gradient(heads):
-    """A loss of attention and its gradient, in the three ways."""
+    """A loss of attention and its gradient, by PyTorch, torch.compile and JAX."""
     q, k, v, dy = [torch.from_numpy(head) for head in heads]
     leaves = [head.requires_grad_() for head in (q, k, v)]
 

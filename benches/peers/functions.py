@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""The rows of `cargo bench -p mind-benches --bench functions` in PyTorch, torch.compile and JAX: nanoseconds an element, on one core.
+"""The rows of `cargo bench -p mind-benches --bench functions` in PyTorch, torch.compile and JAX, on one core.
+
+It prints nanoseconds per element.
 
     benches/peers/functions.py [NAME …]     needs torch, jax and numpy, from pip, and a C++ compiler
 
-Operands are those of ../functions.rs. PyTorch writes into a tensor that is there before, as functions of the project do;
-compiled functions, of JAX too, give memory of their own. Each call is waited for. The least of many times.
+The operands are those of ../functions.rs. PyTorch writes to an existing tensor, as functions of the project do.
+Compiled functions, including JAX's, allocate their results. Each call is waited for. The result is the shortest of many
+times.
 """
 
 import os
 import sys
 import time
 
-# Before the libraries start threads of their own: on one core there is nothing to gain by them.
+# This runs before the libraries start threads, which are useless on one core.
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 for library in ("OMP", "MKL", "OPENBLAS"):
     os.environ[library + "_NUM_THREADS"] = "1"
@@ -47,7 +50,7 @@ ROWS = {
 
 
 def between(count, operand, low, high):
-    """As functions.rs has it."""
+    """The same numbers as `between` in functions.rs."""
     mixed = (np.arange(count, dtype=np.uint64) + ord(operand) * 104_729) * np.uint64(2_654_435_761)
     return low + ((mixed >> np.uint64(7)) & np.uint64(0xF_FFFF)) / 1_048_576.0 * (high - low)
 
@@ -84,7 +87,7 @@ def main():
                 tensors = [torch.from_numpy(operand) for operand in operands]
                 out = torch.empty_like(tensors[0])
                 arrays, compiled = [jnp.asarray(operand) for operand in operands], jax.jit(of_jax)
-                # Else it takes the ninth function for a recompilation of the first, and compiles no more.
+                # Without the reset it takes the ninth function for a recompilation of the first and stops compiling.
                 torch.compiler.reset()
                 inductor = torch.compile(lambda *all: of_torch(*all), dynamic=False)
                 calls = (

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The rows of `cargo bench -p mind-benches --bench recurrence` in PyTorch and JAX: microseconds a call.
+"""The rows of `cargo bench -p mind-benches --bench recurrence` in PyTorch and JAX: microseconds per call.
 
     benches/peers/recurrence.py    needs torch, jax and numpy, from pip
 
-Shapes are those of ../recurrence.rs. PyTorch's row is its fused `nn.GRU`, JAX's is `lax.scan` in `jit`. Both have as many threads as
-there are processors, as functions of the project do. Each call is waited for. The least of many times. The two have to agree on the
-last state before they are timed.
+The shapes are those of ../recurrence.rs. PyTorch's row is its fused `nn.GRU`, JAX's is `lax.scan` in `jit`. Both use as
+many threads as the machine has processors, as functions of the project do. Each call is waited for. The result is the
+shortest of many times. Before they are timed, the two must agree on the last state.
 """
 
 import os

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Times the project beside its peers in the same passes, one line of JSON a case, and prints the table.
+# Times the project and its peers in the same passes, writes one line of JSON per case, and prints the table.
 #
 #   PEERS_DIR=../shared/bench/peers benches/peers/run.sh          the project, hand-written code, JAX, PyTorch, …
 #   PEERS="limits mind hand-gemm" PEERS_ONLY=mlp_ …/run.sh        some peers, some cases
 #
 # PEERS_DIR     the folder of the peers: python/gen.py makes the cases, python/peers.py and the crates of rust/ run them
-# PEERS_WORK    where builds, the Python environment and the cases lie (default: target/peers of the project)
-# PEERS         which peers; `mind` is the project as cargo builds it, `mind-native` with -C target-cpu=native
-# PEERS_PASSES  whole passes over all peers (3); the table takes the smallest time of each cell
-# PEERS_BUILD   `no` takes the peers as they were built before; the project is built in any case
-# PEERS_THREADS_LIST, PEERS_OUT, PEERS_ONLY, PEERS_REPEATS, PEERS_BATCH_MS: as the peers' own run.sh has them
+# PEERS_WORK    the folder of builds, the Python environment and the cases (default: target/peers of the project)
+# PEERS         the peers to run; `mind` is the project as cargo builds it, `mind-native` with -C target-cpu=native
+# PEERS_PASSES  the number of passes over all peers (3); the table takes the shortest time of each cell
+# PEERS_BUILD   `no` uses existing builds of the peers; the project is always built
+# PEERS_THREADS_LIST, PEERS_OUT, PEERS_ONLY, PEERS_REPEATS, PEERS_BATCH_MS: as in the peers' own run.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -28,8 +28,8 @@ if [[ ! -x $python ]]; then
 fi
 [[ -f $PEERS_DATA/cases.txt ]] || "$python" "$peers_dir/python/gen.py" "$PEERS_DATA"
 
-# build FOLDER PACKAGE TARGET [FLAG...]: sets `built` to where the programs are. One package a call, so that none gets the
-# features that another asks for.
+# build FOLDER PACKAGE TARGET [FLAG...]: builds a package and sets `built` to the folder of its programs. It builds one
+# package per call, so that no package gets the features that another requests.
 build() {
   local folder=$1 package=$2 target=$work/target/$3
   shift 3
@@ -38,7 +38,7 @@ build() {
     (cd "$folder" && CARGO_TARGET_DIR=$target cargo build --release -q -p "$package" "$@") >&2
 }
 
-# command_of PEER: sets `cmd` to the command that runs it, and builds it first.
+# command_of PEER: builds the peer and sets `cmd` to the command that runs it.
 command_of() {
   local native="-C target-cpu=native"
   case $1 in

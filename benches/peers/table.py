@@ -1,28 +1,33 @@
 #!/usr/bin/env python3
-"""The project beside its peers, from lines of JSON: table.py FILE... [--losing]
+"""Compares the project with its peers, from lines of JSON: table.py FILE... [--losing]
 
-For each number of threads a table of the least times in microseconds: a row a case, a column a peer. `*` marks the
-fastest of a row, `!` a result off the reference, `-` what a peer cannot run. The last columns are the fastest peer's time over ours
-(above 1 we are ahead), the floating point operations a second of our program, and their share of the machine's peak.
-Below the tables: the geometric mean of those ratios, and the cells in which we are not the fastest, worst first.
-`--losing` prints these alone.
+For each number of threads it prints a table of the shortest times in microseconds, with one row per case and one column
+per peer. `*` marks the fastest of a row, `!` a result that differs from the reference, and `-` a case that a peer
+cannot run. The last columns are:
+
+- the fastest peer's time divided by the project's (above 1 the project is faster)
+- the floating-point operations per second of the project's program
+- their share of the machine's peak
+
+Below the tables are the geometric mean of those ratios, and the cells in which the project is not the fastest, worst
+first. `--losing` prints only these.
 """
 import argparse
 import json
 import math
 
 OURS = "mind"
-# Builds of our own program in other ways are columns, and no peers.
+# Peers with this prefix are other builds of the project: they have columns, but do not count as peers.
 VARIANTS = "mind-"
-# Loops by hand around a library's products, with buffers kept between calls: the least that such a machine needs rather than
-# what a user calls. A peer among others, and left out of a second mean.
+# Loops by hand around a library's products, with buffers kept between calls. They are a lower bound rather than code
+# that users write. They count as a peer in the first mean and are left out of the second.
 FLOOR = "gemm+loops"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+")
-    parser.add_argument("--losing", action="store_true", help="only the cells in which we are not the fastest")
+    parser.add_argument("--losing", action="store_true", help="only the cells in which the project is not the fastest")
     options = parser.parse_args()
     results = Results(options.files)
     if not options.losing:
@@ -34,7 +39,7 @@ def main():
 
 
 class Results:
-    """The least time of each cell, the cells being (threads, workload, size) and a peer."""
+    """The shortest time of each cell. A cell is (threads, (workload, size), peer)."""
 
     def __init__(self, files):
         self.cells, self.rows, self.peers, self.limits = {}, [], [], {}
@@ -64,7 +69,7 @@ class Results:
         return [peer for peer in self.peers if any((threads, row, peer) in self.cells for row in self.rows)]
 
     def time(self, threads, row, peer):
-        """The time of a right result, or None."""
+        """The time of a correct result, or None."""
         line = self.cells.get((threads, row, peer), {})
         return line.get("best_us") if line.get("ok") else None
 
@@ -76,7 +81,7 @@ class Results:
 
     def ratio(self, threads, row, without=None):
         ours, best = self.time(threads, row, OURS), self.fastest_peer(threads, row, without)
-        # A clock of 1 ns says nothing about less than that.
+        # The clock resolves 1 ns, so shorter times count as 1 ns.
         return max(best[0], 1e-3) / max(ours, 1e-3) if ours is not None and best else None
 
     def peak(self, threads):
@@ -139,7 +144,7 @@ def mean(ratios):
 
 
 def operations(workload, size):
-    """Floating point operations of a call, products only."""
+    """The floating-point operations of a call, for products only."""
     extents = [int(word) for word in size.split("x")]
     if workload == "layer":
         batch, inputs, outputs = extents
@@ -147,7 +152,7 @@ def operations(workload, size):
     if workload.startswith("mlp"):
         batch, inputs, hidden, outputs = extents
         first, second = 2 * batch * inputs * hidden, 2 * batch * hidden * outputs
-        return first + second if workload == "mlp_fwd" else 2 * first + 3 * second  # none for the gradient of x
+        return first + second if workload == "mlp_fwd" else 2 * first + 3 * second  # no gradient by x
     if workload.startswith("conv"):
         batch, height, width, inputs, outputs, k = extents
         once = 2 * batch * (height - k + 1) * (width - k + 1) * k * k * inputs * outputs

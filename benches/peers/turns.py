@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Builds of the cases' programs beside each other, timed in turns: turns.py [WORD...] [--build NAME=PROGRAM:THREADS:CPUS]...
+"""Compares builds of the cases' programs, timed in turns: turns.py [WORD...] [--build NAME=PROGRAM:THREADS:CPUS]...
 
-Each round times some batches of every case in every build, one after the other, so that a slow spell of the machine hits all
-alike; the table has the least times and their ratios to the first build's. Words choose the cases whose names contain
-one of them. Without --build the project is built for the default target and with -C target-cpu=native, and these are
-compared: default, default again (what noise does), native on one thread, and default on two. PROGRAM is a `turns` of this
-package, built from any commit.
+Each round times some batches of every case in every build, one after the other, so that a slow spell of the machine
+affects all alike. The table has the shortest times and their ratios to those of the first build. Words select the cases
+whose names contain one of them. PROGRAM is a `turns` of this package, built from any commit.
+
+Without --build the project is built for the default target and with -C target-cpu=native. The compared builds are then:
+default, default again (to show the noise), native on one thread, and default on two threads.
 """
 import argparse
 import math
@@ -28,7 +29,7 @@ def main():
     least = {}
     for turn in range(options.rounds):
         for case in cases:
-            # Whoever comes second finds caches and clock as the first left them.
+            # The order alternates, because the second build inherits the state of caches and clock from the first.
             for build in builds[:: 1 if turn % 2 == 0 else -1]:
                 time = build.time(case)
                 least[case, build.name] = min(time, least.get((case, build.name), math.inf))
@@ -44,7 +45,7 @@ def main():
 
 
 def defaults():
-    """The project, built for both targets."""
+    """Builds the project for both targets and returns the builds to compare."""
     programs = [build("mind", ""), build("mind-native", "-C target-cpu=native")]
     return [
         f"default={programs[0]}:1:0",
@@ -63,7 +64,7 @@ def build(target, flags):
 
 
 class Build:
-    """A running `turns`."""
+    """A running `turns` process."""
 
     def __init__(self, text):
         self.name, rest = text.split("=", 1)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How long a training step takes by mind-xla, beside the same StableHLO text by JAX, in turns.
+"""Times a training step by mind-xla and the same StableHLO text by JAX, in turns.
 
     MIND_PJRT_PLUGIN=xla_cpu_pjrt.so benches/peers/xla.py [--turns N] [--steps N]
 
-It needs a Python with jax and numpy, as tests/engines/requirements.txt has them. Each turn runs so many steps of one and then of
-the other; of all turns the least time counts. The data of a step comes from the process ("here") or is on the devices already
-("there"); parameters stay on the devices and are donated; the loss is read after each step.
+It needs a Python with jax and numpy in the versions of tests/engines/requirements.txt. Each turn runs the steps of
+one and then of the other. The shortest time of all turns counts. The data of a step comes from the process ("here") or
+is already on the devices ("there"). Parameters stay on the devices and are donated. The loss is read after each step.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from engine import GSPMDSharding, _jax
 
 
 class Ours:
-    """The example step_time of mind-xla."""
+    """The step by the example step_time of mind-xla."""
 
     def __init__(self, devices):
         target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
@@ -41,7 +41,7 @@ class Ours:
 
 
 class Jax:
-    """The text by JAX's client, without tracing."""
+    """The StableHLO text compiled by JAX's client, without tracing."""
 
     def __init__(self, text, devices):
         self.client = engine.Client(devices)

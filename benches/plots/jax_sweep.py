@@ -1,6 +1,8 @@
-"""The points of the sweep by JAX, under jit: a line of JSON each, from the sizes that another file of such lines has.
+"""Times the points of the sweep by JAX under jit. Prints one line of JSON per point.
 
 jax_sweep.py SWEEP.jsonl
+
+The file holds such lines and gives the sizes.
 """
 import json
 import os
@@ -44,7 +46,7 @@ def shapes(workload, extents):
 
 
 def least_time(function, arguments):
-    """Microseconds a call, its dispatch and the wait for its results included."""
+    """Microseconds per call, including its dispatch and the wait for its results."""
     function = jax.jit(function)
 
     def batch(calls):

@@ -1,6 +1,6 @@
-"""Pictures of time against size: plot.py SWEEP.jsonl FOLDER writes layer.svg, step.svg and chain.svg.
+"""Draws time as a function of size: plot.py SWEEP.jsonl FOLDER writes layer.svg, step.svg and chain.svg.
 
-Of lines for the same point, from several passes, the least time counts. The same lines give the same bytes.
+If several passes have lines for the same point, the shortest time counts. The same lines give the same bytes.
 """
 import json
 import sys
@@ -13,7 +13,7 @@ matplotlib.rcParams.update({"svg.hashsalt": "mind", "svg.fonttype": "none", "fon
 
 import matplotlib.pyplot as plt
 
-# Workload, file, title, and what the horizontal axis counts.
+# The workload, the file, the title, and the label of the horizontal axis.
 PICTURES = [
     ("layer", "layer.svg", "layer: relu(x @ w + b), square", "elements of the result"),
     ("mlp_step", "step.svg", "training step of two layers, batch 32", "elements of the hidden layer's weights"),
@@ -47,7 +47,7 @@ def draw(points, title, counted, file):
         if least:
             axes.loglog(*zip(*sorted(least.items())), label=peer, **{"linewidth": 1.3} | style)
     axes.set_xscale("log", base=2)
-    # The limit of the smallest programs is less than a clock can show.
+    # The limit of the smallest programs is below the resolution of a clock.
     axes.set_ylim(bottom=1e-2)
     axes.set(title=title, xlabel=counted, ylabel="µs a call, one thread")
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)

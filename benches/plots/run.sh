@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures time against size and draws it: sweep.jsonl and the pictures beside this script.
+# Measures time as a function of size and draws it. Writes sweep.jsonl and the pictures into this folder.
 #
-#   benches/plots/run.sh          measures, some minutes, then draws
-#   benches/plots/run.sh draw     draws what sweep.jsonl has
+#   benches/plots/run.sh          measures for some minutes, then draws
+#   benches/plots/run.sh draw     draws the points in sweep.jsonl
 #
-# PEERS_PASSES  whole passes (5), of which the least time of each point is drawn
-# PEERS_WORK    where builds and the Python environment with matplotlib, numpy and jax lie (default: target/peers)
+# PEERS_PASSES  the number of passes (5); the shortest time of each point is drawn
+# PEERS_WORK    the folder of builds and the Python environment with matplotlib, numpy and jax (default: target/peers)
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -1,8 +1,8 @@
-//! How long a measurement takes, for benches that measure all rows in turn.
+//! The length of a measurement, for benches that measure all rows in turn.
 
 use std::time::{Duration, Instant};
 
-/// So many calls take this long at least, after one that is not measured.
+/// The number of calls that take at least `sample`, estimated from one call after a warm-up call.
 pub fn calls_in(sample: Duration, call: &mut dyn FnMut()) -> u32 {
     call();
     let start = Instant::now();

@@ -1,14 +1,15 @@
-//! Rows of a table that are measured in turn, many times, so that they compare: the least time of each is kept.
+//! Rows of a table that are measured in turn, many times, so that they are comparable. The shortest time of each is
+//! kept.
 
 use std::time::{Duration, Instant};
 
 use super::timing::calls_in;
 
-/// A row, with the call that it measures.
+/// A row, with the call to measure.
 pub struct Row<'a> {
     pub name: String,
     call: Box<dyn FnMut() + 'a>,
-    /// The least time of a call.
+    /// The shortest time of a call.
     pub best: Duration,
 }
 
@@ -23,7 +24,7 @@ pub fn measure(rows: &mut [Row<'_>], rounds: u32, sample: Duration) {
     let calls: Vec<u32> = rows.iter_mut().map(|row| calls_in(sample, &mut *row.call)).collect();
     for _ in 0..rounds {
         for (row, calls) in rows.iter_mut().zip(&calls) {
-            // The other rows have filled the caches.
+            // This call refills the caches, which the other rows have used.
             (row.call)();
             let start = Instant::now();
             for _ in 0..*calls {

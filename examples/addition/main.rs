@@ -1,11 +1,11 @@
-//! A small GPT learns to add numbers of three digits, from strings, in a minute.
+//! A small GPT learns, from strings alone, to add numbers of three digits. Training takes about a minute.
 //!
 //! ```text
 //! cargo run --release --example addition
 //! ```
 //!
-//! Another number of steps may be named. It reads `123+456=` and writes the digits of the sum, the last one first: `9750`. The network is made of the standard
-//! library of the language (`docs/library.md`).
+//! It reads `123+456=` and writes the digits of the sum in reverse order: `9750`. The layers come from the language's
+//! standard library (`docs/library.md`). An argument sets the number of training steps.
 
 #[cfg(test)]
 #[path = "../support/along.rs"]
@@ -30,20 +30,20 @@ use report::Mistakes;
 use sums::{ANSWER, QUESTION, Sum};
 
 mind! {
-    /// The symbols that there are.
+    /// The number of symbols: ten digits, `+` and `=`.
     const SYMBOLS: dim = 12;
-    /// The places of a text that a next symbol is asked of: all but the last.
+    /// The length of an input: the positions of a text that have a next symbol, all but the last.
     const PLACES: dim = 11;
-    /// The digits of an answer.
+    /// The number of digits in an answer.
     const DIGITS: dim = 4;
-    /// The features of a place.
+    /// The number of features of each position.
     const WIDTH: dim = 64;
-    /// The heads of each attention.
+    /// The number of attention heads in each block.
     const HEADS: dim = 4;
-    /// The features between the two layers that end a block.
+    /// The width of the hidden layer of each block's feed-forward network.
     const INNER: dim = 256;
 
-    /// A block of a transformer, as `nn::transformer_block_causal` takes it.
+    /// The parameters of a transformer block, with the fields that `nn::transformer_block_causal` reads.
     #[derive(Clone)]
     struct Block {
         scale1: f32[WIDTH],
@@ -60,7 +60,7 @@ mind! {
         b2: f32[WIDTH],
     }
 
-    /// What symbols and places mean, two blocks, and how features become scores of symbols.
+    /// Embeddings of symbols and positions, two blocks, a final layer norm and the output layer.
     #[derive(Clone)]
     struct Gpt {
         symbols: f32[SYMBOLS, WIDTH],
@@ -76,19 +76,19 @@ mind! {
         nn::embedding(x, gpt.symbols) + gpt.places
     }
 
-    /// How well each symbol fits each place of the answer.
+    /// The logits of each symbol at each position of the answer.
     fn scores<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[N, DIGITS, SYMBOLS] {
         let h = nn::transformer_block_causal(embed(x, gpt), gpt.first, heads = HEADS);
         let h = nn::transformer_block_causal(h, gpt.second, heads = HEADS);
         nn::layer_norm(h[0.., -DIGITS..], gpt.scale, gpt.bias) @ gpt.head
     }
 
-    /// The symbols that fit best.
+    /// The most likely symbol at each position of the answer.
     fn next<N>(x: i64[N, PLACES], gpt: Gpt) -> i64[N, DIGITS] {
         argmax(scores(x, gpt), axis = -1)
     }
 
-    /// The mean cross-entropy of the symbols `y` of the answers, and the share of answers that are right as a whole.
+    /// The mean cross-entropy against the answers' symbols `y`, and the share of answers with all symbols right.
     #[grad(gpt)]
     fn loss<N>(x: i64[N, PLACES], y: i64[N, DIGITS], gpt: Gpt) -> (f32, f32) {
         let z = scores(x, gpt);
@@ -96,7 +96,7 @@ mind! {
         (nn::cross_entropy(z, y), mean(f32(right)))
     }
 
-    /// One step of AdamW of `steps`, in place: forward, backward, clipping and update are one program.
+    /// One of `steps` steps of AdamW, in place: forward, backward, clipping and update are one program.
     fn step<N>(
         x: i64[N, PLACES], y: i64[N, DIGITS], gpt: &mut Gpt, state: &mut optim::Adam<Gpt>, steps: f32
     ) -> (f32, f32) {
@@ -108,7 +108,7 @@ mind! {
         (l, right)
     }
 
-    /// How much each place looks at each, in each head of a block.
+    /// The attention weights of a block: `[n, head, p, q]` is the weight that position `p` gives to position `q`.
     fn looks<N>(h: f32[N, PLACES, WIDTH], block: Block) -> f32[N, HEADS, PLACES, PLACES] {
         let x = nn::layer_norm(h, block.scale1, block.bias1);
         let (q, k) = (nn::split_heads(x @ block.wq, heads = HEADS), nn::split_heads(x @ block.wk, heads = HEADS));
@@ -116,7 +116,7 @@ mind! {
         nn::softmax(where(see, q @ k.mT / sqrt(f32(WIDTH / HEADS)), -inf))
     }
 
-    /// The same of both blocks of a network that reads `x`.
+    /// The attention weights of both blocks for the input `x`.
     fn attention<N>(x: i64[N, PLACES], gpt: Gpt) -> (f32[N, HEADS, PLACES, PLACES], f32[N, HEADS, PLACES, PLACES]) {
         let h = embed(x, gpt);
         (looks(h, gpt.first), looks(nn::transformer_block_causal(h, gpt.first, heads = HEADS), gpt.second))
@@ -127,7 +127,7 @@ const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/addition/atte
 const SEED: u64 = 1;
 const STEPS: usize = 800;
 const BATCH: usize = 256;
-/// How many unseen sums are asked, and after how many steps each time.
+/// The number of unseen sums in the test, which runs every `EVERY` steps.
 const ASKED: usize = 5000;
 const EVERY: usize = 200;
 
@@ -189,39 +189,39 @@ fn train(gpt: &mut Gpt, steps: usize, unseen: &[Sum], random: &mut Xoshiro256) -
     Ok(mistakes)
 }
 
-/// As many texts as there are, a row of tokens each, without their last.
+/// Texts as tokens, one per row, without their last symbol.
 type Texts = Tensor![i64; ?, 11];
-/// The tokens of their answers.
+/// The tokens of the answers, one answer per row.
 type Answers = Tensor![i64; ?, 4];
 
-/// The columns of texts from one on; what a text is too short for is 0.
+/// The tokens of each text from position `from` on, one text per row. Short texts are padded with 0.
 fn batch<const N: usize>(texts: &[impl AsRef<str>], from: usize) -> Tensor<i64, (usize, Const<N>)> {
     let rows: Vec<Vec<_>> =
         texts.iter().map(|text| sums::tokens(text.as_ref()).skip(from).collect()).collect();
     Tensor::from_fn_with((texts.len(), Const), |[row, place]| rows[row].get(place).copied().unwrap_or(0))
 }
 
-/// Sums to learn from: all that comes before an answer's last symbol, and the answers.
+/// The inputs and targets of training: texts without their last symbol, and the answers.
 fn questions(sums: &[Sum]) -> (Texts, Answers) {
     let texts: Vec<_> = sums.iter().map(|sum| sum.question() + &sum.answer()).collect();
     (batch(&texts, 0), batch(&texts, QUESTION))
 }
 
-/// The sums that the network answers wrong, and what it says.
+/// The sums that the network answers wrong, with its answers.
 fn wrong(gpt: &Gpt, sums: &[Sum]) -> impl Iterator<Item = (Sum, String)> {
     let said = answers(gpt, sums);
     let pairs: Vec<_> = sums.iter().copied().zip(said).filter(|(sum, said)| sum.answer() != *said).collect();
     pairs.into_iter()
 }
 
-/// What the network says, a symbol at a time: each that it says is what it reads next.
+/// The network's answers, generated one symbol at a time: each symbol is appended to the input of the next.
 fn answers(gpt: &Gpt, sums: &[Sum]) -> Vec<String> {
     let mut answers = Vec::with_capacity(sums.len());
-    // No more at once than is learnt from, so that it takes no more memory.
+    // Batches are no larger than in training, so this needs no more memory.
     for sums in sums.chunks(BATCH) {
         let mut texts: Vec<_> = sums.iter().map(|sum| sum.question()).collect();
         for place in 0..ANSWER {
-            // No place looks at those behind it, so what stands there does not matter.
+            // Attention is causal, so the padding behind the text does not matter.
             let said = next(&batch(&texts, 0), gpt);
             for (row, text) in texts.iter_mut().enumerate() {
                 text.push(sums::symbol(said[[row, place]]));
@@ -249,9 +249,9 @@ mod tests {
         let (mut gpt, sums) = some(2);
         let (x, y) = questions(&sums);
         let (_, gradient) = loss_grad(&x, &y, &gpt);
-        // Of single elements a loss in f32 has few digits: this finds what is far off.
+        // In f32 the loss has few digits for single elements, so this detects large errors only.
         gradcheck_some(&mut gpt, &gradient, 3, |gpt| loss(&x, &y, gpt).0).expect("they are the same");
-        // Short enough for the quotient, long enough for the digits of a loss.
+        // The step is short enough for the quotient and long enough for the digits of the loss.
         along::check(&mut gpt, &gradient, 1e-2, 1e-3, |gpt| loss(&x, &y, gpt).0);
     }
 

@@ -1,4 +1,4 @@
-//! A picture of what the network looks at, as a PNG file.
+//! Draws the attention weights as a PNG file.
 
 use std::io;
 use std::path::Path;
@@ -8,8 +8,9 @@ use noto_sans_mono_bitmap::FontWeight;
 use crate::canvas::{BLUE, Canvas, FAINT, GREY, INK, PAPER, blend};
 use crate::sums::QUESTION;
 
-/// Draws how much each place of a text looks at each: a row of squares for each layer, one for each of its heads. In a
-/// square a row is who looks, a column what is looked at; `layers` are `[heads, places, places]`, row by row.
+/// Draws the attention weights over the positions of `text`: a row of squares per layer, with a square per head. In a
+/// square, rows are the positions that attend and columns the positions they attend to. Each of `layers` is
+/// `[heads, places, places]` in row-major order.
 pub fn attention(path: &Path, text: &str, layers: &[&[f32]]) -> io::Result<()> {
     let symbols: Vec<String> = text.chars().map(String::from).collect();
     let (places, cell, margin, head) = (symbols.len(), 18.0, 24.0, 54.0);
@@ -40,7 +41,7 @@ pub fn attention(path: &Path, text: &str, layers: &[&[f32]]) -> io::Result<()> {
                 let colour = blend(PAPER, BLUE, *weight);
                 canvas.rectangle(left + cell * column, top + cell * row, cell, cell, colour);
             }
-            // Rows from here on say what comes next.
+            // The rows below this line predict the answer.
             let answers = top + cell * (QUESTION - 1) as f32;
             canvas.line([left, answers], [left + side, answers], 1.0, GREY);
         }
@@ -62,7 +63,7 @@ mod tests {
         let (same, high, dark) = drawn(&[&looks(4, 1.0), &looks(4, 1.0)]);
         assert_eq!((wide, same), (992, 992));
         assert_eq!(high - low, 262);
-        // Two of three channels of blue are dark.
+        // A channel counts as dark for two of the three channels of blue.
         let squares = 2 * 8 * (text.len() * 18).pow(2);
         assert!(faint < 20_000 && (squares - 20_000..squares + 20_000).contains(&dark), "{faint} {dark}");
     }

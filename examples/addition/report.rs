@@ -1,13 +1,13 @@
-//! What the network gets wrong, by the number of carries and by how long it had learnt.
+//! Counts the wrong answers by the number of carries and the number of training steps.
 
 use std::fmt;
 
 use crate::sums::Sum;
 
-/// Counts of unseen sums by their carries, from none to three.
+/// Counts of unseen sums by their number of carries, from 0 to 3.
 type ByCarries = [usize; 4];
 
-/// How many of the same sums were wrong at some moments of training.
+/// The number of wrong answers to the same sums at several times during training.
 #[derive(Clone, Debug, Default)]
 pub struct Mistakes {
     asked: ByCarries,
@@ -15,12 +15,12 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    /// Before anything was asked.
+    /// Without any test so far.
     pub fn new(sums: &[Sum]) -> Self {
         Self { asked: by_carries(sums.iter().copied()), moments: Vec::new() }
     }
 
-    /// Counts what was wrong after so many steps.
+    /// Records the sums that were answered wrong after `steps` training steps.
     pub fn count(&mut self, steps: usize, wrong: impl Iterator<Item = Sum>) {
         self.moments.push((steps, by_carries(wrong)));
     }
@@ -30,12 +30,12 @@ impl Mistakes {
         self.asked.iter().sum()
     }
 
-    /// The number of sums that were right at the last moment.
+    /// The number of sums that were right at the last test, 0 before the first.
     pub fn right(&self) -> usize {
         self.total() - self.moments.last().map_or(self.total(), |(_, wrong)| wrong.iter().sum())
     }
 
-    /// The share of sums that were right at the last moment, in percent.
+    /// The share of sums that were right at the last test, in percent.
     pub fn accuracy(&self) -> f64 {
         100.0 * self.right() as f64 / self.total() as f64
     }

@@ -1,24 +1,25 @@
 //! Sums of two numbers of three digits, as strings and as tokens.
 //!
-//! `123+456=9750` is one: the digits of the sum stand in reverse, so that each follows from what is before it and a carry.
+//! An example is `123+456=9750`. The digits of the sum are reversed, so that each follows from earlier symbols and a
+//! carry.
 
 use mind::Rng;
 
-/// What the strings are made of; the token of a symbol is its place here.
+/// The symbols of the strings. A symbol's index is its token.
 const SYMBOLS: &str = "0123456789+=";
-/// The places of a question, as `123+456=`.
+/// The number of symbols in a question such as `123+456=`.
 pub const QUESTION: usize = 8;
-/// The places of an answer.
+/// The number of symbols in an answer.
 pub const ANSWER: usize = 4;
-/// One in so many pairs is kept for the test.
+/// One pair in `HELD_OUT` is kept for the test.
 const HELD_OUT: u64 = 16;
 
-/// Two numbers below 1000.
+/// The sum of two numbers below 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sum(pub u32, pub u32);
 
 impl Sum {
-    /// Any two numbers, of those that are kept for the test or of the others.
+    /// Draws a random pair, either from those kept for the test or from the others.
     pub fn draw(random: &mut impl Rng, held_out: bool) -> Self {
         loop {
             let pair = ((random.next_u64() >> 32) * 1_000_000) >> 32;
@@ -29,30 +30,30 @@ impl Sum {
         }
     }
 
-    /// Whether it is kept for the test, which the sum of the same two in the other order is then too.
+    /// Whether the pair is kept for the test. The order of the two numbers does not matter.
     fn held_out(self) -> bool {
         let (low, high) = (self.0.min(self.1), self.0.max(self.1));
         let mixed = u64::from(low * 1000 + high).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 32).is_multiple_of(HELD_OUT)
     }
 
-    /// What is asked, as `123+456=`.
+    /// The question, for example `123+456=`.
     pub fn question(self) -> String {
         format!("{:03}+{:03}=", self.0, self.1)
     }
 
-    /// What is to be answered, as `9750`.
+    /// The answer, for example `9750`: the digits of the sum in reverse order.
     pub fn answer(self) -> String {
         reversed(&format!("{:04}", self.0 + self.1))
     }
 
-    /// How many digits of the sum are carried over.
+    /// The number of carries in the addition.
     pub fn carries(self) -> usize {
         [10, 100, 1000].into_iter().filter(|power| self.0 % power + self.1 % power >= *power).count()
     }
 }
 
-/// A text from its end to its start.
+/// The characters of a text in reverse order.
 pub fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }

@@ -1,12 +1,12 @@
-//! Digits to learn from: splitting them, and turning them a little.
+//! Splits the digits into training and test data, and augments them by small rotations and shifts.
 
 use mind::Rng;
 
 use crate::digits::{Digit, PIXELS, SIDE};
 
 impl Digit {
-    /// The digit as if the hand had written it a little askew: turned by up to 0.2 radians and moved by up to 0.6
-    /// pixels, so that the network learns the shape and not the pixels.
+    /// The digit turned by up to 0.2 radians and moved by up to 0.6 pixels, so that the network learns shapes instead
+    /// of pixels.
     pub fn askew(&self, random: &mut Random) -> [f32; PIXELS] {
         let (sin, cos) = (0.2 * random.symmetric()).sin_cos();
         let (down, right) = (0.6 * random.symmetric(), 0.6 * random.symmetric());
@@ -17,7 +17,7 @@ impl Digit {
         })
     }
 
-    /// The ink between pixels, by bilinear interpolation; none outside the picture.
+    /// The ink between pixels, by bilinear interpolation; 0 outside the picture.
     fn ink_at(&self, y: f32, x: f32) -> f32 {
         let pixel = |row: f32, column: f32| {
             let inside = |at: f32| (0.0..SIDE as f32).contains(&at);
@@ -35,14 +35,14 @@ impl Digit {
     }
 }
 
-/// Shuffles and gives four fifths for training and one for the test.
+/// Shuffles the digits and returns four fifths for training and one fifth for the test.
 pub fn split(mut digits: Vec<Digit>, random: &mut Random) -> (Vec<Digit>, Vec<Digit>) {
     random.shuffle(&mut digits);
     let test = digits.split_off(digits.len() * 4 / 5);
     (digits, test)
 }
 
-/// SplitMix64: the same numbers on every machine.
+/// The generator SplitMix64: the same numbers on every machine.
 pub struct Random(pub u64);
 
 impl Rng for Random {
@@ -55,12 +55,12 @@ impl Rng for Random {
 }
 
 impl Random {
-    /// Evenly from -1 to 1.
+    /// A uniform pseudorandom number from -1 to 1.
     pub fn symmetric(&mut self) -> f32 {
         (self.next_u64() >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
     }
 
-    /// Every order is as likely, but for a bias below 2^-50.
+    /// Shuffles the items. All orders are equally likely, except for a bias below 2^-50.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, (self.next_u64() % (last as u64 + 1)) as usize);

@@ -1,10 +1,10 @@
-//! Learns to read handwritten digits: 1,797 real ones, a network of two layers, a few seconds.
+//! Learns to read handwritten digits: 1,797 real digits, a network of two layers, a few seconds of training.
 //!
 //! ```text
 //! cargo run --release --example digits
 //! ```
 //!
-//! Another file of the same form may be named as the argument.
+//! An argument names another file in the same format.
 
 #[path = "../support/canvas.rs"]
 mod canvas;
@@ -61,7 +61,7 @@ const PICTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/digits");
 const SEED: u64 = 1;
 const EPOCHS: usize = 100;
 const BATCH: usize = 32;
-/// The learning rate of the first epoch, and by what each epoch multiplies it.
+/// The learning rate of the first epoch, and the factor that each epoch multiplies it by.
 const RATE: (f32, f32) = (0.4, 0.97);
 
 fn main() -> ExitCode {
@@ -93,15 +93,15 @@ fn run() -> Outcome {
     Ok(())
 }
 
-/// What the network takes each digit for.
+/// The network's answer for each digit.
 fn read(net: &Network, digits: &[Digit]) -> Vec<Answer> {
     let (x, _) = batch(digits, |digit| digit.pixels);
     scores(&x, net).as_slice().chunks(CLASSES).map(Answer::new).collect()
 }
 
-/// As many pictures as there are, a row each.
+/// Any number of pictures, one per row.
 type Pictures = Tensor![f32; ?, 64];
-/// The digits that they show.
+/// The digits that the pictures show.
 type Labels = Tensor![i64; ?];
 
 fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {

@@ -1,4 +1,4 @@
-//! Two pictures as PNG files: the loss curve, and the digits that were misread.
+//! Draws two PNG files: the loss curve and the misread digits.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ const PALE_BLUE: Colour = [191, 212, 250];
 const GREEN: Colour = [21, 128, 61];
 const RED: Colour = [220, 38, 38];
 
-/// How training went.
+/// The losses during training.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// The loss of each step.
@@ -77,7 +77,7 @@ pub fn loss_curve(path: &Path, history: &History) -> io::Result<()> {
     canvas.save(path)
 }
 
-/// Draws every digit of `digits` whose answer is wrong, the surest mistakes first, with its label and the answer.
+/// Draws every digit with a wrong answer, with its label and the answer. The most confident mistakes come first.
 pub fn misread(path: &Path, digits: &[Digit], answers: &[Answer]) -> io::Result<()> {
     let mut wrong: Vec<_> =
         digits.iter().zip(answers).filter(|(digit, answer)| answer.class != digit.label).collect();

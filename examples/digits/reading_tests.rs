@@ -1,4 +1,5 @@
-//! That the file of the digits is read, and what is said of files that are not as it. Several examples read it; this runs once.
+//! Tests that the file of digits is read, and that bad files are reported. Several examples read it; these tests run
+//! once.
 
 use std::fs;
 use std::io::Write;

@@ -1,20 +1,20 @@
-//! How well the network does: its answers, their number right, and the confusion matrix as a table.
+//! The quality of the network: its answers, the number of right ones, and the confusion matrix as a table.
 
 use std::fmt;
 
 use crate::digits::{CLASSES, Digit};
 
-/// What the network says of one digit.
+/// The network's answer for one digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// The digit it takes it for.
+    /// The predicted digit.
     pub class: usize,
-    /// How sure it is of that, from 0 to 1.
+    /// The probability of that digit, from 0 to 1.
     pub confidence: f32,
 }
 
 impl Answer {
-    /// The greatest of ten scores, its confidence by softmax.
+    /// The class with the greatest of ten logits, and its probability by softmax.
     pub fn new(scores: &[f32]) -> Self {
         let (class, greatest) = scores
             .iter()
@@ -27,12 +27,12 @@ impl Answer {
     }
 }
 
-/// Counts of digits by what they are (row) and what they were taken for (column).
+/// Counts of digits by label (row) and answer (column).
 #[derive(Clone, Debug, Default)]
 pub struct Confusion([[usize; CLASSES]; CLASSES]);
 
 impl Confusion {
-    /// Counts every digit and its answer.
+    /// Counts all digits and their answers.
     pub fn new(digits: &[Digit], answers: &[Answer]) -> Self {
         let mut counts = Self::default();
         for (digit, answer) in digits.iter().zip(answers) {

@@ -1,5 +1,5 @@
-//! A mixture of normal distributions finds kinds of handwritten digits that nobody told it of, by expectation
-//! maximisation: expressions over Rust variables in ordinary Rust.
+//! A mixture of normal distributions clusters handwritten digits without their labels, by expectation maximisation:
+//! expressions over Rust variables in ordinary Rust.
 //!
 //! ```text
 //! cargo run --release --example mixture
@@ -23,25 +23,25 @@ use digits::{Digit, PIXELS};
 use program::Outcome;
 use report::Kinds;
 
-/// How many kinds are looked for.
+/// The number of kinds, the components of the mixture.
 const KINDS: usize = 20;
-/// The variance of the noise that pixels are taken to have: one that is always paper would have no variance else.
+/// The variance of the assumed noise of each pixel. Without it, a pixel that is always blank would have variance 0.
 const NOISE: f64 = 0.02;
-/// The kinds do not change any more where a step gains less likelihood than this, a picture.
+/// Learning stops once a step raises the mean log density of the pictures by less than this.
 const ENOUGH: f64 = 1e-9;
-/// Steps that there are at most.
+/// The maximal number of steps.
 const STEPS: usize = 300;
 const SEED: u64 = 1;
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/mixture/kinds.png");
 
-/// A picture a row.
+/// One picture per row.
 type Pictures = Tensor![f64; ?, 64];
-/// How likely each picture is of each kind.
+/// The probability of each kind for each picture: `[pictures, kinds]`.
 type Shares = Tensor![f64; ?, 20];
 
 mind! {
-    /// The log of the density of each picture under each kind, times the kind's weight, where each pixel has noise of a
-    /// variance besides: the mean over that noise.
+    /// The log of the kind's weight plus the log density of each picture under each kind: `[pictures, kinds]`. The log
+    /// density is the mean over noise of variance `noise` that is added to each pixel.
     fn scores(x: float[..], weight, mean, variance, noise) {
         let p = 1.0 / variance;
         let squares = (x * x) @ p.T - 2.0 * (x @ (mean * p).T) + sum((mean * mean + noise) * p, axis = 1);
@@ -49,7 +49,7 @@ mind! {
     }
 }
 
-/// Kinds of pictures: how frequent each is, and mean and variance of its pixels.
+/// The kinds: the weight of each, and the mean and variance of its pixels.
 #[derive(Clone)]
 struct Mixture {
     weight: Tensor![f64; 20],
@@ -58,8 +58,8 @@ struct Mixture {
 }
 
 impl Mixture {
-    /// Kinds about pictures that are far from each other: each is drawn by the square of its distance to those before
-    /// (Arthur and Vassilvitskii 2007).
+    /// Starts with kinds around pictures that are far apart. Each picture is drawn with a probability proportional to
+    /// its squared distance from those drawn before (k-means++, Arthur and Vassilvitskii 2007).
     fn about(x: &Pictures, random: &mut impl Rng) -> Self {
         let [count, _] = x.dims();
         let mut distance = Tensor::full_with((count,), 1.0);
@@ -74,20 +74,20 @@ impl Mixture {
         Self { weight: Tensor::full(1.0 / KINDS as f64), mean, variance: Tensor::full(0.1) }
     }
 
-    /// How likely each picture is of each kind, and how likely all are, as the mean of the logs of their densities.
+    /// The expectation step: the probability of each kind for each picture, and the mean log density of the pictures.
     fn expect(&self, x: &Pictures) -> (Shares, f64) {
         let Self { weight, mean, variance } = self;
         let scores = mind!(crate::scores(x, weight, mean, variance, NOISE));
         (mind!(nn::softmax(scores)).into(), mind!(mean(nn::logsumexp(scores))))
     }
 
-    /// How that mean grows with the means of the kinds: nowhere once these are found.
+    /// The gradient of the mean log density by the means of the kinds. It is 0 at the maximum.
     fn slope(&self, x: &Pictures) -> Tensor![f64; 20, 64] {
         let Self { weight, mean, variance } = self;
         mind!(grad(mean(nn::logsumexp(crate::scores(x, weight, mean, variance, NOISE))), wrt = mean))
     }
 
-    /// The kinds under which the pictures are likeliest if they are of these.
+    /// The maximisation step: the mixture of greatest expected likelihood, given the probabilities of the kinds.
     fn maximise(x: &Pictures, shares: &Shares) -> Self {
         let count = mind!(sum(shares, axis = 0));
         let mean = mind!(shares.T @ x / count[.., _]);
@@ -95,7 +95,7 @@ impl Mixture {
         Self { weight: mind!(count / sum(count)).into(), mean: mean.into(), variance: variance.into() }
     }
 
-    /// Both in turns, until the pictures are hardly likelier; gives how likely they were before each step.
+    /// Alternates both steps until the likelihood hardly grows. Returns the mean log density before each step.
     fn learn(&mut self, x: &Pictures) -> Outcome<Vec<f64>> {
         let bar = program::progress("learning", "step", STEPS)?;
         let mut likelihoods: Vec<f64> = Vec::new();
@@ -151,7 +151,7 @@ fn pictures(digits: &[Digit]) -> Pictures {
     Tensor::from_fn_with((digits.len(), Const), |[row, pixel]| f64::from(digits[row].pixels[pixel]))
 }
 
-/// One of the numbers by how large it is.
+/// Draws an index with a probability proportional to its size.
 fn draw(sizes: &Tensor![f64; ?], random: &mut impl Rng) -> usize {
     let sizes = sizes.as_slice();
     let mut left = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64 * sizes.iter().sum::<f64>();
@@ -170,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// Some of the digits, and kinds after a few steps.
+    /// Some of the digits, and a mixture after a few steps.
     fn some() -> (Pictures, Mixture) {
         let digits = digits::load(Path::new(digits::SHIPPED)).expect("the file is there");
         let x = pictures(&digits[..200]);
@@ -181,7 +181,7 @@ mod tests {
         (x, mixture)
     }
 
-    /// The density of a picture under a kind, times its weight, by the definition.
+    /// The density of a picture under a kind times the kind's weight, by the definition.
     fn density(x: &Pictures, row: usize, mixture: &Mixture, kind: usize) -> f64 {
         let log: f64 = (0..PIXELS)
             .map(|pixel| {
@@ -217,7 +217,8 @@ mod tests {
         let mut mean = mixture.mean.clone();
         let (shares, _) = mixture.expect(&x);
         let next = Mixture::maximise(&x, &shares);
-        // Xu and Jordan 1996, theorem 1: means move by their variance over their number of pictures times the slope.
+        // Xu and Jordan 1996, theorem 1: a mean moves by the slope times its variance over the kind's number of
+        // pictures.
         let [count, _] = x.dims();
         for kind in 0..KINDS {
             let pictures: f64 = (0..count).map(|row| shares[[row, kind]]).sum();

@@ -1,4 +1,4 @@
-//! A picture of the kinds, as a PNG file.
+//! Draws the kinds as a PNG file.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::canvas::{BLUE, Canvas, FAINT, GREY, INK, PAPER, blend};
 use crate::digits::{PIXELS, SIDE};
 use crate::report::Kinds;
 
-/// Draws the mean picture of each kind, with the digit that is most frequent in it and how often it is.
+/// Draws the mean picture of each kind, with its most frequent digit and that digit's count.
 pub fn kinds(path: &Path, means: &[f64], kinds: &Kinds) -> io::Result<()> {
     let (scale, margin, head, columns) = (15.0, 24.0, 66.0, 5);
     let side = SIDE as f32 * scale;

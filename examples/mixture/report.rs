@@ -1,4 +1,4 @@
-//! What digits the kinds are, which learning was not told.
+//! Compares the kinds with the labels, which learning does not see.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use mind::{Const, Tensor};
 
 use crate::digits::{CLASSES, Digit};
 
-/// Counts of the digits of each kind.
+/// The number of digits of each label in each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kinds(Vec<[usize; CLASSES]>);
 
 impl Kinds {
-    /// Counts each digit in the kind that it is likeliest of.
+    /// Counts each digit in its most probable kind.
     pub fn new<const N: usize>(digits: &[Digit], shares: &Tensor<f64, (usize, Const<N>)>) -> Self {
         let mut counts = vec![[0; CLASSES]; N];
         for (digit, shares) in digits.iter().zip(shares.as_slice().chunks(N)) {
@@ -21,7 +21,7 @@ impl Kinds {
         Self(counts)
     }
 
-    /// For each kind its most frequent digit, how often that is in it, and how many digits are.
+    /// For each kind: its most frequent digit, the number of these, and the number of all its digits.
     pub fn summaries(&self) -> impl Iterator<Item = [usize; 3]> {
         self.0.iter().map(|counts| {
             let most =
@@ -30,7 +30,7 @@ impl Kinds {
         })
     }
 
-    /// The share of digits that are the most frequent one of their kind, in percent.
+    /// The share of digits that equal the most frequent digit of their kind, in percent.
     pub fn purity(&self) -> f64 {
         let [right, total] =
             self.summaries().fold([0, 0], |[right, total], [_, most, all]| [right + most, total + all]);

@@ -1,39 +1,39 @@
-//! What is asked of the digits, as matrices.
+//! Three regression problems on the digits, as matrices.
 
 use mind::{Rng, Tensor};
 
 use crate::digits::{CLASSES, Digit, SIDE};
 
-/// A column a quantity, a row a picture.
+/// One row per picture, one column per quantity.
 pub type Matrix = Tensor![f64; ?, ?];
-/// A number for each picture, or for each column.
+/// One number per picture, or one per column.
 pub type Vector = Tensor![f64; ?];
 
-/// What is taken for chance.
+/// The statistical model of the quantity to predict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Model {
-    /// Truth values, whose odds are products of powers.
+    /// Truth values whose log odds are linear in the quantities.
     Logistic,
-    /// Counts, whose mean is one.
+    /// Counts with the Poisson distribution; the log of their mean is linear in the quantities.
     Poisson,
-    /// Numbers, whose errors may be large now and then.
+    /// Numbers that are linear in the quantities, with a few large errors.
     Huber,
 }
 
-/// Quantities of pictures, and one that is to follow from the others.
+/// Quantities of pictures, and the one to predict from the others.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Its name among those that are recorded.
+    /// The problem's name in the record.
     pub name: &'static str,
-    /// What is asked.
+    /// The question that the problem answers.
     pub question: &'static str,
-    /// What is taken for chance.
+    /// The statistical model of `y`.
     pub model: Model,
-    /// What the columns of `x` are.
+    /// The names of the columns of `x`.
     pub columns: Vec<String>,
-    /// What is known of each picture.
+    /// The known quantities of each picture.
     pub x: Matrix,
-    /// What is to follow from that.
+    /// The quantity to predict, one per picture.
     pub y: Vector,
 }
 
@@ -79,13 +79,13 @@ pub fn problems(digits: &[Digit]) -> [Problem; 3] {
     ]
 }
 
-/// The ink of some pixels, from 0 to 1 each.
+/// The total ink of the selected pixels, each from 0 to 1.
 fn ink(digit: &Digit, of: impl Fn(usize, usize) -> bool) -> f64 {
     let some = |at: &usize| of(at / SIDE, at % SIDE);
     (0..digit.pixels.len()).filter(some).map(|at| f64::from(digit.pixels[at])).sum()
 }
 
-/// The slope of the line through the ink, in columns to the right for a row downwards.
+/// The slope of the line through the ink, in columns to the right per row downwards.
 fn lean(digit: &Digit) -> f64 {
     let middle = (SIDE as f64 - 1.0) / 2.0;
     let (mut across, mut down) = (0.0, 0.0);
@@ -111,7 +111,7 @@ impl Problem {
         Self { name, question, model, columns, x, y }
     }
 
-    /// As many of its pictures, drawn with repetition.
+    /// A bootstrap sample: as many of the problem's pictures, drawn with repetition.
     pub fn sample(&self, random: &mut impl Rng) -> Self {
         let [count, columns] = self.x.dims();
         let drawn: Vec<_> =

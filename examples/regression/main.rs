@@ -1,11 +1,11 @@
-//! Three regressions by Newton's method on handwritten digits, each with the standard errors of its coefficients: a
-//! logistic one, one of counts and one that outliers hardly move.
+//! Three regressions on handwritten digits by Newton's method, with standard errors of the coefficients: a logistic, a
+//! Poisson and a robust (Huber) regression.
 //!
 //! ```text
 //! cargo run --release --example regression
 //! ```
 //!
-//! What they give is compared with what statsmodels gave for the same data.
+//! The results are compared with those of statsmodels for the same data.
 
 #[path = "../support/canvas.rs"]
 mod canvas;
@@ -30,25 +30,25 @@ use program::Outcome;
 use report::Estimate;
 
 mind! {
-    /// Minus the log likelihood of `y`, each 0 or 1, where the log of the odds is `x @ w`.
+    /// The negative log likelihood of `y`, each 0 or 1, where the log odds are `x @ w`.
     #[grad(w)]
     fn logistic<N, P>(x: f64[N, P], y: f64[N], w: f64[P]) -> f64 {
         -sum(stats::bernoulli_logits_logpmf(y, x @ w))
     }
 
-    /// Minus the log likelihood of counts `y`, where the log of their mean is `x @ w`.
+    /// The negative log likelihood of the counts `y`, where the logs of their means are `x @ w`.
     #[grad(w)]
     fn poisson<N, P>(x: f64[N, P], y: f64[N], w: f64[P]) -> f64 {
         -sum(stats::poisson_logpmf(y, exp(x @ w)))
     }
 
-    /// The squares of small errors of `x @ w` and the sizes of large ones, which is `robust::THRESHOLD`.
+    /// The Huber loss: quadratic in small errors of `x @ w` and linear in large ones. `delta` is `robust::THRESHOLD`.
     #[grad(w)]
     fn huber<N, P>(x: f64[N, P], y: f64[N], w: f64[P], scale: f64) -> f64 {
         f64(N) * nn::huber(x @ w / scale, y / scale, delta = 1.345)
     }
 
-    // How fast each grows along a direction, and the gradient of that: its Hessian times the direction.
+    // For each function: the derivative along a direction, and its gradient, the Hessian times that direction.
 
     fn logistic_slope<N, P>(x: f64[N, P], y: f64[N], w: f64[P], direction: f64[P]) -> f64 {
         dot(grad(logistic, wrt = w)(x, y, w), direction)
@@ -74,10 +74,10 @@ mind! {
 
 const PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/regression/coefficients.png");
 const RECORDED: &str = include_str!("statsmodels.txt");
-/// How far a coefficient or error may be from that of statsmodels, in standard errors.
+/// The largest accepted difference from a coefficient or error of statsmodels, in standard errors.
 const TOLERANCE: f64 = 1e-6;
 const SEED: u64 = 1;
-/// How many samples of the pictures are fitted too, drawn with repetition.
+/// The number of bootstrap samples that are fitted as well.
 const SAMPLES: usize = 300;
 
 fn main() -> ExitCode {
@@ -107,7 +107,7 @@ fn run() -> Outcome {
     let path = Path::new(PICTURE);
     pictures::coefficients(path, &estimates)?;
     println!("coefficients: {}", program::shown(path));
-    // Another file has other coefficients.
+    // The record is of the shipped file; another file has other coefficients.
     if std::env::args_os().len() == 1 {
         let apart = report::apart(&estimates, RECORDED)?;
         println!("from those of statsmodels: {apart:.1e} standard errors at most");
@@ -118,7 +118,7 @@ fn run() -> Outcome {
     Ok(())
 }
 
-/// The coefficients under which a problem's data are likeliest, or for `Huber` fit best.
+/// The coefficients of greatest likelihood, or for `Huber` of least loss.
 fn fit(problem: &Problem) -> Result<Fit, Stuck> {
     let Problem { x, y, columns, .. } = problem;
     let start = Tensor::zeros_with((columns.len(),));
@@ -159,7 +159,7 @@ mod tests {
             let vector = |from: f64| Tensor::from_fn_with((size,), |[i]| 0.1 * (from + i as f64).sin());
             let (mut w, direction) = (vector(1.0), vector(2.0));
             gradcheck(&mut w.clone(), &value(&w).1, |w| value(w).0).expect("the gradient is right");
-            // The Hessian times a direction is the gradient of the slope along that.
+            // The Hessian times a direction is the gradient of the slope along that direction.
             let slope = |w: &Vector| {
                 let (_, gradient) = value(w);
                 (0..size).map(|i| gradient[[i]] * direction[[i]]).sum::<f64>()

@@ -1,42 +1,42 @@
-//! Newton's method for functions that curve upwards, and what their curvature says of the minimum.
+//! Newton's method for convex functions, and standard errors from the Hessian at the minimum.
 
 use mind::Tensor;
 
 use crate::data::Vector;
 
-/// Steps that are enough for any function that Newton's method gets to the minimum of.
+/// The maximal number of steps: more than Newton's method takes wherever it converges.
 const STEPS: usize = 100;
-/// How long a step may be at the minimum, beside the standard errors and beside the coefficients or 1; the next one would
-/// be shorter by the square of that.
+/// The longest step that counts as converged, relative to the standard errors and to the largest coefficient or 1.
+/// Convergence is quadratic, so the next step would be about as long as the square of this.
 const NEAR: f64 = 1e-8;
 
-/// Why there is no minimum.
+/// The reason why no minimum was found.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum Stuck {
-    /// There is a direction along which the function does not curve upwards.
+    /// The function does not curve upwards along some direction.
     #[error("the Hessian is not positive definite: columns depend on each other, or the data are separated")]
     Flat,
-    /// Steps did not become short.
+    /// The steps did not become short.
     #[error("no minimum was found in {STEPS} steps of Newton's method")]
     Endless,
 }
 
-/// A function of the coefficients by what Newton's method asks of it.
+/// A function of the coefficients, in the form that Newton's method needs.
 pub struct Objective<Value, Bend> {
-    /// Its value and gradient.
+    /// Computes the value and the gradient.
     pub value: Value,
-    /// Its Hessian times a direction.
+    /// Computes the Hessian times a direction.
     pub bend: Bend,
 }
 
-/// A minimum.
+/// The result of a minimisation.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// Where it is.
+    /// The coefficients at the minimum.
     pub coefficients: Vector,
-    /// The standard errors of these.
+    /// The standard errors of the coefficients.
     pub errors: Vec<f64>,
-    /// How many steps led there.
+    /// The number of steps taken.
     pub steps: usize,
 }
 
@@ -45,15 +45,15 @@ where
     Value: Fn(&Vector) -> (f64, Vector),
     Bend: Fn(&Vector, &Vector) -> Vector,
 {
-    /// Goes to the minimum from `w`. The standard errors are those of minus a log likelihood: the roots of what stands on
-    /// the diagonal of the inverse Hessian.
+    /// Minimises from `w` on. The standard errors hold for a negative log likelihood: they are the square roots of the
+    /// diagonal of the inverse Hessian.
     pub fn minimise(&self, mut w: Vector) -> Result<Fit, Stuck> {
         let (mut value, mut gradient) = (self.value)(&w);
         for steps in 1..=STEPS {
             let hessian = self.hessian(&w)?;
             let step = hessian.solve(gradient.as_slice());
             let squared: f64 = step.iter().zip(gradient.as_slice()).map(|(s, g)| s * g).sum();
-            // A step that leads up was too long; one as short as `NEAR` only shows rounding.
+            // A step that raises the value was too long. If a step as short as `NEAR` does, that is rounding.
             let mut share = 1.0;
             let (next, there) = loop {
                 let next = moved(&w, -share, &step);
@@ -89,11 +89,11 @@ fn axis(size: usize, at: usize) -> Vector {
     Tensor::from_fn_with((size,), |[i]| if i == at { 1.0 } else { 0.0 })
 }
 
-/// A positive definite matrix as a lower triangle times its transpose.
+/// The Cholesky factor of a positive definite matrix: the lower triangle of `L` in `L * L^T`.
 pub struct Cholesky(Vec<Vec<f64>>);
 
 impl Cholesky {
-    /// Of a symmetric matrix; what is above its diagonal is not read.
+    /// Factors a symmetric matrix. The elements above the diagonal are not read.
     pub fn new(matrix: &[Vec<f64>]) -> Result<Self, Stuck> {
         let mut lower: Vec<Vec<f64>> = Vec::with_capacity(matrix.len());
         for (row, entries) in matrix.iter().enumerate() {
@@ -103,7 +103,7 @@ impl Cholesky {
                 made.push((entries[column] - dot(&made, &other[..column])) / other[column]);
             }
             let left = entries[row] - dot(&made, &made);
-            // Below that what is left of the diagonal is rounding alone.
+            // A smaller remainder of the diagonal is rounding only.
             if left.is_nan() || left <= 1e-13 * entries[row].abs() {
                 return Err(Stuck::Flat);
             }
@@ -113,7 +113,7 @@ impl Cholesky {
         Ok(Self(lower))
     }
 
-    /// The `x` of which the matrix makes `y`.
+    /// Solves `matrix * x = y` for `x`.
     pub fn solve(&self, y: &[f64]) -> Vec<f64> {
         let Self(lower) = self;
         let mut x: Vec<f64> = Vec::with_capacity(y.len());
@@ -127,7 +127,7 @@ impl Cholesky {
         x
     }
 
-    /// What stands on the diagonal of the inverse.
+    /// The diagonal of the inverse matrix.
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         let size = self.0.len();
         (0..size).map(|at| self.solve(axis(size, at).as_slice())[at]).collect()
@@ -150,7 +150,7 @@ mod tests {
         for (row, y) in matrix.iter().zip([1.0, -2.0, 3.0]) {
             assert!((dot(row, &x) - y).abs() < 1e-14, "{x:?}");
         }
-        // Cofactors over the determinant.
+        // The cofactors, divided by the determinant.
         let determinant = 4.0 * (15.0 - 1.0) - 2.0 * (6.0 - 0.6) + 0.6 * (2.0 - 3.0);
         let needed = [14.0, 12.0 - 0.36, 20.0 - 4.0].map(|cofactor| cofactor / determinant);
         for (found, needed) in factor.inverse_diagonal().into_iter().zip(needed) {
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_step_that_leads_up_is_shortened_and_what_has_no_minimum_is_an_error() {
-        // Whole steps of this go ever further away from 0 if they begin beyond 1.4.
+        // Full Newton steps on this function diverge from a start beyond 1.4.
         let round = Objective {
             value: |w: &Vector| ((1.0 + w[[0]] * w[[0]]).sqrt(), w.map(|w| w / (1.0 + w * w).sqrt())),
             bend: |w: &Vector, _: &Vector| w.map(|w| (1.0 + w * w).powf(-1.5)),

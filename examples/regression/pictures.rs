@@ -1,4 +1,4 @@
-//! A picture of coefficients and of how sure they are, as a PNG file.
+//! Draws coefficients with their confidence intervals as a PNG file.
 
 use std::io;
 use std::path::Path;
@@ -8,10 +8,10 @@ use noto_sans_mono_bitmap::FontWeight;
 use crate::canvas::{BLUE, Canvas, FAINT, GREY, INK};
 use crate::report::{Estimate, Row};
 
-/// Standard errors to both sides in which nineteen of twenty coefficients are.
+/// Half the width of a 95 % confidence interval, in standard errors.
 const SIDES: f64 = 1.96;
 
-/// Draws a panel for each problem: a row for each coefficient, a point where it is, and a line over where it may be.
+/// Draws a panel per problem, with a row per coefficient: a point at its value and a line over its confidence interval.
 pub fn coefficients(path: &Path, estimates: &[Estimate]) -> io::Result<()> {
     let (width, row_height, top, between) = (920.0, 24.0, 56.0, 78.0);
     let (left, right) = (150.0, width - 40.0);
@@ -46,7 +46,7 @@ pub fn coefficients(path: &Path, estimates: &[Estimate]) -> io::Result<()> {
     canvas.save(path)
 }
 
-/// From the least that a coefficient may be to the greatest, with 0 and some room.
+/// The range of all confidence intervals and 0, with a margin.
 fn range(rows: &[Row]) -> (f64, f64) {
     let (low, high) = rows.iter().fold((0.0_f64, 0.0_f64), |(low, high), row| {
         (low.min(row.value - SIDES * row.error), high.max(row.value + SIDES * row.error))
@@ -55,7 +55,7 @@ fn range(rows: &[Row]) -> (f64, f64) {
     (low - room, high + room)
 }
 
-/// A round number of which some ten fit into a length.
+/// A round spacing that divides the length into at most ten parts.
 fn spacing(length: f64) -> f64 {
     let power = 10_f64.powf((length / 10.0).log10().floor());
     [1.0, 2.0, 5.0]

@@ -1,4 +1,4 @@
-//! What was found, as tables, and how far it is from what others found.
+//! Tables of the results, and their distance from recorded results.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use crate::data::{Problem, Vector};
 use crate::newton::Fit;
 use crate::program::Outcome;
 
-/// The coefficients of a problem.
+/// The estimated coefficients of a problem.
 #[derive(Clone, Debug)]
 pub struct Estimate {
-    /// The problem's name among those that are recorded.
+    /// The problem's name in the record.
     pub name: &'static str,
-    /// What was asked.
+    /// The question that the problem answers.
     pub question: &'static str,
     /// The number of pictures.
     pub pictures: usize,
-    /// Steps of Newton's method.
+    /// The number of steps of Newton's method.
     pub steps: usize,
-    /// One for each column.
+    /// One row per column of the problem.
     pub rows: Vec<Row>,
 }
 
-/// A coefficient.
+/// An estimated coefficient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What it goes with.
+    /// The name of the column that it multiplies.
     pub column: String,
-    /// Itself.
+    /// The coefficient.
     pub value: f64,
     /// Its standard error by the Hessian.
     pub error: f64,
-    /// How far it spreads over samples.
+    /// Its standard deviation over the bootstrap samples.
     pub spread: f64,
 }
 
 impl Estimate {
-    /// Of a fit of a problem, and of the coefficients of samples of it.
+    /// Combines a fit of a problem with the coefficients of its bootstrap samples.
     pub fn new(problem: &Problem, fit: Fit, samples: &[Vector]) -> Self {
         let spread = |at: usize| {
             let count = samples.len() as f64;
@@ -72,10 +72,10 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// How far coefficients and errors are from recorded ones, in standard errors, the farthest.
+/// The largest difference of coefficients and standard errors from the recorded ones, in standard errors.
 ///
-/// A line of the record is the problem's name, the number of the column, the coefficient and its standard error; lines
-/// that begin with `#` are comments.
+/// A line of the record holds the problem's name, the number of the column, the coefficient and its standard error.
+/// Lines that begin with `#` are comments.
 pub fn apart(estimates: &[Estimate], record: &str) -> Outcome<f64> {
     let mut lines = record.lines().filter(|line| !line.starts_with('#'));
     let mut apart: f64 = 0.0;
@@ -91,7 +91,7 @@ pub fn apart(estimates: &[Estimate], record: &str) -> Outcome<f64> {
             }
             let (value, error): (f64, f64) = (value.parse()?, error.parse()?);
             for difference in [(row.value - value) / error, (row.error - error) / error] {
-                // What is no number is as far away as can be.
+                // NaN counts as infinitely far.
                 apart = apart.max(if difference.is_nan() { f64::INFINITY } else { difference.abs() });
             }
         }

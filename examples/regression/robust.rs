@@ -1,4 +1,5 @@
-//! Regression that outliers hardly move: `huber` by Newton's method, with the scale of the errors.
+//! Regression that is robust against outliers: minimises `huber` by Newton's method and estimates the scale of the
+//! errors.
 
 use mind::{Tensor, mind};
 
@@ -6,15 +7,15 @@ use crate::data::{Matrix, Vector};
 use crate::newton::{Cholesky, Fit, Objective, Stuck};
 use crate::{huber_bend, huber_grad};
 
-/// From where on an error counts by its size instead of its square, in units of the scale: so chosen that the standard
-/// errors are 5 % above those of least squares where errors are normal (Huber 1964).
+/// The size at which errors begin to count linearly instead of quadratically, in units of the scale. For normal errors
+/// the coefficients then have 95 % of the efficiency of least squares: 1 / 0.95 times the variance (Huber 1964).
 const THRESHOLD: f64 = 1.345;
-/// How often the scale may be taken anew.
+/// The maximal number of estimates of the scale.
 const TURNS: usize = 200;
-/// The median of the sizes of normal errors, in standard deviations.
+/// The median of the absolute value of normal errors, in standard deviations.
 const MEDIAN: f64 = 0.674_489_750_196_081_7;
 
-/// From least squares on, coefficients and scale in turns until the scale stays.
+/// Starts from least squares and updates coefficients and scale alternately until the scale is constant.
 pub fn fit(x: &Matrix, y: &Vector) -> Result<Fit, Stuck> {
     let mut w = least_squares(x, y)?;
     let mut scale = spread(&misses(x, y, &w));
@@ -38,7 +39,7 @@ pub fn fit(x: &Matrix, y: &Vector) -> Result<Fit, Stuck> {
     Err(Stuck::Endless)
 }
 
-/// By the normal equations.
+/// Solves the normal equations.
 fn least_squares(x: &Matrix, y: &Vector) -> Result<Vector, Stuck> {
     let products = mind!(x.T @ x);
     let [_, columns] = x.dims();
@@ -51,7 +52,7 @@ fn misses(x: &Matrix, y: &Vector, w: &Vector) -> Vector {
     mind!(y - x @ w).into()
 }
 
-/// The standard deviation of normal errors of which half are as large, which few outliers hardly change.
+/// The standard deviation of the errors, estimated by their median absolute value, which few outliers hardly change.
 fn spread(misses: &Vector) -> f64 {
     let mut sizes: Vec<_> = misses.as_slice().iter().map(|miss| miss.abs()).collect();
     sizes.sort_by(f64::total_cmp);
@@ -60,8 +61,8 @@ fn spread(misses: &Vector) -> f64 {
     median / MEDIAN
 }
 
-/// What the roots on the diagonal of the inverse Hessian are multiplied by to be standard errors, where errors are not as
-/// the function takes them for: Huber, *Robust Statistics*, 1981, equation 7.6.6.
+/// The factor from the square roots of the diagonal of the inverse Hessian to standard errors. It is needed because the
+/// Huber loss is not the negative log likelihood of the errors (Huber, *Robust Statistics*, 1981, equation 7.6.6).
 fn correction(misses: &Vector, scale: f64, columns: usize) -> f64 {
     let [count] = misses.dims();
     let r = mind!(misses / scale);

@@ -1,12 +1,13 @@
-//! Gradients of many parameters against how much a function really changes along them.
+//! Compares the gradient by many parameters with differences of the function along it.
 
 use mind::{Elements, ElementsMut, Parameters};
 
-/// Moves each part of `at` along its gradient, so `far` to both sides: the function grows as the sum of that gradient's
-/// squares says. Of single elements a function in `f32` has few digits; this has three, or two where kinks are on the way.
+/// Moves each parameter of `at` by `far` along its gradient in both directions, and compares the difference quotient of
+/// `f` with the sum of the gradient's squares. For a single element a function in `f32` has few digits. This check has
+/// three, or two where kinks lie between the points.
 ///
 /// # Panics
-/// Where it grows by something else, `within` that part of it.
+/// The two differ by at least the fraction `within`, or a parameter does not hold `f32`.
 pub fn check<P: Parameters>(at: &mut P, gradient: &P, far: f64, within: f64, f: impl Fn(&P) -> f32) {
     for part in gradient.parameters() {
         let Elements::F32(slopes) = part.elements else { panic!("{} is of floats", part.name) };
@@ -23,7 +24,7 @@ pub fn check<P: Parameters>(at: &mut P, gradient: &P, far: f64, within: f64, f: 
     }
 }
 
-/// Moves the part of this name.
+/// Adds `far * direction` to the parameter of this name.
 fn shift(at: &mut impl Parameters, name: &str, direction: &[f32], far: f32) {
     at.visit_mut(&mut |part| {
         if let ElementsMut::F32(weights) = part.elements

@@ -1,5 +1,5 @@
-//! A canvas that examples draw on, saved as a PNG file. Text comes from letters drawn ahead of time, so no font needs to
-//! be installed.
+//! A canvas that the examples draw on and save as a PNG file. The letters are prerendered, so no font needs to be
+//! installed.
 
 #![allow(dead_code, reason = "each example draws with a part of it")]
 
@@ -18,7 +18,7 @@ pub const FAINT: Colour = [229, 231, 235];
 pub const GREY: Colour = [107, 114, 128];
 pub const BLUE: Colour = [37, 99, 235];
 
-/// A picture being drawn; distances are pixels from the upper left corner, edges are smoothed.
+/// A picture. Distances are in pixels from the upper left corner, and edges are antialiased.
 pub struct Canvas {
     width: usize,
     height: usize,
@@ -26,12 +26,12 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// White paper.
+    /// A white picture.
     pub fn new(width: usize, height: usize) -> Self {
         Self { width, height, pixels: vec![PAPER; width * height] }
     }
 
-    /// Writes it as a PNG file, in a folder that is made where there is none.
+    /// Writes the picture as a PNG file and creates its folder where it is missing.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
@@ -48,7 +48,7 @@ impl Canvas {
         Ok(writer.finish()?)
     }
 
-    /// Covers a pixel with a colour; nothing outside the picture.
+    /// Blends a colour over a pixel. Pixels outside the picture are ignored.
     fn cover(&mut self, x: i32, y: i32, colour: Colour, coverage: f32) {
         let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return };
         if x < self.width && y < self.height {
@@ -57,7 +57,7 @@ impl Canvas {
         }
     }
 
-    /// Sharp-edged: its corners are rounded to whole pixels.
+    /// Fills a rectangle. The corners are rounded to whole pixels, so its edges are sharp.
     pub fn rectangle(&mut self, left: f32, top: f32, width: f32, height: f32, colour: Colour) {
         for y in top.round() as i32..(top + height).round() as i32 {
             for x in left.round() as i32..(left + width).round() as i32 {
@@ -66,12 +66,12 @@ impl Canvas {
         }
     }
 
-    /// A straight line; thin ones along pixels stay sharp.
+    /// Draws a straight line. Thin lines along the pixels stay sharp.
     pub fn line(&mut self, from: [f32; 2], to: [f32; 2], thickness: f32, colour: Colour) {
         self.curve(&[from, to].map(|point| point.map(|at| at.floor() + 0.5)), thickness, colour);
     }
 
-    /// Straight lines from point to point with round ends.
+    /// Draws straight lines between consecutive points, with round ends.
     pub fn curve(&mut self, points: &[[f32; 2]], thickness: f32, colour: Colour) {
         let reach = thickness / 2.0 + 1.0;
         for pair in points.windows(2) {
@@ -89,7 +89,7 @@ impl Canvas {
         }
     }
 
-    /// From the upper left corner on.
+    /// Draws a text with its upper left corner at `left` and `top`.
     pub fn text(&mut self, left: f32, top: f32, text: &str, weight: FontWeight, colour: Colour) {
         let size = match weight {
             FontWeight::Bold => RasterHeight::Size20,
@@ -106,12 +106,12 @@ impl Canvas {
         }
     }
 
-    /// Ends at `right`.
+    /// Draws a text that ends at `right`.
     pub fn text_right(&mut self, right: f32, top: f32, text: &str, colour: Colour) {
         self.text(right - text_width(text), top, text, FontWeight::Regular, colour);
     }
 
-    /// As far to the left of `centre` as to the right.
+    /// Draws a text that is centred at `centre`.
     pub fn text_centred(&mut self, centre: f32, top: f32, text: &str, colour: Colour) {
         self.text(centre - text_width(text) / 2.0, top, text, FontWeight::Regular, colour);
     }
@@ -121,7 +121,7 @@ fn text_width(text: &str) -> f32 {
     (text.chars().count() * get_raster_width(FontWeight::Regular, RasterHeight::Size16)) as f32
 }
 
-/// A colour with another over it, which covers a part from 0 to 1.
+/// Blends a colour over another, with an opacity from 0 to 1.
 pub fn blend(under: Colour, over: Colour, coverage: f32) -> Colour {
     std::array::from_fn(|channel| {
         let (under, over) = (f32::from(under[channel]), f32::from(over[channel]));
@@ -137,7 +137,7 @@ fn distance_to_segment(point: [f32; 2], from: [f32; 2], to: [f32; 2]) -> f32 {
     (offset[0] - share * along[0]).hypot(offset[1] - share * along[1])
 }
 
-/// The width and height of the picture that `draw` writes, and how many of its channels are dark.
+/// Writes a picture by `draw` and returns its width, its height and the number of dark channels.
 #[cfg(test)]
 pub fn written(name: &str, draw: impl FnOnce(&Path) -> io::Result<()>) -> (u32, u32, usize) {
     let path = std::env::temp_dir().join(format!("mind-{}-{name}.png", std::process::id()));

@@ -1,11 +1,11 @@
-//! Gradients against central differences.
+//! Compares gradients with central differences.
 
 use mind::{Shape, Tensor};
 
-/// Compares the derivative of `f` by each element of a tensor with how much `f` really changes.
+/// Compares the derivative of `f` by each element of `at` with a central difference.
 ///
 /// # Panics
-/// Where one differs by more than a millionth of the largest.
+/// A derivative differs by more than 1e-6 times the largest one, or 1e-6 if none is larger than 1.
 pub fn check<S: Shape>(
     name: &str,
     at: &Tensor<f64, S>,

@@ -1,4 +1,4 @@
-//! The handwritten digits, read from a file.
+//! Reads the file of handwritten digits.
 
 use std::fs;
 use std::io::{self, Read};
@@ -8,21 +8,21 @@ use flate2::read::GzDecoder;
 
 /// The file that is shipped with the examples.
 pub const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.csv.gz");
-/// Pixels along a side.
+/// The number of pixels along a side.
 pub const SIDE: usize = 8;
-/// Pixels in a picture.
+/// The number of pixels in a picture.
 pub const PIXELS: usize = SIDE * SIDE;
-/// Digits there are.
+/// The number of different digits.
 pub const CLASSES: usize = 10;
-/// The ink of a black pixel in the file.
+/// The value of a black pixel in the file.
 const BLACK: u8 = 16;
 
-/// A picture and what it shows.
+/// A picture and its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digit {
-    /// Ink from 0 to 1, row by row.
+    /// The ink of each pixel from 0 to 1, in row-major order.
     pub pixels: [f32; PIXELS],
-    /// 0 to 9.
+    /// The digit, 0 to 9.
     pub label: usize,
 }
 
@@ -34,78 +34,78 @@ pub struct DataError {
     fault: Fault,
 }
 
-/// What is wrong with a data file. Offsets and lines are those of the table inside, unpacked; lines count from 1.
+/// An error in a data file. Offsets and lines refer to the unpacked table. Lines count from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The file cannot be read at all.
     #[error("cannot read the file: {0}")]
     Read(io::Error),
-    /// The packed data stops too soon.
+    /// The packed data ends too early.
     #[error("the file is truncated: its data ends at byte offset {offset}, in line {line}")]
     Truncated {
-        /// Bytes that could be unpacked.
+        /// The number of bytes that could be unpacked.
         offset: usize,
-        /// The line they end in.
+        /// The line in which they end.
         line: usize,
     },
-    /// The packed data is not what was packed.
+    /// The packed data is corrupt.
     #[error("the file is damaged at byte offset {offset}, in line {line}: {source}")]
     Damaged {
-        /// Bytes that could be unpacked.
+        /// The number of bytes that could be unpacked.
         offset: usize,
-        /// The line they end in.
+        /// The line in which they end.
         line: usize,
-        /// What the decoder says.
+        /// The decoder's error.
         source: io::Error,
     },
-    /// The table is not text.
+    /// The table is not UTF-8.
     #[error("E1001: invalid UTF-8 at byte offset {offset}, in line {line}: first bytes {}", hex(bytes))]
     NotUtf8 {
-        /// Where the text ends.
+        /// The offset of the first invalid byte.
         offset: usize,
-        /// The line it ends in.
+        /// The line of that byte.
         line: usize,
-        /// A few bytes from there on.
+        /// The first invalid bytes.
         bytes: Vec<u8>,
     },
-    /// A line is too short or too long.
+    /// A line has too few or too many fields.
     #[error(
         "line {line}, at byte offset {offset}: found {found} numbers, needed {PIXELS} pixels and a label"
     )]
     Fields {
-        /// Where the line begins.
+        /// The offset of the line's beginning.
         offset: usize,
-        /// Which it is.
+        /// The number of the line.
         line: usize,
-        /// The numbers in it.
+        /// The number of fields in the line.
         found: usize,
     },
-    /// A field holds something else than it should.
+    /// A field is not an integer in its range.
     #[error(
         "E1005: line {line}, at byte offset {offset}: found `{found}`, needed an integer from 0 to {max}"
     )]
     Number {
-        /// Where the field begins.
+        /// The offset of the field's beginning.
         offset: usize,
         /// Its line.
         line: usize,
-        /// What it holds.
+        /// The text of the field.
         found: String,
         /// The greatest number allowed.
         max: u8,
     },
-    /// There is nothing to learn from.
+    /// The table has fewer than 10 digits.
     #[error("the table has {0} digits, needed at least 10")]
     TooFew(usize),
 }
 
-/// Reads a gzip file of lines of 64 pixels from 0 to 16 and a label from 0 to 9, separated by commas.
+/// Reads a gzip file of lines with 64 pixels from 0 to 16 and a label from 0 to 9, separated by commas.
 pub fn load(path: &Path) -> Result<Vec<Digit>, DataError> {
     let digits = fs::read(path).map_err(Fault::Read).and_then(|packed| parse(&unpack(&packed)?));
     digits.map_err(|fault| DataError { path: path.to_owned(), fault })
 }
 
-/// Unpacks what a file holds.
+/// Unpacks the content of a file.
 pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut table = Vec::new();
     match GzDecoder::new(packed).read_to_end(&mut table) {
@@ -120,7 +120,7 @@ pub fn unpack(packed: &[u8]) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// Reads the table that is packed in a file.
+/// Reads an unpacked table.
 pub fn parse(table: &[u8]) -> Result<Vec<Digit>, Fault> {
     let text = str::from_utf8(table).map_err(|error| {
         let offset = error.valid_up_to();

@@ -1,4 +1,4 @@
-//! What the examples that learn from data have in common: how they end, show progress and name files.
+//! Functions shared by the examples that learn from data: the exit status, the progress bar and the display of paths.
 
 use std::error::Error;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// What can go wrong in a program ends it with a message.
+/// A result whose error ends the program with a message.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Runs a program; an error is printed.
+/// Runs a program and prints its error.
 pub fn run(program: impl FnOnce() -> Outcome) -> ExitCode {
     match program() {
         Ok(()) => ExitCode::SUCCESS,
@@ -20,13 +20,13 @@ pub fn run(program: impl FnOnce() -> Outcome) -> ExitCode {
     }
 }
 
-/// A bar of so many of what is counted, as `learning ████ epoch 3/100, 2s`, and behind that a message.
+/// A progress bar of `count` units named `counted`, for example `learning ████ epoch 3/100, 2s`, followed by a message.
 pub fn progress(doing: &str, counted: &str, count: usize) -> Outcome<ProgressBar> {
     let style = format!("{doing} {{bar:40.blue}} {counted} {{pos}}/{{len}}, {{elapsed}} {{msg}}");
     Ok(ProgressBar::new(count as u64).with_style(ProgressStyle::with_template(&style)?))
 }
 
-/// The path from where the user stands, if it is below.
+/// The path relative to the current directory, if it is below that.
 pub fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).display().to_string()

@@ -1,7 +1,7 @@
-//! `angle!` takes any tokens, rewrites blocks in angle brackets, and leaves what holds none as it is; blocks with conditions
-//! come apart into blocks without.
+//! `angle!` accepts any tokens. It rewrites blocks in angle brackets, and leaves tokens without such blocks unchanged.
+//! Blocks with conditions are split into blocks without conditions.
 //!
-//! A crate of macros exports nothing else, hence its file is compiled here.
+//! A proc-macro crate exports only its macros, so this compiles its files.
 #![no_main]
 #![allow(dead_code, reason = "the files of the macros have more than is tried here")]
 
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(Ok(tokens)) = std::str::from_utf8(bytes).map(str::parse) {
         rewrites(tokens);
     }
-    // Else the texts that spans refer to would be kept for good.
+    // Without this the texts that spans refer to would never be freed.
     proc_macro2::extra::invalidate_current_thread_spans();
 });
 
@@ -30,7 +30,7 @@ fn rewrites(tokens: TokenStream) {
     if !before.contains('<') && check_nesting(&tokens).is_ok() {
         assert_eq!(rewritten.to_string(), before);
     }
-    // What is rewritten holds no block any more.
+    // Rewritten tokens contain no block.
     let after = rewritten.to_string();
     assert_eq!(angle::expand(rewritten.clone()).to_string(), after, "{before}");
     for tree in rewritten {

@@ -1,4 +1,4 @@
-//! Core IR text is refused, or read as a module that its own text reads back as.
+//! Core IR text is either rejected, or read as a module whose printed text reads back as the same module.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

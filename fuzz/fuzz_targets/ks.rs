@@ -1,4 +1,4 @@
-//! A text is refused as a program in Knossos, or checks, verifies and runs.
+//! A text is either rejected as a Knossos program, or checks, verifies and runs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A program in Knossos that the bytes choose has right derivatives.
+//! A generated Knossos program has correct derivatives.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

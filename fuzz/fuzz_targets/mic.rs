@@ -1,4 +1,4 @@
-//! MIC is refused, or read as a module that its own text reads back as.
+//! MIC is either rejected, or read as a module whose printed text reads back as the same module.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A module that the bytes choose keeps its text and its values in every form, and its gradients what masks leave out.
+//! A generated module keeps its text and its values in every form, and its gradients ignore masked elements.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Any bytes are an archive, or a single array, that is read, or one error and nothing loaded.
+//! Any bytes are either read as an archive or a single array, or give one error and load nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -19,10 +19,10 @@ fuzz_target!(|data: &[u8]| {
         && header.check(rest.len() as u64).is_ok()
         && let Some(length) = header.bytes()
     {
-        // As long as what is there, or it would have been refused.
+        // The check ensures that `rest` has at least this length.
         let mut elements = vec![0; length as usize];
         let read = header.elements(&mut rest, &mut elements);
-        // Any bytes are numbers; of truth values some are none.
+        // All bytes are valid numbers, but not all are valid truth values.
         assert!(read.is_ok() || header.layout.dtype == "bool");
     }
 });

@@ -1,4 +1,4 @@
-//! Any bytes are a file of safetensors that is read, or one error and nothing loaded.
+//! Any bytes are either read as a safetensors file, or give one error and load nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! A text is refused as a program of the surface language, or compiles; it is formatted without a loss.
+//! A text is either rejected as a program of the surface language or compiles. Formatting it loses nothing.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,6 +7,6 @@ use mind_core::testing::properties;
 fuzz_target!(|bytes: &[u8]| {
     properties::surface_text_is_read_or_refused(bytes);
     properties::surface_text_is_formatted_or_refused(bytes);
-    // Else the texts that spans refer to would be kept for good.
+    // Without this the texts that spans refer to would never be freed.
     proc_macro2::extra::invalidate_current_thread_spans();
 });

@@ -1,8 +1,8 @@
-//! Sums of twice the digits, and how far others are from them.
+//! Sums with twice the digits, and the distance of results from them.
 
 use mind::Element;
 
-/// A sum of `f64` and what it lost to rounding.
+/// A sum of `f64` and its rounding error.
 #[derive(Clone, Copy, Default)]
 pub struct Exact {
     sum: f64,
@@ -12,7 +12,7 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// Knuth's addition of two numbers without a loss.
+    /// Adds a number without loss, by Knuth's algorithm.
     pub fn add(&mut self, x: f64) {
         let sum = self.sum + x;
         let of_x = sum - self.sum;
@@ -21,7 +21,7 @@ impl Exact {
         self.magnitude += x.abs();
     }
 
-    /// A product, of which the fused operation tells what its rounding lost.
+    /// Adds a product. The fused operation gives its rounding error.
     pub fn add_product(&mut self, x: f64, y: f64) {
         let product = x * y;
         let magnitude = self.magnitude + product.abs();
@@ -30,15 +30,15 @@ impl Exact {
         self.magnitude = magnitude;
     }
 
-    /// How far a number is from so much of the sum.
+    /// The distance of `found` from the sum divided by `count`.
     pub fn distance(&self, found: f64, count: f64) -> f64 {
         ((found * count - self.sum) - self.lost).abs() / count
     }
 }
 
-/// A type of numbers with fractions.
+/// A floating-point type.
 pub trait Real: Element + Into<f64> {
-    /// From 1 to the next number.
+    /// The distance from 1 to the next number.
     const EPSILON: f64;
 
     fn of(x: f64) -> Self;
@@ -60,12 +60,12 @@ impl Real for f64 {
     }
 }
 
-/// Numbers that tests are made of.
+/// The numbers that tests add up.
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers {
-    /// All 0.1: each rounding errs to the same side until the sum has twice as many binary digits.
+    /// All numbers are 0.1. Every rounding errs to the same side until the sum has twice as many binary digits.
     Constant,
-    /// Of both signs, and of magnitudes from next to nothing to 1.
+    /// Random numbers of both signs, with magnitudes from almost 0 to 1.
     Random(u64),
 }
 

@@ -1,15 +1,15 @@
-//! The kernel of each function of elements is as exact as its row says, everywhere and in both forms.
+//! The kernel of each elementwise function is as accurate as its row states, for all numbers and in both forms.
 
 use mind::__private::{FUNCTIONS, Function};
 use mind_core::map::{Exactness, Map, Row, Rust};
 use mind_tests::sample;
 
-/// The rows that have kernels among the run time's functions, with these.
+/// The rows that have kernels among the run time's functions, each with its kernels.
 fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     Map::ALL.iter().map(|map| map.row()).filter_map(|row| {
         let (name, is_required) = match row.rust {
             Rust::By(name) => (name, true),
-            // Or one of those by itself, as the rectifier.
+            // Some functions have no kernel here, for example the rectifier.
             Rust::Function(name) => (name, false),
             Rust::Identity | Rust::Operator { .. } | Rust::Sign(_) => return None,
         };
@@ -19,7 +19,7 @@ fn kernels() -> impl Iterator<Item = (&'static Row, &'static Function)> {
     })
 }
 
-/// How many units in the last place a result may be off.
+/// The accepted error of a result, in units in the last place.
 fn bound(row: &Row, wide: bool) -> u64 {
     match row.exactness {
         Exactness::Exact | Exactness::Rounded => 0,
@@ -27,13 +27,13 @@ fn bound(row: &Row, wide: bool) -> u64 {
     }
 }
 
-/// The distance of two floats of one sign, by their bits; zeros are equal.
+/// The distance of two floats in units in the last place, by their bits. Zeros of both signs are equal.
 fn apart(a: i64, b: i64) -> u64 {
     let order = |bits: i64, least: i64| if bits < 0 { least - bits } else { bits };
     order(a, i64::MIN).abs_diff(order(b, i64::MIN))
 }
 
-/// A unit in the last place of `f32` at a number.
+/// The unit in the last place of `f32` at a number.
 fn unit(exact: f64) -> f64 {
     let exponent = (exact.abs().max(f32::MIN_POSITIVE.into()).to_bits() >> 52) as i32 - 1023;
     2f64.powi(exponent - 23)
@@ -45,7 +45,7 @@ fn every_kernel_is_within_the_bound_of_its_row() {
     let (narrow, wide) = (sample("exponents of f32", 0..512_u32), sample("exponents of f64", 0..4_096_u64));
     for (row, function) in kernels().filter(|(row, _)| row.arity() == 1) {
         functions += 1;
-        // Every exponent of both signs, with mantissas spread over them and at both ends.
+        // All exponents of both signs, with mantissas spread over their range and at both ends.
         for exponent in narrow.iter().copied() {
             for step in 0..2_050 {
                 let mantissa = if step < 2_048 {
@@ -72,7 +72,7 @@ fn every_kernel_is_within_the_bound_of_its_row() {
     assert!(functions >= 8 && narrow.len() > 20 && wide.len() > 200, "{functions} functions");
 }
 
-/// Every pair of numbers that are spread over all exponents, of both signs, with zeros, infinities and NaN.
+/// All pairs of numbers that are spread over all exponents and both signs, with zeros, infinities and NaN.
 #[test]
 fn every_kernel_of_two_operands_is_within_the_bound_of_its_row() {
     let (mut tried, mut functions) = (0, 0);
@@ -95,7 +95,7 @@ fn every_kernel_of_two_operands_is_within_the_bound_of_its_row() {
     assert!(functions >= 2, "{functions} functions");
 }
 
-/// Whether both forms of a kernel are within the bound of what `f64` gives.
+/// Checks that both forms of a kernel are within the bound of the result in `f64`.
 fn assert_near_f32(row: &Row, function: &Function, x: &[f32]) {
     let exact = (row.float)(&x.iter().map(|x| f64::from(*x)).collect::<Vec<_>>());
     let expected = exact as f32;
@@ -110,7 +110,7 @@ fn assert_near_f32(row: &Row, function: &Function, x: &[f32]) {
 
 fn assert_near_f64(row: &Row, function: &Function, x: &[f64]) {
     let expected = (row.float)(x);
-    // What is not rounded once is not by the reference either.
+    // If the result is not correctly rounded, neither is the reference.
     let most = match bound(row, true) {
         0 => 0,
         bound => bound + 1,
@@ -124,7 +124,7 @@ fn assert_near_f64(row: &Row, function: &Function, x: &[f64]) {
     }
 }
 
-/// Zeros have signs, and nothing else loses its own.
+/// Checks that the sign of the result is right, also for zeros.
 fn assert_sign(row: &Row, x: &[impl std::fmt::Debug], found: f64, expected: f64) {
     let same = found.is_sign_negative() == expected.is_sign_negative();
     assert!(same || expected.is_nan(), "{} of {x:?}: {found:e}, not {expected:e}", row.name);

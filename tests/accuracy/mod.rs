@@ -1,7 +1,8 @@
-//! How far results may be off: sums over whatever axes by `4 ε log2(n)` times the sum of magnitudes, where `n` elements are
-//! added up and `ε` is the distance of 1 to the next number; elements of products by `γ(k)`, see `products`.
+//! The accuracy of results. A sum over any axes may be off by `4 ε log2(n)` times the sum of magnitudes, where `n` is
+//! the number of elements and `ε` is the distance from 1 to the next number. The elements of products may be off by
+//! `γ(k)`, see `products`.
 //!
-//! Exact sums are those of pairs of `f64`, which hold twice the digits.
+//! The exact sums are pairs of `f64`, which hold twice the digits.
 #![forbid(unsafe_code)]
 
 mod exact;

@@ -1,5 +1,6 @@
-//! Products: an element is a sum of `k` products in any order, whose error is at most `γ(k) = k u / (1 - k u)` times the sum
-//! of their magnitudes, where `u` is half of `ε` (Higham, *Accuracy and Stability of Numerical Algorithms*, section 3.1).
+//! Matrix products. An element is a sum of `k` products in any order. Its error is at most `γ(k) = k u / (1 - k u)`
+//! times the sum of their magnitudes, where `u` is half of `ε` (Higham, *Accuracy and Stability of Numerical
+//! Algorithms*, section 3.1).
 
 use mind::{Const, Tensor};
 
@@ -71,7 +72,7 @@ macro_rules! products_of {
 products_of!(singles, f32);
 products_of!(doubles, f64);
 
-/// Few, and around blocks of the shared dimension and lanes.
+/// Small extents, and extents around the blocks of the shared dimension and around lanes.
 fn counts() -> Vec<usize> {
     let mut counts: Vec<usize> = (1..=5).chain(31..=33).collect();
     for whole in [64, 128, 512, 1024] {

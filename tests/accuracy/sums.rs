@@ -5,7 +5,7 @@ use mind_tests::{every_case, sample};
 
 use super::exact::{Exact, Numbers, Random, Real};
 
-/// Sums of one element type, each held against the exact one.
+/// Tests the sums of one element type against exact sums.
 macro_rules! sums_of {
     ($name:ident, $ty:ident) => {
         mod $name {
@@ -52,7 +52,7 @@ macro_rules! sums_of {
 
             #[test]
             fn millions_of_elements() {
-                // Threads take parts of either.
+                // Each of these is split between threads.
                 let n = if every_case() { 10_000_000 } else { 1_000_001 };
                 for numbers in sample("kinds of numbers", [Numbers::Random(7), Numbers::Constant]) {
                     let elements = numbers.take::<$ty>(3 * n);
@@ -87,7 +87,7 @@ macro_rules! sums_of {
             }
 
             fn sums(n: usize, numbers: Numbers) {
-                // What is checked of all is enough of very many.
+                // For large extents, some of the sums are enough.
                 let many = n > 3000;
                 let all = numbers.take::<$ty>(if many { 33 * n } else { 300 * n.max(70) });
                 let halves = |found: &[$ty]| found.iter().map(|x| x / 2.0).collect::<Vec<$ty>>();
@@ -190,7 +190,7 @@ macro_rules! sums_of {
                     .sums("rows of known length", &halves(short(&of((n, Const), elements)).as_slice()));
             }
 
-            /// Rows whose sums are exact.
+            /// Sums of rows that are exact, because each row has one nonzero element.
             fn numbers_of(n: usize, elements: &[$ty]) -> ($ty, Tensor<$ty, (usize,)>) {
                 let x = Tensor::from_fn_with((n, Const), |[i, j]| if j == 0 { elements[i] } else { 0.0 });
                 numbers(&x)
@@ -202,7 +202,7 @@ macro_rules! sums_of {
 sums_of!(singles, f32);
 sums_of!(doubles, f64);
 
-/// Few, and around whole chains, lanes, leaves and columns.
+/// Small numbers, and numbers around whole chains, lanes, leaves and columns.
 fn counts() -> Vec<usize> {
     let mut counts: Vec<usize> = (1..=6).chain(31..=34).chain(43..=46).collect();
     for whole in [64, 512, 1024, 16 * 1024] {
@@ -219,7 +219,7 @@ fn of<T: Real, S: Shape>(shape: S, elements: &[T]) -> Tensor<T, S> {
     tensor
 }
 
-/// The exact sums over the axes of a tensor that are not kept, and how many elements each is of.
+/// The exact sums over the axes of a tensor that are not kept, and the number of elements in each.
 struct Kept {
     sums: Vec<Exact>,
     count: usize,
@@ -251,7 +251,7 @@ impl Kept {
         Self { sums, count: elements.len() / len }
     }
 
-    /// Only some of the sums.
+    /// Keeps only some of the sums.
     fn only(self, which: &[usize]) -> Self {
         Self { sums: which.iter().map(|sum| self.sums[*sum]).collect(), ..self }
     }
@@ -266,7 +266,7 @@ impl Kept {
         self.check(what, found, self.count as f64);
     }
 
-    /// The sums divided by a number.
+    /// Checks results against the sums divided by `by`.
     #[track_caller]
     fn check<T: Real>(&self, what: &str, found: &[T], by: f64) {
         assert_eq!(found.len(), self.sums.len(), "{what}");

@@ -1,10 +1,10 @@
-//! Gradients of expressions against central differences, by each of their leaves.
+//! Gradients of expressions compared with central differences, by each of their leaves.
 
 use mind::{StaticShape, Tensor, mind};
 
 use crate::support::sample;
 
-/// Panics unless `gradient` is the slope of `value` at `x` in every direction.
+/// Panics unless `gradient` is the gradient of `value` at `x` in every direction.
 #[track_caller]
 fn assert_slopes<S: StaticShape>(
     gradient: &Tensor<f64, S>,
@@ -23,7 +23,8 @@ fn assert_slopes<S: StaticShape>(
     }
 }
 
-/// `slopes!([x: [2, 3], w: [3, 2]] sum(x @ w))`: the gradients by `x` and by `w`, of static and of dynamic shapes.
+/// `slopes!([x: [2, 3], w: [3, 2]] sum(x @ w))` checks the gradients by `x` and by `w`, for static and for dynamic
+/// shapes.
 macro_rules! slopes {
     ([$($name:ident: [$($dim:literal),*]),*] $($body:tt)*) => {{
         let mut seed = 0;

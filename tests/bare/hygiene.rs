@@ -1,4 +1,4 @@
-//! Names that look alike but are not: those of other macros, and those that `let` binds.
+//! Names that are equal in text but not in hygiene: names from other macros, and names bound by `let`.
 
 use mind::mind;
 

@@ -1,4 +1,4 @@
-//! What an expression may read, and of which Rust types its results are.
+//! The values that an expression can read, and the Rust types of its results.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ fn arrays_of_rust_slices_and_vectors_are_leaves() {
     let y = mind!(x @ w + slice * boxed);
     let y: Tensor![f32; 2] = y.into();
     assert_eq!(y.as_slice(), [-1.5, -2.0]);
-    // Extents of an array are static, those of a slice are dynamic; a gradient by either is a tensor.
+    // The extents of an array are static, those of a slice are dynamic. A gradient by either is a tensor.
     type ByBoth = (Tensor![f32; 2, 3], Tensor![f32; ?]);
     let (dx, dw): ByBoth = mind!(grad(sum(x @ w), wrt = (x, w)));
     assert_eq!((dx.as_slice()[..3] == w[..], dw.as_slice()), (true, &[5.0, 7.0, 9.0][..]));
@@ -93,7 +93,7 @@ fn places_and_rust_expressions_are_leaves() {
     let net = Net { layers: (&dense, 10.0) };
     let y = mind!(x @ net.layers.0.w * net.layers.1 + {dense.b[0].view()} + {x.map(|x| x * 100.0)});
     assert_eq!(y.as_slice(), [140.5, 159.5]);
-    // Each stands where it is evaluated: once, in the order of the text.
+    // Each block in braces is evaluated once, in the order of the text.
     let mut calls = Vec::new();
     let mut number = |value: f32| {
         calls.push(value);
@@ -145,7 +145,7 @@ fn an_inferred_shape_converts_to_a_written_one() {
     let y = mind!(x @ x.T);
     assert_eq!((y.dims(), y[[1, 0]], y.shape().dims().len()), ([2, 2], 12.0, 2));
     assert_eq!(format!("{y:?}"), "[[12.0, 12.0],\n [12.0, 12.0]], f32[2, 2]");
-    // It may be read by the next expression, and by functions generic in shapes.
+    // The result can be read by the next expression, and by functions that are generic in shapes.
     let z = mind!(y @ y - y);
     let z: Tensor![f32; 2, 2] = z.into();
     assert_eq!(z.as_slice(), [276.0; 4]);

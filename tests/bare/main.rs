@@ -1,6 +1,6 @@
-//! Bare expressions, `mind!(relu(x @ w + b))`, among Rust variables.
+//! Bare expressions over Rust variables, `mind!(relu(x @ w + b))`.
 //!
-//! Rustc takes a minute for five of these modules, so they are compiled only where `MIND_TESTS` is `gate` or `all`.
+//! Rustc takes a minute for five of these modules, so they are compiled only if `MIND_TESTS` is `gate` or `all`.
 #![forbid(unsafe_code)]
 
 #[cfg(gate)]

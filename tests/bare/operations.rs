@@ -1,4 +1,4 @@
-//! Every operation gives in the bare form what it gives in the closure form.
+//! Every operation has the same result in the bare form as in the closure form.
 
 use mind::{Const, Tensor, mind};
 
@@ -28,7 +28,7 @@ fn arithmetic() {
 
 #[test]
 fn loops_of_equal_and_of_smaller_shapes() {
-    // Which loops there are depends on whether the shapes are equal; what comes out does not.
+    // The choice of loops depends on whether the shapes are equal. The result does not.
     same!([x: f32[200], y: f32[200]] exp(-(x * x)) * y + x * 0.5 - 1.0);
     same!([x: f32[200], y: f32[3, 200]] exp(-(x * x)) * y + x * 0.5 - 1.0);
     same!([x: f64[2, 1], y: f64[3], z: f64[2, 3]] log(x) + exp(y * z) / exp(z));

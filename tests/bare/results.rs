@@ -1,5 +1,5 @@
-//! Of which Rust types results are: those of leaves where these decide it, else inferred ones, which can be used as they
-//! are.
+//! The Rust types of results: the types of leaves where these decide it, otherwise inferred types, which can be used
+//! directly.
 
 use std::any::type_name_of_val;
 
@@ -17,7 +17,7 @@ fn what_is_broadcast_from_leaves_of_one_type_is_assigned_to_one() {
     let (velocity, rate) = (dynamic.clone(), 0.5_f32);
     dynamic = mind!(dynamic + rate * velocity);
     assert_eq!(dynamic.as_slice(), [37.5, 75.0, 0.0]);
-    // Both of a tuple, and what a function is to give.
+    // The types of both elements of a tuple, and a declared result type of a function.
     let (sum, difference): (Tensor![f32; 3], Tensor![f32; 3]) = mind!((w + g, w - g));
     fn halfway(a: &Tensor![f32; 3], b: &Tensor![f32; 3]) -> Tensor![f32; 3] {
         mind!((a + b) * 0.5)
@@ -34,7 +34,7 @@ fn what_all_of_another_leaf_but_its_first_dims_broadcasts_to_is_of_its_type() {
     let (mut batch, row) = (Tensor::<f32, _>::full_with((2, 3), 1.0), Tensor::<f32, _>::full_with((3,), 2.0));
     batch = mind!(row * batch);
     assert_eq!(batch.as_slice(), [2.0; 6]);
-    // A dynamic extent may broadcast to another one.
+    // A dynamic extent can broadcast to another one.
     let one = Tensor::<f32, _>::full_with((1,), 2.0);
     let three: Tensor![f32; ?] = mind!(one * row);
     assert_eq!(three.dims(), [3]);
@@ -74,7 +74,7 @@ fn a_number_of_open_type_is_of_the_type_that_the_others_are() {
     let scale = 0.5;
     let number: f32 = mind!(scale * sum(w));
     assert_eq!(number, -0.25);
-    // By itself it is what it is in Rust.
+    // Without other operands it has its Rust type.
     let alone = 0.25;
     assert_eq!(mind!(sum(alone)), 0.25_f64);
 }
@@ -91,7 +91,7 @@ fn an_inferred_shape_has_its_rank_in_its_type() {
     assert_eq!(mind!(x @ x.T)[[1, 0]], 3.0);
     let [rows, columns] = mind!(x.T @ x).dims();
     assert_eq!((rows, columns), (3, 3));
-    // It is one name, however long the chain of expressions that it comes from.
+    // The type has the same name for any length of the chain of expressions that it comes from.
     let first = mind!(x @ x.T);
     let second = mind!(first @ x);
     let third = mind!(relu(second @ x.T) - first);

@@ -1,4 +1,5 @@
-//! Reductions over inner axes with what feeds and uses them: to the bit as each operation by itself.
+//! Reductions over inner axes with the operations before and after them. The results have the same bits as those of the
+//! separate operations.
 
 use mind::{Shape, Tensor, mind};
 
@@ -19,8 +20,8 @@ fn same<S: Shape, R: Shape>(found: &Tensor<f32, S>, expected: &Tensor<f32, R>, c
     }
 }
 
-/// Extents on both sides of what is computed at a time: rows, elements, lanes and chains of a sum, and leaves of that
-/// of a whole tensor.
+/// Extents below and above the block sizes: rows, elements, lanes and chains of a sum, and leaves of a sum of a whole
+/// tensor.
 fn shapes() -> impl Iterator<Item = (usize, usize)> {
     let rows = [1, 2, 3, 7, 31, 32, 33, 65];
     let columns = [1, 2, 5, 8, 16, 31, 33, 64, 100, 127, 128, 300, 2047, 4500];
@@ -69,7 +70,7 @@ fn layer_norm_is_its_operations_one_by_one() {
 fn every_reduction_is_fed_and_used() {
     for (rows, columns) in shapes() {
         let (x, y): (Matrix<f32>, Matrix<f32>) = (matrix(rows, columns, 5), matrix(rows, columns, 6));
-        // One number a row, one row and one number.
+        // One number per row, one row, and one number.
         let (r, c, t): (Matrix<f32>, Matrix<f32>, f32) = (matrix(rows, 1, 7), matrix(1, columns, 8), 1.5);
         let (all, scaled, spread, product) = mind!({
             let h = (x - r) * y + c;
@@ -103,7 +104,7 @@ fn shapes_that_are_no_rows_are_computed_step_by_step() {
     for (rows, columns) in [(3, 4), (1, 1), (1, 7), (40, 1), (33, 65)] {
         let x: Matrix<f32> = matrix(rows, columns, 9);
         let case = format!("{rows}x{columns}");
-        // Over the outer axis.
+        // A sum over the outer axis.
         let y = mind!({
             let e = exp(x);
             e / sum(e, axis = 0, keepdims = true)
@@ -111,7 +112,7 @@ fn shapes_that_are_no_rows_are_computed_step_by_step() {
         let e = mind!(exp(x));
         let total = mind!(sum(e, axis = 0, keepdims = true));
         same(&y, &mind!(e / total), &case);
-        // A numerator that is larger than what is summed.
+        // The numerator is larger than the summed tensor.
         let z: Tensor![f32; ?, ?, ?] =
             Tensor::from_fn_with((2, rows, columns), |[i, j, k]| f32::sample(i * 77 + j * columns + k));
         let y = mind!({
@@ -155,7 +156,7 @@ fn integers_have_rows_too() {
     }
 }
 
-/// The same where rustc knows the extents.
+/// The same with extents that rustc knows.
 macro_rules! known {
     ($($rows:literal x $columns:literal)*) => {
         #[test]

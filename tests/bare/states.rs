@@ -1,4 +1,4 @@
-//! What optimisers remember among Rust variables: told as `(state: optim::Adam<Net>)`, and what functions make of them.
+//! Optimiser states in Rust variables: they are declared as `(state: optim::Adam<Net>)` and passed to functions.
 
 use mind::optim::{AdaGrad, Adam, Lion, Momentum, RmsProp};
 use mind::{Const, Tensor, mind};
@@ -15,14 +15,14 @@ mod nets {
         #[derive(Clone, Debug, PartialEq)]
         pub struct Matrices { pub a: f32[2, 3], pub b: f32[2, 2] }
 
-        /// Both the layer and what Adam remembers of it.
+        /// A layer and Adam's state of it.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Learning<I, O> { pub layer: Dense<I, O>, pub adam: optim::Adam<Dense<I, O>> }
 
-        /// A template over whatever parameters there are.
+        /// A template over any parameters.
         pub fn halved<P: params>(state: optim::Lion<P>, net: P, g: P) { optim::lion_step(net, 0.5 * g, state, 0.25) }
 
-        /// One that reads a state, and one that makes it.
+        /// A template that reads a state, and one that makes a state.
         pub fn count(state) { state.steps + 1 }
         pub fn begun(net) { optim::Adam { mean: net * 0.0, square: net * 0.0, steps: 0 } }
 
@@ -70,7 +70,7 @@ fn net(by: f32) -> Net {
     let mut net = Net::zeros();
     net.first = dense(by);
     net.last.w = Tensor::from([[0.5 * by, 1.0], [-1.0, by]]);
-    // Its number, which only the block can name.
+    // This also changes the private field, which only the block can name.
     let one = mind!(use self::nets::Net; (net: Net) + 0.25);
     nets::times(&one, by)
 }
@@ -174,7 +174,7 @@ fn a_state_is_told_by_paths_and_by_let() {
         one.1.mean.b,
         Tensor::from([0.25f32 * 0.99 + 0.25 * (1.0 - 0.99), -(0.25f32 * 0.99 + 0.25 * (1.0 - 0.99))])
     );
-    // With and without dimensions, and of what a struct holds.
+    // Declared with and without dimensions, and reading a field of a struct.
     let mixed = mind!(use self::nets::Dense; (p: Dense<3, 2>) + (g: Dense) * 2.0);
     assert_eq!(mixed, mind!(use self::nets::Dense; (p: Dense) + 2.0 * (g: Dense)));
     let whole = net(1.0);
@@ -197,7 +197,7 @@ fn states_are_made_and_taken_apart() {
     );
     let again = mind!(use self::nets::Dense; optim::Adam { steps: 0i64, ..(state: optim::Adam<Dense>) });
     assert_eq!(again, Adam { steps: 0, ..state.clone() });
-    // What is given tells which struct the rest is over.
+    // The given fields determine the struct of the rest.
     let again = mind!(use self::nets::Dense; optim::Adam { mean: (p: Dense), ..state });
     assert_eq!(again, Adam { mean: p.clone(), ..state.clone() });
     let (mean, steps) = mind!(
@@ -206,7 +206,7 @@ fn states_are_made_and_taken_apart() {
         (mean * 2.0, steps)
     );
     assert_eq!((mean, steps), (p.clone(), 7));
-    // Fields need nothing to be told, nor do patterns and templates that read them.
+    // Fields need no declaration. Neither do patterns and templates that read fields.
     let (b, steps) = mind!(
         let optim::Adam { mean, steps, .. } = state;
         (mean.b + state.square.b, steps)

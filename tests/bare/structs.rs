@@ -1,4 +1,4 @@
-//! Structs among Rust variables: told where they are named, made, and taken field by field.
+//! Structs in Rust variables: they are declared where they are named, made, and taken apart field by field.
 
 use mind::{Const, Tensor, mind};
 
@@ -9,7 +9,7 @@ mod nets {
         #[derive(Clone, Debug, PartialEq)]
         pub struct Dense<I, O> { pub w: f32[I, O], pub b: f32[O] }
 
-        /// Structs in it, a number, and a field that is private here, of an extent that Rust does not know.
+        /// A struct with structs, a number, and a private field whose extent Rust does not know.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Net<N> { pub first: Dense<WIDTH, N>, pub last: Dense<N, 2>, pub scale: f32, wide: f32[2 * N] }
 
@@ -20,7 +20,7 @@ mod nets {
 
         pub fn mixed<P: params>(p: P, q: P, t: float) { p * (1.0 - t) + q * t }
 
-        /// Of each tensor by itself: in its element type, at its last axis.
+        /// Applied to each tensor separately, with its element type and its last axis.
         pub fn centred<..B, N, T: float>(x: T[..B, N], i: int) {
             (x - sum(x, axis = -1, keepdims = true) / N, reshape(x, [..B, N]) * cast(i, T))
         }
@@ -29,13 +29,13 @@ mod nets {
 
         pub fn net(x, p) { layer(relu(layer(x, p.first)), p.last) * p.scale }
 
-        /// One that it makes itself.
+        /// A template that makes the struct itself.
         pub fn turned(p, b) { Dense { w: p.w.T, b } }
 
-        /// Its derivative is another, which is made.
+        /// The derivative is a different function, which makes a struct.
         pub fn steep(p) { p + p } pullback(_, dp) { Dense { w: dp.w * 3.0, b: dp.b * 4.0 } }
 
-        /// Its derivative is another.
+        /// The derivative is a different function.
         pub fn doubled<P: params>(p: P) { p + p } pullback(_, dp) { dp * 3.0 }
 
         pub fn wide<N>(w: f32[2 * N], n: f32[N]) -> Net<N> {
@@ -94,7 +94,7 @@ fn nested_private_and_open_fields_travel_with_their_struct() {
     let ones = Tensor::from([[1.0f32, -1.0, 0.5]]);
     assert_eq!(new.last.w, Tensor::from([[0.25, -1.0], [1.0, 0.5]]));
     assert_eq!((new.scale, new.first), (-0.5, dense(0.5)));
-    // `wide`, which cannot be named here.
+    // This compares `wide` too, which cannot be named here.
     let w = Tensor::from_vec((4,), vec![0.5, -1.0, -0.5, -2.0]).unwrap();
     let same = nets::wide(&w, &Tensor::from([0.5, 0.5]));
     let mut both = same;
@@ -146,7 +146,7 @@ fn a_gradient_by_a_struct_is_such_a_struct() {
         p - rate * grad(sum(net(x, p)) + sum(p * p), wrt = p)
     );
     assert_eq!(stepped, nets::stepped(&x, &p, rate));
-    // Of a field, and of a struct in it.
+    // Gradients by a field, and by a struct in it.
     let last: Dense<Const<2>, Const<2>> = mind!(
         use self::nets::{Dense, Net, net};
         grad(sum(net(x, (p: Net))), wrt = p.last)
@@ -168,7 +168,7 @@ fn a_struct_is_made() {
     let (p, g, rate) = (dense(1.0), dense(0.5), 0.5f32);
     let new = mind! { use self::nets::Dense; Dense { w: p.w - rate * g.w, b: p.b - rate * g.b } };
     assert_eq!(new, dense(0.75));
-    // Where no type decides an extent, it is written.
+    // If no type determines an extent, it is written.
     let x = Tensor::from([[1.0f32, 2.0, 3.0]]);
     let y = Tensor::from([[1.0f32, -1.0]]);
     let product: Dense<Const<3>, Const<2>> =

@@ -1,12 +1,12 @@
-//! Values to compute with, and the comparison of a bare expression with the closure that declares its shapes.
+//! Sample values, and the comparison of a bare expression with the closure that declares its shapes.
 
 use mind::{Element, Shape, StaticShape, Tensor};
 
-/// Element types of which there are samples.
+/// The element types that have samples.
 pub trait Sample: Element {
-    /// Number `index` of a sequence without a pattern: between 0.1 and 2.1, or between 0 and 3.
+    /// Element `index` of an irregular sequence: between 0.1 and 2.1 for floats, between 0 and 3 for integers.
     fn sample(index: usize) -> Self;
-    /// For comparisons.
+    /// The element as `f64`, for comparisons.
     fn to_f64(self) -> f64;
 }
 
@@ -51,15 +51,15 @@ impl Sample for bool {
     }
 }
 
-/// A tensor of samples, other ones for each seed.
+/// A tensor of samples, different ones for each seed.
 pub fn sample<T: Sample, S: StaticShape>(seed: usize) -> Tensor<T, S> {
     let elements: Vec<T> = (0..S::SHAPE.len()).map(|i| T::sample(i + 31 * seed)).collect();
     Tensor::try_from(elements).expect("there are as many as the shape has")
 }
 
-/// The extents and elements of a result, a number or a tensor of whatever shape type.
+/// A result, which is a number or a tensor of any shape type.
 pub trait Flat {
-    /// The extents and elements.
+    /// Returns the extents and elements of the result.
     fn flat(&self) -> (Vec<usize>, Vec<f64>);
 }
 
@@ -81,7 +81,7 @@ impl<T: Sample, S: Shape> Flat for Tensor<T, S> {
     }
 }
 
-/// Panics unless both have the same extents and, but for rounding, the same elements.
+/// Panics unless both have the same extents and, except for rounding, the same elements.
 #[track_caller]
 pub fn assert_close(found: &impl Flat, expected: &impl Flat) {
     let ((dims, found), (expected_dims, expected)) = (found.flat(), expected.flat());
@@ -91,8 +91,8 @@ pub fn assert_close(found: &impl Flat, expected: &impl Flat) {
     }
 }
 
-/// Computes an expression in the bare form, on tensors of static and then of dynamic shapes, and in the closure form, which
-/// goes through Core IR: `same!([x: f32[2, 3], y: f32[3]] x + y)`.
+/// Computes an expression in the bare form, on tensors of static and then of dynamic shapes, and in the closure form,
+/// which goes through Core IR: `same!([x: f32[2, 3], y: f32[3]] x + y)`.
 #[macro_export]
 macro_rules! same {
     ([$($name:ident: $ty:ident [$($dim:literal),*]),*] $($body:tt)*) => {{

@@ -1,4 +1,4 @@
-//! Templates, of the library and of blocks, as expressions over Rust variables call them.
+//! Templates, from the library and from blocks, called by expressions over Rust variables.
 
 use mind::{Tensor, mind};
 
@@ -6,14 +6,14 @@ mod layers {
     mind::mind! {
         const WIDTH: dim = 3;
 
-        /// What the names in it mean here is not what they mean where it is called.
+        /// Its names have the meaning of this block, not that of the caller.
         pub fn scaled<N>(x: num[.., N]) { x * WIDTH / N }
 
         pub fn dense<I, O>(x: float[.., I], w: float[I, O], b: float[O]) { activation(x @ w + b) }
 
         fn activation(x: float[..]) { nn::silu(x) }
 
-        /// Rows in pairs.
+        /// Joins rows in pairs.
         pub fn paired<N, K>(x: float[N, K]) { reshape(x, [N / 2, 2 * K]) }
 
         pub fn gates<I, H>(x: float[.., I], w: float[I, 4 * H], h: float[.., H]) { (x @ w)[.., 0] + sum(h, axis = -1) + H }
@@ -22,24 +22,24 @@ mod layers {
 
         pub fn grown<N>(x: float[N]) { ones([N + 1, N]) @ x }
 
-        /// The halves of each row the other way around, the second negated.
+        /// Swaps the halves of each row and negates the new first one.
         pub fn turned<H>(x: float[.., H], const pairs: dim = 2) {
             concat([-x[.., H / pairs..H], x[.., ..H / 2]], axis = -1)
         }
 
-        /// In the element type of the second, of whatever type the first is.
+        /// The result has the element type of `y`; `x` may have any.
         pub fn weighed<T: float>(x: bool[..], y: T[..]) { cast(x, T) * y + cast(3, T) } pullback(_, dy) { cast(x, T) * dy }
 
         pub fn hot<T: num>(i: int[..], like: T[..], const count: dim) { one_hot(i, count, dtype = T) }
 
-        /// Both beside what has a type that is written.
+        /// Both, next to an operand with a written type.
         pub fn picked<N, T: float>(i: int[], x: T[N]) {
             (sum(one_hot(i, N, dtype = T) * x), one_hot(i, N, dtype = i32), cast(iota(N), T) * x)
         }
 
         pub fn converted<T: num>(x, y: T[..]) { cast(x, T) }
 
-        /// The last two axes as one.
+        /// Joins the last two axes.
         pub fn merged<..B, H, D>(x: num[..B, H, D]) { reshape(x, [..B, H * D]) }
 
         pub fn parted<..B, N>(x: num[..B, N], y: num[..B], const parts: dim) {
@@ -55,10 +55,10 @@ mod layers {
             reshape(reshape(x, [-1, 1]) * reshape(y, [-1]), [..A, ..B])
         }
 
-        /// A number has none.
+        /// Works for an `x` without axes too.
         pub fn beside<..B, T: float>(x: T[..B], y: T[2]) { ones([..B, 2]) * y + x }
 
-        /// As many of the last rows as there are in the mask, from a row on that run time knows.
+        /// Takes as many of the last rows as the mask has elements. The first row may be known at run time only.
         pub fn tail<N, K, D>(x: float[N, D], mask: bool[K]) { slice(x, [N - K, 0], [N, D]) }
     }
 }
@@ -96,7 +96,7 @@ fn extents_of_arguments_are_numbers_and_parts_of_shapes() {
     );
     let v = Tensor::from([1.0f64, 2.0]);
     assert_eq!(mind!(self::layers::grown(v) : f64[3]), Tensor::from([3.0, 3.0, 3.0]));
-    // Extents that run time knows.
+    // Extents that are known at run time only.
     let open = Tensor::from_vec((4, 2), x.as_slice().to_vec()).unwrap();
     let paired = mind!(self::layers::paired(open));
     assert_eq!((paired.dims(), paired.as_slice()), ([2, 4], x.as_slice()));
@@ -162,7 +162,7 @@ fn bounds_are_extents_of_arguments() {
     assert_eq!(mind!(self::layers::tail(x, mask) : f64[1, 4]), Tensor::from([[5.0, 6.0, 7.0, 8.0]]));
     let some = Tensor::from_vec((1,), vec![false]).unwrap();
     assert_eq!(mind!(self::layers::tail(open, some)).as_slice(), [5.0, 6.0, 7.0, 8.0]);
-    // An index, a negative bound, and one of two extents.
+    // An index, a negative bound, and a bound from two extents.
     let y = Tensor::from([[1.0f64], [2.0], [3.0]]);
     assert_eq!(mind!(x[extent(x, 0) - 1, -extent(y, 0)..] : f64[3]), Tensor::from([6.0, 7.0, 8.0]));
     assert_eq!(mind!(x[0, extent(y, 1)..extent(x, 0) + extent(y, 1)]).as_slice(), [2.0, 3.0]);
@@ -177,11 +177,11 @@ fn gradients_go_through_slices_by_extents() {
     let g = mind!(grad(sum(self::layers::turned(x) * w), wrt = x) : f64[2, 4]);
     assert_eq!(g, Tensor::from([[100.0, 1000.0, -1.0, -10.0]; 2]));
     assert_eq!(mind!(grad(sum(self::layers::turned(open) * w), wrt = open)).as_slice(), g.as_slice());
-    // Of the second order, through an index expression and a slice.
+    // A second derivative, through an index expression and a slice.
     let y = Tensor::from([[1i32], [2], [3]]);
     let second = mind!(grad(sum(grad(sum(x[0, 1..extent(y, 0)] * x[1, ..extent(y, 0) - 1] * x[0, ..2]), wrt = x) * w), wrt = x));
     let third = |a: [[f64; 4]; 2]| {
-        // The sum of x0[i + 1] x1[i] x0[i] over two places, and its gradient times w, summed.
+        // The sum of x0[i + 1] x1[i] x0[i] over two positions i. This is the sum of its gradient times w.
         let w = [1.0, 10.0, 100.0, 1000.0];
         (0..2)
             .map(|i| {
@@ -217,7 +217,7 @@ fn a_variable_of_element_types_is_that_of_its_argument() {
     assert_eq!(mind!(self::layers::converted(x, i) : i64[2]), Tensor::from([1, -2]));
     assert_eq!(mind!(self::layers::converted(mask, i) : i64[2]), Tensor::from([1, 0]));
     assert_eq!(mind!(self::layers::converted(x, 0.5) : f32[2]), x);
-    // A gradient goes through it, back to the element type from which it came.
+    // The gradient passes through the conversion, back to the element type of `x`.
     let g = mind!(grad(sum(self::layers::converted(x, y) * y), wrt = x) : f32[2]);
     assert_eq!(g, Tensor::from([1.5, 2.5]));
 }
@@ -241,7 +241,7 @@ fn one_hot_is_of_the_element_type_of_an_argument() {
     assert_eq!((value, hot, places), (2.5, Tensor::from([0, 1]), Tensor::from([0.0, 2.5])));
     let g = mind!(use self::layers::picked; let (value, _, places) = picked(at, x); grad(value * value + sum(places), wrt = x) : f64[2]);
     assert_eq!(g, Tensor::from([0.0, 6.0]));
-    // Of an extent that run time knows.
+    // The extent is known at run time only.
     let open = Tensor::from_vec((2,), vec![1.5f32, 2.5]).unwrap();
     let (value, _, _) = mind!(self::layers::picked(at, open));
     assert_eq!(value, 2.5);
@@ -252,7 +252,8 @@ fn one_hot_is_of_the_element_type_of_an_argument() {
 #[test]
 fn second_derivatives_go_through_conversions() {
     let x = Tensor::from([1.5f32, -2.0]);
-    // Of x³ in the other type, first 3 x², times x, then 9 x²: both factors count.
+    // For x³ in the other type, the first gradient is 3 x². Times x, it is differentiated to 9 x², because both factors
+    // count.
     let second = mind!(grad(sum(grad(sum(f64(x) * f64(x) * f64(x)), wrt = x) * x), wrt = x) : f32[2]);
     assert_eq!(second, Tensor::from([9.0 * 2.25, 9.0 * 4.0]));
     assert_eq!(
@@ -305,7 +306,7 @@ fn gradients_go_through_shapes_with_packs() {
     assert_eq!(g, expected);
     let g = mind!(grad(sum(self::layers::merged(open) * self::layers::merged(open) @ w), wrt = open));
     assert_eq!(g.as_slice(), expected.as_slice());
-    // Twice, through what is spread.
+    // A second derivative, through the broadcast.
     let (a, y) = (Tensor::from([1.0f64, 2.0, 3.0, 4.0]), Tensor::from(2.0f64));
     let second: f64 = mind!(
         use self::layers::parted;

@@ -14,7 +14,7 @@ fn comparisons_broadcast_and_choose() {
     assert_eq!(mind!(where(mask, x, 0.5 * y)).as_slice(), [1.0, -1.0, 2.0, 0.0, 0.0, 2.0]);
     assert_eq!(mind!(where(x > y, x, 0.5 * y)).as_slice(), [1.0, -1.0, 2.0, 0.0, 0.0, 2.0]);
     assert_eq!(mind!(sum(where(x > y, x, 0.0))), 1.0);
-    // A condition of fewer axes than what it chooses, and one of more.
+    // A condition with fewer axes than the operands that it selects, and one with more.
     let column = Tensor::from([[true], [false]]);
     assert_eq!(mind!(where(column, y, 1.0)).as_slice(), [0.0, -2.0, 4.0, 1.0, 1.0, 1.0]);
     assert!(
@@ -31,11 +31,11 @@ fn every_type_compares_with_its_own() {
     assert_eq!(mind!(p == q), Tensor::from([true, false, true]));
     assert_eq!(mind!((p != q, p && !q, p | q, p ^ true)).1, Tensor::from([false, true, false]));
     assert_eq!(mind!(p ^ true), Tensor::from([false, false, true]));
-    // What is chosen may be truth values.
+    // The selected operands may be truth values.
     assert_eq!(mind!(where(i > j, p, !q)), Tensor::from([false, true, false]));
 }
 
-/// Two types of numbers in one expression, which no loop has.
+/// An expression with two numeric types, which no single loop computes.
 #[test]
 fn numbers_of_one_type_choose_among_those_of_another() {
     let (x, i) = (Tensor::from([0.5_f64, -1.0, 2.0]), Tensor::from([10_i64, 20, 30]));
@@ -49,7 +49,7 @@ fn numbers_of_one_type_choose_among_those_of_another() {
     assert_eq!(mind!(f32(f64(f32(x)) > 0.0)), Tensor::from([1.0_f32, 0.0, 1.0]));
 }
 
-/// What an operation gives of a type of its own meets variables on either side of an operator.
+/// The results of operations that have a fixed type can be combined with variables on either side of an operator.
 #[test]
 fn positions_meet_integers_of_variables() {
     let scores = Tensor::from([[0.5_f32, 0.25, 1.0], [2.0, -1.0, 0.0]]);
@@ -77,7 +77,7 @@ fn any_and_all_over_axes() {
     let x = numbers();
     let (any, all) = mind!((any(x > 0.0, axis = 1), all(x > -1.0, axis = 0)));
     assert_eq!((any.as_slice(), all.as_slice()), (&[true, false][..], &[false, false, true][..]));
-    // What is not 0 is true, NaN too.
+    // All values except 0 are true, also NaN.
     assert_eq!(mind!(all(x, axis = 1)).as_slice(), [true, false]);
     let (some, each): (bool, bool) = mind!((any(x == 3.0), all(x == x)));
     assert!(some && !each);
@@ -122,18 +122,18 @@ fn a_mask_is_whatever_holds_truth_values() {
 #[test]
 fn gradients_pass_by_what_is_not_chosen() {
     let x = Tensor::from([4.0_f32, 0.0, -1.0]);
-    // Its root has no slope there that is a number.
+    // The square root has no finite derivative at 0 and -1.
     let slope = mind!(grad(sum(where(x > 0.0, sqrt(x), 2.0 * x)), wrt = x));
     assert_eq!(slope, Tensor::from([0.25, 2.0, 2.0]));
     let second = mind!(grad(sum(grad(sum(where(x > 0.0, x * x * x, x * x)), wrt = x) * x), wrt = x));
     assert_eq!(second, Tensor::from([144.0, 0.0, -4.0]));
-    // Conversions pass them on, truth values do not.
+    // Conversions between numbers pass gradients on, comparisons do not.
     let wide = mind!(grad(sum(f64(x) * f64(x)), wrt = x));
     assert_eq!(wide, Tensor::from([8.0_f32, 0.0, -2.0]));
     assert_eq!(mind!(grad(sum(f32(x > 0.0) * x), wrt = x)), Tensor::from([1.0, 0.0, 0.0]));
 }
 
-/// Comparisons with what a row has, within the loops that run a few rows at a time.
+/// Comparisons with a value per row, in the loops that process a few rows at a time.
 #[test]
 fn masks_of_rows_stay_in_registers() {
     let x = Tensor::from([[1.0_f32, 4.0, 2.0], [3.0, -1.0, 3.0]]);
@@ -152,7 +152,7 @@ fn masks_of_rows_stay_in_registers() {
     assert_eq!(positive.as_slice(), [1.0 / 7.0, 4.0 / 7.0, 2.0 / 7.0, 0.0, 0.0, 0.0]);
 }
 
-/// Rows as long as tiles and longer, short ones beside single numbers, and all that is one.
+/// Rows as long as tiles and longer, short rows with single numbers, and a single element.
 #[test]
 fn broadcast_masks_of_every_size() {
     for (rows, columns) in [(1, 1), (3, 5), (2, 64), (7, 63), (3, 257), (40, 1), (1, 300)] {

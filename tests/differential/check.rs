@@ -1,4 +1,4 @@
-//! A program's plans through the kernels against the naive interpreter.
+//! Compares a program's plans, run with the kernels, with the naive interpreter.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ pub fn verified(module: &Module) -> Verified {
         .unwrap_or_else(|errors| panic!("{errors:?}\n{}", core_ir::print(module)))
 }
 
-/// Runs the interpreter, and the plans of the program optimised and as it is, by their nests and by the loops that these are
-/// lowered to, on the same inputs; the difference, if there is one.
+/// Runs the interpreter, and the plans of the optimised and of the unoptimised program, with their nests as defined and
+/// as lowered loops, on the same inputs. Returns the first difference.
 pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
     match random_inputs(&verified(module), 7) {
         Some(inputs) => compare_on(module, updates, &inputs),
@@ -33,10 +33,10 @@ pub fn compare(module: &Module, updates: &[Update]) -> Result<(), String> {
     }
 }
 
-/// As [`compare`], on these inputs.
+/// Like [`compare`], with the given inputs.
 pub fn compare_on(module: &Module, updates: &[Update], inputs: &[Array]) -> Result<(), String> {
     let verified = verified(module);
-    // What is not needed does not run, so it does not fail either.
+    // Operations without effect on the results do not run, so they do not fail either.
     let canonical = canonicalise(verified);
     let expected = run_bounded(&canonical, inputs);
     let forms: [(&str, &dyn Fn() -> Optimised, Limits); 4] = [
@@ -69,7 +69,7 @@ pub fn compare_on(module: &Module, updates: &[Update], inputs: &[Array]) -> Resu
     Ok(())
 }
 
-/// Results and updated inputs are what the interpreter gives, and other inputs what they were.
+/// Checks that results and updated inputs equal the interpreter's, and that other inputs are unchanged.
 fn agree(
     plan: &Plan,
     updates: &[Update],
@@ -88,7 +88,7 @@ fn agree(
     unchanged(plan, inputs, &outcome.inputs)
 }
 
-/// A run that fails leaves everything that its caller sees as it was.
+/// Checks that a failed run leaves everything unchanged that its caller sees.
 fn untouched(inputs: &[Array], failure: &Failure) -> Result<(), String> {
     if failure.has_written {
         return Err(format!("a result was written before {}", failure.error));

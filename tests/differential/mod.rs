@@ -1,5 +1,5 @@
-//! Random well-typed programs: what the plan computes through the kernels against the naive interpreter, as far as
-//! rounding allows, with the optimiser and without.
+//! Random well-typed programs: compares the results of their plans, run with the kernels, with the naive interpreter
+//! within rounding errors, with and without the optimiser.
 
 mod check;
 pub mod execute;
@@ -24,7 +24,7 @@ use mind_core::{
 use mind_tests::{sample, some};
 use nan::has_nan_where_the_interpreter_has;
 
-/// Programs a run; each is a seed, so a failure names the program.
+/// The number of programs. The number of a program is its seed, so a failure identifies the program.
 const PROGRAMS: u64 = 2_000;
 
 #[test]
@@ -48,7 +48,7 @@ fn plans_of_gradients_compute_what_the_interpreter_does() {
     });
 }
 
-/// Zeros, infinities, NaN, and very large and small numbers in every input, to the second derivative.
+/// Zeros, infinities, NaN, and very large and small numbers in every input, up to the second derivative.
 #[test]
 fn special_values_give_what_the_interpreter_gives() {
     check_seeds(0..PROGRAMS / 4, &|module| {
@@ -63,7 +63,7 @@ fn special_values_give_what_the_interpreter_gives() {
     });
 }
 
-/// Products that are large enough for every kernel, and for another crate's. Random programs have small extents.
+/// Products that are large enough for every kernel, including the other crate's. Random programs have small extents.
 #[test]
 fn large_products_compute_what_the_interpreter_does() {
     let program = "
@@ -80,8 +80,8 @@ fn large_products_compute_what_the_interpreter_does() {
     }
 }
 
-/// What goes along the rows of a product, a few rows at a time: with sums over rows, rows of one batch and of several, results
-/// among what is large, and what derivatives compute again.
+/// Operations along the rows of a product, a few rows at a time: with sums over rows, rows of one batch and of several,
+/// large results, and values that derivatives compute again.
 #[test]
 fn strips_of_products_compute_what_the_interpreter_does() {
     let program = "
@@ -154,7 +154,8 @@ fn strips_of_products_compute_what_the_interpreter_does() {
     }
 }
 
-/// Columns that no row of a strip sees are left out, unless what they are multiplied by is infinite: 0 times that is NaN.
+/// Columns that are masked in all rows of a strip are left out, unless the other factor is infinite, because 0 times
+/// infinity is NaN.
 #[test]
 fn what_rows_do_not_see_changes_nothing() {
     let program = "
@@ -207,7 +208,7 @@ fn what_rows_do_not_see_changes_nothing() {
     }
 }
 
-/// Columns stay where something is made of them whatever a row sees.
+/// Masked columns are kept if their values are used in another way.
 #[test]
 fn what_counts_without_being_seen_is_kept() {
     let program = "
@@ -263,7 +264,7 @@ fn what_counts_without_being_seen_is_kept() {
     }
 }
 
-/// One value is several results, a parameter's new value, and what a check sees.
+/// One value is used as several results, as the new value of a parameter, and in a check.
 #[test]
 fn values_in_several_places_are_in_each() {
     let program = "
@@ -291,7 +292,8 @@ fn values_in_several_places_are_in_each() {
     }
 }
 
-/// What is cheap is computed again where it is read, unless what it is made of is spread, turned or of another shape.
+/// Cheap values are computed again where they are read, unless their operands are broadcast, transposed or of another
+/// shape.
 #[test]
 fn what_is_computed_again_is_the_same() {
     let program = "
@@ -333,8 +335,8 @@ fn what_is_computed_again_is_the_same() {
     }
 }
 
-/// Programs for every way in which loops run: long rows and many of them, few and short ones, sums along each axis. Random
-/// programs have small extents.
+/// Programs for all kinds of loops: long rows and many rows, few and short rows, sums along each axis. Random programs
+/// have small extents.
 #[test]
 fn every_kind_of_loop_computes_what_the_interpreter_does() {
     let program = "
@@ -429,7 +431,7 @@ fn every_kind_of_loop_computes_what_the_interpreter_does() {
     assert_eq!(kinds.iter().map(|kind| &**kind).collect::<Vec<_>>(), expected);
 }
 
-/// What kinds of statements the loops of a program have.
+/// The kinds of statements in the loops of a program.
 fn kinds_of_statements(module: &Module) -> Vec<String> {
     let plan = plan(&optimise(&canonicalise(verified(module))), &[]);
     let mut kinds = Vec::new();
@@ -463,7 +465,7 @@ fn functions(program: &str) -> impl Iterator<Item = (String, Module)> {
     lowered.functions.into_iter().map(function)
 }
 
-/// Runs a check on every program; a failing one is made as small as it still fails.
+/// Runs a check on every program. A failing program is shrunk as long as it still fails.
 fn check_all(check: &dyn Fn(&Module) -> Result<(), String>) {
     check_seeds(0..PROGRAMS, check);
 }
@@ -489,10 +491,10 @@ fn random_programs_differ() {
     assert_ne!(a, b);
 }
 
-/// Bounds on errors judge results only as long as they are narrow.
+/// Error bounds are useful only if they are narrow.
 #[test]
 fn nearly_every_result_is_known_to_four_digits() {
-    // Each result counts as one, so that no large one decides.
+    // Each result counts as one, so that no large result dominates.
     let (mut results, mut known) = (0, 0.0);
     for seed in 0..PROGRAMS / 2 {
         let module = verified(&random_module(seed, 4 + (seed % 12) as usize));

@@ -1,4 +1,4 @@
-//! Where results are NaN, of which comparisons by bounds ask nothing.
+//! Compares where results are NaN. Comparisons with bounds ignore NaN.
 
 use mind_core::{
     canon::canonicalise,
@@ -13,12 +13,12 @@ use super::{
     execute::{Nests, execute},
 };
 
-/// Whether a plan by the shortest strips gives NaN where the interpreter does, and nowhere else: of what is not finite
-/// [`compare_on`](super::check::compare_on) asks nothing.
+/// Checks that a plan with the shortest strips gives NaN exactly where the interpreter does.
+/// [`compare_on`](super::check::compare_on) does not check results that are not finite.
 pub fn has_nan_where_the_interpreter_has(module: &Module, inputs: &[Array]) -> Result<(), String> {
     let canonical = canonicalise(verified(module));
     let plan = plan_by(&optimise(&canonical), &[], &Limits { large: 1, larger: 0, bytes: 12 });
-    // Failures are compared by [`compare_on`](super::check::compare_on).
+    // [`compare_on`](super::check::compare_on) compares failures.
     let Ok(expected) = run(&canonical, inputs) else { return Ok(()) };
     let outcome = execute(&plan, inputs, &bindings(module, inputs), Nests::Lowered);
     let found = outcome.map_err(|failure| failure.error.to_string())?.results;

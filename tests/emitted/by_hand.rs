@@ -1,4 +1,4 @@
-//! Plans made by hand: nests and finishes with everything in them, which random programs seldom have together.
+//! Handwritten plans: nests and finishes that combine all features, which random programs seldom do.
 
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ fn shape(extents: &[(&str, usize)]) -> Shape {
     extents.iter().map(|extent| dim(*extent)).collect()
 }
 
-/// A symbol, or the extent itself where the symbol has no name.
+/// A symbol, or the extent itself if the symbol has no name.
 fn dim((symbol, extent): (&str, usize)) -> Dim {
     if symbol.is_empty() { Dim::literal(extent as i64) } else { Dim::symbol(symbol) }
 }
@@ -143,15 +143,15 @@ fn fold(operand: Operand, count: Option<Dim>, target: Target) -> Fold {
     Fold { monoid: Reduce::Sum.row().monoid, operand, count, dtype: DType::F32, target }
 }
 
-/// The view with stride 0 along an axis put in front or behind.
+/// The view with an additional axis, first or last, that has stride 0.
 fn still(view: &View, axis: usize, extents: &[Dim]) -> View {
     let mut strides = view.strides.clone();
     strides.insert(axis, Dim::ZERO);
     View { strides, shape: Shape::new(extents.to_vec()), ..view.clone() }
 }
 
-/// Two passes over rows: exponentials are kept in the result that the second pass divides in place; numbers are stored
-/// and summed, columns are averaged, and squares are summed.
+/// Two passes over rows. Exponentials are stored in the result, which the second pass divides in place. Numbers are
+/// stored and summed, columns are averaged, and squares are summed.
 fn softmax(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let (n, m) = if symbolic { (("N", rows), ("M", columns)) } else { (("", rows), ("", columns)) };
@@ -189,7 +189,7 @@ fn softmax(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Ar
     b.done(format!("softmax_{rows}_{columns}{}", if symbolic { "_symbolic" } else { "" }))
 }
 
-/// One axis, two results and two totals, long enough to be cut.
+/// One axis with a result, an update and three totals, long enough to be cut.
 fn chain(len: usize) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let n = ("", len);
@@ -218,7 +218,7 @@ fn chain(len: usize) -> (String, Plan, Vec<Array>) {
     b.done(format!("chain_{len}"))
 }
 
-/// Elements of three types in one nest: each is stored, and folded over rows, columns and everything.
+/// Elements of three types in one nest. Each is stored, and reduced over rows, columns and everything.
 fn mixed(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let (n, m) = if symbolic { (("N", rows), ("M", columns)) } else { (("", rows), ("", columns)) };
@@ -248,7 +248,7 @@ fn mixed(rows: usize, columns: usize, symbolic: bool) -> (String, Plan, Vec<Arra
     b.done(format!("mixed_{rows}_{columns}{}", if symbolic { "_symbolic" } else { "" }))
 }
 
-/// Sums of rows that are summed once more along either axis of the rows; the elements of a row have two axes.
+/// Sums of rows that are summed again along either axis of the rows. The elements of a row have two axes.
 fn sums_of_three_axes() -> (String, Plan, Vec<Array>) {
     let mut b = Builder::new();
     let axes = [("", 4), ("", 6), ("", 3), ("", 20)];
@@ -276,7 +276,7 @@ fn sums_of_three_axes() -> (String, Plan, Vec<Array>) {
     b.done("sums_of_three_axes".to_string())
 }
 
-/// A bias by column and one by row, a rectifier, its mask, a transposed summand and an update in place.
+/// A bias per column and one per row, a rectifier, its mask, a transposed summand and an update in place.
 fn finish(b: &mut Builder, rows: (&str, usize), columns: (&str, usize)) -> Finish {
     let extents = [dim(rows), dim(columns)];
     let by_column = b.input("by_column", &[columns], false);

@@ -1,5 +1,6 @@
-//! Every function of elements and every reduction, at every element type, in every loop that it may stand in, and every operation
-//! that has a kernel of its own: a row whose Rust does not type-check fails here, and not in the crate of a user.
+//! Tests every elementwise function and every reduction for every element type in every loop in which it can occur, and
+//! every operation with its own kernel. If the Rust code of a row does not type-check, it fails here and not in a
+//! user's crate.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ use mind_core::{
 
 use super::{Bare, Case};
 
-/// What a reduction is of, and along which axes: long, short, few and many rows and columns, both ends, the middle.
+/// The extents and axes of reductions: long, short, few and many rows and columns, both ends, the middle.
 const REDUCED: [(&[usize], &[i64]); 9] = [
     (&[3, 1300], &[1]),
     (&[70, 10], &[1]),
@@ -35,7 +36,7 @@ const REDUCED: [(&[usize], &[i64]); 9] = [
     (&[4], &[0]),
 ];
 
-/// A program of each row and element type, and the gradient of each on `f32`.
+/// A program per row and element type, and the gradient of each for `f32`.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for map in Map::ALL {
@@ -61,13 +62,17 @@ fn types(takes: Takes) -> Vec<DType> {
     DType::ALL.into_iter().filter(|dtype| takes.admits(*dtype)).collect()
 }
 
-/// A function of few elements, where nothing is dispatched; of many, where blocks are filled up; of the sums of a kernel; and
-/// of those of a product that is computed where it stands. The first two as expressions too.
+/// Applies a function in four ways. The first two are also tested as expressions.
+///
+/// - to few elements, where nothing is dispatched
+/// - to many elements, where blocks are padded
+/// - to the sums of a kernel
+/// - to the sums of a product that is computed inside the loops
 fn of_function(map: Map, dtype: DType) -> Vec<Case> {
     let row = map.row();
     let mut b = Builder::new();
     let mut operands: Vec<Vec<ValueId>> = Vec::new();
-    // Elements of a domain, or ones.
+    // Inputs with elements of a domain, or with ones.
     let mut drawn: Vec<(Vec<usize>, Option<Domain>, DType)> = Vec::new();
     let mut input = |b: &mut Builder, dtype: DType, extents: &[usize], domain: Option<Domain>| {
         let name = format!("x{}", drawn.len());
@@ -79,7 +84,7 @@ fn of_function(map: Map, dtype: DType) -> Vec<Case> {
             |position: usize| input(&mut b, row.operand(position, dtype), extents, Some(row.domain));
         operands.push((0..row.arity().max(2)).map(operand).collect());
     }
-    // Each sum is one element, times 1.
+    // Each sum is one element times 1.
     let sizes = [[33, 20], [3, 4]].into_iter().filter(|_| dtype != DType::Bool);
     let factors: Vec<_> = sizes
         .map(|[rows, columns]| {
@@ -113,7 +118,7 @@ fn of_function(map: Map, dtype: DType) -> Vec<Case> {
         Notation::Infix(_) | Notation::Named(..) => Some(operands.join(&format!(" {} ", row.label))),
         Notation::Prefix(_) => Some(format!("{}{}", row.label, operands[0])),
         Notation::Function => Some(format!("{}({})", row.label, operands.join(", "))),
-        // Only gradients of others have it.
+        // The function occurs only in gradients of others.
         Notation::Never => None,
     };
     let arity = row.arity().max(2);
@@ -126,7 +131,7 @@ fn of_function(map: Map, dtype: DType) -> Vec<Case> {
     cases
 }
 
-/// A reduction alone and of what is computed.
+/// A reduction of an input, and of a computed value.
 fn of_reduction(reduce: Reduce, dtype: DType) -> Vec<Case> {
     let of_shape = |(at, (extents, axes)): (usize, &(&[usize], &[i64]))| {
         let mut b = Builder::new();
@@ -136,7 +141,7 @@ fn of_reduction(reduce: Reduce, dtype: DType) -> Vec<Case> {
             let reduction = Reduction { axes: axes.to_vec(), keepdims: false };
             b.push(Op::Reduce(reduce, reduction), &[of]).expect("the axes are there")
         });
-        // So near 1 that a product of all is a number.
+        // The numbers are so close to 1 that the product of all is finite.
         let input = filled(extents, dtype, |at| match dtype.is_float() {
             true => 1.0 + (spread(at) - 0.5) / 50.0,
             false => sample(Domain::Any, true, at),
@@ -151,7 +156,7 @@ fn of_reduction(reduce: Reduce, dtype: DType) -> Vec<Case> {
     REDUCED.iter().enumerate().flat_map(of_shape).collect()
 }
 
-/// An operation that has a kernel, as its row samples it.
+/// An operation with its own kernel, on the samples of its row.
 fn of_kernel(row: &OpInfo, dtype: DType, at: usize, sampled: &Sampled) -> Vec<Case> {
     let mut b = Builder::new();
     let names = (0..).map(|position| format!("x{position}"));
@@ -173,7 +178,7 @@ fn of_kernel(row: &OpInfo, dtype: DType, at: usize, sampled: &Sampled) -> Vec<Ca
     programs(&format!("{}_{at}_{dtype}", row.mnemonic), b, vec![result], drawn)
 }
 
-/// The operand that has indices, and below what they are.
+/// The operand that holds indices, and their upper bound.
 fn places(sampled: &Sampled) -> Option<(usize, usize)> {
     let table = &sampled.operands[0].shape;
     Some(match &sampled.op {
@@ -189,12 +194,12 @@ fn known(extent: &Dim) -> usize {
     extent.as_literal().and_then(|extent| usize::try_from(extent).ok()).expect("rows sample known extents")
 }
 
-/// A program, and its gradient if it has one.
+/// The case of a program, and the case of its gradient if it has one.
 fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Array>) -> Vec<Case> {
     let module = b.finish(results.clone());
     let canonical = canonicalise(verify(module, Profile::Extended).expect("a builder makes valid modules"));
     let mut cases = vec![case(name, &canonical, inputs.clone())];
-    // Gradients are made of rows, which are tried at every type.
+    // Gradients consist of rows, which are tested for every type.
     let is_f32 = |input: &Array| matches!(input.elements, Elements::F32(_) | Elements::I64(_));
     let has_gradient = inputs.iter().all(is_f32) && inputs.iter().any(|input| input.dtype() == DType::F32);
     if let Some(gradient) = has_gradient.then(|| gradient(&canonical)).flatten() {
@@ -208,7 +213,7 @@ fn programs(name: &str, b: Builder, results: Vec<ValueId>, inputs: Vec<Array>) -
     cases
 }
 
-/// Of the last result by all inputs.
+/// The gradient of the last result by all inputs.
 fn gradient(canonical: &Canonical) -> Option<Canonical> {
     let module = canonical.clone().into_verified().into_module();
     let (insts, outputs) = module.into_parts();
@@ -271,7 +276,7 @@ fn sample(domain: Domain, integer: bool, at: usize) -> f64 {
     }
 }
 
-/// Numbers from 0 up to 1 that do not depend on the run.
+/// A number from 0 to below 1, the same in every run.
 fn spread(at: usize) -> f64 {
     (at.wrapping_mul(2_654_435_761) >> 7 & 0xffff) as f64 / 65536.0
 }

@@ -1,4 +1,4 @@
-//! Extents of 2^40 in what is emitted: no array of Rust's is as long as a tensor, and the text does not grow with extents.
+//! Emitted code for extents of 2^40: no Rust array is as long as a tensor, and the text does not grow with extents.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use mind_tests::sample;
 
 use super::{Case, emit, extents::variants, items};
 
-/// The most elements of an array on the stack of a kernel: blocks of rows and sums.
+/// The longest accepted array on the stack of a kernel. Arrays hold blocks of rows and sums.
 const LONGEST_ARRAY: u64 = 1 << 16;
 
-/// The most bytes of a function of one operation, and of its gradient.
+/// The longest accepted text of a function with one operation, and of its gradient, in bytes.
 const LONGEST_TEXT: usize = 1 << 16;
 
 #[test]
@@ -52,7 +52,7 @@ fn module(sample: &Sample) -> Option<Canonical> {
     Some(canonicalise(module))
 }
 
-/// With respect to every input of floats, of cotangents.
+/// The gradient by all floating-point inputs, with cotangents as inputs.
 fn gradient(module: &Canonical) -> Option<Canonical> {
     let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt = floats.map(|(position, _)| Wrt { input: ValueId::new(position), zero_ok: true }).collect();
@@ -60,7 +60,7 @@ fn gradient(module: &Canonical) -> Option<Canonical> {
     differentiate(module, &options).ok().map(|gradient| gradient.module)
 }
 
-/// What is emitted for a module is short, and so are its arrays.
+/// Checks that the code emitted for a module is short, and so are its arrays.
 fn check(name: &str, module: &Canonical) {
     let case = Case {
         name: "huge".to_owned(),
@@ -76,7 +76,7 @@ fn check(name: &str, module: &Canonical) {
     assert!(longest <= LONGEST_ARRAY, "{name}: an array of {longest}\n{text}");
 }
 
-/// The numbers of `[…; 16]`, in types and in values.
+/// The lengths in `[…; 16]`, in types and in values.
 fn array_lengths(text: &str) -> impl Iterator<Item = u64> {
     text.split(';').skip(1).filter_map(|rest| {
         let (length, _) = rest.split_once(']')?;

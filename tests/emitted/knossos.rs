@@ -1,4 +1,4 @@
-//! The programs of `tests/ks` as Rust, in both precisions, against the interpreter.
+//! Compiles the programs of `tests/ks` to Rust, in both precisions, and compares them with the interpreter.
 
 use std::{
     fmt::Write,
@@ -24,11 +24,11 @@ use mind_core::{
 };
 use mind_tests::{chain as length, few, is_in_gate, sample};
 
-/// A program in a precision, and what the interpreter says of it.
+/// A program in a precision, and the interpreter's outcome.
 struct Case {
     name: String,
     rust: String,
-    /// What it prints, or how it fails.
+    /// The printed text, or the failure.
     expected: Result<String, String>,
     tolerance: f64,
 }
@@ -40,7 +40,8 @@ fn every_knossos_program_does_what_the_interpreter_says() {
     }
     let of_path = |(position, path): (usize, &PathBuf)| {
         let (name, text) = read(path);
-        // One precision as it is written and one optimised: what a program is made of does not depend on it.
+        // One precision without optimisation and the other optimised. The structure of a program does not depend on the
+        // precision.
         let [first, second] = if position.is_multiple_of(2) { [0, 1] } else { [1, 0] };
         let as_written = plain(&name, &text, PRECISIONS[second]);
         let other = plain(&name, &text, PRECISIONS[first]);
@@ -67,11 +68,11 @@ fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
         .into_iter()
         .flat_map(|(name, text)| {
             let plain = plain(&name, &text, Precision::F64);
-            // What nothing defines is refused by the macros.
+            // The macros reject declarations without a definition.
             let is_whole = !text.contains("is declared and not defined");
             let optimised = is_whole.then(|| {
                 let mut optimised = optimised(&text, Precision::F64, &plain);
-                // What is inlined fails in another function, at its place.
+                // An inlined function fails in another function, but at the same place.
                 if let Err(expected) = &mut optimised.expected {
                     expected.truncate(expected.find('|').unwrap_or_default());
                 }
@@ -84,7 +85,7 @@ fn every_knossos_program_that_fails_does_so_as_the_interpreter_says() {
     agree("emitted-ks-errors", &cases);
 }
 
-/// Random programs where all are tried.
+/// The number of random programs if all are tried.
 const PROGRAMS: usize = 40;
 
 #[test]
@@ -109,7 +110,8 @@ fn random_knossos_programs_do_what_the_interpreter_says() {
     agree("emitted-ks-random", &cases);
 }
 
-/// Functions that each call the next, the last one itself: none is inlined, and none could be without a stack for all.
+/// Functions that each call the next; the last one calls itself. None is inlined, and inlining would need a stack frame
+/// for all of them.
 #[test]
 fn thousands_of_functions_may_call_one_another_in_a_row() {
     if !is_in_gate("rows of functions in Knossos") {
@@ -126,7 +128,7 @@ fn thousands_of_functions_may_call_one_another_in_a_row() {
             "(let (v (build 3 (lam (i : Integer) (mul x (to_float i))))) (sub (f{next} (mul x 0.99)) (index 1 v)))"
         )
     };
-    // Each of them calls itself and the next.
+    // Each function calls itself and the next.
     let both =
         |next: usize| format!("(if (gt x 9.0) (add (f{} (sub x 9.0)) 1.0) (f{next} (mul x 1.5)))", next - 1);
     let programs = [
@@ -138,7 +140,7 @@ fn thousands_of_functions_may_call_one_another_in_a_row() {
     let cases: Vec<_> = programs.iter().map(|(name, text)| plain(name, text, Precision::F64)).collect();
     assert!(cases.iter().all(|case| case.expected.is_ok()));
     agree("emitted-ks-chains", &cases);
-    // More take rustc half a minute.
+    // With more functions, rustc takes half a minute.
     let count = length(5000);
     let longer = plain("longer", &chain(count, &calls, "(f0 1.0)"), Precision::F64);
     assert!(
@@ -148,7 +150,7 @@ fn thousands_of_functions_may_call_one_another_in_a_row() {
     );
 }
 
-/// The functions whose derivatives are compared with differences elsewhere.
+/// The functions whose derivatives other tests compare with differences.
 const FUNCTIONS: &str = include_str!("../../mind-core/tests/knossos/derivatives.ks");
 
 #[test]
@@ -171,7 +173,8 @@ fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() 
             };
             (0..4).find_map(at).unwrap_or_else(|| panic!("{} fails at its samples", function.name))
         };
-        // Single precision differs in no derivative; one order of them is less for rustc.
+        // The structure of derivatives is the same in single precision, so one order is tested there, which saves time
+        // in rustc.
         let second = main(2);
         let [double, _] = in_both_precisions(&function.name, &second);
         let [_, single] = in_both_precisions(&function.name, &main(1));
@@ -186,7 +189,7 @@ fn derivatives_of_every_primitive_and_construct_are_what_the_interpreter_says() 
     agree("emitted-ks-derivatives", &cases);
 }
 
-/// A program in both precisions: in single precision only where rounding changes no more than the last digits.
+/// A program in both precisions. Single precision is left out if rounding changes more than the last digits.
 fn in_both_precisions(name: &str, text: &str) -> [Option<Case>; 2] {
     let [double, single] = PRECISIONS.map(|precision| plain(name, text, precision));
     let is_steady = match (&double.expected, &single.expected) {
@@ -208,7 +211,7 @@ fn sources(folder: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The name of a program, and its text.
+/// The name and text of a program.
 fn read(path: &Path) -> (String, String) {
     let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
     (name, fs::read_to_string(path).expect("the corpus can be read"))
@@ -216,14 +219,14 @@ fn read(path: &Path) -> (String, String) {
 
 fn plain(name: &str, text: &str, precision: Precision) -> Case {
     let mut program = check(text).expect("the program has no mistake");
-    // In a tuple texts are shown in quotes.
+    // In a tuple, texts are printed with quotes.
     let function = program.expression("(print (tuple (main)))").expect("there is a main");
     let options = interp::Options { precision, ..interp::Options::default() };
     let expected = match interp::run(&program, function, &[], &options) {
         Ok(outcome) => Ok(outcome.printed),
         Err(failure) => {
             let interp::Failure { code, message, place, function, .. } = failure;
-            // How large a tensor may be is what the machine has.
+            // The largest possible tensor depends on the machine.
             let message = if code.to_string() == "E6004" { String::new() } else { message };
             Err(format!("{code}: program.ks:{}:{}: {message}|in `{function}`", place.line, place.column))
         }
@@ -237,7 +240,7 @@ fn plain(name: &str, text: &str, precision: Precision) -> Case {
     Case { name, rust, expected, tolerance }
 }
 
-/// The same as the macros have it: improved before derivatives are made and after.
+/// The same program as the macros compile it: optimised before and after derivatives are made.
 fn optimised(text: &str, precision: Precision, plain: &Case) -> Case {
     let text = format!("{text}\n(def run Integer () (print (tuple (main))))");
     let request = Request { export: Some(vec![("run".into(), Site::Nowhere)]), grad: Vec::new() };
@@ -249,7 +252,7 @@ fn optimised(text: &str, precision: Precision, plain: &Case) -> Case {
     Case { name, rust, expected: plain.expected.clone(), tolerance: plain.tolerance }
 }
 
-/// Runs every case and compares.
+/// Runs all cases and compares them.
 fn agree(name: &str, cases: &[Case]) {
     let mut program = String::from("#![allow(warnings)]\n");
     for Case { name, rust, .. } in cases {
@@ -280,7 +283,7 @@ fn agree(name: &str, cases: &[Case]) {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// Whether two texts are the same up to the last digits of the numbers in them.
+/// Whether two texts are equal except for the last digits of the numbers in them.
 fn same_text(found: &str, expected: &str, tolerance: f64) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| c.is_whitespace() || "()[]".contains(c)).map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! How long the emitted text of long programs is.
+//! The length of the emitted text of long programs.
 
 use mind_core::{pipeline, surface};
 
@@ -6,14 +6,14 @@ use mind_tests::sample;
 
 use super::{Case, emit::Lengths, items};
 
-/// What is repeated, as a body is that is unrolled.
+/// The statements to repeat, as in an unrolled body.
 const STATEMENTS: [(&str, &str); 3] = [
     ("layers", "let v = relu(v @ w + b);"),
     ("steps of a simulation", "let d = v[1..] - v[..3]; let v = v - 0.01 * sum(d * d) * v;"),
     ("elements", "let v = v * x - relu(v);"),
 ];
 
-/// Build times are in proportion to a program if its text is, and no function of it grows.
+/// Build times are proportional to the program if the emitted text is, and if no single function grows.
 #[test]
 fn what_is_emitted_is_in_proportion_to_the_program() {
     for (name, statement) in sample("statements", STATEMENTS) {
@@ -25,7 +25,7 @@ fn what_is_emitted_is_in_proportion_to_the_program() {
     }
 }
 
-/// The items of the gradient of a function that repeats a statement.
+/// The emitted items of the gradient of a function that repeats a statement.
 fn emitted(statement: &str, times: usize) -> String {
     let body = statement.repeat(times);
     let text = format!(
@@ -47,7 +47,7 @@ fn emitted(statement: &str, times: usize) -> String {
 
 fn longest_part(text: &str) -> usize {
     let parts = text.split("fn part_").skip(1).map(str::len);
-    // The last one has the rest of the module.
+    // The last part also contains the rest of the module.
     let count = parts.clone().count();
     assert!(count > 2, "a long program is in parts");
     parts.take(count - 1).max().expect("there are parts")

@@ -1,7 +1,7 @@
-//! Random programs as Rust: emitted, compiled by rustc, run, and compared with the interpreter.
+//! Random programs are emitted as Rust, compiled by rustc, run, and compared with the interpreter.
 //!
-//! The differential tests execute plans; this one also has the emitter and the borrow checker in the loop. All programs
-//! are one crate, built beside the workspace's own.
+//! The differential tests execute plans. These tests also cover the emitter and the borrow checker. All programs are in
+//! one crate, which is built beside those of the workspace.
 
 mod by_hand;
 mod every_row;
@@ -40,7 +40,7 @@ use quote::format_ident;
 
 use crate::{differential::execute, emit};
 
-/// Random programs where all are tried.
+/// The number of random programs if all are tried.
 const PROGRAMS: usize = 100;
 
 #[test]
@@ -85,12 +85,12 @@ fn derivatives_of_every_row_are_within_their_bounds() {
     slopes::check_tables();
 }
 
-/// Builds a program as a crate of this name and runs it; what it prints.
+/// Builds a program as a crate with this name, runs it and returns its output.
 fn run(name: &str, program: &str) -> String {
     execute_binary(&mut Command::new(compile(name, program)))
 }
 
-/// The output of a program, which has to succeed.
+/// The output of a program, which must succeed.
 fn execute_binary(program: &mut Command) -> String {
     let output = program.output().expect("the program runs");
     let text =
@@ -99,9 +99,9 @@ fn execute_binary(program: &mut Command) -> String {
     text
 }
 
-/// Builds a program as a crate of this name.
+/// Builds a program as a crate with this name.
 ///
-/// rustc is called by itself: Cargo would build the crates of the tests one after the other.
+/// This calls rustc directly, because Cargo would build the crates of the tests one after the other.
 fn compile(name: &str, program: &str) -> PathBuf {
     let source = folder(name).join("main.rs");
     let binary = source.with_file_name(format!("main{}", env::consts::EXE_SUFFIX));
@@ -117,30 +117,30 @@ fn compile(name: &str, program: &str) -> PathBuf {
     binary
 }
 
-/// Where the program of a test stands.
+/// The folder of the program of a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).expect("the target folder can be written");
     folder
 }
 
-/// What programs are built with.
+/// The library with which programs are built.
 struct Library {
     file: PathBuf,
-    /// The folders of the crates that it depends on, for the target and for the compiler.
+    /// The folders of its dependencies, for the target and for the compiler.
     dependencies: Vec<PathBuf>,
 }
 
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
-/// Builds the library as Cargo does for a crate that depends on it.
+/// Builds the library as Cargo builds it for a crate that depends on it.
 fn library() -> Library {
     let project = Project::new(env!("CARGO_TARGET_TMPDIR"), "emitted-library", &["knossos"]);
     project.write("src/lib.rs", "");
     let output = project.cargo(&["build", "--message-format=json"], &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8_lossy(&output.stdout);
-    // The file of a crate that ends so.
+    // The file of a crate with this ending.
     let made = |name: &str, end: &str| {
         let of_crate =
             |line: &&str| line.contains("compiler-artifact") && line.contains(&format!(r#""name":"{name}""#));
@@ -154,28 +154,28 @@ fn library() -> Library {
     Library { dependencies: vec![folder(&file), folder(&macros)], file }
 }
 
-/// A program with inputs and what the interpreter makes of them.
+/// A program with inputs, and the interpreter's results.
 struct Case {
     name: String,
     plan: Plan,
     inputs: Vec<Array>,
-    /// What is returned.
+    /// The returned results.
     expected: Vec<Bounded>,
-    /// Updated inputs after the call, by their positions.
+    /// The updated inputs after the call, by position.
     updated: BTreeMap<usize, Bounded>,
-    /// Expressions that are computed beside the program.
+    /// Expressions that are computed as well.
     bare: Vec<Bare>,
 }
 
 /// An expression over `input_0` and so on.
 struct Bare {
     expression: String,
-    /// The result that it is to be equal to.
+    /// The output that it must be equal to.
     output: usize,
 }
 
-/// The program of a seed, if the macro could make it and it runs: every symbol is a dimension of its own somewhere.
-/// One in three is not optimised, and every other one updates the inputs that it can.
+/// The program of a seed. Returns `None` if the macro could not make it, or if it does not run: every symbol must be a
+/// dimension of an input. One program in three is not optimised. Every other one updates the inputs that it can.
 fn case(seed: u64) -> Option<Case> {
     let module = random_module(seed, 4 + (seed % 12) as usize);
     let canonical = canonicalise(verify(module, Profile::Extended).expect("random modules verify"));
@@ -183,7 +183,7 @@ fn case(seed: u64) -> Option<Case> {
     let mut outputs: Vec<_> = run_bounded(&canonical, &inputs).ok()?.into_iter().map(Some).collect();
     let updates = if seed.is_multiple_of(2) { possible_updates(&canonical) } else { Vec::new() };
     let program = if seed.is_multiple_of(3) { unoptimised(&canonical) } else { optimise(&canonical) };
-    // Every other one runs its products by strips of a few elements.
+    // Every other program runs its products in strips of a few elements.
     let limits = if seed % 4 < 2 { Limits { large: 1, larger: 0, bytes: 16 } } else { Limits::default() };
     let plan = plan_by(&program, &updates, &limits);
     let own: BTreeSet<_> = canonical.inputs().flat_map(|(_, ty)| ty.shape.to_vec()).collect();
@@ -201,7 +201,7 @@ fn case(seed: u64) -> Option<Case> {
     })
 }
 
-/// The random programs differ in all that decides how they are emitted.
+/// Checks that the random programs differ in everything that affects the emitted code.
 fn assert_varied(cases: &[Case]) {
     let count = |what: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| what(case)).count();
     for (what, count) in [
@@ -213,7 +213,7 @@ fn assert_varied(cases: &[Case]) {
     }
 }
 
-/// A plan made by hand, with what the executor of plans makes of it.
+/// A handwritten plan, with the results of the executor of plans.
 fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Array>)) -> Case {
     let mut bindings = Bindings::new();
     for (parameter, value) in plan.inputs.iter().zip(&inputs) {
@@ -242,7 +242,7 @@ fn case_by_hand((name, plan, inputs): (String, Plan, Vec<Array>)) -> Case {
     }
 }
 
-/// A result of the same kernels in the same order, but that loops are fused as rustc sees fit.
+/// Accepts small differences: the kernels and their order are the same, but rustc chooses how loops are fused.
 fn nearly(value: Array) -> Bounded {
     let elements = value.elements.to_f64();
     let largest = elements.iter().fold(1.0, |largest: f64, element| largest.max(element.abs()));
@@ -252,7 +252,7 @@ fn nearly(value: Array) -> Bounded {
 fn program(cases: &[Case]) -> String {
     let mut text =
         String::from("#![allow(warnings)]\nuse mind::{Const, Element, Shape, Tensor, TensorRef, mind};\n\n");
-    // In every other program each step is a function of its own.
+    // In every other program each step is a separate function.
     let each_step = emit::Lengths { whole: 0, part: 0 };
     for (case, lengths) in cases.iter().zip([each_step, emit::Lengths::DEFAULT].into_iter().cycle()) {
         let _ = writeln!(text, "{}\n", items(&case.name, &case.plan, lengths));
@@ -360,7 +360,7 @@ fn check(case: &Case) -> String {
     text
 }
 
-/// Calls the form that writes into the caller's results, in a new workspace, on copies of the inputs.
+/// Calls the form that writes to the caller's results, with a new workspace, on copies of the inputs.
 fn write_into_form(text: &mut String, case: &Case, arguments: &str) {
     let (mut made, mut out, mut written) = (String::new(), String::new(), String::new());
     for input in 0..case.inputs.len() {
@@ -394,7 +394,7 @@ fn as_float(element: &str, dtype: DType) -> String {
     if dtype == DType::Bool { format!("f64::from({element})") } else { format!("{element} as f64") }
 }
 
-/// The elements of a variable that holds what a function returns, or what it updated.
+/// The elements of a variable that holds a returned result or an updated parameter.
 fn elements(variable: &str, value: &Array) -> String {
     match value.shape[..] {
         [] => format!("&[{}]", as_float(variable, value.dtype())),
@@ -402,7 +402,7 @@ fn elements(variable: &str, value: &Array) -> String {
     }
 }
 
-/// Compares elements.
+/// Writes the code that compares elements.
 fn agree(text: &mut String, case: &str, position: usize, found: &str, expected: &Bounded) {
     let Bounded { value, bounds } = expected;
     let floats = |elements: &[f64]| elements.iter().copied().map(float).collect::<Vec<_>>().join(", ");
@@ -410,13 +410,13 @@ fn agree(text: &mut String, case: &str, position: usize, found: &str, expected: 
         Some(read) => format!("&{read}.iter().map(|v| *v as f64).collect::<Vec<_>>()"),
         None => format!("&[{}]", floats(&value.elements.to_f64())),
     };
-    // One stands for all that follow.
+    // The last bound stands for all equal ones at the end.
     let repeated = bounds.iter().rev().take_while(|bound| bounds.last() == Some(*bound)).count();
     let bounds = floats(&bounds[..=bounds.len() - repeated]);
     let _ = writeln!(text, "    agree({case:?}, {position}, {found}, {expected}, &[{bounds}]);");
 }
 
-/// Writes many elements to a file, which rustc reads faster than literals; gives the expression that reads it.
+/// Writes many elements to a file, which rustc reads faster than literals. Returns the expression that reads it.
 fn in_a_file(elements: &Elements, name: &str) -> Option<String> {
     let Elements::F32(elements) = elements else { return None };
     if elements.len() <= 1000 {

@@ -1,7 +1,8 @@
-//! Derivatives of functions of elements, emitted and compiled as the macro does it, beside exact ones of mpmath.
+//! Derivatives of elementwise functions, emitted and compiled as by the macro, compared with exact ones by mpmath.
 //!
-//! `slopes.txt` has the exact ones, and a line of `slope_bounds.txt` a derivative, as `hypot.1`, and its bounds in `f32` and `f64`.
-//! `docs/ops.md` shows them. `ci/ulp --slopes COUNT` tries more numbers, and records the bounds with `MIND_BLESS=1`.
+//! `slopes.txt` holds the exact derivatives. A line of `slope_bounds.txt` holds a derivative, such as `hypot.1`, and
+//! its bounds in `f32` and `f64`. `docs/ops.md` shows them. `ci/ulp --slopes COUNT` tries more numbers, and records the
+//! bounds with `MIND_BLESS=1`.
 
 use std::{
     collections::BTreeMap,
@@ -28,16 +29,16 @@ use mind_tests::{Exact, Line, Worst, bound, narrow_error, wide_error};
 
 use super::{emit, items};
 
-/// The variable that names another table of exact derivatives.
+/// The environment variable that names another table of exact derivatives.
 const TABLE: &str = "MIND_SLOPES";
 
-/// The element types in the order of the columns of bounds.
+/// The element types, in the order of the columns of bounds.
 const FLOATS: [DType; 2] = [DType::F32, DType::F64];
 
-/// The SIMD levels at which the program is run. A processor takes its highest one for those above.
+/// The SIMD levels at which the program runs. For levels above its own, a processor uses its highest one.
 pub const LEVELS: [&str; 3] = ["portable", "avx2", "avx512"];
 
-/// The gradient of a row at an element type, by every operand that has one, and the numbers that it is tried at.
+/// The gradient of a row for an element type, by every operand that has one, and the lines with the numbers to try.
 pub struct Slopes<'a> {
     row: &'static Row,
     dtype: DType,
@@ -45,7 +46,7 @@ pub struct Slopes<'a> {
     lines: BTreeMap<usize, Vec<&'a Line>>,
 }
 
-/// The exact derivatives: those of the tests, or of the table that is asked for.
+/// The exact derivatives, from the tests' table or from the table that the environment names.
 pub fn exact() -> Exact {
     let path = env::var_os(TABLE).map_or_else(|| file("slopes.txt"), Into::into);
     Exact::read(&fs::read_to_string(path).expect("the table of exact derivatives can be read"))
@@ -55,14 +56,14 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("accuracy").join(name)
 }
 
-/// Every gradient of which there are exact derivatives.
+/// All gradients that have exact derivatives.
 pub fn all(exact: &Exact) -> Vec<Slopes<'_>> {
     let rows = Map::ALL.iter().copied().filter(|map| is_compared(map.row()));
     let all = rows.flat_map(|map| FLOATS.map(|dtype| Slopes::of(map, dtype, exact)));
     all.filter(|slopes| !slopes.lines.is_empty()).collect()
 }
 
-/// Every derivative that has a bound.
+/// The names of all derivatives that must have a bound.
 fn names() -> impl Iterator<Item = String> {
     Map::ALL
         .iter()
@@ -71,7 +72,7 @@ fn names() -> impl Iterator<Item = String> {
         .flat_map(|row| flows(row).map(|position| format!("{}.{position}", row.mnemonic)))
 }
 
-/// That no derivative is left out of the tables of the tests.
+/// Checks that the tables of the tests contain every derivative.
 pub fn check_tables() {
     let kept = Exact::read(&fs::read_to_string(file("slopes.txt")).expect("the table can be read"));
     for name in names() {
@@ -88,7 +89,7 @@ pub fn check_tables() {
     assert_eq!(recorded.collect::<Vec<_>>(), names().collect::<Vec<_>>(), "see CONTRIBUTING.md, Blessing");
 }
 
-/// Conversions only pass the cotangent on.
+/// Whether derivatives of a row are compared. Conversions only pass the cotangent on.
 fn is_compared(row: &'static Row) -> bool {
     let is_float = |dtype| row.takes(dtype) && row.result(dtype) == dtype;
     FLOATS.into_iter().all(is_float) && flows(row).next().is_some()
@@ -112,19 +113,19 @@ impl<'a> Slopes<'a> {
         format!("{}_{}", self.row.mnemonic, self.dtype)
     }
 
-    /// The function, as Rust.
+    /// The Rust code of the function.
     fn item(&self) -> String {
         items(&self.name(), &self.plan, emit::Lengths::DEFAULT)
     }
 }
 
-/// The lines of a derivative whose operands the element type has.
+/// The lines of a derivative whose operands are numbers of the element type.
 fn lines<'a>(name: &str, dtype: DType, exact: &'a Exact) -> Vec<&'a Line> {
     let has = |x: &f64| dtype == DType::F64 || f64::from(*x as f32) == *x;
     exact.of(name).iter().filter(|line| line.operands.iter().all(has)).collect()
 }
 
-/// The gradient of a function of any number of elements by all operands that have one.
+/// The gradient of a function of any number of elements, by all operands that have one.
 fn gradient(map: Map, dtype: DType) -> Canonical {
     let row = map.row();
     let mut b = Builder::new();
@@ -140,7 +141,7 @@ fn gradient(map: Map, dtype: DType) -> Canonical {
     differentiate(&module, &options).expect("the row has a derivative").module
 }
 
-/// A program that reads operands from a file, a column after the other, and writes derivatives to another.
+/// A program that reads operands from a file, column by column, and writes derivatives to another file.
 pub fn program(slopes: &[Slopes<'_>]) -> String {
     let mut text = String::from(PRELUDE);
     let mut main = String::from("fn main() {\n    let mut columns = Columns::read();\n");
@@ -208,7 +209,7 @@ impl Columns {
 
 ";
 
-/// The operands in the order in which the program takes them.
+/// The operands in the order in which the program reads them.
 pub fn operands(slopes: &[Slopes<'_>]) -> Vec<u8> {
     let columns = slopes.iter().flat_map(|slopes| {
         let arity = slopes.row.arity();
@@ -218,12 +219,12 @@ pub fn operands(slopes: &[Slopes<'_>]) -> Vec<u8> {
     numbers.flat_map(f64::to_le_bytes).collect()
 }
 
-/// The largest errors by derivative, in `f32` and `f64`.
+/// The largest errors of each derivative, in `f32` and `f64`.
 #[derive(Default)]
 pub struct Errors(BTreeMap<String, [Option<Worst>; 2]>);
 
 impl Errors {
-    /// Takes in what the program wrote.
+    /// Adds the errors of the program's output.
     pub fn join(&mut self, slopes: &[Slopes<'_>], found: &[u8]) {
         let mut found =
             found.chunks_exact(8).map(|x| f64::from_le_bytes(x.try_into().expect("it has 8 bytes")));
@@ -250,7 +251,7 @@ impl Errors {
         let file = file("slope_bounds.txt");
         let known = fs::read_to_string(&file).expect("the bounds can be read");
         let mut known: BTreeMap<_, _> = known.lines().filter_map(bounds).collect();
-        // Of the few numbers of the tests bounds would be too small.
+        // Bounds from the few numbers of the tests would be too small.
         if env::var_os("MIND_BLESS").is_some() && env::var_os(TABLE).is_some() {
             known.extend(self.0.iter().map(|(name, errors)| (name.clone(), errors.each_ref().map(recorded))));
             let line = |name| known.get(&name).map(|[narrow, wide]| format!("{name} {narrow} {wide}\n"));
@@ -262,18 +263,18 @@ impl Errors {
     }
 }
 
-/// The derivative of a line and its bounds.
+/// The derivative and the bounds in a line.
 fn bounds(line: &str) -> Option<(String, [String; 2])> {
     let mut words = line.split(' ').map(str::to_owned);
     Some((words.next()?, [words.next()?, words.next()?]))
 }
 
-/// The bound that is recorded for an error.
+/// The bound to record for an error.
 fn recorded(worst: &Option<Worst>) -> String {
     bound(worst.as_ref().map_or(0.0, |worst| worst.error))
 }
 
-/// What is wrong with the errors of a derivative beside its bounds.
+/// The message about errors that exceed their bounds.
 fn beyond(name: &str, errors: &[Option<Worst>; 2], bounds: Option<&[String; 2]>) -> Option<String> {
     let Some(bounds) = bounds else { return Some(format!("{name}: no bound is recorded")) };
     let is_beyond =
@@ -283,8 +284,8 @@ fn beyond(name: &str, errors: &[Option<Worst>; 2], bounds: Option<&[String; 2]>)
     Some(format!("{name}: {}, recorded {bound}", worst.shown()))
 }
 
-/// In units in the last place of the exact derivative; nothing where that is so near the ends of the range that parts of it may
-/// leave it.
+/// The error in units in the last place of the exact derivative. It is 0 if the derivative is so close to the ends of
+/// the range that intermediate results may leave it.
 fn error(slopes: &Slopes<'_>, found: f64, line: &Line) -> f64 {
     let Line { operands, result, rest } = line;
     let (least, largest) = match slopes.dtype {
@@ -292,7 +293,7 @@ fn error(slopes: &Slopes<'_>, found: f64, line: &Line) -> f64 {
         _ => (f64::MIN_POSITIVE, 2f64.powi(900)),
     };
     let is_out = *result != 0.0 && !(1.0 / largest..=largest).contains(&result.abs());
-    // Subnormal numbers have few digits, and so have quotients of them.
+    // Subnormal numbers have few digits, and so do their quotients.
     let are_small = operands.len() > 1 && operands.iter().any(|x| *x != 0.0 && x.abs() < least);
     let is_cancelled = cancelled(slopes.row).is_some_and(|most| (found - result).abs() <= most);
     if is_out || are_small || is_cancelled {
@@ -304,7 +305,8 @@ fn error(slopes: &Slopes<'_>, found: f64, line: &Line) -> f64 {
     }
 }
 
-/// How far the derivative may be off where it crosses 0 and larger terms cancel: as far as the function that it is.
+/// The accepted absolute error where the derivative crosses 0 and larger terms cancel: the same as for the function
+/// that is the derivative.
 fn cancelled(row: &Row) -> Option<f64> {
     match row.derivative {
         ["dy * digamma(x)"] => Map::by_mnemonic("digamma").map(|map| map.row().least_error),

@@ -1,8 +1,8 @@
-//! Writes what `run` of this folder gives to other engines: `NAME.mlir` is a module as StableHLO, `NAME.values` its inputs,
-//! what the interpreter makes of them, and how far others may be off.
+//! Writes the files that `run` in this folder gives to other engines. `NAME.mlir` is a module as StableHLO.
+//! `NAME.values` holds its inputs, the interpreter's results, and the accepted errors.
 //!
-//! `cargo run -p mind-tests --example engine_cases -- FOLDER COUNT` takes every module of `tests/files`, every function of
-//! elements and so many random modules, all with their gradients by all inputs that are floats.
+//! `cargo run -p mind-tests --example engine_cases -- FOLDER COUNT` writes every module of `tests/files`, every
+//! elementwise function and COUNT random modules, each with its gradient by all floating-point inputs.
 
 use std::{
     env,
@@ -47,7 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     while written < count {
         let (name, module) = (format!("random_{seed}"), random_module(seed, 5 + seed as usize % 30));
         seed += 1;
-        // StableHLO has orders up to 2, and a random module may compute a larger one. `function` tests orders 0 to 2.
+        // StableHLO supports orders up to 2, and a random module may compute a larger one. `function` tests orders 0 to
+        // 2.
         if module.insts().iter().any(|inst| inst.op == Op::Map(Map::ErfcxDerivative)) {
             continue;
         }
@@ -67,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The modules of `tests/files` that verify, by file.
+/// The modules of `tests/files` that verify, with the names of their files.
 fn modules_of_files() -> Result<Vec<(String, Module)>, Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("files");
     let mut paths = Vec::new();
@@ -107,7 +108,7 @@ fn modules_of_files() -> Result<Vec<(String, Module)>, Box<dyn Error>> {
     Ok(modules)
 }
 
-/// The module of a text in either form; nothing where the file shows a mistake.
+/// The module of a text in either form. Returns `None` if the file shows an error.
 fn module_of(text: &str) -> Option<Module> {
     let is_core_ir = text.starts_with('%') || text.starts_with("outputs:");
     let parsed = if is_core_ir {
@@ -126,7 +127,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// A module and its gradient; whether the module runs.
+    /// Writes a module and its gradient. Returns whether the module runs.
     fn with_gradient(&mut self, name: &str, module: Module) -> Result<bool, Box<dyn Error>> {
         let module = canonicalise(verify(module, Profile::Extended).map_err(|errors| format!("{errors:?}"))?);
         if !self.module(name, &module)? {
@@ -144,7 +145,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// A module on inputs that it runs on; whether there are some.
+    /// Writes a module with inputs on which it runs. Returns whether there are such inputs.
     fn module(&mut self, name: &str, module: &Canonical) -> Result<bool, Box<dyn Error>> {
         let mut why = "no extents are found".to_owned();
         for seed in 0..50 {
@@ -158,7 +159,7 @@ impl Writer {
         Ok(false)
     }
 
-    /// A function of elements where it is defined, and at special numbers.
+    /// Writes an elementwise function with numbers of its domain and special numbers.
     fn function(&mut self, map: Map, dtype: DType) -> Result<(), Box<dyn Error>> {
         let row = map.row();
         let mut builder = Builder::new();
@@ -169,16 +170,16 @@ impl Writer {
         for (position, formal) in row.formals.iter().enumerate() {
             let dtype = row.operand(position, dtype);
             operands.push(builder.input(*formal, Type::new(dtype, Shape::literal(&[count])))?);
-            // Those of the gamma function have another form below 0.
+            // The functions of the gamma family use another formula below 0.
             let is_of_gamma = matches!(map, Map::Lgamma | Map::Digamma | Map::Trigamma | Map::Polygamma);
             let mut number = || match is_of_gamma && random.once_in(3) {
                 true => -20.0 * within(Domain::Positive, &mut random),
                 false => within(row.domain, &mut random),
             };
             let elements: Elements = match dtype {
-                // Orders of derivatives.
+                // The orders of derivatives.
                 DType::F32 | DType::F64 if *formal == "n" => {
-                    // Those that the text has.
+                    // The orders that StableHLO supports.
                     let orders = if map == Map::ErfcxDerivative { 3 } else { 5 };
                     let orders = (0..count).map(|order| (order % orders) as f64).collect::<Vec<_>>();
                     if dtype == DType::F32 {
@@ -189,7 +190,7 @@ impl Writer {
                 }
                 DType::F32 => (0..count).map(|_| number() as f32).collect::<Vec<_>>().into(),
                 DType::F64 => (0..count).map(|_| number()).collect::<Vec<_>>().into(),
-                // Divisors and shifts among them: 0 stops the interpreter.
+                // The integers may be divisors and shifts, and division by 0 stops the interpreter.
                 DType::U8 => (0..count).map(|_| 1 + random.below(40) as u8).collect::<Vec<_>>().into(),
                 DType::I32 => (0..count).map(|_| 1 + random.below(40) as i32).collect::<Vec<_>>().into(),
                 DType::I64 => (0..count).map(|_| 1 + random.below(70) as i64).collect::<Vec<_>>().into(),
@@ -200,7 +201,7 @@ impl Writer {
         let result = builder.push(Op::Map(map), &operands)?;
         let module =
             verify(builder.finish([result]), Profile::Extended).map_err(|errors| format!("{errors:?}"))?;
-        // The canonical form orders the operands, never the inputs.
+        // The canonical form may reorder the operands, but never the inputs.
         let module = canonicalise(module);
         let outputs = run_bounded(&module, &inputs)?;
         assert_ne!(row.hlo, Hlo::Formula(&[]), "{}", row.name);
@@ -256,7 +257,7 @@ fn within(domain: Domain, random: &mut Random) -> f64 {
     }
 }
 
-/// `f32[2, 3] 1.0 …`
+/// Formats a value as `f32[2, 3] 1.0 …`.
 fn printed(value: &Array) -> String {
     let elements = match &value.elements {
         Elements::U8(elements) => all(elements),

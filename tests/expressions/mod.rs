@@ -1,7 +1,7 @@
-//! Random expressions over Rust variables, compiled by the macro and rustc, run, and compared with the interpreter: values
-//! and gradients, with extents that rustc knows and such that are known on entry only, and over arrays of ndarray.
+//! Random expressions over Rust variables are compiled by the macro and rustc, run, and compared with the interpreter.
+//! They cover values and gradients, static and dynamic extents, and arrays of ndarray.
 //!
-//! All of them are one crate, built beside the workspace's own.
+//! All expressions are in one crate, which is built beside those of the workspace.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ use mind_core::{
 };
 use mind_tests::{Project, is_in_gate, sample};
 
-/// Expressions where all are tried, and more of those whose reductions run row by row, which few do.
+/// The number of expressions if all are tried, and of further ones whose reductions run row by row, which are rare.
 const EXPRESSIONS: usize = 60;
 const BY_ROW: usize = 15;
 
@@ -37,7 +37,7 @@ fn expressions_compute_what_the_interpreter_does() {
     assert!(text.contains(&format!("{} expressions agree", cases.len())), "{text}");
 }
 
-/// An expression with values for its leaves, and what the interpreter makes of them.
+/// An expression with values for its leaves, and the interpreter's results.
 struct Case {
     seed: u64,
     source: String,
@@ -46,27 +46,27 @@ struct Case {
     expected: Vec<Array>,
     /// The results in order: a list, or for a gradient the value and a tuple.
     results: Vec<String>,
-    /// Whether some reductions run row by row with what feeds and uses them, where shapes are those of rows.
+    /// Whether some reductions run row by row with the operations before and after them, for suitable shapes.
     is_by_row: bool,
-    /// Whether some of the elements of the variables are zeros, infinities and NaN.
+    /// Whether some elements of the variables are zeros, infinities and NaN.
     is_special: bool,
 }
 
-/// What a variable is in Rust.
+/// The Rust type of a variable.
 #[derive(Clone, Copy)]
 enum Variable {
-    /// A tensor whose extents rustc knows.
+    /// A tensor with static extents.
     Static,
     /// A tensor whose extents are `usize`.
     Dynamic,
     /// An array of ndarray.
     Array,
-    /// A view of an array whose elements do not lie row by row.
+    /// A view of an array that is not row-major.
     Turned,
 }
 
-/// The expression of a seed, every other one with its gradient, half of these with a second derivative; nothing where it reads
-/// no float.
+/// The expression of a seed. Every other one has its gradient, and half of these a second derivative. Returns `None` if
+/// it reads no float.
 fn case(seed: u64) -> Option<Case> {
     let dtype = if seed.is_multiple_of(3) { DType::F64 } else { DType::F32 };
     let expression = random_expression(seed ^ 0xba3e, 2 + (seed % 9) as usize, dtype);
@@ -81,7 +81,7 @@ fn case(seed: u64) -> Option<Case> {
     let expected = interp::run(&canonical, &values).ok()?;
     let variables = program.leaves.iter().zip(values);
     let arrays = random.once_in(3);
-    // Of extents that rustc does not know `squeeze` takes none away, and then products, `concat` and others refuse the rank.
+    // `squeeze` removes no axes whose extent rustc does not know. Products, `concat` and others then reject the rank.
     let needs_ranks = source.contains("squeeze(");
     let variables = variables.map(|(leaf, value)| {
         let variable = match (arrays, random.once_in(3)) {

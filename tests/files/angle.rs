@@ -1,8 +1,8 @@
-//! A layer, written with angle brackets: a whole file of Rust.
+//! A layer, written with angle brackets: a whole Rust file.
 
 use mind::{Tensor, mind};
 
-/// What is learnt.
+/// The learnt parameters.
 pub(super) struct Layer {
     w: Tensor![f32; 2, 2],
 }
@@ -18,7 +18,7 @@ impl Layer {
 }
 
 mind!<
-    /// All of it.
+    /// The sum of all elements.
     pub(super) fn total<N>(x: f32[N, 2]) -> f32 {
         sum(x)
     }

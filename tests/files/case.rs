@@ -1,28 +1,28 @@
-//! A file as sections, and the same file with what each directive finds.
+//! Splits a file into sections, and writes the file with the result of each directive.
 
 use std::fmt::Write as _;
 
 use super::directives;
 
-/// A module and what is said of it.
+/// A module and its directives.
 pub(crate) struct Case<'a> {
-    /// What the file shows.
+    /// A sentence that says what the file tests.
     pub title: &'a str,
     /// The module's text, in either form.
     pub module: &'a str,
-    /// What is done with it, in order.
+    /// The directives, in order.
     pub directives: Vec<Directive<'a>>,
 }
 
-/// `=== grad wrt=x profile=core-v1` and the lines below it.
+/// A line such as `=== grad wrt=x profile=core-v1`, and the lines below it.
 pub(crate) struct Directive<'a> {
-    /// `grad`
+    /// The name, for example `grad`.
     pub name: &'a str,
-    /// `wrt=x`, `profile=core-v1`
+    /// The arguments, for example `wrt=x` and `profile=core-v1`.
     pub arguments: Vec<(&'a str, &'a str)>,
     /// The line itself.
     header: &'a str,
-    /// The lines below.
+    /// The lines below it.
     pub body: &'a str,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Case<'a> {
         Ok(Self { title, module, directives })
     }
 
-    /// The text of the file as it should be.
+    /// The expected text of the file.
     pub(crate) fn run(&self) -> String {
         let mut text = format!("{}=== module\n{}", self.title, self.module);
         for directive in &self.directives {
@@ -70,7 +70,7 @@ impl<'a> Directive<'a> {
     }
 }
 
-/// The header of each section, the first one's empty, and the lines below it.
+/// The header of each section and the lines below it. The first header is empty.
 fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = Some(("", text));
     std::iter::from_fn(move || {

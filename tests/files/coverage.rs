@@ -1,4 +1,4 @@
-//! Every operation, constraint and code has its file.
+//! Checks that every operation, constraint and code has a file.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -9,7 +9,7 @@ use mind_core::{
 
 use super::{case::Case, files, read};
 
-/// Functions of elements need none: tests that are made of their rows take each through every phase.
+/// Elementwise functions need no file: tests generated from their rows run each through every phase.
 #[test]
 fn every_operation_has_a_file_with_every_directive() {
     for row in TABLE.iter().filter(|row| !matches!(row.make, Make::Map(_))) {
@@ -72,7 +72,7 @@ fn every_code_that_a_module_can_have_has_a_file() {
     }
 }
 
-/// Each operation, by its name in file names, and how many constraints its documentation numbers.
+/// The name of each operation in file names, and the number of constraints in its documentation.
 fn constraints() -> Vec<(String, usize)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mind-core/src/ops");
     let mut found = Vec::new();
@@ -93,7 +93,7 @@ fn constraints() -> Vec<(String, usize)> {
     found
 }
 
-/// `Conv2dGradInput` as `conv2d_grad_input`.
+/// Converts `Conv2dGradInput` to `conv2d_grad_input`.
 fn snake(name: &str) -> String {
     let mut text = String::new();
     for (position, character) in name.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! What each directive does with a module.
+//! Runs the directives of a module.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use mind_core::{
 
 use super::{case::Directive, values};
 
-/// The lines below a directive as they should be.
+/// The expected lines below a directive.
 pub(crate) fn run(text: &str, directive: &Directive<'_>) -> String {
     let subject = Subject { text, directive };
     match directive.name {
@@ -172,7 +172,7 @@ impl Subject<'_> {
         written.map_or(0.0, |tolerance| tolerance.parse().expect("a tolerance is a number"))
     }
 
-    /// The values on the lines `name = …`, in the order of the module's inputs.
+    /// The values in the lines `name = …`, in the order of the module's inputs.
     fn inputs(&self, module: &Verified) -> Vec<Array> {
         let lines = || self.directive.body.lines().filter(|line| !line.starts_with("> "));
         let given: Vec<(&str, &str)> =
@@ -185,7 +185,7 @@ impl Subject<'_> {
         names(module).into_iter().map(value).collect()
     }
 
-    /// The inputs as written, and the outputs as recorded where they are near enough.
+    /// The inputs as written, and the recorded outputs where they are close enough.
     fn recorded(&self, found: Result<Vec<Array>, RunError>) -> String {
         let mut text = String::new();
         for line in self.directive.body.lines().filter(|line| !line.starts_with("> ")) {
@@ -209,7 +209,7 @@ impl Subject<'_> {
     }
 }
 
-/// Whether a recorded line is of this value, as near as `tolerance`.
+/// Whether a recorded line holds this value, within `tolerance`.
 fn is_near(line: &str, value: &Array, tolerance: f64) -> bool {
     let Some(rest) = line.strip_prefix(value.dtype().name()) else { return false };
     values::close(&values::parse(value.dtype(), rest), value, tolerance)

@@ -1,4 +1,4 @@
-//! Files that say what the compiler makes of a module: see `README.md` beside this.
+//! Files that record what the compiler does with a module: see `README.md` in this folder.
 
 mod case;
 mod coverage;
@@ -38,7 +38,7 @@ fn text() {
     check("text");
 }
 
-/// Runs every file of a folder; with `MIND_BLESS` set, writes what came out into it.
+/// Runs every file of a folder. With `MIND_BLESS` set, writes the results to it.
 fn check(folder: &str) {
     let bless = std::env::var_os("MIND_BLESS").is_some();
     let mut failures = String::new();
@@ -74,7 +74,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines that differ, from the first one on.
+/// The lines that differ, without the equal lines at the beginning and end.
 fn difference(recorded: &str, found: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (recorded.lines().collect(), found.lines().collect());
     let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();

@@ -1,11 +1,11 @@
-//! Values as lines: `f32[2, 3] [1.0, -0.5, nan, 0.0, 1.0, 2.0]`.
+//! Reads and writes values as lines: `f32[2, 3] [1.0, -0.5, nan, 0.0, 1.0, 2.0]`.
 
 use mind_core::{
     interp::{Array, Elements},
     ty::DType,
 };
 
-/// Reads a value of this element type from `[2, 3] 1.0 -0.5 …` or, a single number, `1.0`.
+/// Reads a value of this element type: `[2, 3] 1.0 -0.5 …`, or a single number such as `1.0`.
 pub(crate) fn parse(dtype: DType, text: &str) -> Array {
     let (shape, numbers) = match text.trim().strip_prefix('[') {
         Some(rest) => rest.split_once(']').expect("a shape ends with `]`"),
@@ -30,7 +30,7 @@ fn elements(dtype: DType, text: &str) -> Elements {
     }
 }
 
-/// `f32[2] 1.0 -0.5`
+/// Formats a value as `f32[2] 1.0 -0.5`.
 pub(crate) fn print(value: &Array) -> String {
     fn all<T: std::fmt::Debug>(elements: &[T]) -> String {
         elements.iter().map(|element| format!(" {element:?}")).collect()
@@ -47,7 +47,8 @@ pub(crate) fn print(value: &Array) -> String {
     format!("{}{shape}{elements}", value.dtype())
 }
 
-/// Whether two values have one type and shape, and elements that differ by at most `tolerance` of the larger or of 1.
+/// Whether two values have the same type and shape, and elements that differ by at most `tolerance` times the larger
+/// one or 1.
 pub(crate) fn close(a: &Array, b: &Array, tolerance: f64) -> bool {
     let near = |(a, b): (&f64, &f64)| {
         a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)

@@ -253,7 +253,7 @@ fn operands_that_are_not_numbers_keep_their_order_and_place() {
     assert_eq!(d, Tensor::from([0.0, inf, -inf]));
 }
 
-/// What docs/ops.md says of `relu`: it gives 0 for NaN, and what to write to keep it.
+/// As docs/ops.md states, `relu` returns 0 for NaN, and `x + relu(-x)` keeps NaN.
 #[test]
 fn relu_of_nan_is_zero_and_a_sum_keeps_it() {
     mind! {

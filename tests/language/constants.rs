@@ -1,4 +1,4 @@
-//! `const` in a block, and the module beside each function.
+//! `const` in a block, and the module that accompanies each function.
 
 use mind::{Tensor, Workspace, mind};
 use mind_core::{
@@ -59,7 +59,7 @@ fn the_module_of_a_static_function_holds_constants() {
     assert_eq!(FLOPS, 2 * 32 * 784 * 256);
     assert_eq!(dense::PARAMS, 32 * 784 + 784 * 256);
     assert_eq!(twice::PEAK_BYTES, 0);
-    // A product packs its operands.
+    // A product needs memory for its packed operands.
     let (x, w, mut out) = (Tensor::zeros(), Tensor::zeros(), Tensor::zeros());
     assert!(dense_into(&x, &w, &mut out, &mut Workspace::with_bytes(dense::PEAK_BYTES)).is_ok());
     let error = dense_into(&x, &w, &mut out, &mut Workspace::with_bytes(dense::PEAK_BYTES - 64));
@@ -148,7 +148,7 @@ fn quantities_beyond_64_bits_are_large_numbers() {
         }
     }
     assert_eq!(f::params(usize::MAX), u64::MAX);
-    // A difference of what is cut off at the largest number may be a little less.
+    // A difference of numbers that are capped at the largest one may be a little smaller.
     assert!(f::flops(usize::MAX) > u64::MAX / 2);
     assert_eq!(f::peak_bytes(usize::MAX), usize::MAX);
 }

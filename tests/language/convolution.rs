@@ -4,7 +4,7 @@ use mind::{Const, Dim, Tensor, TensorRef, mind};
 
 use crate::support::small_integers;
 
-/// The convolution by its definition; padding is before the first row and column.
+/// The convolution by its definition. `before` is the padding before the first row and column.
 fn convolution<A: Dim, B: Dim, C: Dim, D: Dim, E: Dim, F: Dim, G: Dim>(
     image: &TensorRef<f32, (A, B, C, D)>,
     filter: &TensorRef<f32, (E, F, D, G)>,
@@ -111,7 +111,7 @@ fn batch_and_image_may_be_symbolic() {
             convolution(&x, &k, [1, 1], [1, 1], [height, width]).iter().map(|x| (x + 1.0).max(0.0)).collect();
         assert_eq!(g(&x, &k).as_slice(), expected);
         let columns = width.div_ceil(3);
-        // What the last window needs beyond the image, half of it on the left.
+        // The part of the last window beyond the image. Half of it is on the left.
         let left = (3 * columns - width) / 2;
         assert_eq!(h(&x, &k).as_slice(), convolution(&x, &k, [1, 3], [1, left], [height, columns]));
     }

@@ -73,9 +73,9 @@ fn each_element_gets_what_it_is_part_of() {
         fn second<N>(x: f64[N]) -> f64[N] { grad(slope, wrt = x)(x) }
     }
     let x = Tensor::from([1.0, 2.0, 3.0]);
-    // Of 0, 1 and 3 the cubes.
+    // The cubes of 0, 1 and 3.
     assert_eq!(first(&x).as_slice(), [30.0, 27.0, 0.0]);
-    // d/dx (3 · 1² + 2 · 3 · 3²) by what is before each.
+    // d/dx (3 · 1² + 2 · 3 · 3²) by the elements before each.
     assert_eq!(second(&x).as_slice(), [6.0 + 36.0, 36.0, 0.0]);
 }
 
@@ -113,7 +113,7 @@ fn gradients_of_running_products_are_right_at_any_number_of_zeros() {
     let len = 5;
     let w = Tensor::from([1.0, -2.0, 3.0, 0.5, 2.0]);
     let v = Tensor::from([1.0, 3.0, -1.0, 2.0, 0.5]);
-    // The product of some elements without others.
+    // The product of some elements, without others.
     let product = |x: &[f64], places: std::ops::Range<usize>, without: &[usize]| -> f64 {
         places.filter(|place| !without.contains(place)).map(|place| x[place]).product()
     };
@@ -193,7 +193,7 @@ fn the_first_of_equal_elements_gets_what_the_largest_passes_back() {
             [62.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             [0.0, 0.0, 0.0, 0.0, 0.0, 63.0],
         ),
-        // What changes nothing at the first place is an element too.
+        // An element at the first position that does not change the maximum counts too.
         (
             [-inf, -inf, 0.0, -inf, inf, inf],
             [3.0, 0.0, 12.0, 0.0, 48.0, 0.0],

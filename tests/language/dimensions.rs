@@ -6,7 +6,7 @@ mind::dim!(Batch);
 mind::dim!(Features);
 
 mind! {
-    /// Used in most tests here.
+    /// Most tests in this file use it.
     fn scale<N, M>(x: f32[N, M], by: f32[M]) -> (f32[N, M], f32[N]) {
         (x * by, sum(x, axes = [1]))
     }
@@ -66,7 +66,7 @@ fn derived_dimensions_of_results_are_dynamic() {
         assert_eq!(d, Tensor::from_fn_with(((h - 3) / 2 + 1,), |[j]| x[[0, 2 * j]]));
         assert_eq!(e.dims(), [h * h + n]);
     }
-    // Static arguments too.
+    // Static arguments work too.
     let (a, ..) = f(&Tensor::from([[1.0, 2.0, 3.0]]));
     let a: Tensor![f32; ?, 3] = a;
     assert_eq!(a.dims(), [2, 3]);

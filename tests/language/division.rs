@@ -1,4 +1,4 @@
-//! Integers divided by integers: without their fractions, and never by 0.
+//! Integers divided by integers: without fractions, and never by 0.
 
 use mind::{Tensor, mind};
 
@@ -19,17 +19,17 @@ mind! {
         (x / y, x % (y + 1))
     }
 
-    /// What divides is computed, and the result of another division.
+    /// The divisor is computed from the result of another division.
     fn chained<N>(x: i32[N], y: i32[N]) -> i32[N] {
         x / (y / 2 - 1)
     }
 
-    /// Of the least integer these are not `x / y`.
+    /// For the smallest integer this differs from `x / y`.
     fn negative(x: i32, y: i32) -> i32 {
         -x / -y
     }
 
-    /// The quotients take the place of the dividends.
+    /// The quotients replace the dividends.
     fn in_place<N>(x: &mut i32[N], y: i32[N]) {
         x /= y;
         x %= 5;

@@ -1,4 +1,4 @@
-//! Dimensions as numbers, and functions of numbers: of the element type that they meet.
+//! Dimensions as numbers, and functions of numbers. They take the element type of the other operand.
 
 use mind::{Tensor, mind};
 
@@ -11,7 +11,7 @@ mind! {
         (x * N, i - N, j % N, N)
     }
 
-    /// As of a declared shape, where more than a name stands for an extent.
+    /// With a declared shape in which an extent is more than a name.
     fn derived<N>(x: f32[N], y: f32[2 * N + 1]) -> (f32, f32) {
         (sum(y) / (2.0 * N + 1.0), sum(x) - N)
     }
@@ -54,7 +54,7 @@ fn a_dimension_has_the_element_type_of_what_it_meets() {
     assert_eq!(derived(&Tensor::from([3.0_f32, 4.0]), &y), (3.0, 5.0));
     let (wide, integers) = full_of_it(&Tensor::from([10.0_f32, 0.0, 0.0]));
     assert_eq!((wide, integers), (Tensor::from([[13.0_f32; 2]; 3]), Tensor::from([2_i64; 3])));
-    // As floats they divide as floats, alone as integers.
+    // As floats they divide as floats, alone they divide as integers.
     assert_eq!(ratio(&Tensor::from([1.0_f32; 3]), &Tensor::from([1.0_f32; 2])), (1.5, 1, true));
 }
 
@@ -64,7 +64,7 @@ fn functions_of_dimensions_and_numbers_are_computed_in_the_type_they_meet() {
     let scores = scaled(&q, &q);
     assert_eq!(scores[[0, 0]], 9.0 / 3.0_f64.sqrt());
     let (x, y, z) = of_numbers(&Tensor::from([1.0, 3.0]), &Tensor::from([1.0_f32, 3.0]));
-    // Of `f64` it is no `f32` that was widened.
+    // In `f64` it is not a widened `f32`.
     assert_eq!((x[[0]], y[[0]]), (2.0_f64.sqrt(), 2.0_f32.sqrt()));
     assert!((z[[1]] - (3.0 + std::f64::consts::E / 2.0_f64.sqrt())).abs() < 1e-14, "{z:?}");
 }
@@ -78,7 +78,7 @@ fn gradients_pass_by_dimensions() {
     }
 }
 
-/// Beyond 2^24 a sum of ones in `f32` would stand still.
+/// Beyond 2^24 a sum of ones in `f32` would not grow.
 #[test]
 fn many_elements_are_counted_exactly() {
     mind! {

@@ -1,14 +1,14 @@
-//! `max`, `min` and `prod`: folds by another monoid than that of sums.
+//! `max`, `min` and `prod`: reductions by monoids other than addition.
 
 use mind::{Const, Tensor, TensorRef, mind, set_threads};
 
-/// An element type as these tests know it.
+/// An element type in these tests.
 trait Number: Copy + PartialEq + std::fmt::Debug {
     const NEUTRAL: [Self; 3];
     fn of(number: i64) -> Self;
-    /// The larger, the smaller and the product.
+    /// Combines an element with the maximum, the minimum and the product.
     fn folded(all: [Self; 3], element: Self) -> [Self; 3];
-    /// What tells zeros apart, and no NaN from another.
+    /// The bits, which distinguish zeros but not NaNs.
     fn bits(self) -> u64;
 }
 
@@ -22,7 +22,7 @@ macro_rules! floats {
                 9 if number % 5 == 0 => Self::INFINITY,
                 10 if number % 5 == 0 => Self::NEG_INFINITY,
                 11 if number % 7 == 0 => Self::NAN,
-                // Powers of two, so that products are exact in any order, and few of them, so that none overflows.
+                // Powers of two make products exact in any order. They are rare, so that no product overflows.
                 _ if number % 97 == 0 => 2.0,
                 _ if number % 89 == 0 => 0.5,
                 other => [1.0, -1.0][other as usize % 2],
@@ -61,7 +61,7 @@ macro_rules! integers {
 floats!(f32 f64);
 integers!(i32 i64);
 
-/// The folds of groups of elements, those of the largest first.
+/// The maxima, minima and products of groups of elements.
 fn expected<T: Number>(groups: impl Iterator<Item = impl Iterator<Item = T>>) -> [Vec<u64>; 3] {
     let mut all = [(); 3].map(|()| Vec::new());
     for group in groups {
@@ -94,7 +94,7 @@ macro_rules! of {
                 }
             }
 
-            /// Each fold over rows, columns and all of it, by functions and by expressions.
+            /// Checks each reduction over rows, columns and everything, by functions and by expressions.
             fn check(rows: usize, columns: usize) {
                 let x = Tensor::from_fn_with((rows, columns), |[i, j]| {
                     <$ty>::of((i * 7919 + j * 31 + i * j * 3 + rows * columns) as i64)
@@ -182,7 +182,7 @@ macro_rules! narrow {
                 assert_eq!(bits([a.as_slice(), &[], &[]])[0], row(x.as_slice())[0]);
                 assert_eq!(bits([b.as_slice(), &[], &[]])[0], column(x.as_slice())[0]);
                 assert_eq!(bits([products(&x).as_slice(), &[], &[]])[0], column(x.as_slice())[2]);
-                // Below 0, so that zeros in a block that is filled up would show.
+                // All numbers are below 0, so that zeros in a padded block would show.
                 let x = x.map(|x| if x.is_finite() { x - 100.0 } else { -90.0 });
                 let y = x.map(|x| mind!(exp({x}) * 0.5));
                 let (a, b, c) = fused(&x);
@@ -215,7 +215,7 @@ mind! {
 
 #[test]
 fn the_number_of_threads_does_not_show() {
-    // Rounded, so that another order would show.
+    // The results are rounded, so that another order would show.
     let x = Tensor::from_fn_with((2000, Const), |[i, j]| {
         1.25 + (((i * 7919 + j * 31) % 1013) as f32 - 506.0) * 1e-6
     });

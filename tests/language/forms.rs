@@ -252,7 +252,7 @@ fn several_names_of_rust_are_names_like_others() {
 
 mod elsewhere {
     mind::mind! {
-        /// Seen from outside.
+        /// Visible from outside.
         pub fn public(x: f32) -> f32 {
             private(x) + 1.0
         }

@@ -141,7 +141,7 @@ fn vjp_pulls_a_cotangent_back() {
     let x = Tensor::from([[1.0, 2.0]]);
     let w = Tensor::from([[1.0, -1.0, 0.5], [1.0, -1.0, 0.5]]);
     let (dx, dw) = back(&x, &w, &Tensor::from([[10.0, 20.0, 30.0]]));
-    // The second unit is off.
+    // The second unit is inactive.
     assert_eq!(dx, Tensor::from([[25.0, 25.0]]));
     assert_eq!(dw, Tensor::from([[10.0, 0.0, 30.0], [20.0, 0.0, 60.0]]));
     let (dx, dy) = back_of_pair(&Tensor::from([1.0, 2.0]), 3.0, &Tensor::from([10.0, 20.0]));
@@ -365,7 +365,7 @@ fn gradients_sum_back_over_broadcast_axes() {
     assert_eq!((dcolumn, done), (Tensor::from([[-6.0], [-6.0]]), Tensor::from([[-9.0]])));
 }
 
-/// Where both of its operands are 0 the length has no slope: none is passed back, and no NaN.
+/// If both operands are 0, the length has no derivative. Its gradient is 0 there, not NaN.
 #[test]
 fn the_length_of_nothing_has_no_slope() {
     mind! {
@@ -388,7 +388,7 @@ fn the_length_of_nothing_has_no_slope() {
     }
     let (x, y) = (Tensor::from([0.0, 3.0, 0.0]), Tensor::from([0.0, 4.0, -2.0]));
     assert_eq!(slopes(&x, &y), (Tensor::from([0.0, 0.6, 0.0]), Tensor::from([0.0, 0.8, -1.0])));
-    // 2 y²/r³ - 2 x y²/r⁴ of 3 and 4, and 2/r of 0 and -2.
+    // 2 y²/r³ - 2 x y²/r⁴ for 3 and 4, and 2/r for 0 and -2.
     let found = curvatures(&x, &y);
     for (found, expected) in found.as_slice().iter().zip([0.0, 0.256 - 0.1536, 1.0]) {
         assert!((found - expected).abs() < 1e-15, "{found}, expected {expected}");

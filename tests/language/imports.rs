@@ -2,7 +2,7 @@
 
 use mind::{Const, Parameters, Tensor, mind};
 
-/// What other blocks import.
+/// The items that other blocks import.
 mod layers {
     mind::mind! {
         /// A width.
@@ -18,7 +18,7 @@ mod layers {
         #[derive(Clone, Debug, PartialEq)]
         pub struct Dense<I, O> { pub w: f32[I, O], pub b: f32[O] }
 
-        /// Its fields are seen in this module only.
+        /// Its fields are visible in this module only.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Hidden { w: f32[WIDTH, 2], scale: f32 }
 
@@ -28,17 +28,17 @@ mod layers {
 
         pub fn hidden(w: f32[WIDTH, 2]) -> Hidden { Hidden { w, scale: 2.0 } }
 
-        /// Half of what a layer gives, of any struct with its fields.
+        /// Half the output of a layer, for any struct with its fields.
         pub fn halved(x, p) { HALF * (x @ p.w + p.b) }
 
-        /// The same by a pattern, by way of another template.
+        /// The same by a pattern, through another template.
         pub fn halved_by_name(x, p) { apart(x, p) * HALF }
         fn apart(x, p) {
             let Dense { w, b } = p;
             x @ w + b
         }
 
-        /// A template that takes a layer apart.
+        /// A template that destructures a layer.
         pub fn norm(p) {
             let Dense { w, b } = p;
             Dense { w: w * EPS, b }
@@ -47,7 +47,7 @@ mod layers {
 
     mind::mind! {
         use self::Dense;
-        /// Of the same module.
+        /// In the same module.
         pub fn transposed<I, O>(p: Dense<I, O>, b: f32[I]) -> Dense<O, I> { Dense { w: p.w.T, b } }
     }
 }
@@ -71,7 +71,7 @@ mod right {
     }
 }
 
-/// Structs of structs of another module.
+/// Structs of structs from another module.
 mod nets {
     mind::mind! {
         use super::layers::{Dense, Hidden, WIDTH as W, dense};

@@ -1,4 +1,4 @@
-//! `_into`: results into the caller's outputs, temporaries in the caller's workspace.
+//! `_into`: results in the caller's outputs, temporaries in the caller's workspace.
 
 use mind::{Const, Tensor, Workspace, mind};
 
@@ -16,7 +16,7 @@ fn results_are_written_into_what_is_passed() {
     let mut workspace = Workspace::with_bytes(f::peak_bytes(5));
     assert_eq!(f_into(&x, &w, &mut out, &mut workspace), Ok(()));
     assert_eq!(out, f(&x, &w));
-    // What the workspace was left with changes nothing.
+    // The previous content of the workspace does not matter.
     out.fill(f32::NAN);
     assert_eq!(f_into(&x, &w, &mut out, &mut workspace), Ok(()));
     assert_eq!(out, f(&x, &w));
@@ -147,7 +147,7 @@ fn a_new_workspace_serves_functions_of_every_kind_and_grows() {
             tanh(x @ p.w + p.b)
         }
 
-        /// Its gradients are of slices, gathered rows and running sums.
+        /// Its gradients are those of slices, gathered rows and cumulative sums.
         #[grad(x, p)]
         fn sliced<N>(x: f32[N, 64], rows: i64[N], p: Net) -> f32 {
             let h = layer(x, p);

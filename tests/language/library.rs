@@ -1,4 +1,4 @@
-//! The library of the language, as functions, closures and templates call it.
+//! The library of the language, called by functions, closures and templates.
 
 use mind::{Tensor, mind};
 
@@ -29,7 +29,7 @@ fn the_library_is_called_by_path_or_by_import() {
 
 mod own {
     mind::mind! {
-        /// Not what the library calls so.
+        /// Not the library's function of this name.
         pub fn softmax(x: float[..]) { 2.0 * x }
     }
     pub mod nn {
@@ -87,7 +87,7 @@ fn a_step_of_an_optimiser_updates_a_struct_of_parameters() {
     let y = Tensor::from([3.0, -1.0, 2.5]);
     let (mut p, mut m, mut v) = (Line::zeros(), Line::zeros(), Line::zeros());
     step(&x, &y, &mut p, &mut m, &mut v, 1.0, 0.25);
-    // The first step is the rate against the sign of each gradient.
+    // The first step moves each parameter by the rate, against the sign of its gradient.
     let first = [p.w[[0]], p.w[[1]], p.b];
     for (found, expected) in first.into_iter().zip([0.25, 0.25, 0.25]) {
         assert!((found - expected).abs() < 1e-7, "{first:?}");

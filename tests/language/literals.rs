@@ -1,4 +1,4 @@
-//! Numbers, arrays of them, and the dtype they take.
+//! Numbers, arrays of numbers, and the dtypes that they take.
 
 use mind::{Tensor, mind};
 
@@ -62,7 +62,7 @@ fn a_float_literal_is_rounded_once_to_its_dtype() {
             x + 1.00000017881393432617187499
         }
     }
-    // Just below halfway between two f32s, and rounded to f64 first it would be halfway.
+    // The number is just below halfway between two f32s. If it were rounded to f64 first, it would be exactly halfway.
     assert_eq!(f(0.0).to_bits(), 1.00000017881393432617187499_f32.to_bits());
 }
 

@@ -30,7 +30,7 @@ fn sample(count: usize, scale: f64) -> Vec<f64> {
     (0..count).map(|i| ((i * 7919 % 1009) as f64 / 1009.0 - 0.5) * scale).collect()
 }
 
-/// Parameters, a state and inputs of so many steps.
+/// Parameters, a state and the inputs of `steps` steps.
 #[expect(clippy::type_complexity, reason = "shapes in full")]
 fn inputs(steps: usize) -> (Cell, Tensor<f64, (usize, Const<8>)>, Tensor<f64, (usize, usize, Const<3>)>) {
     let cell = Cell {
@@ -138,7 +138,7 @@ fn products_without_the_carry_give_what_each_step_gives() {
     let (squares, products) = same(&Tensor::from_vec((2, Const::<3>), integers(6, 3)).unwrap(), &w);
     let square = [1.0, 4.0, 2.0, 2.0, 1.0, 2.0, 4.0, 4.0, 1.0];
     assert_eq!(squares.as_slice(), [square, square].concat());
-    // The elements are -2, 1, -1 and 2, 0, -2.
+    // The rows of `xs` are -2, 1, -1 and 2, 0, -2.
     assert_eq!(products.as_slice(), [0.0, 0.0, -5.0, 2.0, -2.0, 2.0]);
 }
 

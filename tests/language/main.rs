@@ -1,7 +1,7 @@
-//! Every form of the language and every function of it, through the macro, against values worked out by hand or by
-//! naive loops.
+//! Tests every form and every function of the language through the macro. The expected values are worked out by hand or
+//! by naive loops.
 //!
-//! Rustc takes half a minute for five of these modules, so they are compiled only where `MIND_TESTS` is `gate` or `all`.
+//! Rustc takes half a minute for five of these modules, so they are compiled only if `MIND_TESTS` is `gate` or `all`.
 #![allow(
     clippy::type_complexity,
     reason = "the types of results are written out where they are what is tested"

@@ -1,8 +1,10 @@
-//! Gradients behind masks: what is not selected contributes nothing, however far the selection stands from what it masks.
+//! Gradients behind masks: elements that are not selected contribute nothing, however far the selection is from the
+//! values it masks.
 
 use mind::{Tensor, mind};
 
-/// For each name the gradient of a loss of `x` at three numbers, in every form of the language and both types of floats.
+/// Tests the gradient of a loss of `x` at three numbers, one test per name, in every form of the language and both
+/// floating-point types.
 macro_rules! gradients {
     (of $x:ident: $($name:ident at $at:expr => $right:expr, of $loss:tt)+) => {$(
         #[test]
@@ -123,7 +125,7 @@ fn second_derivatives_behind_masks_are_those_of_what_is_selected() {
     assert_eq!((at_zero.0, at_zero.1), (0.0, 0.0));
     let at_four = second(4.0);
     assert_eq!((at_four.0, at_four.1), (-1.0 / 32.0, -1.0 / 32.0));
-    // The cotangent of the logarithm is 0 there, and its derivative is not.
+    // At 1 the cotangent of the logarithm is 0, but the derivative of the cotangent is not.
     assert_eq!(second(1.0).2, 2.0);
 }
 

@@ -21,7 +21,7 @@ fn elements_along_an_axis_from_the_last_to_the_first() {
     assert_eq!(turned.as_slice(), [3.0, 6.0, 2.0, 5.0, 1.0, 4.0]);
     let (ints, truths) = of_others(&Tensor::from([1, 2, 3]), &Tensor::from([true, false, false]));
     assert_eq!((ints.as_slice(), truths.as_slice()), (&[3, 2, 1][..], &[false, false, true][..]));
-    // Of c a² + b b² + a c²: 2 a c + c², 3 b², a² + 2 a c.
+    // The gradient of c a² + b b² + a c² is (2 a c + c², 3 b², a² + 2 a c).
     assert_eq!(slope(&Tensor::from([1.0, 2.0, 3.0])).as_slice(), [15.0, 12.0, 7.0]);
 }
 
@@ -44,7 +44,7 @@ fn elements_along_an_axis_moved_by_some_places() {
     assert_eq!(around.as_slice(), [2.0, 3.0, 1.0, 5.0, 6.0, 4.0]);
     let (ints, truths) = of_others(&Tensor::from([1, 2, 3]), &Tensor::from([true, false, false]));
     assert_eq!((ints.as_slice(), truths.as_slice()), (&[3, 1, 2][..], &[false, false, true][..]));
-    // Of c a² + a b² + b c²: 2 a c + b², 2 a b + c², a² + 2 b c.
+    // The gradient of c a² + a b² + b c² is (2 a c + b², 2 a b + c², a² + 2 b c).
     assert_eq!(slope(&Tensor::from([1.0, 2.0, 3.0])).as_slice(), [10.0, 13.0, 13.0]);
 }
 
@@ -99,7 +99,7 @@ fn each_place_passes_back_to_the_element_that_comes_there() {
         fn of_slope<N>(x: f64[N], w: f64[N]) -> f64 { sum(slope(x, w) * w) }
     }
     let (x, w) = (Tensor::from([3.0, 1.0, 2.0]), Tensor::from([1.0, 10.0, 100.0]));
-    // 1 · 1² + 10 · 2² + 100 · 3².
+    // The loss is 1 · 1² + 10 · 2² + 100 · 3².
     assert_eq!(slope(&x, &w).as_slice(), [600.0, 2.0, 40.0]);
     assert_eq!(second(&x, &w).as_slice(), [200.0, 20.0, 2000.0]);
 }

@@ -1,4 +1,4 @@
-//! Structs of tensors, as templates and functions of the language take them: field by field.
+//! Structs of tensors as arguments of templates and functions of the language, which apply to each field.
 
 use mind::{Tensor, mind};
 
@@ -21,7 +21,7 @@ mind! {
         adam(w, g, m, v, 0.5)
     }
 
-    /// The gradient is shortened where it is longer than 1.
+    /// Scales a gradient of length above 1 to length 1.
     fn clipped<P: params>(g: P) {
         let length = sqrt(sum(g * g));
         g * (1.0 / maximum(length, 1.0))

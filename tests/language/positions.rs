@@ -1,4 +1,4 @@
-//! Where the largest and the smallest elements are.
+//! The positions of the largest and the smallest elements: `argmax` and `argmin`.
 
 use mind::{Tensor, mind};
 
@@ -12,12 +12,12 @@ mind! {
         )
     }
 
-    /// How many are right: nothing of it is a number of the caller's.
+    /// The share of correct predictions.
     fn accuracy<N, C>(scores: f64[N, C], labels: i64[N]) -> f64 {
         mean(f64(argmax(scores, axis = 1) == labels))
     }
 
-    /// Of what is computed, and as indices.
+    /// Takes `argmax` and `argmin` of computed values, and uses a position as an index.
     fn picked<N>(x: i32[N], table: f32[N]) -> (f32, i64) {
         (gather(table, argmax(x * x - 3)), argmin(broadcast_to(x[0], [4])))
     }
@@ -72,7 +72,7 @@ fn expressions_have_them_too() {
     assert_eq!(mind!(mean(f32(argmax(x, axis = 1) == [1, 1]))), 0.5);
 }
 
-/// Longer than any block, in every split that a shape has.
+/// Rows and columns are longer than any block, so that shapes are split in every way.
 #[test]
 fn long_rows_and_many_columns() {
     for (rows, columns) in [(1, 10_000), (10_000, 1), (70, 130), (3, 1_025)] {

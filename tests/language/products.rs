@@ -4,7 +4,7 @@ use mind::{Const, Tensor, TensorRef, mind};
 
 use crate::support::small_integers;
 
-/// `x @ w` by the definition.
+/// `x @ w` by its definition.
 fn product<A: mind::Dim, B: mind::Dim, C: mind::Dim>(
     x: &TensorRef<f32, (A, B)>,
     w: &TensorRef<f32, (B, C)>,

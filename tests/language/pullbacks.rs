@@ -1,4 +1,4 @@
-//! Functions that tell their derivatives: `pullback(y, dy) { … }`.
+//! Functions that define their own derivatives: `pullback(y, dy) { … }`.
 
 use mind::{Tensor, mind};
 
@@ -6,18 +6,19 @@ use crate::support::{assert_close, spread};
 
 mod shared {
     mind::mind! {
-        /// Rounds; its derivative is that of the identity.
+        /// Rounds `x`. Its derivative is that of the identity.
         pub fn straight<N>(x: f64[N]) -> f64[N] { round(x) } pullback(_, dy) { same(dy) }
         fn same<N>(x: f64[N]) -> f64[N] { x }
         pub fn sigmoid(x: float[..]) { 1.0 / (1.0 + exp(-x)) } pullback(y, dy) { dy * y * (1.0 - y) }
-        /// Ten times the cotangent for `x`, the result for `w`; by what tells its derivative itself.
+        /// Its pullback gives ten times the cotangent for `x`, and the sum of the result for `w`. It calls `through`,
+        /// which has a pullback too.
         pub fn odd(x: float[..], w: float, const axis: axis = -1) {
             sum(x, axis = axis) * w
         } pullback(y, dy) {
             let again = through(dy);
             (expand_dims(again, axis = axis) * 10.0 + 0.0 * x, sum(y))
         }
-        /// Its factor is infinite at 0.
+        /// The factor in its pullback is infinite at 0.
         pub fn root(x: float[..]) { sqrt(x) } pullback(y, dy) { dy * (0.5 / y) }
         fn through(x: float[..]) { x * 1.0 } pullback(_, dz) { dz * 3.0 }
         pub fn both(a: float[..], b: float[..]) { (a + b, a * b) } pullback((s, p), (ds, dp)) { (ds * p, dp * s) }
@@ -39,7 +40,7 @@ fn expressions_over_rust_variables_take_what_templates_tell() {
     let (m, k, v) = (Tensor::from([[1.0, 2.0], [3.0, -1.0]]), 0.5, Tensor::from([1.0, -2.0]));
     let (dm, dk) = mind!(grad(sum(shared::odd(m, k) * v), wrt = (m, k)));
     assert_eq!((dm, dk), (Tensor::from([[10.0, 10.0], [-20.0, -20.0]]), 2.5));
-    // Of `sum(dm * m)` by `v`: `dm` is `10 v` by what has three times the derivative.
+    // The derivative of `sum(dm * m)` by `v`. `dm` is `10 v`, and the pullback of `through` triples the derivative.
     let dv = mind!(grad(sum(grad(sum(shared::odd(m, 0.5) * v), wrt = m) * m), wrt = v));
     assert_eq!(dv, Tensor::from([90.0, 60.0]));
     mind! {
@@ -113,7 +114,8 @@ fn what_a_pullback_tells_is_what_comes_out() {
     assert_eq!(closure(&x), 3.2 + 5.0);
 }
 
-/// As in the derivatives of functions: what has no part in the loss gets 0, whatever it would be multiplied by.
+/// As in the derivatives of built-in functions, elements that do not affect the loss get 0, even if their factor is
+/// infinite.
 #[test]
 fn cotangents_of_0_stay_0() {
     mind! {
@@ -169,7 +171,7 @@ fn a_step_in_place_runs_pullbacks_and_plans_nothing_else_of_them() {
     let (mut w, x) = (Tensor::from([1.0, 2.0, 4.0]), Tensor::from([1.0, 1.0, 2.0]));
     assert_eq!(step(&mut w, &x), loss(&Tensor::from([1.0, 2.0, 4.0]), &x));
     assert_eq!(w, Tensor::from([0.5, 1.75, 3.75]));
-    // What only a derivative reads costs the function nothing.
+    // The function does not pay for operations that only its derivative reads.
     assert_eq!(loss::flops(100), plain::flops(100));
     assert_eq!(loss::peak_bytes(100), plain::peak_bytes(100));
 }

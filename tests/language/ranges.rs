@@ -1,4 +1,5 @@
-//! Functions that are shorter of operands in range: what is computed of one element does not depend on its neighbours.
+//! Functions that are faster if all operands of a block are in a range. The result for an element does not depend on
+//! its neighbours.
 
 use mind::{Tensor, mind};
 
@@ -23,25 +24,25 @@ mind! {
         (pow(x, 2.5), pow(3.0, x), pow(abs(x), x))
     }
 
-    /// An operand that takes as long as the function, and one that is another function's result.
+    /// One operand takes as long to compute as the function, others are results of other such functions.
     fn composed<N>(x: f64[N]) -> (f64[N], f64[N], f64[N]) {
         (sin(exp(x)), cos(sin(x)), pow(sin(x), 2.0) + pow(cos(x), 2.0))
     }
 
-    /// The same in loops that sum, of rows that no block divides.
+    /// The same functions in loops that sum, over rows whose length is no multiple of a block.
     fn sums<N>(x: f32[N, 7]) -> (f32[N], f32) {
         (sum(sin(x), axis = 1), sum(cos(x)))
     }
 }
 
-/// 100 elements in range with a strange one at a place.
+/// 100 elements in range, except for `strange` at the index `at`.
 fn with_one(at: usize, strange: f64) -> Vec<f64> {
     let mut all: Vec<f64> = (0..100).map(|i| 0.25 + f64::from(i) * 0.37).collect();
     all[at] = strange;
     all
 }
 
-/// Whether a function of vectors gives of each element what it gives of that alone, in bits.
+/// Checks that a function of vectors gives each element the same bits as for that element alone.
 macro_rules! each_alone {
     ($function:ident of $ty:ident, $($strange:expr),+) => {
         for strange in [$($strange),+] {

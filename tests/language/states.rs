@@ -1,4 +1,4 @@
-//! What optimisers remember: structs of the library over those of a program, in Rust types of the library.
+//! States of optimisers: structs of the library over structs of a program. In Rust they are types of the library.
 
 use mind::optim::{AdaGrad, Adam, Lion, Momentum, RmsProp};
 use mind::{Const, Parameters, Tensor, Workspace, Xoshiro256, mind};
@@ -10,7 +10,7 @@ mod layers {
         #[derive(Clone, Debug, PartialEq)]
         pub struct Dense<I, O> { pub w: f32[I, O], pub b: f32[O] }
 
-        /// Both the layer and what Adam remembers of it.
+        /// A layer and its Adam state.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Learning<I, O> { pub layer: Dense<I, O>, pub adam: optim::Adam<Dense<I, O>> }
 
@@ -19,14 +19,14 @@ mod layers {
             mean(z * z)
         }
 
-        /// A step of Adam of a layer of any size.
+        /// A step of Adam for a layer of any size.
         pub fn descend<I, O>(layer: Dense<I, O>, g: Dense<I, O>, state: optim::Adam<Dense<I, O>>)
             -> (Dense<I, O>, optim::Adam<Dense<I, O>>)
         {
             optim::adam_step(layer, g, state, 0.125)
         }
 
-        /// A template over whatever parameters there are.
+        /// A template for any parameters.
         pub fn halved<P: params>(net: P, g: P, state: optim::Lion<P>) {
             optim::lion_step(net, 0.5 * g, state, 0.25)
         }
@@ -85,7 +85,7 @@ mind! {
 
     fn lion(net: Net, g: Net, state: optim::Lion<Net>) -> (Net, optim::Lion<Net>) { halved(net, g, state) }
 
-    /// The steps of an imported struct that holds both, and of an imported function.
+    /// A step of an imported struct that holds layer and state, by an imported function.
     fn imported(learning: Learning<2, 3>) -> Learning<2, 3> {
         let (layer, adam) = layers::descend(learning.layer, learning.layer, learning.adam);
         Learning { layer: layer, adam: adam }
@@ -101,7 +101,7 @@ mind! {
         optim::Adam { steps: state.steps + 1, ..state }
     }
 
-    /// What is remembered is differentiated like anything else.
+    /// The state of an optimiser is differentiated like any other struct.
     #[grad(state)]
     fn length(state: optim::Lion<Net>) -> f32 { sum(state.mean * state.mean) }
 }

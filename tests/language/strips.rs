@@ -1,14 +1,15 @@
-//! Products that are much larger than their operands, which run a strip of rows at a time, beside naive loops.
+//! Compares products that are much larger than their operands, and run a strip of rows at a time, with naive loops.
 
 use mind::{Const, Tensor, mind};
 
-/// What [`attend`] gives, and what flows back to queries, keys and values of `dy`.
+/// The result of [`attend`], and the cotangents of queries, keys and values.
 struct Attended {
     y: Vec<f64>,
     back: [Vec<f64>; 3],
 }
 
-/// Attention of one head by loops in `f64`: the values, weighted by how well their keys fit, of what each query sees.
+/// Attention of one head by naive loops in `f64`, and the cotangents that `dy` gives. Query `i` attends to key `j` if
+/// `sees(i, j)`.
 fn attend(q: &[f64], k: &[f64], v: &[f64], dy: &[f64], sees: &dyn Fn(usize, usize) -> bool) -> Attended {
     let dot = |a: &[f64], i: usize, b: &[f64], j: usize| -> f64 {
         (0..WIDTH).map(|f| a[i * WIDTH + f] * b[j * WIDTH + f]).sum()
@@ -35,7 +36,7 @@ fn attend(q: &[f64], k: &[f64], v: &[f64], dy: &[f64], sees: &dyn Fn(usize, usiz
     all
 }
 
-/// Numbers between -1 and 1 that differ from place to place.
+/// Numbers between -1 and 1 that differ from index to index.
 fn numbers(count: usize, seed: usize) -> Vec<f64> {
     (0..count).map(|i| ((i * (2 * seed + 7) + seed) as f64 * 0.731).sin()).collect()
 }
@@ -54,23 +55,23 @@ fn head(seed: usize) -> Head {
 }
 
 mind! {
-    /// Queries and keys, more than a strip has; the last strip is shorter than the others.
+    /// The number of queries and of keys. It is larger than a strip, and the last strip is shorter than the others.
     const PLACES: dim = 410;
-    /// The features of each: so few that scores are much larger.
+    /// The features of each query. There are so few that the scores are much larger than their operands.
     const WIDTH: dim = 5;
 
     fn forward(q: f64[2, PLACES, WIDTH], k: f64[2, PLACES, WIDTH], v: f64[2, PLACES, WIDTH]) -> f64[2, PLACES, WIDTH] {
         nn::attention_causal(q, k, v)
     }
-    /// The cotangent is known before the scores, so one pass over strips makes all.
+    /// The cotangent is known before the scores, so one pass over the strips computes everything.
     #[grad(q, k, v)]
     fn at_once(
         q: f64[2, PLACES, WIDTH], k: f64[2, PLACES, WIDTH], v: f64[2, PLACES, WIDTH], dy: f64[2, PLACES, WIDTH]
     ) -> f64 {
         sum(nn::attention_causal(q, k, v) * dy)
     }
-    /// The cotangent depends on all of the result, so the scores are computed again; what flows back to keys and values is
-    /// scaled, which comes after their sums.
+    /// The cotangent depends on the whole result, so the scores are computed again. The cotangents of keys and values
+    /// are scaled after they have been summed.
     #[grad(q, k, v)]
     fn again(
         q: f64[2, PLACES, WIDTH], k: f64[2, PLACES, WIDTH], v: f64[2, PLACES, WIDTH], dy: f64[2, PLACES, WIDTH]
@@ -103,7 +104,7 @@ fn attention_by_strips_is_what_loops_make() {
     }
 }
 
-/// Strips leave out what their rows do not see only where it is multiplied by what is finite: 0 times infinity is NaN.
+/// Strips leave out masked columns only if the other factor is finite, because 0 times infinity is NaN.
 #[test]
 fn infinities_that_no_row_sees_are_multiplied() {
     let (q, k, v) = (head(1), head(2), head(3));

@@ -1,4 +1,4 @@
-//! What several modules check with.
+//! Helpers for several modules.
 
 use mind::{Shape, Tensor, TensorRef};
 

@@ -1,4 +1,5 @@
-//! Templates: functions that leave shapes, element types and attributes open, checked and inlined where they are called.
+//! Templates: functions that leave shapes, element types and attributes open. They are checked and inlined where they
+//! are called.
 
 use mind::{Const, Tensor, mind};
 
@@ -92,9 +93,9 @@ fn a_variable_of_element_types_is_a_type_to_convert_to() {
 #[test]
 fn a_pack_stands_in_lists_of_shapes() {
     mind! {
-        /// The last two axes as one.
+        /// Merges the last two axes.
         fn merged<..B, H, D>(x: num[..B, H, D]) { reshape(x, [..B, H * D]) }
-        /// The last axis as two, which others of the same leading dimensions are beside.
+        /// Splits the last axis in two, and adds `y`, which has the same leading dimensions.
         fn parted<..B, N>(x: num[..B, N], y: num[..B], const parts: dim) {
             reshape(x, [..B, parts, -1]) + broadcast_to(y[.., _, _], [..B, parts, N / parts])
         }
@@ -105,7 +106,7 @@ fn a_pack_stands_in_lists_of_shapes() {
         fn outer<..A, ..B>(x: float[..A], y: float[..B]) {
             reshape(reshape(x, [-1, 1]) * reshape(y, [-1]), [..A, ..B])
         }
-        /// A number has none.
+        /// `B` is empty for a number.
         fn beside<..B>(x: float[..B]) { ones([..B, 2]) * x }
 
         fn f<N>(x: f64[N, 3, 2]) -> f64[N, 6] { merged(x) }

@@ -1,8 +1,8 @@
-//! Methods of `Tensor` beside the expressions that they stand for.
+//! Compares methods of `Tensor` with the equivalent expressions.
 
 use mind::{Axis, Shape, Tensor, TensorRef, mind};
 
-/// Numbers whose sums round, with zeros of both signs, and of seven rows NaN in some.
+/// Numbers whose sums are rounded, with zeros of both signs. If there are seven rows, some of them contain NaN.
 fn sample(rows: usize, columns: usize) -> Tensor<f32, (usize, usize)> {
     Tensor::from_fn_with((rows, columns), |[i, j]| match (i * 7919 + j * 104_729) % 1013 {
         0 if rows == 7 && i % 3 == 1 => f32::NAN,

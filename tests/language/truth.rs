@@ -1,9 +1,9 @@
-//! Truth values: what comparisons give, what they choose, and where they are kept.
+//! Truth values: results of comparisons, masks for selections, and elements of tensors.
 
 use mind::{Tensor, TensorRef, mind};
 
 mind! {
-    /// Every comparison, of both operands and of one with a number.
+    /// Every comparison, of two tensors and of a tensor with a number.
     fn compared<N>(x: f32[N], y: f32[N]) -> (bool[N], bool[N], bool[N], bool[N], bool[N], bool[N]) {
         (x == y, x != y, x < y, x <= 0.0, x > y, 0.0 >= x)
     }
@@ -12,7 +12,7 @@ mind! {
         (x < y && !(x == 3), x & y, x | y, x ^ y, x << y, x >> y, !x)
     }
 
-    /// What is selected, and the sum of it.
+    /// The selected values and their sums.
     fn selected<N, M>(x: f32[N, M], keep: bool[M]) -> (f32[N, M], f32[N], f32) {
         let kept = where(keep && x > 0.0, x, -1.0);
         (kept, sum(kept, axes = 1), sum(where(keep, x, 0.0)))

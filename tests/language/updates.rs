@@ -1,4 +1,4 @@
-//! `&mut` parameters: read as they were, written in place.
+//! `&mut` parameters: expressions read their old values, and results are written in place.
 
 use mind::{Const, Tensor, mind};
 
@@ -292,7 +292,7 @@ fn a_called_function_updates_its_callers_parameters() {
         }
     }
     let (mut w, mut v) = (Tensor::from([10.0, 20.0]), Tensor::from([1.0, 2.0]));
-    // w is [9, 18], v is [-8, -16], w is [17, 34].
+    // One after the other, w becomes [9, 18], v [-8, -16], and w [17, 34].
     assert_eq!(twice(&mut w, &mut v, &Tensor::from([1.0, 2.0])), 27.0 - 24.0 + 51.0);
     assert_eq!((w, v), (Tensor::from([17.0, 34.0]), Tensor::from([-8.0, -16.0])));
 }

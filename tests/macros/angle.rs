@@ -4,7 +4,7 @@
 use mind::{Tensor, angle, mind};
 
 angle! {
-    /// Twice what is positive.
+    /// Doubles the positive elements, and replaces the others by 0.
     fn twice(x: &Tensor![f32; 3]) -> Vec<f32> {
         let f = mind!< |x: f32[3]| -> f32[3] relu(x) * 2.0 >;
         let total = (mind::mind!< |x: f32[3]| sum(x) >)(x);
@@ -25,7 +25,7 @@ angle! {
     }
 }
 
-/// A file of Rust with blocks in it.
+/// A Rust file that contains blocks.
 mod file {
     mind::angle_include!("../files/angle.rs");
 }

@@ -1,4 +1,4 @@
-//! `#[cfg(…)]` on items, fields, parameters and statements of a block means what it means in Rust.
+//! `#[cfg(…)]` on items, fields, parameters and statements of a block means the same as in Rust.
 
 use mind::{Tensor, mind};
 

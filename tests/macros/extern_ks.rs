@@ -44,7 +44,7 @@ mind! {
     extern fn cells::halves(v: f64[4]) -> f64[4];
     extern fn cells::norms<M, N>(t: f64[M, N]) -> f64[M];
 
-    /// Two calls with ordinary operations before, between and after.
+    /// Two calls, with ordinary operations before, between and after them.
     #[grad(x, h, w, leak)]
     pub fn loss(x: f64[4], h: f64[4], w: f64[4, 4], leak: f64) -> f64 {
         let first = cell(x @ w + 0.1, exp(h), leak * 2.0);
@@ -66,7 +66,7 @@ mind! {
         pick(v * v, i)
     }
 
-    /// A truth value that is computed goes to the program.
+    /// Passes a computed truth value to the Knossos program.
     #[grad(v)]
     pub fn squares_if_large(v: f64[4], least: f64) -> f64 {
         sum(chosen(2.0 * v, v[0] > least && any(v < 0.0)) * v)
@@ -86,14 +86,14 @@ mind! {
         norms(2.0 * t) @ w
     }
 
-    /// Second derivatives, by everything that a first one depends on.
+    /// Second derivatives by every input of the first derivatives.
     #[grad(x, h, w, leak)]
     pub fn steepness(x: f64[4], h: f64[4], w: f64[4, 4], leak: f64) -> f64 {
         let (dx, dh, dw, d_leak) = grad(loss, wrt = (x, h, w, leak))(x, h, w, leak);
         sum(dx * dx) + sum(dh * x) + sum(dw * dw) + d_leak * d_leak
     }
 
-    /// Third ones.
+    /// Third derivatives.
     #[grad(x, leak)]
     pub fn bend(x: f64[4], h: f64[4], leak: f64) -> f64 {
         let (dx, d_leak) = grad(slope_of_cells, wrt = (x, leak))(x, h, leak);
@@ -120,7 +120,7 @@ mind! {
         sum(dt * dt * t)
     }
 
-    /// A step in place, which fails where `least` does.
+    /// An update in place, which fails if `least` fails.
     pub fn step(v: &mut f64[4], rate: f64) -> f64 {
         let (l, dv) = value_and_grad(share, wrt = v)(v);
         v += rate * dv;
@@ -131,7 +131,7 @@ mind! {
         (cell(v, v, 0.5), least(w))
     }
 
-    /// What the caller sees is written behind the call that may fail.
+    /// Updates the caller's `v`, but only after the call that may fail.
     pub fn both(v: &mut f64[4], w: f64[4]) -> f64 {
         let old = sum(v * v);
         v += 1.0;
@@ -181,7 +181,7 @@ fn close(found: f64, expected: f64) {
 #[test]
 fn truth_values_are_handed_to_programs() {
     let v = Tensor::from([3.0, -1.0, 0.5, 2.0]);
-    // 4 v³ in sum, or 2 v².
+    // The loss is the sum of 4 v³ if the truth value is true, else of 2 v².
     assert_eq!(squares_if_large(&v, 2.0), 4.0 * (27.0 - 1.0 + 0.125 + 8.0));
     assert_eq!(squares_if_large(&v, 4.0), 2.0 * (9.0 + 1.0 + 0.25 + 4.0));
     assert_eq!(squares_if_large_grad(&v, 2.0).1, Tensor::from([108.0, 12.0, 3.0, 48.0]));

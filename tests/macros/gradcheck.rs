@@ -1,4 +1,5 @@
-//! Gradients against difference quotients: right ones pass, wrong ones are found where they are.
+//! `gradcheck` compares gradients with difference quotients. Correct gradients pass, and an error names the wrong
+//! element.
 
 use mind::{GradientMismatch, Tensor, gradcheck, gradcheck_some, mind};
 
@@ -43,7 +44,7 @@ fn a_wrong_element_is_named() {
     };
     assert_eq!((&*found.name, &found.index[..], found.differ, found.checked), ("w", &[2, 1][..], 1, 8));
     assert!((found.needed - f64::from(right)).abs() < 1e-3, "{found}");
-    // Every third element of six.
+    // Checks every third element of `w`, which leaves out the wrong one.
     assert_eq!(gradcheck_some(&mut at, &gradient, 2, |net| loss(net, &x)), Ok(()));
     gradient.b[[1]] = f32::NAN;
     let message = gradcheck_some(&mut at, &gradient, 2, |net| loss(net, &x)).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Knossos programs in files and in place, as users have them.
+//! Knossos programs in files and within Rust code, as users write them.
 
 use mind::{Nested, Tensor};
 
@@ -33,7 +33,7 @@ mind::ks!(
     grad = [weigh]
 );
 
-/// Programs that define what the prelude has.
+/// Programs that define functions of the prelude themselves.
 mod own {
     mind::include_ks!("../ks/own_dot.ks", grad = [rev square, fwd square]);
 }
@@ -50,7 +50,7 @@ mod own_in_place {
     );
 }
 
-/// What `docs/knossos.md` shows.
+/// The example of `docs/knossos.md`.
 mod page {
     mind::include_ks!("../ks/gmm_term.ks", grad = [objective]);
 
@@ -66,7 +66,7 @@ mod page {
 #[test]
 fn the_rust_of_the_page_is_rust() {
     let page = without_spaces(include_str!("../../docs/knossos.md"));
-    // The program of the page lies in a folder beside it.
+    // On the page, the folder of the program is beside the file.
     let own = without_spaces(include_str!("include_ks.rs")).replace("../ks/", "ks/");
     let block = page.split("```rust").nth(1).and_then(|rest| rest.split("```").next());
     assert!(own.contains(block.expect("the page shows Rust")));
@@ -75,7 +75,7 @@ fn the_rust_of_the_page_is_rust() {
     assert_eq!((page::norm(&v), page::try_norm(&v).ok(), dx.as_slice()), (5.0, Some(5.0), &[0.0][..]));
 }
 
-/// A text without what formatting changes.
+/// Removes white space, which formatting may change.
 fn without_spaces(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).collect()
 }

@@ -1,4 +1,4 @@
-//! Functions from files of MIC.
+//! Functions from MIC files.
 
 use mind::Tensor;
 

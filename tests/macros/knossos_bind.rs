@@ -9,7 +9,7 @@ mind! {
         log(exp(x) + 1.0)
     }
 
-    /// The squared distance of two vectors, and the derivative by both.
+    /// The squared distance of two vectors, with its derivative by both.
     #[grad(x, y)]
     pub fn distance<N>(x: f64[N], y: f64[N]) -> f64 {
         sum((x - y) * (x - y))
@@ -53,7 +53,7 @@ mod by_mind {
     );
 }
 
-/// Truth values that go to a function of `mind!`, and come from one.
+/// Truth values are passed to a function of `mind!`, and returned by one.
 mod truths {
     mind::mind! {
         #[grad(x)]
@@ -73,7 +73,7 @@ mod truths {
     );
 }
 
-/// What a binding says of a function that the prelude has too.
+/// Bindings of functions that the prelude has too.
 mod over_the_prelude {
     mind::ks!(
         r#"
@@ -137,7 +137,7 @@ fn vector(elements: &[f64]) -> Tensor![f64; ?] {
     Tensor::from_slice((elements.len(),), elements).expect("a vector of its elements")
 }
 
-/// The change of `f` from `-step` to `step`, by twice the step.
+/// The central difference quotient of `f` at 0.
 fn slope(f: impl Fn(f64) -> f64) -> f64 {
     let step = 1e-5;
     (f(step) - f(-step)) / (2.0 * step)
@@ -183,7 +183,7 @@ fn errors_of_a_bound_function_have_the_place_of_the_call() {
     assert!(message.contains("tests/macros/knossos_bind.rs:42:53: `distance`: E6009"), "{message}");
 }
 
-/// Functions by hand: every type goes in and out.
+/// Handwritten functions with parameters and results of every type.
 mod by_hand {
     use super::Nested;
     use mind::{Tensor, TensorRef};
@@ -250,7 +250,7 @@ mod by_hand {
     }
 
     fn pairs(n: i64) -> (Tensor<f32, (usize,)>, Tensor<i64, (usize,)>) {
-        // One too many where there are three.
+        // For n = 3 the second vector has one element too many.
         let count = if n == 3 { 4 } else { n as usize };
         let floats = Tensor::from_vec((n as usize,), vec![0.5; n as usize]).expect("n elements");
         (floats, Tensor::from_vec((count,), vec![n; count]).expect("as many elements"))

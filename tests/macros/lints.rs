@@ -1,4 +1,4 @@
-//! What `mind!` writes passes the lints that a careful crate denies.
+//! Code that `mind!` emits passes the lints that a careful crate denies.
 #![deny(
     warnings,
     missing_docs,
@@ -59,7 +59,7 @@ mind! {
         l
     }
 
-    /// Every kernel, and names that are not in Rust's style.
+    /// Calls every kernel, and uses names that are not in Rust's style.
     fn kernels<Rows, cols>(
         X: f64[Rows, cols + 1], rows: i64[cols], image: f32[2, 9, 9, 3], k: f32[3, 3, 3, 4], _unused: f32,
     ) -> (f64[Rows], (i64, f64[cols, cols + 1]), f32[2, 5, 5, 4], f32[4]) {
@@ -96,7 +96,7 @@ pub mod imports {
         }
     }
 
-    /// Blocks in a function.
+    /// Has blocks inside a function.
     #[must_use]
     pub fn within() -> f32 {
         mind::mind! {

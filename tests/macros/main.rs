@@ -1,4 +1,5 @@
-//! Tests of what stands around programs: files, Knossos, names, lints. `language` and `bare` test what programs mean.
+//! Tests of everything around programs: files, Knossos, names, lints. `language` and `bare` test the meaning of
+//! programs.
 
 mod angle;
 mod configured;
@@ -8,7 +9,7 @@ mod include;
 mod include_ks;
 mod include_mic;
 mod knossos_bind;
-// Some of its lints are about what other crates can name.
+// It is public because some lints are about items that other crates can name.
 pub mod lints;
 mod modules;
 mod names;

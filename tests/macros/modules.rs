@@ -1,10 +1,9 @@
-//! Functions that people write apart work together: whatever they are called, wherever they stand, in whatever order they are
-//! imported.
+//! Functions that are written separately work together, whatever their names, their places and the order of imports.
 #![deny(warnings)]
 
 use mind::{Tensor, mind};
 
-/// A function that is called what a part of its own expansion might be.
+/// A function whose name its own expansion might use.
 mod block {
     use super::*;
 
@@ -27,7 +26,7 @@ mod block {
     }
 }
 
-/// A block of which another has handed on a part before all of it arrives.
+/// A block that is imported partly through another block, before or after it is imported directly.
 mod order {
     use super::*;
 
@@ -69,7 +68,7 @@ mod order {
     }
 }
 
-/// A function beside a module of its name that is imported.
+/// A function named like a module that another block imports from.
 mod beside {
     use super::*;
 

@@ -1,5 +1,5 @@
-//! Whatever a program calls its functions, parameters, symbols and values, it compiles without a warning: no name meets
-//! one of the emitter's, a keyword, or something of the same name around the block.
+//! A program compiles without a warning, whatever the names of its functions, parameters, symbols and values. No name
+//! collides with a name of the emitter, a keyword, or an item of the same name around the block.
 #![deny(warnings)]
 #![allow(non_upper_case_globals, reason = "constants named like what a block binds")]
 

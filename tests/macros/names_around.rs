@@ -1,4 +1,4 @@
-//! What stands around a block or an expression of `mind!`, whatever it is called, changes nothing in it.
+//! Items around a block or an expression of `mind!` do not change its meaning, whatever their names.
 #![no_implicit_prelude]
 #![deny(warnings)]
 #![allow(non_upper_case_globals, non_camel_case_types, dead_code, reason = "names of what is emitted")]
@@ -6,7 +6,7 @@
 use ::mind::{Tensor, mind};
 use ::std::assert_eq;
 
-// In a pattern of what is emitted, each would be meant.
+// If emitted code bound one of these names in a pattern, the pattern would mean the constant.
 const i: u8 = 3;
 const i0: u8 = 3;
 const j: u8 = 3;
@@ -23,7 +23,7 @@ const result: u8 = 3;
 const row: u8 = 3;
 const sizes: u8 = 3;
 
-// In a type of what is emitted, each would be meant.
+// If emitted code used one of these names as a type, it would mean the alias.
 type usize = u8;
 type f32 = u8;
 type bool = u8;

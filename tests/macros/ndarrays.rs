@@ -1,4 +1,4 @@
-//! ndarray's arrays in expressions, and of which types results are then.
+//! ndarray's arrays in expressions, and the types of the results.
 
 use mind::{Tensor, mind};
 use ndarray::{
@@ -147,7 +147,7 @@ fn beside_tensors_results_are_tensors_which_convert() {
     assert_eq!(array, x.dot(&counting(3, 2)));
     let tensor: Tensor![f32; ?, 2] = y.into();
     assert_eq!(tensor.as_slice(), array.as_slice().expect("a result is in standard layout"));
-    // A gradient has the type of what it is by.
+    // A gradient has the type of its variable.
     let (dx, dw): (Array2<f32>, Tensor![f32; 3, 2]) = mind!(grad(sum(x @ w), wrt = (x, w)));
     assert_eq!((dx.shape(), dw.dims()), (&[2, 3][..], [3, 2]));
 }
@@ -188,7 +188,7 @@ fn an_empty_array_is_refused_on_entry() {
     let _ = mind!(x + 1.0);
 }
 
-/// A function of the user's that is generic in who owns an array.
+/// A user's function that is generic over the ownership of an array.
 fn normalised<A: ndarray::Data<Elem = f64>>(x: &ndarray::ArrayBase<A, ndarray::Ix2>) -> Array2<f64> {
     mind!(x / sum(x, axes = [1], keepdims = true))
 }

@@ -1,4 +1,4 @@
-//! Structs of `mind!`, and what optimisers remember of them, in files.
+//! Structs of `mind!` and states of their optimisers, in files.
 
 use mind::files::{Archive, Names, npz, safetensors};
 use mind::optim::Adam;
@@ -13,7 +13,7 @@ mind! {
         b2: f32[10],
     }
 
-    /// A run of training, with its optimiser.
+    /// A training run with the state of its optimiser.
     #[derive(Clone, Debug, PartialEq)]
     struct Run { net: Network, state: optim::Adam<Network>, epoch: i64, rate: f64, warm: bool }
 }
@@ -22,7 +22,7 @@ fn network(seed: u64) -> Network {
     Network::he_uniform(&mut Xoshiro256::new(seed))
 }
 
-/// A run in which every element is another.
+/// A run in which all parts differ.
 fn run() -> Run {
     let mut state = Adam::zeros_like(&network(1));
     (state.mean, state.square, state.steps) = (network(2), network(3), i64::MAX);
@@ -81,7 +81,7 @@ fn names_are_mapped_both_ways() {
 
 mod nets {
     mind::mind! {
-        /// What `mind-files/tests/data/arrays.safetensors` holds.
+        /// The arrays in `mind-files/tests/data/arrays.safetensors`.
         #[derive(Debug, PartialEq)]
         pub struct Arrays {
             pub w: f32[2, 3],
@@ -103,7 +103,7 @@ mod nets {
     }
 }
 
-/// The same from the file at run time.
+/// The same arrays, read from the file at run time.
 fn arrays() -> nets::Arrays {
     let mut arrays = nets::Arrays::zeros();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../mind-files/tests/data/arrays.safetensors");
@@ -142,7 +142,7 @@ fn weights_have_dimensions_other_names_and_structs_in_structs() {
 #[test]
 fn weights_are_of_what_optimisers_remember_too() {
     use nets::Wanted;
-    // The count of steps is a number of the file, and both means are one of its arrays each.
+    // The velocity is an array of the file.
     let state = mind::weights!(
         "../../mind-files/tests/data/arrays.safetensors",
         optim::Momentum<Wanted>,

@@ -1,1 +1,2 @@
-//! With a library, trybuild hands the features of this package on to the programs that it compiles.
+//! An empty library. Without it, trybuild would not pass the features of this package on to the programs that it
+//! compiles.

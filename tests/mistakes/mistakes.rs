@@ -1,12 +1,13 @@
 //! Compiler messages for wrong programs: each `ui/*.rs` fails to compile with the message recorded in its `.stderr`.
 //!
-//! A case is named by the codes it reports, one for each error, as `e3003_inner_dimensions`; `rust_…` is rustc's own
-//! error about the types we generate. `TRYBUILD=overwrite cargo test -p mind-mistakes` blesses; review the difference.
-//! `MIND_TESTS=gate cargo test -p mind-mistakes` tries all, and with `-- trybuild=NAME` at the end those of a name.
+//! The name of a case begins with the codes it reports, one for each error, as in `e3003_inner_dimensions`. A case
+//! `rust_…` is rustc's own error about generated types. `TRYBUILD=overwrite cargo test -p mind-mistakes` records the
+//! messages: review the difference. `MIND_TESTS=gate cargo test -p mind-mistakes` compiles all cases; append
+//! `-- trybuild=NAME` for those whose path contains `NAME`.
 //!
-//! With the feature `ndarray`, the programs of `ui/ndarray` are tried instead: those with arrays.
+//! With the feature `ndarray`, the programs of `ui/ndarray`, which use arrays, are compiled instead.
 //!
-//! These tests are a package of their own because trybuild compiles every dependency of a package twice.
+//! These tests are a separate package because trybuild compiles every dependency of a package twice.
 
 #[allow(dead_code, reason = "other tests build crates with it")]
 #[path = "../support/project.rs"]
@@ -37,8 +38,8 @@ fn every_mistake_is_reported_as_recorded() {
     cases.compile_fail(nested);
 }
 
-/// Writes a program whose brackets nest deeper than any recursion survives, and what is said of it. Each bracket has a
-/// line of its own, so that the message shows one.
+/// Writes a program with more nested brackets than any recursion survives, and the expected message. Each bracket is on
+/// its own line, so that the message shows only one.
 fn write_nested_program(depth: usize) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let program = folder.join("e1008_nested_brackets.rs");

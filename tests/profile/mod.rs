@@ -1,5 +1,5 @@
-//! Functions that are compiled with `MIND_PROFILE` set note how long their steps take; others note nothing. A program is
-//! built both ways, with this test and as a crate of its own.
+//! Functions compiled with `MIND_PROFILE` set record how long their steps take, others record nothing. A program is
+//! built both ways: as part of this test, and as a separate crate.
 
 mod program;
 
@@ -21,14 +21,15 @@ fn steps_are_timed_where_the_environment_of_the_build_asks() {
     assert_eq!(results, format!("{:?}", program::results()), "clocks change no bit");
     let records: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
 
-    // What the listing of the plan says of the steps.
+    // The titles of the steps in the listing of the plan.
     let titles = program::layer::PLAN.lines().take_while(|line| !line.is_empty());
     let titles: Vec<&str> =
         titles.filter(|line| line.starts_with(|c: char| " 0123456789".contains(c))).collect();
     let (rows, inner, columns) = (40, 300, 70);
     let [product, sum] = &records[..] else { panic!("a product and a sum: {output}") };
     for (record, flops, functions, bytes) in [
-        // The sum of a product, a bias and a rectifier; operands and the result in memory.
+        // Each element costs `inner` multiplications and additions, a bias and a rectifier. The bytes are those of
+        // operands and result.
         (
             product,
             rows * columns * (2 * inner + 2),
@@ -54,7 +55,7 @@ fn nothing_is_noted_otherwise() {
     assert!(profile::take().is_empty());
 }
 
-/// What the program prints as a crate that is built with `MIND_PROFILE` set.
+/// Builds the program as a crate with `MIND_PROFILE` set, and returns its output.
 fn profiled() -> String {
     let main = format!(
         "#[path = {:?}]\nmod program;\n\nfn main() {{\n    for run in 0..{RUNS} {{\n        let results = program::results();\n        \

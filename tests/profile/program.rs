@@ -1,4 +1,4 @@
-//! A program whose steps are timed or not, as the environment of its build says.
+//! A program whose steps are timed if the environment of its build says so.
 
 use mind::{Const, Tensor, mind};
 
@@ -9,7 +9,7 @@ mind! {
     }
 }
 
-/// The bits of what a call with 40 rows gives.
+/// The bits of the results for 40 rows.
 pub fn results() -> Vec<u32> {
     let x = Tensor::from_fn_with((40, Const), |[i, j]| ((i * 7 + j * 3) % 11) as f32 * 0.01);
     let w = Tensor::from_fn(|[i, j]| ((i * 5 + j) % 13) as f32 * 0.02 - 0.1);

@@ -1,20 +1,20 @@
-//! Exact results of functions of elements, which `ci/exact` writes, and how far others are from them.
+//! Exact results of elementwise functions, which `ci/exact` writes, and the errors of other results.
 
 #![allow(dead_code, reason = "this file is part of several crates, of which few need all of it")]
 
 use std::collections::BTreeMap;
 
-/// Exact results by function, `hypot`, or derivative by an operand, `hypot.1`.
+/// The exact results of each function, such as `hypot`, and of each derivative by an operand, such as `hypot.1`.
 pub struct Exact(BTreeMap<String, Vec<Line>>);
 
-/// Operands and the result: the nearest float and what it lacks in units in its last place.
+/// Operands and their exact result, which is the nearest float and a rest.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The operands, in their order.
     pub operands: Vec<f64>,
     /// The nearest float.
     pub result: f64,
-    /// The exact result less `result`, in units in its last place.
+    /// The exact result minus `result`, in units in the last place of `result`.
     pub rest: f64,
 }
 
@@ -22,7 +22,7 @@ impl Exact {
     /// Reads the lines of a table.
     ///
     /// # Panics
-    /// Where a line is none of `ci/exact`.
+    /// Panics if a line does not have the format of `ci/exact`.
     pub fn read(text: &str) -> Self {
         let mut all: BTreeMap<String, Vec<Line>> = BTreeMap::new();
         for line in text.lines() {
@@ -36,18 +36,18 @@ impl Exact {
         Self(all)
     }
 
-    /// The lines of a function or derivative.
+    /// The lines of the function or derivative `name`.
     pub fn of(&self, name: &str) -> &[Line] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Everything that has lines.
+    /// The names of all functions and derivatives.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 }
 
-/// The largest error of several results, and the operands where it is.
+/// The largest error of several results, and its operands.
 #[derive(Clone, Debug)]
 pub struct Worst {
     /// The error, in units in the last place.
@@ -61,12 +61,12 @@ pub struct Worst {
 }
 
 impl Worst {
-    /// The error, where it is and the two results.
+    /// The error, its operands and the two results, as text.
     pub fn shown(&self) -> String {
         format!("{:.3} at {:?}: {:e}, not {:e}", self.error, self.at, self.found, self.exact)
     }
 
-    /// Takes the place of `worst` if its error is larger; of equal errors the first stays.
+    /// Replaces `worst` if its own error is larger. Of equal errors the first stays.
     pub fn join(self, worst: &mut Option<Self>) {
         if worst.as_ref().is_none_or(|worst| worst.error < self.error) {
             *worst = Some(self);
@@ -74,14 +74,14 @@ impl Worst {
     }
 }
 
-/// Bits, or what a result lacks.
+/// Parses the bits of a float, or a rest.
 fn number(text: &str) -> f64 {
     let bits = text.strip_prefix("0x").map(|bits| u64::from_str_radix(bits, 16).map(f64::from_bits).ok());
     let number = bits.unwrap_or_else(|| text.parse().ok());
     number.unwrap_or_else(|| panic!("no number of ci/exact: {text}"))
 }
 
-/// The error of a result of 32 bits, in units in the last place of an exact one.
+/// The error of an `f32` result, in units in the last place of the exact result.
 pub fn narrow_error(found: f32, exact: f64) -> f64 {
     let same = f64::from(found) == exact || found.is_nan() && exact.is_nan();
     if same || found.is_infinite() && found == exact as f32 {
@@ -91,25 +91,26 @@ pub fn narrow_error(found: f32, exact: f64) -> f64 {
     if error.is_nan() { f64::INFINITY } else { error }
 }
 
-/// The error of a result of 64 bits, in units in the last place of an exact one that has `rest` of these more than the float.
+/// The error of an `f64` result, in units in the last place of the exact result, which is `exact` plus `rest` units.
 pub fn wide_error(found: f64, exact: f64, rest: f64) -> f64 {
     if found == exact && !exact.is_finite() || found.is_nan() && exact.is_nan() {
         return 0.0;
     }
     let exponent = exponent(exact, f64::MIN_POSITIVE);
-    // Scaled so that a unit is a normal number.
+    // Scaled, so that a unit is a normal number.
     let scale = if exponent < 0 { 2f64.powi(500) } else { 1.0 };
     let unit = 2f64.powi(exponent) * scale * f64::EPSILON;
     let error = ((found * scale - exact * scale) / unit - rest).abs();
     if error.is_nan() { f64::INFINITY } else { error }
 }
 
-/// That of the power of 2 below a number, or of the least normal one.
+/// The exponent of the largest power of 2 that is at most `|x|`, or of `least` if that is larger.
 fn exponent(x: f64, least: f64) -> i32 {
     (x.abs().max(least).to_bits() >> 52) as i32 - 1023
 }
 
-/// The bound that is recorded for an error: a quarter more, in two digits; what is correctly rounded is so everywhere.
+/// The bound to record for an error: a quarter more, rounded up to two digits. Errors of correctly rounded results are
+/// recorded unchanged.
 pub fn bound(error: f64) -> String {
     if error == 0.0 || (error - 0.5).abs() < 1e-6 {
         return if error == 0.0 { "0" } else { "0.5" }.into();

@@ -1,4 +1,4 @@
-//! Cases of the table of operations with other extents.
+//! Cases of the table of operations, with other extents.
 
 use mind_core::{
     build::Builder,
@@ -8,8 +8,8 @@ use mind_core::{
     ty::Shape,
 };
 
-/// The case with other extents everywhere where it has extents above 1, one after the other and all at once, where the rules allow
-/// it.
+/// Valid variants of a case, with other extents from `dims`. First each extent above 1 is replaced alone, wherever it
+/// occurs, then all at once.
 pub fn variants(case: &Case, dims: &[Dim]) -> Vec<Case> {
     let mut extents: Vec<i64> = case
         .operands
@@ -55,7 +55,7 @@ pub fn variants(case: &Case, dims: &[Dim]) -> Vec<Case> {
         .filter(|case| {
             let mut builder = Builder::new();
             let named = case.operands.iter().zip(["a", "b", "c"]);
-            // Shapes may be of too many elements.
+            // A shape may have too many elements.
             let inputs: Result<Vec<_>, _> = named.map(|(ty, name)| builder.input(name, ty.clone())).collect();
             inputs.is_ok_and(|inputs| builder.push(case.op.clone(), &inputs).is_ok())
         })

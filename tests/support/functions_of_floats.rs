@@ -1,6 +1,6 @@
-//! Every function of floats that users can write, as a program over `p`, and over `y` if it has two operands.
+//! Every floating-point function that users can write, as an expression of `p`, and of `y` if it has two operands.
 
-/// Hands the functions of one operand to a macro under a name, and those of two under another.
+/// Passes the functions of one operand to `$macro` under the name `$of_one`, and those of two operands under `$of_two`.
 macro_rules! functions_of_floats {
     ($macro:ident, $of_one:ident, $of_two:ident) => {
         $macro! {

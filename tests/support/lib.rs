@@ -1,4 +1,4 @@
-//! What several of the tests need.
+//! Helpers for several of the tests.
 
 mod child;
 mod exact;

@@ -1,9 +1,9 @@
-//! What files of a crate name of each other, for tests of its layers.
+//! Finds the modules that files of a crate name, for tests of its layers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files of a module, but for tests.
+/// The files of a module, without those of tests.
 pub fn files(source: &Path, module: &str) -> Vec<PathBuf> {
     let mut files = vec![source.join(format!("{module}.rs"))];
     let mut folders = vec![source.join(module)];
@@ -27,7 +27,7 @@ pub fn files(source: &Path, module: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The modules that paths with a prefix name, in code.
+/// The modules that follow `prefix` in paths, outside comments and tests.
 pub fn named(text: &str, prefix: &str) -> Vec<String> {
     let code: String = text
         .split("#[cfg(test)]\nmod tests {")
@@ -37,7 +37,7 @@ pub fn named(text: &str, prefix: &str) -> Vec<String> {
         .filter(|line| !line.trim_start().starts_with("//"))
         .collect::<Vec<_>>()
         .join(" ")
-        // In a macro that is who calls it.
+        // A path in a macro belongs to the code that calls the macro.
         .replace("$crate::", "");
     let word = |text: &str| -> String {
         text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()

@@ -1,11 +1,11 @@
-//! Every program that stands in the sources of tests and examples.
+//! Collects every program in the sources of tests and examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The insides of every `mind!` in the sources.
+/// The contents of every `mind!` in the sources.
 pub fn programs() -> Vec<TokenStream> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     let (mut files, mut programs) = (Vec::new(), Vec::new());

@@ -7,17 +7,17 @@ use std::{
     sync::Once,
 };
 
-/// A crate beside the workspace that depends on the library.
+/// A crate outside the workspace that depends on the library.
 pub struct Project {
     folder: PathBuf,
     target: PathBuf,
 }
 
 impl Project {
-    /// A crate of this name, with these features of the library; `tmpdir` is `env!("CARGO_TARGET_TMPDIR")`.
+    /// Creates a crate with this name and these features of the library. `tmpdir` is `env!("CARGO_TARGET_TMPDIR")`.
     ///
-    /// What it depends on is built once for all of these crates and for those of trybuild: in its folder, and with the same
-    /// profile and features, but where a test is about another.
+    /// Dependencies are built once for all of these crates and for those of trybuild. All crates therefore share the
+    /// target folder, the profile and the features, except where a test is about other features.
     pub fn new(tmpdir: &str, name: &str, features: &[&str]) -> Self {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let tests = folder_of_crates(tmpdir);
@@ -35,7 +35,7 @@ impl Project {
         project
     }
 
-    /// Writes a file; where it is.
+    /// Writes a file and returns its path.
     pub fn write(&self, file: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.join(file);
         fs::create_dir_all(path.parent().expect("it is in a folder"))
@@ -44,7 +44,7 @@ impl Project {
         path
     }
 
-    /// What `cargo` does with these arguments.
+    /// Runs `cargo` with these arguments and environment variables.
     pub fn cargo(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
         let mut cargo = Command::new(env!("CARGO"));
         let cargo = cargo.args(["--quiet", "--offline"]).args(arguments).current_dir(&self.folder);
@@ -57,11 +57,11 @@ impl Project {
 /// Whether this process has written the Cargo configuration of the crates.
 static WRITTEN: Once = Once::new();
 
-/// Where trybuild has its crates and Cargo makes all of them without what debuggers want.
+/// The folder of trybuild's crates. Its Cargo configuration turns debug information off for all of them.
 pub fn folder_of_crates(tmpdir: &str) -> PathBuf {
     let tests = Path::new(tmpdir).with_file_name("tests");
     fs::create_dir_all(tests.join(".cargo")).expect("the target folder can be written");
-    // Once: Cargo may be reading it for another test, and would compile everything again where it found it empty.
+    // Only once: another test's Cargo may be reading the file, and would compile everything again if it found it empty.
     WRITTEN.call_once(|| {
         fs::write(tests.join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n")
             .expect("the target folder can be written");

@@ -1,4 +1,4 @@
-//! How many of its cases a test tries.
+//! Selects the cases that a test tries, as `MIND_TESTS` says.
 
 #![allow(dead_code, reason = "this file is part of several crates, of which few need all of it")]
 
@@ -7,10 +7,10 @@ use std::{
     io::{Write as _, stderr},
 };
 
-/// How much tests try, as `MIND_TESTS` asks.
+/// How much the tests try, as `MIND_TESTS` says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Tier {
-    /// Without the variable: minutes for all tests.
+    /// The variable is not set. All tests together take minutes.
     Quick,
     /// `gate`, as in `.ci/run`.
     Gate,
@@ -29,19 +29,19 @@ impl Tier {
     }
 }
 
-/// One in twenty of the cases, in their order, one in five in the gate, or with `MIND_TESTS=all` every one: for cases that each
-/// take much of the compiler's time, and for seeds of which there are thousands. How many there are is printed even for a
-/// test that passes.
+/// Selects one in twenty cases in their order, one in five in the gate, and every case with `MIND_TESTS=all`. It is for
+/// cases that each take much compile time, and for thousands of seeds. It prints the number of selected cases, even if
+/// the test passes.
 pub fn sample<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     one_in([20, 5], of, cases)
 }
 
-/// One in fifty, or one in ten in the gate, likewise: for cases that each take a process, or rustc.
+/// As [`sample`], one in fifty, or one in ten in the gate. It is for cases that each start a process or rustc.
 pub fn few<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     one_in([50, 10], of, cases)
 }
 
-/// One in four, or in the gate every one, likewise: for cases that together take seconds.
+/// As [`sample`], one in four, or every case in the gate. It is for cases that take seconds together.
 pub fn some<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     one_in([4, 1], of, cases)
 }
@@ -57,22 +57,23 @@ fn one_in<T>([quick, gate]: [usize; 2], of: &str, cases: impl IntoIterator<Item 
     let numbered = cases.into_iter().enumerate();
     let taken: Vec<T> =
         numbered.filter(|(at, _)| is_taken(*at, count, so_many)).map(|(_, case)| case).collect();
-    // The harness would keep what `eprintln` says.
+    // The harness would capture `eprintln!`.
     writeln!(stderr(), "    {} of {count} {of} (MIND_TESTS=all: every one)", taken.len())
         .expect("it can be written to");
     taken
 }
 
-/// Whether a case is the one that is taken of those around it, so many as one is taken of. It is at another place among them
-/// each time: of cases from nested loops it would else have the same in the inner loop again and again.
+/// Whether a case is selected from its group of `one_in` consecutive cases. The position differs from group to group:
+/// otherwise cases from nested loops would always have the same value in the inner loop.
 fn is_taken(at: usize, count: usize, one_in: usize) -> bool {
     let (first, place) = (at - at % one_in, at % one_in);
-    // Multiplied by what Knuth proposes for hashing, the upper bits of consecutive numbers are spread.
+    // Knuth's multiplicative hashing spreads the upper bits of consecutive numbers.
     let spread = ((first / one_in) as u32).wrapping_mul(0x9e37_79b9) >> 16;
     place == spread as usize % one_in.min(count - first)
 }
 
-/// One of several ways to try a case, or with `MIND_TESTS=all` all of them. `at` is the number of the case; the ways alternate.
+/// Selects one of several ways to try a case, or all of them with `MIND_TESTS=all`. The ways alternate with `at`, the
+/// number of the case.
 pub fn in_turn<T>(at: usize, ways: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut ways: Vec<T> = ways.into_iter().collect();
     if every_case() { ways } else { vec![ways.swap_remove(at % ways.len())] }
@@ -83,7 +84,8 @@ pub fn is_tried(what: &str) -> bool {
     is_in(Tier::All, "all", what)
 }
 
-/// Whether to run a test that compiles crates: in the gate, or with `MIND_TESTS=all`, likewise.
+/// Whether to run a test that compiles crates: in the gate, or with `MIND_TESTS=all`. Otherwise it prints that the test
+/// is left out.
 pub fn is_in_gate(what: &str) -> bool {
     is_in(Tier::Gate, "gate", what)
 }
@@ -96,8 +98,8 @@ fn is_in(tier: Tier, name: &str, what: &str) -> bool {
     tried
 }
 
-/// The length of a chain in a test for stack overflow: `all` with `MIND_TESTS=all`, else a quarter. A quarter of 10,000 levels of
-/// recursion still overflows the stack of a test.
+/// The length of a chain in a test for stack overflow: `all` with `MIND_TESTS=all`, else a quarter. Recursion of a
+/// quarter of 10,000 levels still overflows the stack of a test.
 pub fn chain(all: usize) -> usize {
     if every_case() { all } else { all / 4 }
 }

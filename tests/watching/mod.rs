@@ -1,4 +1,5 @@
-//! Values that programs show, `inspect(x, "h")`, and those that are searched for NaN where the environment of the build asks.
+//! Values that programs show with `inspect(x, "h")`, and the search for values that are NaN, which the environment of
+//! the build enables.
 
 mod nan;
 mod shown;

@@ -1,4 +1,4 @@
-//! `MIND_CHECK=nan`: which value is named, and that nothing is searched otherwise.
+//! `MIND_CHECK=nan`: the value that a message names, and that nothing is searched without the variable.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use mind_tests::{Project, is_in_gate};
 
 mod program;
 
-/// What the program prints: of each call what is told of it, or its result.
+/// The output of the program: for each call the message of its panic, or its result.
 const TOLD: &str = include_str!("nan/told.txt");
 
-/// What is said of NaN that was given, once.
+/// The note about an input that is NaN, which is printed once.
 const NOTE: &str = "MIND_CHECK=nan: `entropy`: `p`, f32[2], is NaN as it is given at [1], 1 of 2 elements; what is computed \
                     of it is NaN too\n";
 
@@ -22,7 +22,7 @@ fn the_first_value_that_went_nan_is_named_where_the_environment_of_the_build_ask
     let [text, notes] = program.run(Some("nan"));
     assert_eq!(text, TOLD);
     assert_eq!(notes, NOTE);
-    // Cargo knows that the program is another one without.
+    // Cargo builds the program again without the variable.
     let [text, notes] = program.run(None);
     assert!(!text.contains("MIND_CHECK"), "{text}");
     assert_eq!(text.lines().filter(|line| *line == ";").count(), program::told().len());
@@ -67,7 +67,7 @@ impl Program {
         self.0.cargo(&["run"], check.as_slice())
     }
 
-    /// What the program prints, and what is noted on the way.
+    /// Runs the program. Returns its standard output and its standard error.
     fn run(&self, check: Option<&str>) -> [String; 2] {
         let output = self.cargo(check);
         let [text, notes] =

@@ -1,11 +1,11 @@
-//! `inspect(x, "h")`: what is shown, in which order, and that nothing else changes.
+//! `inspect(x, "h")`: the values that are shown, their order, and that results do not change.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use mind::{Elements, Tensor, inspect, mind};
 
-/// What is shown while `run` runs: label, extents and elements of each value.
+/// Runs `run`. Returns its result, and label, extents and elements of each value that it shows.
 fn shown<R>(run: impl FnOnce() -> R) -> (R, Vec<String>) {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let to = seen.clone();

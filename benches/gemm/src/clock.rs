@@ -1,11 +1,11 @@
-//! Clocks that fit what is measured.
+//! Clocks for measurements on one or several threads.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a thread has computed while the clock ran: on one thread that leaves out the time others had the core, with more
-/// it is the time on the wall.
+/// The clock of a measurement. On one thread it counts the thread's processor time, which leaves out the time when
+/// others had the core. On several threads it counts wall-clock time.
 #[derive(Clone, Copy)]
 pub enum Clock {
     Thread,
@@ -17,9 +17,12 @@ impl Clock {
         if threads == 1 { Self::Thread } else { Self::Wall }
     }
 
-    /// For so many rounds of what takes tens of microseconds altogether if there is more than one. Others disturb the least
-    /// of many such measurements little, and a thread's own time can be too short: where the host takes the core away, the
-    /// system subtracts that later, from whatever runs then.
+    /// The clock for a measurement of `rounds` rounds. More than one round means a measurement of tens of microseconds,
+    /// for which this is the wall clock, for two reasons:
+    ///
+    /// - Other processes hardly disturb the shortest of many such measurements.
+    /// - A thread's processor time can be too short: when the host takes the core away, the system subtracts that time
+    ///   later, from the thread that runs then.
     pub fn of_rounds(threads: usize, rounds: u32) -> Self {
         if rounds > 1 { Self::Wall } else { Self::of(threads) }
     }

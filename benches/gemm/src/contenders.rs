@@ -1,7 +1,7 @@
-//! Who multiplies.
+//! The implementations of matrix products that are compared.
 //!
-//! `unsafe`: the others take pointers and strides; no safe function of theirs multiplies slices. What they are told comes from
-//! [`Layout`] alone, which [`Case::new`] makes the operands by.
+//! The other crates take pointers and strides, and have no safe function that multiplies slices, so this uses `unsafe`.
+//! All extents and strides come from [`Layout`], from which [`Case::new`] also allocates the operands.
 
 use std::fmt;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use mind_rt::private::{MatRef, matmul_into, matmul_scratch};
 
 use crate::clock::Clock;
 
-/// The extents of a product and how its operands lie; the result is row-major.
+/// The extents of a product and the layout of its operands. The result is row-major.
 #[derive(Clone, Copy)]
 pub struct Layout {
     pub m: usize,
@@ -27,7 +27,7 @@ impl Layout {
         2.0 * self.m as f64 * self.k as f64 * self.n as f64
     }
 
-    /// Where the processor's peak is the measure.
+    /// Whether the product is compared with the processor's peak.
     pub fn is_large(&self) -> bool {
         self.m.min(self.k).min(self.n) >= 255
     }
@@ -68,7 +68,7 @@ pub trait Scalar: Arithmetic + 'static {
     fn to_f64(self) -> f64;
 
     /// # Safety
-    /// The slices have as many elements as the layout says.
+    /// The slices have as many elements as the layout requires.
     unsafe fn matrixmultiply(layout: &Layout, lhs: &[Self], rhs: &[Self], out: &mut [Self]);
 }
 
@@ -87,7 +87,7 @@ macro_rules! scalar {
 
             unsafe fn matrixmultiply(layout: &Layout, lhs: &[Self], rhs: &[Self], out: &mut [Self]) {
                 let ([lhs_row, lhs_col], [rhs_row, rhs_col]) = (layout.lhs_strides(), layout.rhs_strides());
-                // SAFETY: the caller's promise; of the result all rows are contiguous, and it overlaps neither operand.
+                // SAFETY: the caller ensures the lengths. The result is row-major, and it overlaps neither operand.
                 unsafe {
                     $function(
                         layout.m,
@@ -114,7 +114,7 @@ macro_rules! scalar {
 scalar!(f32, matrixmultiply::sgemm);
 scalar!(f64, matrixmultiply::dgemm);
 
-/// Operands, and a result for each contender.
+/// The operands, and one result per contender.
 pub struct Case<T> {
     layout: Layout,
     threads: usize,
@@ -145,7 +145,7 @@ impl<T: Scalar> Case<T> {
         }
     }
 
-    /// How often to multiply for a measurement that the clock resolves.
+    /// How many products a measurement needs to be long enough for the clock.
     pub fn rounds(&mut self, contender: Contender) -> u32 {
         self.multiply(contender);
         let mut rounds = 1;
@@ -155,7 +155,7 @@ impl<T: Scalar> Case<T> {
         rounds
     }
 
-    /// Seconds of one product.
+    /// The time of one product in seconds.
     pub fn time(&mut self, contender: Contender, rounds: u32) -> f64 {
         let clock = Clock::of_rounds(self.threads, rounds);
         let start = clock.now();
@@ -177,7 +177,7 @@ impl<T: Scalar> Case<T> {
                 let rhs = MatRef { data: rhs, offset: 0, row_stride: rhs_row, col_stride: rhs_col };
                 matmul_into(&[], [m, k, n], lhs, rhs, &mut self.scratch, out);
             }
-            // SAFETY: `new` made the operands and the result with the extents told, and strides within them.
+            // SAFETY: `new` allocated the operands and the result for these extents, and the strides stay within them.
             Contender::Gemm => unsafe {
                 let one = T::from_f64(1.0);
                 gemm::gemm(
@@ -202,13 +202,13 @@ impl<T: Scalar> Case<T> {
                     if self.threads == 1 { Parallelism::None } else { Parallelism::Rayon(self.threads) },
                 );
             },
-            // SAFETY: as above.
+            // SAFETY: as for `gemm`.
             Contender::MatrixMultiply => unsafe { T::matrixmultiply(&layout, lhs, rhs, out) },
         }
         black_box(&mut self.out[contender as usize]);
     }
 
-    /// That all got the same.
+    /// Checks that this project and gemm computed the same product.
     pub fn check(&self) {
         let [ours, gemm, _] = &self.out;
         let bound = 1e-6 * (self.layout.k as f64) + 1e-6;

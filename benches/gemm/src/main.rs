@@ -1,4 +1,5 @@
-//! Matrix products against the gemm crate, matrixmultiply and the processor's peak, one table row a size.
+//! Compares matrix products with the gemm crate, matrixmultiply and the processor's peak. The table has one row per
+//! size.
 //!
 //! Options: `--quick` for fewer repeats, `--threads N`, and any number of `MxKxN[t|n][t|n][f32|f64]`.
 
@@ -13,10 +14,10 @@ use contenders::{Case, Contender, Layout};
 use mind_rt::private::roofline::Chains;
 use mind_rt::simd_level;
 
-/// Ours may take `1 / 0.97` times what the best other takes.
+/// The project may take at most `1 / BOUND` times as long as the fastest other crate.
 const BOUND: f64 = 0.97;
 
-/// Of the processor's peak, from 256³ on.
+/// The smallest accepted share of the processor's peak, for products whose extents are all at least 255.
 const PEAK_BOUND: f64 = 0.85;
 
 struct Options {
@@ -103,7 +104,8 @@ fn parse(text: &str) -> Option<(Layout, bool, bool)> {
     Some((Layout { m, k, n, lhs_transposed, rhs_transposed }, single, double))
 }
 
-/// Seconds a floating-point operation, a multiply-add being two, where a core does nothing but these.
+/// The time in seconds of a floating-point operation in code that does nothing but multiply-adds. A multiply-add counts
+/// as two.
 fn seconds_per_flop<T: Chains>() -> f64 {
     const ROUNDS: u32 = 100_000;
 
@@ -112,12 +114,12 @@ fn seconds_per_flop<T: Chains>() -> f64 {
     Clock::Thread.seconds_since(start) / flops as f64
 }
 
-/// Prints a line, and says which bounds are missed.
+/// Measures a product, prints its row, and returns the bounds that it misses.
 fn compare<T: contenders::Scalar + Chains>(layout: Layout, options: &Options) -> Vec<String> {
     let mut case = Case::<T>::new(layout, options.threads);
     let mut best = [f64::INFINITY; 3];
     let mut peak = f64::INFINITY;
-    // Interleaved, so that what disturbs the machine disturbs all; the least of each counts.
+    // The contenders take turns, so that a disturbance of the machine affects all. The shortest time of each counts.
     let rounds: Vec<u32> = Contender::ALL.iter().map(|contender| case.rounds(*contender)).collect();
     let clock = Clock::of(options.threads);
     let start = clock.now();

@@ -1,4 +1,4 @@
-//! The module that time and memory are measured on.
+//! The module for the measurements of time and memory.
 
 use mind_core::{
     reduce::Reduce,
@@ -7,7 +7,8 @@ use mind_core::{
     ty::{DType, Shape, Type},
 };
 
-/// Layers one after the other, with a scalar sum and a constant now and then.
+/// A module of `nodes` nodes: repeated products, elementwise operations and transposes of a matrix, with a sum at the
+/// end.
 pub fn chain(nodes: usize) -> Module {
     let mut b = Builder::new();
     let matrix = |rows: i64, columns: i64| Type::new(DType::F32, Shape::literal(&[rows, columns]));

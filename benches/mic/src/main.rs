@@ -1,6 +1,6 @@
-//! The size of MIC, and the time it takes to read and write, beside JSON of the same module in the same run.
+//! Measures the size of MIC and the time to read and write it, compared with JSON of the same module in the same run.
 //!
-//! `cargo run --release --manifest-path benches/mic/Cargo.toml`; it fails where a bound is missed.
+//! Run `cargo run --release --manifest-path benches/mic/Cargo.toml`. It fails if a bound is missed.
 
 use std::{
     hint::black_box,
@@ -13,7 +13,7 @@ use mind_core::{
     text::{Limits, core_ir, json, mic},
 };
 
-/// The layer of the RFC's example, corrected: a matrix where it has a vector, and nothing without use.
+/// The layer of the RFC's example with two corrections: a matrix in place of a vector, and no unused nodes.
 const LAYER: &str = "mic@1\nS0 \"input\"\nS1 \"weight1\"\nS2 \"bias1\"\nT0 [f32;1,784]\nT1 [f32;784,256]\n\
     T2 [f32;256]\nT3 [f32;1,256]\nN1 input S0 T0\nN2 input S1 T1\nN3 input S2 T2\nN4 matmul N1 N2 T3\n\
     N5 add N3 N4 T3\nN6 relu N5 T3\nO N6\n";
@@ -123,7 +123,8 @@ impl Bounds {
     }
 }
 
-/// The least nanoseconds of each, measured in turns: what a busy machine adds is no part of either side.
+/// The shortest time of each workload in nanoseconds. The workloads take turns, so that a busy machine affects all
+/// alike.
 fn interleaved<const N: usize>(mut workloads: [&mut dyn FnMut(); N]) -> [f64; N] {
     let mut samples = [const { Vec::new() }; N];
     let mut rounds = [1u32; N];

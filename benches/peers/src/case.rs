@@ -1,4 +1,4 @@
-//! Cases: a workload, its extents, and where its inputs come from.
+//! Cases: a workload, its extents, and the source of its inputs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// A workload at one size.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is computed: `layer`, `mlp_grad`, …
+    /// The name of the computation: `layer`, `mlp_grad`, …
     pub workload: String,
     /// The extents, in the order that the workload defines.
     pub extents: Vec<usize>,
@@ -15,20 +15,20 @@ pub struct Case {
 
 #[derive(Clone, Debug)]
 enum Inputs {
-    /// Files `name.bin` of this folder, little-endian `f32`.
+    /// Files `name.bin` in this folder, as little-endian `f32`.
     Files(PathBuf),
-    /// Numbers that depend on the name and the position only.
+    /// Generated numbers that depend only on the name and the position.
     Made,
 }
 
 impl Case {
-    /// A case whose inputs are made up, the same in every run.
+    /// A case with generated inputs, the same in every run.
     pub fn made(workload: &str, extents: &[usize]) -> Self {
         Self { workload: workload.to_owned(), extents: extents.to_vec(), inputs: Inputs::Made }
     }
 
-    /// The cases that `cases.txt` of a folder lists, a workload and its extents a line. The inputs of each are in a folder
-    /// beside it, named as the case.
+    /// The cases in the file `cases.txt` of a folder. A line holds a workload and its extents. The inputs of a case are
+    /// in a folder beside that file, which has the name of the case.
     pub fn all(folder: &Path) -> io::Result<Vec<Self>> {
         let list = std::fs::read_to_string(folder.join("cases.txt"))?;
         list.lines().map(|line| Self::from_line(folder, line)).collect()
@@ -44,21 +44,21 @@ impl Case {
         Ok(case)
     }
 
-    /// `layer_32x784x256`.
+    /// The name of the case, for example `layer_32x784x256`.
     pub fn name(&self) -> String {
         format!("{}_{}", self.workload, self.size())
     }
 
-    /// `32x784x256`.
+    /// The extents as text, for example `32x784x256`.
     pub fn size(&self) -> String {
         self.extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
     }
 
-    /// The input of that name, which has `len` elements.
+    /// Returns the input with this name, of `len` elements.
     ///
     /// # Panics
     ///
-    /// If there is no such file, or it has another length.
+    /// The file is missing or has another length.
     pub fn input(&self, name: &str, len: usize) -> Vec<f32> {
         let data = match &self.inputs {
             Inputs::Files(folder) => {
@@ -71,7 +71,7 @@ impl Case {
         data
     }
 
-    /// What the output of that name should be, where the case comes from files.
+    /// The expected output with this name, if the case comes from files.
     pub fn reference(&self, output: &str) -> Option<io::Result<Vec<f32>>> {
         match &self.inputs {
             Inputs::Files(folder) => Some(read(&folder.join(format!("ref_{output}.bin")))),
@@ -79,7 +79,8 @@ impl Case {
         }
     }
 
-    /// Uniform between -1 and 1; weights are scaled down by the root of their fan-in, and targets are one-hot rows.
+    /// Uniform numbers between -1 and 1. Weights are divided by the square root of their fan-in, and targets are
+    /// one-hot rows.
     fn make(&self, name: &str, len: usize) -> Vec<f32> {
         let seed = name.bytes().fold(0, |seed: usize, byte| seed * 31 + usize::from(byte));
         let extents = &self.extents;

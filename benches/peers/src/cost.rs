@@ -1,30 +1,31 @@
-//! What cases need at least: arithmetic and memory traffic.
+//! The least arithmetic and memory traffic that a case needs.
 
 use crate::Case;
 
-/// Work that no program can leave out.
+/// The work that every program must do.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Additions and multiplications, two to a fused one.
+    /// Additions and multiplications. A fused multiply-add counts as two.
     pub operations: f64,
-    /// Bytes of the operands, read once, and of the results, written once.
+    /// Bytes of the operands, each read once, and of the results, each written once.
     pub bytes: f64,
 }
 
-/// What an exponential costs: twelve fused multiply-adds, by the degree of its polynomial and the reduction before it.
+/// The cost of an exponential: twelve fused multiply-adds, given by the degree of its polynomial and its range
+/// reduction.
 const EXP: f64 = 24.0;
 
 impl Cost {
-    /// So many operations, so many exponentials and logarithms, and so many bytes.
+    /// A cost of `operations` operations, `functions` exponentials and logarithms, and `bytes` bytes.
     pub fn new(operations: f64, functions: f64, bytes: f64) -> Self {
         Self { operations: operations + EXP * functions, bytes }
     }
 
-    /// What the programs of a case cannot leave out.
+    /// The least work that programs of a case must do.
     ///
     /// # Panics
     ///
-    /// If the workload is none that the project has a program for.
+    /// The project has no program for the workload.
     pub fn of(case: &Case) -> Self {
         let extents: Vec<f64> = case.extents.iter().map(|&extent| extent as f64).collect();
         let (operations, elements) = match (case.workload.as_str(), extents.as_slice()) {

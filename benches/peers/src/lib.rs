@@ -1,8 +1,8 @@
-//! The workloads by which the project is compared with what people would use instead, written as its users write them.
+//! The workloads that compare the project with its alternatives, written as users write them.
 //!
-//! A [`Case`] is a workload at a size with its inputs, a [`Program`] is a case made ready to be called. [`programs`] has the
-//! project's own; other crates may implement the same cases by other means and time both alike. [`Limits`] are what the machine can
-//! do, [`Cost`] what a case needs of it.
+//! A [`Case`] is a workload at a size with its inputs. A [`Program`] is a case that is ready to be called. [`programs`]
+//! has the project's own programs; other crates can implement the same cases by other means and time both alike.
+//! [`Limits`] are what the machine can do, [`Cost`] is what a case needs.
 #![forbid(unsafe_code)]
 
 pub mod case;

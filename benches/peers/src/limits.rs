@@ -1,4 +1,4 @@
-//! What one core of the machine can do, measured: multiply-adds, and reading from each level of its caches.
+//! Measures what one core of the machine can do: multiply-adds, and reading from each level of its caches.
 
 use std::fmt;
 use std::hint::black_box;
@@ -6,20 +6,20 @@ use std::time::Instant;
 
 use crate::cost::Cost;
 
-/// Working sets that lie in the caches of a core, in a shared one, and in memory.
+/// Sizes in bytes of working sets that fit into the caches of a core, into a shared cache, and into memory.
 const SETS: [usize; 4] = [24 << 10, 512 << 10, 16 << 20, 256 << 20];
 
-/// The limits of one core, as far as they have shown: a machine that others use has slow spells.
+/// The limits of one core, as far as measured. A machine with other users has slow spells.
 #[derive(Default)]
 pub struct Limits {
-    /// Operations a microsecond, two to a fused multiply-add.
+    /// Operations per microsecond. A fused multiply-add counts as two.
     operations: f64,
-    /// Bytes a microsecond for each of [`SETS`].
+    /// Bytes read per microsecond for each of [`SETS`].
     bytes: [f64; SETS.len()],
 }
 
 impl Limits {
-    /// Measures, and keeps what is better than before.
+    /// Measures, and keeps the values that are better than before.
     pub fn measure(&mut self) {
         self.operations = self.operations.max(multiply_adds());
         for (bytes, set) in self.bytes.iter_mut().zip(SETS) {
@@ -27,7 +27,7 @@ impl Limits {
         }
     }
 
-    /// Microseconds below which no program of that cost gets on one core.
+    /// The shortest time in microseconds in which one core can do work of this cost.
     pub fn time(&self, cost: &Cost) -> f64 {
         let level = SETS.iter().position(|&set| cost.bytes <= set as f64).unwrap_or(SETS.len() - 1);
         (cost.operations / self.operations).max(cost.bytes / self.bytes[level])
@@ -44,7 +44,7 @@ impl fmt::Display for Limits {
     }
 }
 
-/// The best of several measurements of `work`, which is done `amount` times: the amount a microsecond.
+/// Does `work`, of size `amount`, several times and returns the best rate: amount per microsecond.
 fn rate(amount: f64, mut work: impl FnMut()) -> f64 {
     let times = (0..3).map(|_| {
         let start = Instant::now();
@@ -54,7 +54,7 @@ fn rate(amount: f64, mut work: impl FnMut()) -> f64 {
     amount / times.fold(f64::INFINITY, f64::min)
 }
 
-/// Elements of the widest vector of the target, as `-C target-cpu=native` sees it.
+/// The number of `f32` lanes in the widest vector of the target, which `-C target-cpu=native` sets.
 const LANES: usize = if cfg!(target_feature = "avx512f") {
     16
 } else if cfg!(target_feature = "avx") {
@@ -63,7 +63,7 @@ const LANES: usize = if cfg!(target_feature = "avx512f") {
     4
 };
 
-/// Independent chains, enough to hide the latency of a multiply-add.
+/// The number of independent chains: enough to hide the latency of a multiply-add.
 const CHAINS: usize = 12;
 
 fn multiply_adds() -> f64 {

@@ -1,8 +1,12 @@
-//! Times the project on the cases of a folder and prints a line of JSON a case, as every peer does.
+//! Times the project on the cases of a folder. Prints one line of JSON per case, as every peer does.
 //!
-//! Environment: `PEERS_DATA`, the folder with `cases.txt`; `PEERS_THREADS`; `PEERS_ONLY`, a part of the names of the cases
-//! wanted; `PEERS_BATCH_MS` and `PEERS_REPEATS`, length and number of the timed batches; `PEERS_SUFFIX`, what to add to
-//! the peer's name.
+//! Environment variables:
+//!
+//! - `PEERS_DATA`: the folder with `cases.txt`
+//! - `PEERS_THREADS`: the number of threads
+//! - `PEERS_ONLY`: a part of the names of the wanted cases
+//! - `PEERS_BATCH_MS` and `PEERS_REPEATS`: length and number of the timed batches
+//! - `PEERS_SUFFIX`: a suffix of the peer's name
 
 use std::env;
 use std::path::PathBuf;
@@ -12,7 +16,7 @@ use std::time::Duration;
 
 use peers::{Case, Timing, program, programs};
 
-/// A result further from the reference than this is wrong.
+/// The largest accepted distance of a result from its reference.
 const TOLERANCE: f64 = 1e-3;
 
 fn main() -> ExitCode {
@@ -42,7 +46,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The fields of a case's line that come from running it.
+/// Runs a case and returns the fields of its line.
 fn measured(case: &Case) -> String {
     let Some(mut program) = programs::prepare(case) else {
         return r#""ok": false, "error": "not expressible""#.to_owned();
@@ -59,7 +63,7 @@ fn measured(case: &Case) -> String {
     )
 }
 
-/// An environment variable, or the default where it is not set or cannot be read.
+/// The value of an environment variable, or the default if it is not set or cannot be parsed.
 fn variable<T: FromStr>(name: &str, default: T) -> T {
     env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }

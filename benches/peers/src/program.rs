@@ -1,23 +1,23 @@
-//! Programs: cases made ready, how they are checked and timed.
+//! Programs: cases that are ready to be called, and how they are checked and timed.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::Case;
 
-/// The results of a call by name.
+/// The results of a call, by name.
 pub type Outputs = Vec<(&'static str, Vec<f32>)>;
 
-/// A case made ready to be called again and again.
+/// A case that is ready to be called repeatedly.
 pub trait Program {
-    /// Calls once.
+    /// Calls the program once and returns its results.
     fn outputs(&mut self) -> Outputs;
-    /// Calls `times` times and drops the results.
+    /// Calls the program `times` times and drops the results.
     fn run(&mut self, times: usize);
 }
 
-/// The program that calls `call` on `state`; `outputs` reads the results from what the call returns and the state it
-/// leaves behind.
+/// The program that calls `call` on `state`. `outputs` reads the results from the return value of the call and from the
+/// state after it.
 pub fn program<S: 'static, R: 'static>(
     state: S,
     call: impl FnMut(&mut S) -> R + 'static,
@@ -40,37 +40,37 @@ impl<S, R, C: FnMut(&mut S) -> R, O: Fn(&S, R) -> Outputs> Program for Calls<S, 
 
     fn run(&mut self, times: usize) {
         for _ in 0..times {
-            // Where it was made: handed over by value it would be moved first, which users do not do.
+            // The result is passed by reference. Passing it by value would move it first, which users do not do.
             black_box(&(self.call)(black_box(&mut self.state)));
         }
     }
 }
 
-/// How long a call takes, in microseconds: over batches of calls, the time of a batch divided by its calls.
+/// The time of a call in microseconds: the time of a batch of calls divided by their number.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// Of the fastest batch.
+    /// The time in the fastest batch.
     pub best: f64,
-    /// Of the batch in the middle.
+    /// The time in the median batch.
     pub median: f64,
 }
 
 impl Timing {
-    /// Times `batches` batches, each of as many calls as fill `length`.
+    /// Times `batches` batches. Each has as many calls as fill `length`.
     pub fn of(program: &mut dyn Program, length: Duration, batches: usize) -> Self {
         let calls = calls_in(program, length);
         Self::of_batches((0..batches.max(1)).map(|_| time(program, calls)).collect())
     }
 
-    /// What the times of batches say, each in microseconds a call.
+    /// Summarises the times of batches, each in microseconds per call.
     pub fn of_batches(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
         Self { best: times[0], median: times[times.len() / 2] }
     }
 }
 
-/// The least time of each program over several rounds, in microseconds a call. Each round times a batch of each, so that a slow
-/// spell of the machine hits them alike.
+/// The shortest time of each program over several rounds, in microseconds per call. Each round times a batch of each,
+/// so that a slow spell of the machine affects them alike.
 pub fn least_times<const N: usize>(
     programs: &mut [Box<dyn Program>; N],
     batch: Duration,
@@ -86,7 +86,7 @@ pub fn least_times<const N: usize>(
     least
 }
 
-/// How many calls fill a batch of that length.
+/// The number of calls that fill a batch of this length.
 pub fn calls_in(program: &mut dyn Program, length: Duration) -> usize {
     let target = length.as_secs_f64() * 1e6;
     let mut calls = 1;
@@ -99,19 +99,19 @@ pub fn calls_in(program: &mut dyn Program, length: Duration) -> usize {
     }
 }
 
-/// Microseconds a call in a batch of that many calls.
+/// Runs a batch of `calls` calls and returns microseconds per call.
 pub fn time(program: &mut dyn Program, calls: usize) -> f64 {
     let start = Instant::now();
     program.run(calls);
     start.elapsed().as_secs_f64() * 1e6 / calls as f64
 }
 
-/// The largest absolute difference from the references over the largest reference value; infinite where a result is no
-/// number. Outputs that the case has no reference for are not looked at.
+/// The largest absolute difference from the references, divided by the largest reference value. It is infinite if a
+/// result is NaN or infinite. Outputs without a reference are ignored.
 ///
 /// # Panics
 ///
-/// If a reference cannot be read or has another length than the output.
+/// A reference cannot be read or its length differs from the output's.
 pub fn error(case: &Case, outputs: &Outputs) -> f64 {
     let errors = outputs.iter().filter_map(|(name, got)| {
         let want = case.reference(name)?;
@@ -121,9 +121,9 @@ pub fn error(case: &Case, outputs: &Outputs) -> f64 {
     errors.fold(0.0, f64::max)
 }
 
-/// Panics unless all programs have the results of the first, but for rounding.
+/// Panics unless the results of all programs equal those of the first, except for rounding.
 pub fn check_alike(case: &Case, programs: &mut [Box<dyn Program>]) {
-    /// Results that differ by more than this, relative to the largest, are mistakes.
+    /// The largest accepted difference, relative to the largest result.
     const TOLERANCE: f64 = 1e-3;
     let [first, others @ ..] = programs else { return };
     let want = first.outputs();
@@ -135,11 +135,11 @@ pub fn check_alike(case: &Case, programs: &mut [Box<dyn Program>]) {
     }
 }
 
-/// The largest absolute difference between two results over the largest absolute value of the second.
+/// The largest absolute difference between two results, divided by the largest absolute value of the second.
 ///
 /// # Panics
 ///
-/// If the lengths differ.
+/// The lengths differ.
 pub fn difference(got: &[f32], want: &[f32]) -> f64 {
     assert_eq!(got.len(), want.len(), "results of different lengths");
     let top = want.iter().fold(0.0_f64, |top, value| top.max(f64::from(value.abs())));

@@ -1,4 +1,4 @@
-//! The cases by ndarray, written as its users write them: products by `dot`, `mapv` and `Zip`, gradients by hand.
+//! The cases in ndarray as its users write them: products by `dot`, `mapv` and `Zip`, gradients by hand.
 
 use ndarray::{Array, Array1, Array2, Array4, Axis, Dimension, Zip, s};
 use peers::program::program;
@@ -7,7 +7,7 @@ use peers::{Case, Outputs, Program};
 const RATE: f32 = 0.01;
 const EPSILON: f32 = 1e-5;
 
-/// The program of a case, if it is one of the table's.
+/// The program of a case, if the table has one.
 pub fn prepare(case: &Case) -> Option<Box<dyn Program>> {
     let prepared = match (case.workload.as_str(), case.extents.as_slice()) {
         ("null", _) => program(vector(case, "x", 1), |x| &*x + 1.0, |_, out| vec![("out", flat(&out))]),
@@ -101,7 +101,7 @@ fn relu(mut z: Array2<f32>) -> Array2<f32> {
     z
 }
 
-/// Keeps `g` where what `relu` returned is positive.
+/// Keeps `g` where the result of `relu` is positive, and sets it to 0 elsewhere.
 fn relu_pullback(g: &mut Array2<f32>, relu: &Array2<f32>) {
     Zip::from(g).and(relu).for_each(|g, &y| *g = if y > 0.0 { *g } else { 0.0 });
 }
@@ -123,7 +123,7 @@ impl Network {
         }
     }
 
-    /// The hidden layer and the result.
+    /// Returns the hidden layer and the result.
     fn forward(&self, x: &Array2<f32>) -> (Array2<f32>, Array2<f32>) {
         let h = relu(x.dot(&self.w1) + &self.b1);
         let o = h.dot(&self.w2) + &self.b2;
@@ -187,7 +187,7 @@ fn entropy_gradient(z: &Array2<f32>, t: &Array2<f32>) -> (f32, Array2<f32>) {
     (loss, (e / &sum.insert_axis(Axis(1)) - t) * scale)
 }
 
-/// The windows of `x` as rows, and `relu` of the convolution.
+/// Returns the windows of `x` as rows, and `relu` of the convolution.
 fn convolution(x: &Array4<f32>, f: &Array2<f32>, k: usize) -> (Array2<f32>, Array2<f32>) {
     let (b, h, w, c) = x.dim();
     let (rows, columns) = (h - k + 1, w - k + 1);
@@ -234,7 +234,7 @@ fn convolution_pullback(
     (gx, gf)
 }
 
-/// The rows normalised, and the inverse of each one's deviation.
+/// Returns the normalised rows, and the inverse of each row's standard deviation.
 fn normalised(x: &Array2<f32>) -> (Array2<f32>, Array2<f32>) {
     let centred = x - &row_mean(x);
     let variance = row_mean(&centred.mapv(|c| c * c));

@@ -1,4 +1,4 @@
-//! Hand-written programs for the cases of the peers.
+//! Hand-written programs for the peers' cases.
 
 pub mod arrays;
 pub mod loops;

@@ -1,9 +1,12 @@
-//! The project's own table: each case as a program of the project, by ndarray, by the gemm crate with loops around it, and
-//! the least that the machine needs, all in one process and in turns.
+//! The project's own table: each case by the project, by ndarray and by the gemm crate with loops around it, and the
+//! shortest time that the machine allows. All run in one process, in turns.
 //!
-//! `cargo bench -p mind-benches --bench table` in the project's root builds and runs this. Arguments: parts of the names of the cases wanted.
-//! `MIND_NUM_THREADS` and `RAYON_NUM_THREADS` say how many threads the first and the third may use; ndarray's products have one.
-//! `TABLE_ROUNDS` says how often each case is timed (15).
+//! `cargo bench -p mind-benches --bench table` in the project's root builds and runs this. The arguments are parts of
+//! the names of the wanted cases.
+//!
+//! - `MIND_NUM_THREADS`: the number of threads of the project
+//! - `RAYON_NUM_THREADS`: the number of threads of the loops around the gemm crate; ndarray's products use one thread
+//! - `TABLE_ROUNDS`: how often each case is timed (15)
 
 use std::time::Duration;
 
@@ -11,7 +14,7 @@ use peers::program::{check_alike, least_times};
 use peers::{Case, Cost, Limits, programs};
 use table::{arrays, loops};
 
-/// How long a batch of calls takes.
+/// The length of a batch of calls.
 const BATCH: Duration = Duration::from_millis(4);
 
 fn main() {
@@ -51,7 +54,7 @@ fn print(rows: &[(Row, Case)], limits: &Limits) {
     println!("{:<71}{ndarray:>14.2}{gemm:>11.2}", "geometric mean");
 }
 
-/// The least times of the project, of ndarray and of loops around the gemm crate, in microseconds a call.
+/// The shortest times of the project, of ndarray and of the loops around the gemm crate, in microseconds per call.
 struct Row([f64; 3]);
 
 impl Row {

@@ -1,8 +1,9 @@
-//! What of loops defines variables: each is defined once, before it is read, and holds what it says.
+//! Definitions of variables in loops: each variable is defined once, before it is read, and holds the declared kind of
+//! value.
 
 use mind_core::loops::{Head, Holds, Loops, Statement, Var};
 
-/// Each variable is defined by one statement, or given, and is what it says that it holds.
+/// Checks that each variable is captured or defined by one statement, and holds the declared kind of value.
 pub(super) fn assert_defined_once(loops: &Loops) {
     let mut seen = vec![false; loops.variables.len()];
     let mut define = |var: Var, of: &str| {
@@ -39,7 +40,7 @@ fn each<'s>(statements: &'s [Statement], visit: &mut impl FnMut(&'s Statement)) 
     }
 }
 
-/// What a statement defines, but for what stands in its body.
+/// The variables that a statement defines, without those of its body.
 pub(super) fn defined(statement: &Statement) -> Vec<Var> {
     match statement {
         Statement::Size(var, _)

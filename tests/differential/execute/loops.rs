@@ -1,4 +1,5 @@
-//! Loops, statement by statement, in the memory that steps share: every part, element and variable is checked to be there.
+//! Executes loops statement by statement in the memory that steps share. Checks that every part, element and variable
+//! exists.
 
 use mind::__private as rt;
 use mind_core::{
@@ -20,22 +21,22 @@ use super::{
     number::{Element, Number, constant, each_number, each_type, len, scalar_op, unwritten},
 };
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Clone)]
 enum Held {
-    /// It is not defined here.
+    /// The variable is not defined here.
     Nothing,
     Size(usize),
     Mask(bool),
     /// One element.
     Number(Elements),
-    /// An array of its own.
+    /// An array that the variable owns.
     Array(Elements),
-    /// Elements that are elsewhere, from one on so many.
+    /// Elements in other memory: the base, the first element, and the number of elements.
     Slice(Base, usize, usize),
 }
 
-/// Where elements are.
+/// The memory that holds elements.
 #[derive(Clone, Copy)]
 enum Base {
     /// A buffer of the plan.
@@ -44,22 +45,22 @@ enum Base {
     Array(Var),
 }
 
-/// Loops that run, or a part of them.
+/// The execution of loops, or of a part of them.
 struct Machine<'m, 'p> {
     run: &'m mut Run<'p>,
     loops: &'m Loops,
     held: Vec<Held>,
-    /// The sums of a product that is computed where it stands, and how many are a row.
+    /// The elements of a product that is computed inside the loops, and the number of elements in a row.
     product: Option<(&'m Elements, usize)>,
 }
 
 impl Run<'_> {
-    /// Runs loops; what they give goes to the single numbers that later steps read.
+    /// Runs loops. Their totals go to the single numbers that later steps read.
     pub(super) fn loops(&mut self, loops: &Loops) {
         assert_defined_once(loops);
         let parts = match &loops.run {
             How::Cut(cut) => {
-                // Two cuts, so that there is a part with others on both sides.
+                // Two cuts, so that one part has others on both sides.
                 let steps = self.size(&cut.steps);
                 let mut ends = vec![steps / 3, steps - steps / 3, steps];
                 ends.dedup();
@@ -69,7 +70,7 @@ impl Run<'_> {
             How::Here | How::Dispatched => vec![(0, 1)],
         };
         let is_cut = matches!(loops.run, How::Cut(_));
-        // Scratch memory is cut as the sums are that it is for.
+        // Scratch memory is cut like the sums that it is for.
         let mut scratch: Vec<Elements> = Vec::new();
         for Capture { var, source, .. } in &loops.captures {
             if let Captured::Scratch(of) = source {
@@ -128,14 +129,14 @@ impl Run<'_> {
         }
     }
 
-    /// What becomes of the elements of a product or convolution, in row-major order.
+    /// Runs the finish of a product or convolution on its elements in row-major order.
     pub(super) fn finish_by_loops(&mut self, finish: &Finish, epilogue: &Epilogue, elements: &Elements) {
         match epilogue {
             Epilogue::Stored(buffer) => self.store_buffer(*buffer, elements.clone()),
             Epilogue::Finished(finished) => {
                 let [rows, columns] = [0, 1].map(|axis| self.size(&finish.extents[axis]));
                 assert_defined_once(&finished.loops);
-                // What is written is cut below the first row, and kernels give blocks.
+                // The targets are cut after the first row, and kernels deliver blocks.
                 for (first, end) in [(0, rows.min(1)), (rows.min(1), rows)] {
                     if finished.joins_rows {
                         let all = (end - first) * columns;
@@ -181,7 +182,7 @@ impl Run<'_> {
         machine.statements(&loops.body);
     }
 
-    /// A product that is computed where it stands.
+    /// Runs loops with a product that is computed inside them.
     pub(super) fn whole(&mut self, finish: &Finish, loops: &Loops, elements: &Elements) {
         assert_defined_once(loops);
         let columns = self.size(&finish.extents[1]);
@@ -199,7 +200,7 @@ impl Run<'_> {
     }
 }
 
-/// The steps of the axis along which loops are cut.
+/// The number of steps of the axis along which loops are cut.
 fn last(loops: &Loops, run: &Run<'_>) -> usize {
     match &loops.run {
         How::Cut(cut) => run.size(&cut.steps),
@@ -216,7 +217,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         statements.iter().for_each(|statement| self.statement(statement));
     }
 
-    /// What is defined in a body ends with it.
+    /// Variables that are defined in a body end with it.
     fn body(&mut self, statements: &[Statement]) {
         self.statements(statements);
         statements.iter().flat_map(defined).for_each(|var| self.held[var.0] = Held::Nothing);
@@ -430,7 +431,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         }
     }
 
-    /// Lanes when all is added.
+    /// The lanes after all additions.
     fn lanes(&self, lanes: &Lanes, monoid: &Monoid) -> Elements {
         match lanes {
             Lanes::Array(var) => self.array(*var).clone(),
@@ -470,7 +471,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         }
     }
 
-    /// Of an array, or of a block.
+    /// The length of an array or of a block.
     fn len(&self, var: Var) -> usize {
         self.loops.variable(var).holds.count().expect("arrays and blocks have a length")
     }
@@ -486,7 +487,7 @@ impl<'m, 'p> Machine<'m, 'p> {
         Part { of: place.of, at: Some(place.index.clone()), len: Some(Size::Dim(Dim::ONE)) }
     }
 
-    /// Where a part is.
+    /// The memory, the first element and the length of a part.
     fn part(&self, Part { of, at, len }: &Part) -> (Base, usize, usize) {
         let (base, start, all) = match &self.held[of.0] {
             Held::Array(array) => (Base::Array(*of), 0, super::number::len(array)),
@@ -528,7 +529,7 @@ impl<'m, 'p> Machine<'m, 'p> {
     }
 }
 
-/// Adds chains to sums as the run time does.
+/// Adds chains to sums like the run time.
 fn settle(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &Elements) {
     each_number!(sums, sums => {
         let (lost, chains) = (Element::unwrap_mut(lost), Element::unwrap(chains));

@@ -1,7 +1,8 @@
-//! Plans executed step by step: products through the kernels that emitted code calls, calls of other kernels by the interpreter.
+//! Executes plans step by step. Products use the kernels that emitted code calls; calls of other kernels use the
+//! interpreter.
 //!
-//! Memory is laid out as emitted code lays it out: temporaries lie in arenas, so memory given away too
-//! early shows as a wrong result.
+//! The memory layout is that of emitted code: temporaries are in arenas, so memory that is freed too early shows as a
+//! wrong result.
 
 mod defined;
 mod loops;
@@ -25,7 +26,7 @@ use mind_core::{
 use mind_shape::{match_dtype, match_elements};
 use number::{Element, Number, constant, each_number, each_type, is_unwritten, len, scalar_op, unwritten};
 
-/// What a run leaves behind.
+/// The result of a run.
 pub struct Outcome {
     /// The returned results, in order.
     pub results: Vec<Array>,
@@ -35,7 +36,7 @@ pub struct Outcome {
 
 /// A run that failed.
 pub struct Failure {
-    /// Why.
+    /// The error.
     pub error: rt::Error,
     /// Every input after the run.
     pub inputs: Vec<Array>,
@@ -43,7 +44,7 @@ pub struct Failure {
     pub has_written: bool,
 }
 
-/// How nests, and what becomes of products, are executed.
+/// How nests and finishes of products are executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nests {
     /// As the plan defines them, index by index.
@@ -52,7 +53,7 @@ pub enum Nests {
     Lowered,
 }
 
-/// Runs a plan on inputs whose extents `bindings` gives the symbols.
+/// Runs a plan on inputs. `bindings` gives the extents of the symbols.
 pub fn execute<'p>(
     plan: &'p Plan,
     inputs: &'p [Array],
@@ -92,7 +93,7 @@ struct Run<'p> {
     plan: &'p Plan,
     nests: Nests,
     bindings: Bindings,
-    /// Everything but inputs.
+    /// All memory except the inputs.
     memory: BTreeMap<Region, Elements>,
     locals: BTreeMap<ValueId, Elements>,
     inputs: Vec<Array>,
@@ -127,7 +128,7 @@ impl Run<'_> {
         }
     }
 
-    /// The memory that a buffer lies in, which may be longer.
+    /// The memory that contains a buffer. It may be longer.
     fn region(&self, id: BufferId) -> &Elements {
         match &self.buffer(id).place {
             Location::Input(input) => &self.inputs[*input].elements,
@@ -152,13 +153,13 @@ impl Run<'_> {
         self.memory.get_mut(&region).expect("allocated on entry")
     }
 
-    /// The elements of a buffer, first to last.
+    /// The elements of a buffer.
     fn elements_mut<T: Element>(&mut self, id: BufferId) -> &mut [T] {
         let range = self.range(id);
         &mut T::unwrap_mut(self.region_mut(id))[range]
     }
 
-    /// Where a buffer lies in its region.
+    /// The range of a buffer in its region.
     fn range(&self, id: BufferId) -> std::ops::Range<usize> {
         let start = match &self.buffer(id).place {
             Location::Arena { offset } => self.size(offset),
@@ -185,7 +186,7 @@ impl Run<'_> {
         &self.plan.buffers[id.0]
     }
 
-    /// A copy of a buffer.
+    /// A copy of a buffer's elements.
     fn load_buffer(&self, id: BufferId) -> Elements {
         each_type!(self.region(id), all => Element::wrap(all[self.range(id)].to_vec()))
     }
@@ -231,7 +232,7 @@ impl Run<'_> {
         positions
     }
 
-    /// Strips of rows, one after the other.
+    /// Runs strips of rows one after the other.
     fn strips(&mut self, strips: &Strips) -> Result<(), rt::Error> {
         for sum in &strips.sums {
             let dtype = self.buffer(*sum).ty.dtype;
@@ -325,7 +326,7 @@ impl Run<'_> {
             }
             Step::Loop(of) => self.repeat(of)?,
             Step::Conv2d(convolution) => self.conv2d(convolution),
-            // What is watched is there.
+            // Checks that the watched value exists.
             Step::Watch { argument, .. } => _ = self.value(argument),
             Step::Update { from, to } => {
                 let elements = self.load_buffer(*from);
@@ -413,7 +414,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What a call or a watch is given, all of it.
+    /// The whole value that a call or a watch receives.
     fn value(&self, argument: &Argument) -> Array {
         let elements = match argument {
             Argument::Tensor(buffer, _) => self.load_buffer(*buffer),
@@ -424,7 +425,7 @@ impl Run<'_> {
         Array::new(shape, elements)
     }
 
-    /// Something to be overwritten.
+    /// Memory for a buffer, which must be overwritten.
     fn empty(&self, buffer: BufferId) -> Elements {
         let ty = &self.buffer(buffer).ty;
         unwritten(ty.dtype, self.sizes(&ty.shape).iter().product())
@@ -518,7 +519,7 @@ impl Run<'_> {
     }
 }
 
-/// So many elements, the `at`-th such part.
+/// The `at`-th part of `count` elements.
 fn part(all: &Elements, at: usize, count: usize) -> Elements {
     each_type!(all, all => Element::wrap(all[at * count..][..count].to_vec()))
 }

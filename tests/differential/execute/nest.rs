@@ -1,4 +1,5 @@
-//! Nests and finishes, element by element in memory that steps share, so that an element overwritten too early shows.
+//! Executes nests and finishes element by element in memory that steps share, so that an element that is overwritten
+//! too early shows.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ impl Run<'_> {
         let extents: Vec<usize> = nest.extents.iter().map(|extent| self.size(extent)).collect();
         let (rows, row) = extents.split_at(nest.row_axes);
         let mut sums = Sums::default();
-        // Memory that sums go to must not be read in the same nest.
+        // Memory that sums are written to must not be read in the same nest.
         for fold in nest.folds() {
             if let Target::Memory(view) = &fold.target {
                 let nothing = One::of(&unwritten(fold.dtype, 1), 0);
@@ -54,7 +55,7 @@ impl Run<'_> {
         }
     }
 
-    /// One pass over one row.
+    /// Runs one pass over one row.
     fn pass(
         &mut self,
         nest: &Nest,
@@ -119,7 +120,7 @@ impl Run<'_> {
         }
     }
 
-    /// What becomes of the elements of a product or convolution, in row-major order.
+    /// Runs the finish of a product or convolution on its elements in row-major order.
     pub(super) fn finish<T: Number>(&mut self, finish: &Finish, elements: &[T]) {
         let elements: Vec<One> =
             elements.iter().map(|element| One::of(&T::wrap(vec![*element]), 0)).collect();
@@ -215,7 +216,7 @@ impl Run<'_> {
     }
 }
 
-/// What is summed: of which fold, for which element of its target.
+/// The summands of each fold, for each element of its target.
 #[derive(Default)]
 struct Sums(Vec<(*const Fold, BTreeMap<usize, Vec<One>>)>);
 
@@ -229,7 +230,7 @@ impl Sums {
         self.0[own].1.entry(at).or_default().push(value);
     }
 
-    /// What the sums of a fold are of; nothing to do for numbers of a row.
+    /// The summands of a fold. It has none if its target is a number of a row.
     fn take(&mut self, fold: &Fold) -> Option<BTreeMap<usize, Vec<One>>> {
         if let Target::Number(_) = fold.target {
             return Some(BTreeMap::new());
@@ -238,13 +239,13 @@ impl Sums {
     }
 }
 
-/// What the types say of a nest.
+/// Checks the conditions that the documentation of the types states for a nest.
 fn check(nest: &Nest) {
     assert!(nest.row_axes < nest.extents.len() && !nest.passes.is_empty());
     let still =
         |view: &View| view.strides[nest.row_axes..].iter().all(|stride| stride.as_literal() == Some(0));
     for pass in &nest.passes {
-        // A later pass may load what an earlier one stored: only loads that this pass reads count.
+        // A later pass may load elements that an earlier one stored, so only loads of this pass count.
         let mut read = Vec::new();
         let nodes = pass.elements.iter().flat_map(|node| &node.operands);
         let stored = pass.stores.iter().map(|store| &store.operand);
@@ -280,7 +281,7 @@ fn check(nest: &Nest) {
     }
 }
 
-/// Loads of the buffer that is stored are of the element that is stored.
+/// Checks that loads of the buffer that is stored read the element that is stored.
 fn same_element(target: &View, loads: &[View]) {
     for load in loads.iter().filter(|load| load.source == target.source) {
         assert_eq!(
@@ -291,7 +292,7 @@ fn same_element(target: &View, loads: &[View]) {
     }
 }
 
-/// Every index of a space, row-major; one empty index for no axes.
+/// All indices of a space in row-major order. Without axes, there is one empty index.
 fn indices(extents: &[usize]) -> Vec<Vec<usize>> {
     let mut indices = vec![Vec::new()];
     for extent in extents {

@@ -1,4 +1,4 @@
-//! Elements of all types behind one trait, and those of numbers behind another.
+//! A trait for elements of all types, and one for elements of numeric types.
 
 use std::cmp::Ordering;
 
@@ -6,14 +6,14 @@ use mind::__private as rt;
 use mind_core::{data::TensorData, interp::Elements, map::Map, reduce::Monoid, ty::DType};
 use mind_shape::{element_types, match_dtype, match_elements};
 
-/// Calls `$body` with `$vec` bound to the elements' vector, whatever their type.
+/// Calls `$body` with `$vec` bound to the elements' vector of any type.
 macro_rules! each_type {
     ($elements:expr, $vec:ident => $body:expr) => {
         mind_shape::match_elements!($elements, Elements($vec) => $body)
     };
 }
 
-/// As [`each_type`] where only numbers can be.
+/// Like [`each_type`], for numeric types only.
 macro_rules! each_number {
     ($elements:expr, $vec:ident => $body:expr) => {
         mind_shape::match_elements!($elements, Elements($vec) {
@@ -27,7 +27,7 @@ pub trait Element: rt::Element {
     fn wrap(elements: Vec<Self>) -> Elements;
     fn unwrap(elements: &Elements) -> &[Self];
     fn unwrap_mut(elements: &mut Elements) -> &mut [Self];
-    /// What no kernel computes by chance.
+    /// A value that no kernel computes by chance.
     const UNWRITTEN: Self;
 }
 
@@ -125,12 +125,12 @@ macro_rules! one {
 element_types!(all => one!);
 
 impl One {
-    /// As all elements of a tensor.
+    /// The elements of a tensor with this one element.
     pub fn wrap(self) -> Elements {
         match_elements!(self, Self(one) => vec![one].into())
     }
 
-    /// A function that gives an element of a type.
+    /// Applies a function whose result has the type `dtype`.
     pub fn apply(op: Map, dtype: DType, operands: &[Self]) -> Self {
         let operands: Vec<Elements> = operands.iter().map(|operand| operand.wrap()).collect();
         Self::of(&scalar_op(op, dtype, &operands), 0)
@@ -152,12 +152,12 @@ impl One {
     }
 }
 
-/// Memory that nothing has written yet; not zeros, so that what a kernel leaves unwritten shows.
+/// Unwritten memory. It does not hold zeros, so that elements which a kernel does not write show.
 pub fn unwritten(dtype: DType, len: usize) -> Elements {
     match_dtype!(dtype, T => vec![T::UNWRITTEN; len].into())
 }
 
-/// A number of elements in an element type.
+/// A number of elements, in an element type.
 pub fn count(elements: usize, dtype: DType) -> Elements {
     match_dtype!(dtype, T {
         truths => panic!("a number of elements is no bool"),
@@ -171,10 +171,10 @@ pub fn constant(data: &TensorData) -> Elements {
     })
 }
 
-/// Whether nothing has written to memory that [`unwritten`] made.
+/// Whether memory from [`unwritten`] is still unwritten.
 pub fn is_unwritten(elements: &Elements) -> bool {
     fn all<T: Element>(elements: &[T]) -> bool {
-        // A NaN is not comparable with what is not written, which is one.
+        // The unwritten value of floats is NaN, which is not comparable.
         elements.iter().all(|element| element.partial_cmp(&T::UNWRITTEN).is_none_or(Ordering::is_eq))
     }
     each_type!(elements, vec => all(vec))
@@ -184,7 +184,7 @@ pub fn len(elements: &Elements) -> usize {
     each_type!(elements, vec => vec.len())
 }
 
-/// A single element from single elements.
+/// Computes a single element from single elements.
 pub fn scalar_op(op: Map, dtype: DType, operands: &[Elements]) -> Elements {
     let row = op.row();
     let is_float = matches!(operands[row.leading()], Elements::F32(_) | Elements::F64(_));

@@ -1,4 +1,4 @@
-//! What a case is, and how big.
+//! The kinds of cases and their sizes.
 
 use std::fmt::Debug;
 
@@ -7,30 +7,30 @@ use mind_core::testing::Random;
 
 use crate::{convolution, emitted, movement, product, random_programs, sums};
 
-/// Something to compute, and to judge.
+/// A computation whose results can be checked.
 pub trait Case: Debug + Send + Sync {
-    /// Computes it; a digest of the results to the bit.
+    /// Computes the results, checks them, and returns a digest of their bits.
     ///
     /// # Errors
-    /// What is wrong with a result.
+    /// A message about the first wrong result.
     fn run(&self) -> Result<u64, String>;
 
-    /// Smaller cases of its kind, those first that leave out most.
+    /// Smaller cases of the same kind, largest reductions first.
     fn smaller(&self) -> Vec<Box<dyn Case>>;
 }
 
 /// The kinds of cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// Products of matrices and vectors, of all layouts, in batches, stored or taken by an epilogue.
+    /// Products of matrices and vectors, of all layouts, in batches, stored or passed to an epilogue.
     Products,
     /// Convolutions and their derivatives.
     Convolutions,
-    /// Sums, of rows too, and loops that are cut in parts.
+    /// Sums of all elements and of rows, and loops that are split for threads.
     Sums,
-    /// Copies between layouts, gathers, scatters, slices put back.
+    /// Copies between layouts, gathers, scatters and gradients of slices.
     Movements,
-    /// Random programs, planned and run step by step, with updates in place, and their gradients.
+    /// Random programs, with updates in place, and their gradients: plans compared with the interpreter.
     Programs,
     /// Programs that `mind!` compiled.
     Emitted,
@@ -51,7 +51,8 @@ impl Kind {
         }
     }
 
-    /// A kind by how often there is one: products have the most paths, and programs take the longest.
+    /// A random kind. Products are the most frequent because they have the most code paths. Programs are rare because
+    /// they take the longest.
     pub fn random(random: &mut Random) -> Self {
         match random.below(100) {
             0..52 => Self::Products,
@@ -78,9 +79,9 @@ impl Kind {
 /// Whether blocks and thresholds are so small that sizes below 64 cross them.
 pub const SMALL: bool = cfg!(feature = "small-blocks");
 
-/// An extent that is a block or a threshold, or one less or more, or any: up to `most`.
+/// A random extent of at most `most`: a small one, a block size or threshold, one less or one more than those, or any.
 pub fn extent(random: &mut Random, most: usize) -> usize {
-    /// Rows of tiles, lanes and panels; and what the real blocks are.
+    /// Sizes of tiles, lanes and panels in builds with small blocks. `STEPS` are those of ordinary builds.
     const SMALL_STEPS: [usize; 12] = [2, 4, 8, 12, 16, 24, 32, 40, 48, 56, 60, 63];
     const STEPS: [usize; 20] =
         [4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 240, 256, 264, 480, 512, 1024, 2048, 4096, 8192, 16384];
@@ -95,7 +96,7 @@ pub fn extent(random: &mut Random, most: usize) -> usize {
     extent.clamp(1, most.max(1))
 }
 
-/// Values to try instead of an extent: `least` first.
+/// Smaller values to try instead of `extent`, `least` first.
 pub fn smaller_extents(extent: usize, least: usize) -> Vec<usize> {
     let mut values = vec![least, extent / 2, extent.saturating_sub(8), extent.saturating_sub(1)];
     values.retain(|value| (least..extent).contains(value));

@@ -14,18 +14,18 @@ enum Of {
     GradFilter,
 }
 
-/// One of the three functions of a convolution, and how it is asked for.
+/// One of the three functions of a convolution, and how it is called.
 #[derive(Clone, Debug)]
 pub struct Convolution {
     dtype: DType,
     of: Of,
-    /// Images, their height, width and channels.
+    /// The number of images, their height, width and channels.
     input: [usize; 4],
-    /// Height, width and channels of the result.
+    /// The height and width of the filter, and the channels of the result.
     filter: [usize; 3],
     stride: [usize; 2],
     pad: [[usize; 2]; 2],
-    /// Whether an epilogue takes the result.
+    /// Whether the result goes to an epilogue.
     epilogue: bool,
 }
 
@@ -70,7 +70,7 @@ impl Convolution {
         }
     }
 
-    /// Nothing if the filter is larger than the padded image.
+    /// `None` if the filter is larger than the padded image.
     fn geometry(&self) -> Option<rt::Conv2d> {
         let ([n, h, w, c_in], [kh, kw, c_out], stride, pad) =
             (self.input, self.filter, self.stride, self.pad);
@@ -125,7 +125,7 @@ impl Convolution {
         judge(&out, 1, |at| expected[at])
     }
 
-    /// The result from its definition.
+    /// The result by its definition.
     fn expected<T: Number>(&self, g: &rt::Conv2d, [x, f, y]: [usize; 3], len: usize) -> Vec<i64> {
         let input = numbers::<T>(x, g.n * g.h * g.w * g.c_in);
         let filter = numbers::<T>(f, g.kh * g.kw * g.c_in * g.c_out);

@@ -1,5 +1,5 @@
-//! Programs that `mind!` compiled, items and bare expressions, at random extents against the interpreter: the loops of fused
-//! nests stand in emitted code, and nowhere else.
+//! Compares programs that `mind!` compiled, items and bare expressions, with the interpreter at random extents. Only
+//! emitted code contains the loops of fused nests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -154,17 +154,17 @@ mind! {
     }
 }
 
-/// What computes a program's outputs from its inputs, updated ones in their places.
+/// Computes the outputs of a program from its inputs. Updated inputs are outputs too.
 type Run = fn(&[Array]) -> Vec<Array>;
 
-/// A program: its name, its Core IR, and what runs it.
+/// A program: its name, its Core IR, and the function that runs it.
 struct Program {
     name: &'static str,
     core_ir: &'static str,
     run: Run,
 }
 
-/// The body of a [`Run`]: each parameter a tensor of the rank and type said, then an expression of results.
+/// The body of a [`Run`]: converts each input to a tensor of the given type and rank, then evaluates the results.
 macro_rules! run {
     (|$($name:ident: $ty:ident $dims:tt),*| $results:expr) => {
         |inputs| {
@@ -181,7 +181,7 @@ macro_rules! run {
     (@usize $rank:tt) => { usize };
 }
 
-/// Results as values.
+/// Converts results to arrays.
 macro_rules! values {
     ($($result:expr),* $(,)?) => { vec![$(value(&$result)),*] };
 }
@@ -397,7 +397,7 @@ fn value<T: Item, S: rt::Rank<R>, const R: usize>(tensor: &Tensor<T, S>) -> Arra
     Array::new(rt::extents(tensor).to_vec(), T::wrap(tensor.as_slice().to_vec()))
 }
 
-/// The matrix that a bare expression's result is, whose own type has no name.
+/// The result of a bare expression as a matrix. The type of the expression itself cannot be named.
 fn matrix(result: Tensor<f32, (usize, usize)>) -> Tensor<f32, (usize, usize)> {
     result
 }
@@ -406,7 +406,7 @@ fn number<T: Item>(number: T) -> Array {
     Array::new(Vec::new(), T::wrap(vec![number]))
 }
 
-/// The programs, with their modules.
+/// The programs with their verified modules.
 fn corpus() -> &'static [(Program, Verified)] {
     static CORPUS: OnceLock<Vec<(Program, Verified)>> = OnceLock::new();
     CORPUS.get_or_init(|| {
@@ -424,7 +424,7 @@ fn corpus() -> &'static [(Program, Verified)] {
 #[derive(Clone)]
 pub struct Call {
     program: usize,
-    /// The extents of its symbols.
+    /// The extents of the program's symbols.
     symbols: BTreeMap<String, usize>,
     seed: u64,
 }
@@ -443,7 +443,7 @@ impl Call {
                     }
                 }
             }
-            // The interpreter goes through all of them for a product.
+            // For a product, the interpreter loops over all of these extents.
             if symbols.values().product::<usize>() <= most {
                 return Self { program, symbols, seed: random.bits() };
             }

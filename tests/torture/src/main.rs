@@ -1,5 +1,6 @@
-//! Random kernels and programs at sizes around every block and threshold, on 1 to 128 threads, in poisoned memory: each result
-//! beside naive loops or the interpreter, and beside one thread to the bit. `ci/torture` builds and runs it at every SIMD level.
+//! Runs random kernels and programs at sizes around every block and threshold, on 1 to 128 threads, in poisoned memory.
+//! Compares each result with naive loops or the interpreter, and its bits with those on one thread. `ci/torture` builds
+//! and runs it at every SIMD level.
 
 mod case;
 mod convolution;
@@ -23,16 +24,16 @@ use case::{Case, Kind};
 use clap::Parser;
 use mind_core::testing::Random;
 
-/// Tortures the kernels and programs of this build until a result is wrong, the time is up or the cases are done.
+/// Runs random kernels and programs of this build until a result is wrong, the time is up or the cases are done.
 #[derive(Parser)]
 struct Options {
-    /// Stop after so many minutes; fractions are fine.
+    /// Stop after this many minutes; fractions are allowed.
     #[arg(long, default_value_t = 1.0)]
     minutes: f64,
-    /// Stop after so many cases.
+    /// Stop after this many cases.
     #[arg(long, default_value_t = u64::MAX)]
     cases: u64,
-    /// Where the random numbers begin: a run repeats with its seed.
+    /// The seed of the random numbers; a run with the same seed repeats.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Only cases of one kind.
@@ -40,10 +41,10 @@ struct Options {
     only: Option<Kind>,
 }
 
-/// Cases that run with the same number of threads: to start and end threads takes longer than a case.
+/// The number of cases that run on the same number of threads. Starting and ending threads takes longer than a case.
 const BATCH: u64 = 512;
 
-/// Threads that call kernels at the same time.
+/// The number of threads that call kernels at the same time.
 const CALLERS: usize = 2;
 
 fn main() -> ExitCode {
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs the cases of a seed; what is wrong with one, made as small as it still is wrong.
+/// Runs `count` cases of a seed. If one fails, shrinks it as long as it still fails, and returns a description.
 fn batch(seed: u64, count: u64, only: Option<Kind>, counts: &mut [u64]) -> Option<String> {
     let mut random = Random::new(seed);
     let threads = threads(&mut random);
@@ -104,7 +105,8 @@ fn batch(seed: u64, count: u64, only: Option<Kind>, counts: &mut [u64]) -> Optio
     Some(shrunk(seed, &*cases[wrong], threads))
 }
 
-/// Mostly few: what is cut for two is cut for more, and threads cost.
+/// A random number of threads, mostly a small one: work that is split in two is also split in more, and threads cost
+/// time.
 fn threads(random: &mut Random) -> usize {
     match random.below(8) {
         0..4 => 2 + random.below(3),
@@ -114,7 +116,7 @@ fn threads(random: &mut Random) -> usize {
     }
 }
 
-/// What a run gives: a digest of the results, if they are right.
+/// A digest of the results, or an error if they are wrong.
 type Outcome = Result<u64, String>;
 
 /// Runs cases, several at a time.
@@ -143,7 +145,7 @@ fn run(case: &dyn Case) -> Outcome {
     })
 }
 
-/// What is wrong with a case on so many threads, if anything is.
+/// Runs a case on one thread and on `threads` threads. Returns the error, or a message if the bits differ.
 fn fault(case: &dyn Case, threads: usize) -> Option<String> {
     mind::set_threads(1);
     let alone = run(case);
@@ -158,7 +160,7 @@ fn fault(case: &dyn Case, threads: usize) -> Option<String> {
     }
 }
 
-/// A failing case and number of threads, as small as they still fail.
+/// Shrinks a failing case and its number of threads as long as it still fails, and describes it.
 fn shrunk(seed: u64, case: &dyn Case, mut threads: usize) -> String {
     const TRIES: usize = 3;
     let fails = |case: &dyn Case, threads| (0..TRIES).find_map(|_| fault(case, threads));

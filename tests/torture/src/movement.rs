@@ -1,4 +1,4 @@
-//! What moves elements and computes none, or only adds them up.
+//! Operations that move elements without computing, or only add them.
 
 use mind_core::testing::Random;
 use mind_rt::private as rt;
@@ -9,7 +9,8 @@ use crate::product::judge;
 
 #[derive(Clone, Debug)]
 enum Of {
-    /// Axes in the order of the destination, and for each its stride's place in the source, or none where it repeats; steps.
+    /// A strided copy. `order` lists the axes by their strides in the source, smallest first. Axes marked in `repeats`
+    /// have stride 0. `steps` multiplies the strides.
     Copy {
         order: Vec<usize>,
         repeats: Vec<bool>,
@@ -26,7 +27,7 @@ enum Of {
     },
 }
 
-/// A movement of a tensor of such extents.
+/// An operation that moves elements, and the extents of its tensor.
 #[derive(Clone, Debug)]
 pub struct Movement {
     dtype: DType,
@@ -147,7 +148,7 @@ impl Movement {
     }
 }
 
-/// The sum of the indices of an element, each times a number.
+/// The scalar product of an element's indices with `factors`.
 fn dotted(extents: &[usize], mut at: usize, factors: &[usize]) -> usize {
     let mut sum = 0;
     for axis in (0..extents.len()).rev() {

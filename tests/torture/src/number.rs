@@ -1,21 +1,22 @@
-//! Element types, and numbers that sums of any order keep exact.
+//! Element types, and numbers whose sums are exact in any order.
 
 use mind_rt::private as rt;
 
 /// An element type of kernels.
 pub trait Number: rt::Arithmetic {
-    /// What nobody computes by chance.
+    /// A value that computations hardly ever give. It marks elements that were not written.
     const POISON: Self;
 
-    /// The element that a whole number is: wrapped, as sums and products of integers are.
+    /// Converts an integer to an element. Integers wrap, as their sums and products do.
     fn of(number: i64) -> Self;
 
     fn bits(self) -> u64;
 
-    /// The number at a place of an operand. Floats are so small that sums stay exact, integers wrap.
+    /// The element at index `place` of an operand, as an integer. Floats are so small that sums stay exact; integers
+    /// wrap.
     fn number(place: usize) -> i64;
 
-    /// A number between -1 and 1 of random bits; an integer is any.
+    /// A float between -1 and 1 from random bits, or any integer.
     fn fraction(bits: u64) -> Self;
 }
 
@@ -59,18 +60,18 @@ number!(
     i64: i64::MIN, |bits| bits as i64, bits as i64, |x| x as u64
 );
 
-/// The elements of an operand, whose first has the place `start`: as many and no more, so that a sanitizer sees what is read
-/// beyond them.
+/// The `len` elements of an operand from the index `start` on. The vector has no spare capacity, so that a sanitizer
+/// finds reads beyond its end.
 pub fn operand<T: Number>(start: usize, len: usize) -> Vec<T> {
     (start..start + len).map(|place| T::of(T::number(place))).collect()
 }
 
-/// The numbers of such an operand.
+/// The elements of such an operand, as integers.
 pub fn numbers<T: Number>(start: usize, len: usize) -> Vec<i64> {
     (start..start + len).map(T::number).collect()
 }
 
-/// An operand of fractions, where its type has any.
+/// An operand of fractions, or of any integers if its type is an integer.
 pub fn fractions<T: Number>(start: usize, len: usize) -> Vec<T> {
     (start..start + len).map(|place| T::fraction(mixed(place))).collect()
 }
@@ -109,7 +110,7 @@ impl DType {
     pub const ALL: [Self; 4] = [Self::F32, Self::F64, Self::I32, Self::I64];
 }
 
-/// The body with `$ty` as the type that a [`DType`] is.
+/// Evaluates the body with `$ty` as the element type of a [`DType`].
 macro_rules! with_type {
     ($dtype:expr, $ty:ident => $body:expr) => {
         match $dtype {

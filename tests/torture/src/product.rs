@@ -6,20 +6,20 @@ use mind_rt::private as rt;
 use crate::case::{Case, SMALL, extent, smaller_extents};
 use crate::number::{DType, Digest, Number, fractions, numbers, operand, with_type};
 
-/// How a matrix lies.
+/// The layout of a matrix in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
     Rows,
     Columns,
-    /// Rows with so many elements between them.
+    /// Contiguous rows with this many elements between them.
     ApartRows(usize),
-    /// Columns likewise.
+    /// Contiguous columns with this many elements between them.
     ApartColumns(usize),
     /// Neither rows nor columns are contiguous.
     Gaps,
     RepeatedRow,
     RepeatedColumn,
-    /// Rows that begin in the same sets of a cache.
+    /// Rows whose starts fall in the same sets of a cache.
     Pages,
 }
 
@@ -37,7 +37,7 @@ impl Layout {
         }
     }
 
-    /// From a row to the next, and from a column to the next.
+    /// The distances from a row to the next, and from a column to the next.
     fn strides(self, rows: usize, columns: usize) -> [usize; 2] {
         let page = if SMALL { 16 } else { 1024 };
         match self {
@@ -53,20 +53,21 @@ impl Layout {
     }
 }
 
-/// A product of a batch, and how it is asked for.
+/// A batch of matrix products, and how it is called.
 #[derive(Clone, Debug)]
 pub struct Product {
     dtype: DType,
-    /// Extents, and whether each operand has a matrix for each.
+    /// The extent of each batch axis, and for each operand whether it has that axis or repeats along it.
     batch: Vec<(usize, [bool; 2])>,
     dims: [usize; 3],
     layouts: [Layout; 2],
     offsets: [usize; 2],
-    /// Scratch memory there is, in sixteenths of what is planned, and elements more.
+    /// The size of the scratch memory: sixteenths of the planned size, and additional elements.
     scratch: [usize; 2],
-    /// Whether an epilogue takes the result.
+    /// Whether the result goes to an epilogue.
     epilogue: bool,
-    /// Whether elements are fractions, whose sums show their order and nothing else is known of.
+    /// Whether elements are fractions. The bits of their sums depend on the order of additions, and their values are
+    /// not checked.
     fractions: bool,
 }
 
@@ -92,8 +93,8 @@ impl Product {
         }
     }
 
-    /// Products that once gave what their memory held before, and the threads on which they did: each had a little less scratch
-    /// memory than a tile of packed left rows takes.
+    /// Products whose results once kept the previous contents of their memory, and the number of threads. Their scratch
+    /// memory was a little smaller than a tile of packed left rows.
     pub fn once_wrong() -> Vec<(Self, usize)> {
         let products = [
             ([512, 8192, 256], 32),
@@ -188,9 +189,9 @@ impl Product {
     }
 }
 
-/// Extents within what a naive loop, or enough of one, can do.
+/// Random extents that are small enough for naive loops, at least if these check only some elements.
 fn dims(random: &mut Random) -> [usize; 3] {
-    // Few large ones, since a naive loop takes most of the time.
+    // Few products are large, because naive loops take most of the time.
     let most = match (SMALL, random.below(8)) {
         (true, 0) => 1 << 16,
         (true, _) => 1 << 13,
@@ -209,12 +210,12 @@ fn dims(random: &mut Random) -> [usize; 3] {
     }
 }
 
-/// Compares results with what each element is, whose sum has `terms`: with all, or where there are too many with some, the
-/// first and last among them. That every element was written is seen in all cases.
+/// Compares results with the values of `element`, each of which takes `terms` operations. If that takes too long, it
+/// compares only some elements, the first and the last among them. It finds elements that were not written in any case.
 pub fn judge<T: Number>(found: &[T], terms: usize, element: impl Fn(usize) -> i64) -> Result<u64, String> {
     const MOST: usize = 1 << 20;
     let step = (found.len().saturating_mul(terms) / MOST).max(1);
-    // Never a multiple of what rows and blocks are.
+    // An odd step is no multiple of block sizes or of most row lengths.
     let step = if step > 1 { step | 1 } else { 1 };
     let places = (0..found.len()).step_by(step).chain(found.len().checked_sub(1));
     for place in places {
@@ -223,7 +224,7 @@ pub fn judge<T: Number>(found: &[T], terms: usize, element: impl Fn(usize) -> i6
             return Err(format!("element {place} of {} is {}, not {expected}", found.len(), found[place]));
         }
     }
-    // An integer may be what memory is poisoned with, once in 2³² times.
+    // An integer result equals the poison by chance with probability 2⁻³².
     let unwritten = |element: &T| step > 1 && element.bits() == T::POISON.bits();
     if let Some(place) = found.iter().position(unwritten) {
         return Err(format!("element {place} of {} was not written", found.len()));
@@ -231,7 +232,7 @@ pub fn judge<T: Number>(found: &[T], terms: usize, element: impl Fn(usize) -> i6
     Ok(Digest::new().add(found).finish())
 }
 
-/// A digest of results that are numbers.
+/// Checks that every element was written, and digests the results.
 fn finite<T: Number>(found: &[T]) -> Result<u64, String> {
     match found.iter().position(|element| element.bits() == T::POISON.bits()) {
         Some(place) => Err(format!("element {place} of {} was not written", found.len())),
@@ -239,7 +240,7 @@ fn finite<T: Number>(found: &[T]) -> Result<u64, String> {
     }
 }
 
-/// An epilogue that takes every element once.
+/// An epilogue that stores every element, and panics if one arrives twice.
 pub struct Taken<'a, T> {
     out: &'a mut [T],
     columns: usize,

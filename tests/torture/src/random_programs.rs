@@ -1,4 +1,4 @@
-//! Random programs: their plans through the kernels against the interpreter.
+//! Compares the plans of random programs, run with the kernels, with the interpreter.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use mind_core::text::core_ir;
 use crate::case::Case;
 use crate::programs;
 
-/// A program, and what is done with it.
+/// A random program, and how it is tested.
 #[derive(Clone)]
 pub struct Program {
     module: Module,

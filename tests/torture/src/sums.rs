@@ -1,4 +1,4 @@
-//! Sums, and loops that the run time cuts in parts.
+//! Sums, and loops that the run time splits.
 
 use mind_core::testing::Random;
 use mind_rt::private as rt;
@@ -9,15 +9,15 @@ use crate::product::judge;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Of {
-    /// All elements, `rows` by `len`.
+    /// The sum of all `rows * len` elements.
     All,
-    /// Each row, what follows being so far away.
+    /// The sum of each row, with `gap` elements between rows.
     Rows { gap: usize },
-    /// A loop that writes, cut along rows.
+    /// A loop that writes every element, split by rows.
     Written,
-    /// A loop that folds, cut along rows.
+    /// A loop that sums all elements, split by rows.
     Folded,
-    /// A loop that folds, cut along columns.
+    /// A loop that sums each column, split by columns.
     Columns,
 }
 
@@ -27,7 +27,7 @@ pub struct Sum {
     of: Of,
     rows: usize,
     len: usize,
-    /// What an element is said to cost.
+    /// The cost of an element, as passed to the run time.
     cost: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A program in which values go NaN, which is built with `MIND_CHECK=nan` and without.
+//! A program in which values become NaN. It is built with `MIND_CHECK=nan` and without.
 
 use std::panic::catch_unwind;
 
@@ -48,7 +48,7 @@ mind! {
 
 mind::include!("program.mind");
 
-/// What is told of each call, or its result.
+/// The message of the panic of each call, or its result.
 pub fn told() -> Vec<String> {
     fn call<R: std::fmt::Debug>(run: impl FnOnce() -> R + std::panic::UnwindSafe) -> String {
         match catch_unwind(run) {
@@ -82,7 +82,7 @@ pub fn told() -> Vec<String> {
         call(move || mind!(sum(exp(log(d - 0.5)) * 2.0))),
         call(move || mind!(grad(sqrt(sum(e)) - sqrt(2.0 * sum(e)), wrt = e))),
         call(|| mind!(|x: f32[2]| x / x)(&Tensor::from([1.0, 0.0]))),
-        // What the program made is told, beside what it was given.
+        // The message names the NaN that the program computes, not the NaN in its input.
         call(|| {
             mind!(|x: f32[2], w: f32[2]| x + log(w))(
                 &Tensor::from([f32::NAN, 1.0]),

@@ -1,6 +1,7 @@
-//! The memory that reading MIC takes beside the module it makes; counting slows allocation, so it is a program of its own.
+//! Measures the memory that reading MIC needs in addition to the module. Counting slows down allocation, so this is a
+//! separate program.
 //!
-//! `cargo run --release --manifest-path benches/mic/Cargo.toml --bin memory`; it fails where the bound is missed.
+//! Run `cargo run --release --manifest-path benches/mic/Cargo.toml --bin memory`. It fails if the bound is missed.
 
 use mic_bench::chain;
 use mind_core::{
@@ -8,7 +9,7 @@ use mind_core::{
     text::{Limits, mic},
 };
 
-/// Bytes a node beyond the module.
+/// The accepted number of bytes per node in addition to the module.
 const BOUND: f64 = 200.0;
 
 fn main() {
@@ -21,7 +22,7 @@ fn main() {
             let document = mic::parse_document(&text, &limits).expect("well formed");
             read = Some(document.verify(Profile::CoreV1).expect("valid"));
         });
-        // What is left is the module.
+        // The memory still in use is the module.
         let beyond = (reading.bytes_max as f64 - reading.bytes_current as f64) / nodes as f64;
         let kept = if beyond <= BOUND { "kept" } else { "MISSED" };
         let module = reading.bytes_current / nodes as i64;

@@ -1,4 +1,4 @@
-//! The network of the example `addition` in candle: `addition-candle STEPS` says how long so many steps of training took.
+//! The network of the example `addition` in candle. `addition-candle STEPS` prints the time of `STEPS` training steps.
 
 use std::f64::consts::PI;
 use std::time::Instant;
@@ -18,7 +18,7 @@ const HEADS: usize = 4;
 const INNER: usize = 256;
 const BATCH: usize = 256;
 
-/// Scale and bias. The crate's own layer has no gradient.
+/// A layer norm with scale and bias. The crate's own layer has no gradient.
 struct Norm(Tensor, Tensor);
 
 impl Norm {
@@ -101,7 +101,7 @@ impl Gpt {
     }
 }
 
-/// Sums to learn from: all that comes before an answer's last symbol, and the answers.
+/// The inputs and targets of training: texts without their last symbol, and the answers.
 fn questions(random: &mut StdRng) -> Result<(Tensor, Tensor)> {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for _ in 0..BATCH {
@@ -118,7 +118,7 @@ fn questions(random: &mut StdRng) -> Result<(Tensor, Tensor)> {
     Ok((Tensor::from_vec(x, (BATCH, PLACES), on)?, Tensor::from_vec(y, BATCH * DIGITS, on)?))
 }
 
-/// As `optim::warmup_cosine(t, 3e-3, 50, steps)`.
+/// The same as `optim::warmup_cosine(t, 3e-3, 50, steps)`.
 fn rate(t: f64, steps: f64) -> f64 {
     if t < 50.0 {
         3e-3 * t / 50.0

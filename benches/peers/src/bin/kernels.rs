@@ -1,7 +1,9 @@
-//! The steps of the cases' programs: how long each takes, what it computes and moves, and how near it is to what one core can do.
+//! Shows the steps of the cases' programs: the time of each, its arithmetic and memory traffic, and its share of what
+//! one core can do.
 //!
-//! `cargo bench -p mind-benches --bench kernels -- mlp_step_32x784` in the project's root builds this with clocks around the steps
-//! (`MIND_PROFILE`) and runs it. Arguments: parts of the names of the cases wanted. One thread, unless `MIND_NUM_THREADS` says more.
+//! `cargo bench -p mind-benches --bench kernels -- mlp_step_32x784` in the project's root builds this with clocks
+//! around the steps (`MIND_PROFILE`) and runs it. The arguments are parts of the names of the wanted cases. It runs on
+//! one thread, unless `MIND_NUM_THREADS` says otherwise.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -42,11 +44,11 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The least time of a call in microseconds, and those of its steps.
+/// The shortest time of a call in microseconds, and the shortest times of its steps.
 fn measure(case: &Case) -> (f64, Vec<Record>) {
     let mut program = programs::prepare(case).expect("each of the cases has a program");
     let calls = calls_in(&mut *program, BATCH);
-    // What the clocks saw so far was not warm.
+    // Discards the records of calls before the caches were warm.
     let _ = profile::take();
     let call = (0..BATCHES).map(|_| time(&mut *program, calls)).fold(f64::INFINITY, f64::min);
     (call, profile::take())
@@ -70,7 +72,7 @@ fn print(case: &Case, call: f64, records: &[Record], limits: &Limits) {
     for (Record { step, .. }, time) in records.iter().zip(times) {
         let cost = Cost::new(step.flops as f64, step.functions as f64, step.bytes as f64);
         let share = 100.0 * time / sum.max(f64::MIN_POSITIVE);
-        // What takes no longer than reading the clock has no speed that could be told.
+        // The speed of a step that takes no longer than reading the clock cannot be determined.
         let speeds = if time > clock {
             let (flops, bytes) = (step.flops as f64 / time / 1e3, cost.bytes / time / 1e3);
             [
@@ -89,7 +91,7 @@ fn print(case: &Case, call: f64, records: &[Record], limits: &Limits) {
     }
 }
 
-/// What reading the clock twice takes, in microseconds.
+/// The time of two reads of the clock, in microseconds.
 fn clock() -> f64 {
     let least = (0..10_000).map(|_| Instant::now().elapsed()).min();
     least.unwrap_or_default().as_secs_f64() * 1e6

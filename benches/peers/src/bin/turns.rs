@@ -1,7 +1,7 @@
-//! Times cases when it is asked to, so that builds of the programs can be compared in turns: see `turns.py`.
+//! Times cases on request, so that `turns.py` can compare several builds of the programs in turns.
 //!
-//! The first line printed names the cases. Then for each line read, the name of a case and a number of threads, one is printed: the
-//! least time of some batches, in nanoseconds a call.
+//! The first line printed names the cases. Each line read then holds the name of a case and a number of threads. The
+//! answer is one line: the shortest time of some batches, in nanoseconds per call.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use peers::program::{Program, calls_in, time};
 use peers::{Case, programs};
 
-/// Short enough that a batch often falls between two disturbances.
+/// Short enough for a batch to fall often between two disturbances.
 const BATCH: Duration = Duration::from_micros(500);
 const BATCHES: usize = 3;
 

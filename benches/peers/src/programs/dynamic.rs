@@ -1,4 +1,4 @@
-//! Programs whose extents are known when they run.
+//! Programs whose extents are known at run time only.
 
 use mind::{Tensor, mind};
 
@@ -25,11 +25,11 @@ mind! {
     fn chain<N>(x: f32[N], y: f32[N]) -> f32 { mean(exp(-(x * y + x)) * x - y * y) }
 }
 
-/// The program of a layer, a training step or a chain at any size; none for other workloads.
+/// The program of a layer, a training step or a chain at any size. Returns `None` for other workloads.
 ///
 /// # Panics
 ///
-/// If the inputs of the case cannot be read.
+/// The inputs of the case cannot be read.
 pub fn prepare(case: &Case) -> Option<Box<dyn Program>> {
     let vector = |name, len| Tensor::from_vec((len,), case.input(name, len)).expect("the length is right");
     let matrix = |name, rows, columns| {

@@ -1,4 +1,4 @@
-//! A network of two layers: forward, the gradient of its mean square error, and a step of gradient descent in place.
+//! A network of two layers: forward, the gradient of its mean squared error, and a step of gradient descent in place.
 
 use mind::mind;
 

@@ -1,6 +1,6 @@
-//! The cases as programs of the project: static shapes, and the functions that its users call.
+//! The project's programs for the cases: functions as users call them, with static shapes.
 //!
-//! A file a family. In each, a macro writes the program for one size, and a list below it has the sizes.
+//! Each family has a file. In it, a macro writes the program for one size, and the list below the macro has the sizes.
 
 mod chain;
 mod conv;
@@ -15,7 +15,7 @@ use mind::{Shape, StaticShape, Tensor};
 use crate::Case;
 use crate::program::Program;
 
-/// The workloads and the extents at which there are programs, in the order of the peers' list.
+/// The workloads and extents that have programs, in the order of the peers' list.
 pub const CASES: [(&str, &[usize]); 30] = [
     ("null", &[1]),
     ("layer", &[1, 4, 8]),
@@ -49,11 +49,11 @@ pub const CASES: [(&str, &[usize]); 30] = [
     ("layernorm_grad", &[512, 768]),
 ];
 
-/// The program of a case, or none if it is not one of those in the lists.
+/// The program of a case, or `None` if the lists do not contain it.
 ///
 /// # Panics
 ///
-/// If the inputs of the case cannot be read.
+/// The inputs of the case cannot be read.
 pub fn prepare(case: &Case) -> Option<Box<dyn Program>> {
     match case.workload.as_str() {
         "null" | "layer" => layer::prepare(case),
@@ -66,7 +66,7 @@ pub fn prepare(case: &Case) -> Option<Box<dyn Program>> {
     }
 }
 
-/// The input of that name.
+/// The input with this name.
 fn input<S: StaticShape>(case: &Case, name: &str) -> Tensor<f32, S> {
     let mut tensor = Tensor::zeros();
     let len = tensor.len();

@@ -1,7 +1,8 @@
-//! Time against size: a layer, a training step and a chain of elementwise operations from 2² to 2²² elements, by programs of
-//! the project whose shapes are known when they run, by ndarray, by loops around the gemm crate, and the machine's limit.
+//! Time as a function of size: a layer, a training step and a chain of elementwise operations from 2² to 2²² elements.
+//! They are computed by the project with dynamic shapes, by ndarray, and by loops around the gemm crate, and compared
+//! with the machine's limit.
 //!
-//! Prints a line of JSON a point, and on standard error how far it is. `benches/plots/run.sh` makes pictures of them.
+//! Prints one line of JSON per point, and the progress on standard error. `benches/plots/run.sh` draws the results.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use table::{arrays, loops};
 const BATCH: Duration = Duration::from_millis(4);
 const ROUNDS: usize = 5;
 
-/// Rows of the batch in a training step, and its network's outputs.
+/// The number of rows in the batch of a training step, and the number of outputs of its network.
 const STEP: (usize, usize) = (32, 10);
 
 fn main() {
@@ -39,8 +40,8 @@ fn main() {
     }
 }
 
-/// The cases, and by how many elements each is drawn: of a square layer's result, of a network's square hidden weights, of
-/// a chain's operands.
+/// The cases, each with the number of elements by which it is drawn: the elements of a square layer's result, of a
+/// network's square hidden weights, or of a chain's operand.
 fn points() -> Vec<(usize, Case)> {
     let (batch, outputs) = STEP;
     let sides = || (1..=11).map(|exponent| 1_usize << exponent);

@@ -1,4 +1,4 @@
-//! A convolution of NHWC pictures under `relu`, by a matrix of windows.
+//! A convolution of NHWC pictures followed by `relu`, by a matrix of windows.
 
 use peers::program::program;
 use peers::{Case, Program};
@@ -42,12 +42,12 @@ pub fn pullback(case: &Case, extents: [usize; 6]) -> Box<dyn Program> {
 struct Convolution {
     x: Vec<f32>,
     k: Vec<f32>,
-    /// A row of `x`'s elements for each pixel of the result.
+    /// The window of each pixel of the result, one per row.
     windows: Vec<f32>,
     out: Vec<f32>,
     /// Height, width and channels of a picture, and the extent of the kernel.
     picture: [usize; 4],
-    /// Pixels, elements of a window, channels of the result.
+    /// The number of pixels in the result, of elements in a window, and of channels in the result.
     products: [usize; 3],
 }
 
@@ -64,7 +64,7 @@ impl Convolution {
         }
     }
 
-    /// The convolution before `relu`.
+    /// Computes the convolution without `relu`.
     fn forward(&mut self) {
         let row = self.row();
         for (pixel, window) in self.windows.chunks_exact_mut(self.products[1]).enumerate() {
@@ -76,7 +76,7 @@ impl Convolution {
         product(&mut self.out, Store::Overwrite, Plain(&self.windows), Plain(&self.k), self.products);
     }
 
-    /// Adds each window where its elements come from.
+    /// Adds each window to the elements that it was copied from.
     fn add_windows(&self, to: &mut [f32]) {
         let row = self.row();
         to.fill(0.0);
@@ -90,14 +90,14 @@ impl Convolution {
         }
     }
 
-    /// How many elements of a window lie side by side.
+    /// The number of contiguous elements in a window.
     fn row(&self) -> usize {
         let [_, _, channels, k] = self.picture;
         k * channels
     }
 }
 
-/// Where a line of the window of a pixel of the result begins in the pictures.
+/// The index at which a line of a pixel's window begins in the pictures.
 fn start([h, w, channels, k]: [usize; 4], pixel: usize, line: usize) -> usize {
     let (rows, columns) = (h - k + 1, w - k + 1);
     let (picture, row, column) = (pixel / (rows * columns), pixel / columns % rows, pixel % columns);

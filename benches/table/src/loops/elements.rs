@@ -40,7 +40,7 @@ fn gradient(x: &[f32], y: &[f32], gx: &mut [f32], gy: &mut [f32]) -> f32 {
     inputs.zip(outputs).map(|((x, y), (gx, gy))| part(x, y, gx, gy, scale)).sum::<f32>() * scale
 }
 
-/// Gradients and sum of a part, in blocks that stay in the first cache.
+/// Computes the gradients and the sum of a part, in blocks that stay in the first-level cache.
 fn part(x: &[f32], y: &[f32], gx: &mut [f32], gy: &mut [f32], scale: f32) -> f32 {
     const BLOCK: usize = 1024;
     let (inputs, outputs) =

@@ -1,6 +1,6 @@
-//! The cases by the gemm crate with loops by hand around it: buffers kept between calls, an exponential that vectorises, rayon
-//! where a loop is long. What a call allocates and checks elsewhere is left out here: a floor rather than something that users
-//! write.
+//! The cases by the gemm crate with loops by hand around it. Buffers are kept between calls, the exponential
+//! vectorises, and long loops use rayon. The programs leave out the allocations and checks of the others, so they are a
+//! lower bound rather than code that users write.
 
 mod convolution;
 mod elements;
@@ -11,7 +11,7 @@ use gemm::Parallelism;
 use peers::program::program;
 use peers::{Case, Program};
 
-/// The program of a case, if it is one of the table's.
+/// The program of a case, if the table has one.
 pub fn prepare(case: &Case) -> Option<Box<dyn Program>> {
     let prepared = match (case.workload.as_str(), case.extents.as_slice()) {
         ("null", _) => program(
@@ -32,7 +32,7 @@ pub fn prepare(case: &Case) -> Option<Box<dyn Program>> {
     Some(prepared)
 }
 
-/// A matrix in row-major order, and whether it stands for its transpose.
+/// A matrix in row-major order, used as it is or transposed.
 #[derive(Clone, Copy)]
 enum Operand<'a> {
     Plain(&'a [f32]),
@@ -48,7 +48,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// The steps from row to row and from column to column, of a matrix that then has these extents.
+    /// The row and column strides of the operand, which has these extents after the transpose.
     fn strides(self, rows: usize, columns: usize) -> (isize, isize) {
         match self {
             Plain(_) => (columns as isize, 1),
@@ -57,7 +57,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// What a product does with what its destination holds.
+/// Whether a product replaces its destination or adds to it.
 #[derive(Clone, Copy, PartialEq)]
 enum Store {
     Overwrite,
@@ -72,7 +72,7 @@ fn product(to: &mut [f32], store: Store, a: Operand<'_>, b: Operand<'_>, [m, k, 
         1 => Parallelism::None,
         threads => Parallelism::Rayon(threads),
     };
-    // SAFETY: the lengths are those of the extents, and with their strides the indices stay below them.
+    // SAFETY: the assertion checks the lengths against the extents, so indices with these strides stay below them.
     unsafe {
         gemm::gemm(
             m,
@@ -98,7 +98,7 @@ fn product(to: &mut [f32], store: Store, a: Operand<'_>, b: Operand<'_>, [m, k, 
     }
 }
 
-/// How many elements each thread gets of a loop of `len`, in whole rows; all of them where a loop is short.
+/// The number of elements that each thread gets of a loop of `len`, in whole rows. Short loops are not split.
 fn share(len: usize, row: usize) -> usize {
     match len {
         0..50_000 => len,
@@ -109,7 +109,7 @@ fn share(len: usize, row: usize) -> usize {
 /// Cephes' `expf` without branches: `2^n * p(r)`.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    /// Added to a small number, leaves it rounded in the low bits.
+    /// Adding this to a small number rounds it to an integer in the low bits.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 88.0);
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
@@ -124,7 +124,7 @@ fn exp(x: f32) -> f32 {
     (p * r * r + r + 1.0) * f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23))
 }
 
-/// The sum of `f` over pairs of elements, in as many partial sums as hide the latency of an addition.
+/// The sum of `f` over pairs of elements, in enough partial sums to hide the latency of an addition.
 #[inline(always)]
 fn sum_of(a: &[f32], b: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
     const LANES: usize = 32;

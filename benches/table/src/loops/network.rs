@@ -1,4 +1,4 @@
-//! A dense layer, and a network of two with its gradient and its step.
+//! A dense layer, and a network of two layers with its gradient and a training step.
 
 use peers::program::program;
 use peers::{Case, Outputs, Program};
@@ -47,7 +47,7 @@ fn outputs(loss: f32, names: [&'static str; 4], values: &[Vec<f32>; 4]) -> Outpu
 
 struct Network {
     extents: [usize; 4],
-    /// Weights and bias of the hidden layer, then of the last.
+    /// Weights and bias of the hidden layer, then of the last layer.
     parameters: [Vec<f32>; 4],
     gradients: [Vec<f32>; 4],
     hidden: Vec<f32>,

@@ -1,4 +1,4 @@
-//! Cross-entropy of a softmax and normalisation: each row is done while it is in cache.
+//! The cross-entropy of a softmax, and normalisation. Each row is finished while it is in the cache.
 
 use peers::program::program;
 use peers::{Case, Program};
@@ -27,7 +27,7 @@ pub fn entropy(case: &Case, b: usize, c: usize) -> Box<dyn Program> {
     )
 }
 
-/// The loss of a row, and its gradient into `g`.
+/// Returns the loss of a row and writes its gradient to `g`.
 fn entropy_row(z: &[f32], t: &[f32], g: &mut [f32], scale: f32) -> f32 {
     let top = largest(z);
     for (g, z) in g.iter_mut().zip(z) {
@@ -97,7 +97,7 @@ pub fn normalise_pullback(case: &Case, n: usize, m: usize) -> Box<dyn Program> {
     )
 }
 
-/// The row normalised into `out`, and the inverse of its deviation.
+/// Writes the normalised row to `out` and returns the inverse of its standard deviation.
 fn normalise_row(x: &[f32], out: &mut [f32]) -> f32 {
     let n = x.len() as f32;
     let mean = sum_of(x, x, |x, _| x) / n;

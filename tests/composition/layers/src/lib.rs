@@ -1,7 +1,7 @@
-//! Layers that other crates build on.
+//! Layers for other crates.
 #![deny(warnings)]
 
-/// Layers, each with its activation.
+/// Layers with their activations.
 pub mod dense {
     use mind::mind;
 
@@ -11,7 +11,7 @@ pub mod dense {
         /// The width of every layer.
         pub const WIDTH: dim = 3;
 
-        /// A layer of any width, scaled by that of this block, with a gate of the library's.
+        /// A layer of any width, scaled by the width of this block, with a gate from the library.
         pub fn gated<I, O>(x: float[.., I], w: float[I, O], const slope: float = 0.5) {
             let z = x @ w;
             (z + slope * spread(z)) * squashed(z) * WIDTH
@@ -26,7 +26,7 @@ pub mod dense {
             activation(x @ w + b)
         }
 
-        /// The layer and what it is before its activation.
+        /// The layer after and before its activation.
         pub fn both<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> (f32[N, WIDTH], f32[N, WIDTH]) {
             let before = x @ w + b;
             (before, activation(before))
@@ -45,21 +45,21 @@ pub mod dense {
             pub b: f32[O],
         }
 
-        /// Both weights and what Adam remembers of them.
+        /// Weights and Adam's state of them.
         pub struct Learning<I, O> {
             /// The weights.
             pub layer: Dense<I, O>,
-            /// What Adam remembers.
+            /// The state.
             pub adam: optim::Adam<Dense<I, O>>,
         }
 
-        /// A step of Adam, in place.
+        /// One step of Adam, in place.
         pub fn learn<I, O>(gradient: Dense<I, O>, learning: &mut Learning<I, O>) {
             let (layer, adam) = optim::adam_step(learning.layer, gradient, learning.adam, 0.125);
             learning = Learning { layer: layer, adam: adam };
         }
 
-        /// A step over whatever parameters there are.
+        /// One step for any parameters.
         pub fn slowly<P: params>(net: P, g: P, state: optim::Momentum<P>) {
             optim::momentum_step(net, g, state, 0.25)
         }
@@ -67,7 +67,7 @@ pub mod dense {
         /// The share of the smooth part in an activation.
         pub const SMOOTH: float = 0.5;
 
-        /// The layer by way of a struct.
+        /// The layer, computed through a struct.
         pub fn structured<N>(x: f32[N, WIDTH], w: f32[WIDTH, WIDTH], b: f32[WIDTH]) -> f32[N, WIDTH] {
             apply(x, Dense { w, b })
         }

@@ -1,4 +1,4 @@
-//! A model made of another crate's layers.
+//! A model built from another crate's layers.
 #![deny(warnings)]
 
 use tensor::mind;
@@ -6,19 +6,19 @@ use tensor::mind;
 mind! {
     use composition_layers::{dense::{both, layer as dense, structured}, dense_layer, error, twice};
 
-    /// Three layers; the function of this name in another crate is not this one.
+    /// Three layers. Another crate has a different function of this name.
     pub fn smooth<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
         dense(twice(x, w, b), w, b)
     }
 
-    /// The error of the model, on the way through tuples.
+    /// The error of the model, computed through tuples.
     pub fn loss<N>(x: f32[N, 3], y: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32 {
         let (before, after) = both(smooth(x, w, b), w, b);
         error(after, y) + 0.1 * mean(before) + error(structured(dense_layer(x, w, b), w, b), y)
     }
 }
 
-/// Templates of another crate, by their path and by a template of this one.
+/// Templates of another crate, called by their path and by a template of this crate.
 pub mod gates {
     tensor::mind! {
         use composition_layers::dense::gated as gate;
@@ -26,12 +26,12 @@ pub mod gates {
 
         const WIDTH: dim = 7;
 
-        /// Both ways.
+        /// Calls both templates.
         pub fn gates<N>(x: f32[N, 3], w: f32[3, 3]) -> (f32[N, 3], f32[N, 3]) {
             (twice(x, w) + exponential(x), layers::gated(x, w, slope = 2.0) / WIDTH)
         }
 
-        /// A template that calls one of another crate.
+        /// A template that calls a template of another crate.
         pub fn twice(x: float[..], w: float[..]) { gate(gate(x, w), w) }
 
         fn exponential<A, B>(x: f32[A, B]) -> f32[A, B] { x * 0.5 }
@@ -43,7 +43,7 @@ pub use composition_layers::{
     dense_layer, twice,
 };
 
-/// The gradient in a function of this crate.
+/// The gradient, in a function of this crate.
 pub mod gradients {
     tensor::mind! {
         use super::loss;
@@ -55,30 +55,30 @@ pub mod gradients {
     }
 }
 
-/// A struct of another crate's, and constants that are made of another crate's.
+/// A struct of another crate, and constants computed from another crate's.
 pub mod parameters {
     tensor::mind! {
         use composition_layers::dense::{Dense, SMOOTH as SHARE, WIDTH};
 
-        /// Twice the width of the other crate.
+        /// Twice the width from the other crate.
         pub const WIDER: dim = 2 * WIDTH;
 
-        /// A small number of this crate; the name means another number in the next.
+        /// A small number of this crate. The name has another value in the next crate.
         pub const EPS: float = 0.125;
 
-        /// Two layers, of which one is of the other crate's width.
+        /// Two layers, one with the other crate's width.
         pub struct Pair<N> {
-            /// The first.
+            /// The first layer.
             pub first: Dense<WIDTH, N>,
-            /// The second.
+            /// The second layer.
             pub second: Dense<N, WIDER>,
             scale: f32,
         }
 
-        /// A pair with a scale that is seen here only.
+        /// Makes a pair. Its scale is visible only here.
         pub fn pair<N>(first: Dense<3, N>, second: Dense<N, WIDER>) -> Pair<N> { Pair { first, second, scale: SHARE } }
 
-        /// Both layers.
+        /// Applies both layers.
         pub fn through<B, N>(x: f32[B, WIDTH], p: Pair<N>) -> f32[B, WIDER] {
             (relu(x @ p.first.w + p.first.b) @ p.second.w + p.second.b) * p.scale + EPS
         }
@@ -90,6 +90,6 @@ pub mod parameters {
         }
     }
 
-    /// The layer of the other crate, on its way to the next.
+    /// The layer of the other crate, exported to the next crate.
     pub use composition_layers::dense::Dense as Affine;
 }

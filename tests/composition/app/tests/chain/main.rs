@@ -1,5 +1,5 @@
-//! A program through three crates is the program in one block: it has the same instructions, needs the same memory and
-//! computes the same bits.
+//! A program over three crates equals the same program in one block: it has the same instructions, needs the same
+//! memory and computes the same bits.
 
 mod programs;
 

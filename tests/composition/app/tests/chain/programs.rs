@@ -1,7 +1,7 @@
 //! A program that trains another crate's model, and the same program in one block.
 #![deny(warnings)]
 
-/// Through imports.
+/// The program with imports.
 pub mod composed {
     use mind::mind;
 
@@ -27,12 +27,12 @@ pub mod composed {
     }
 }
 
-/// Through templates of two crates.
+/// Templates from two crates.
 pub mod gates {
     mind::mind! {
         use composition_model::gates::{gates, twice};
 
-        /// A gradient through all of them.
+        /// A gradient through all templates.
         pub fn slope<N>(x: f32[N, 3], w: f32[3, 3]) -> f32[3, 3] {
             grad(loss, wrt = w)(x, w)
         }
@@ -47,7 +47,7 @@ pub mod gates {
 /// The same in one block.
 pub mod gates_alone {
     mind::mind! {
-        /// A gradient through all of them.
+        /// A gradient through all templates.
         pub fn slope<N>(x: f32[N, 3], w: f32[3, 3]) -> f32[3, 3] {
             grad(loss, wrt = w)(x, w)
         }
@@ -77,13 +77,13 @@ pub mod gates_alone {
     }
 }
 
-/// Structs and constants of two crates.
+/// Structs and constants from two crates.
 pub mod structs {
     mind::mind! {
         use composition_model::parameters;
         use composition_model::parameters::{Affine, Pair, WIDER, through, total};
 
-        /// Of this crate; in the one before the name means another number.
+        /// A constant of this crate. In the other crate the name has another value.
         const EPS: float = 100.0;
 
         /// One step of training, in place.
@@ -98,7 +98,7 @@ pub mod structs {
             mean(miss * miss) + total(p) * 0.0
         }
 
-        /// The sum of all parameters, and of a layer by its name in another crate.
+        /// The sum of all parameters, and of a layer with its name in the other crate.
         pub fn sums<N>(p: Pair<N>) -> (f32, f32) {
             let Affine { w, b } = p.first;
             (total(p) + EPS, sum(w) + sum(b) + parameters::EPS)
@@ -106,7 +106,7 @@ pub mod structs {
     }
 }
 
-/// In one block.
+/// The program in one block.
 pub mod alone {
     use mind::mind;
 
@@ -148,50 +148,50 @@ pub mod alone {
     }
 }
 
-/// Imports of a function and of what it imports itself, in one order.
+/// Imports of a function, and of functions that it imports itself, in one order.
 pub mod function_first {
     mind::mind! {
         use composition_model::smooth;
         use composition_model::{dense_layer, twice};
 
-        /// Four layers and two.
+        /// Four layers followed by two.
         pub fn deep<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
             twice(dense_layer(smooth(x, w, b), w, b), w, b)
         }
     }
 }
 
-/// The same in the other order.
+/// The same imports in the other order.
 pub mod function_last {
     mind::mind! {
         use composition_model::{dense_layer, twice};
         use composition_model::smooth;
 
-        /// Four layers and two.
+        /// Four layers followed by two.
         pub fn deep<N>(x: f32[N, 3], w: f32[3, 3], b: f32[3]) -> f32[N, 3] {
             twice(dense_layer(smooth(x, w, b), w, b), w, b)
         }
     }
 }
 
-/// What optimisers remember of another crate's structs.
+/// Optimiser states of another crate's structs.
 pub mod states {
     mind::mind! {
         use composition_model::{Learning, learn, parameters::Affine, slowly};
 
-        /// A step of Adam, in place.
+        /// One step of Adam, in place.
         pub fn step<I, O>(gradient: Affine<I, O>, learning: &mut Learning<I, O>) {
             learn(gradient, learning);
         }
 
-        /// The same by this crate's own state.
+        /// The same with a state declared in this crate.
         pub fn alone<I, O>(gradient: Affine<I, O>, layer: &mut Affine<I, O>, state: &mut optim::Adam<Affine<I, O>>) {
             let (new, next) = optim::adam_step(layer, gradient, state, 0.125);
             layer = new;
             state = next;
         }
 
-        /// A step by a template of another crate.
+        /// One step by a template of another crate.
         pub fn slow<I, O>(net: Affine<I, O>, g: Affine<I, O>, state: optim::Momentum<Affine<I, O>>)
             -> (Affine<I, O>, optim::Momentum<Affine<I, O>>)
         {
