@@ -14,6 +14,7 @@ use crate::names::Names;
 
 /// `save`, `save_as`, `load` and `load_as` of a format. Where it stands are its [`Archive`](crate::archive::Archive) `File`, and
 /// `save_to`, which writes a file.
+#[cfg(any(feature = "npz", feature = "safetensors"))]
 macro_rules! whole_files {
     () => {
         /// Writes parameters to a file, whole or not at all: [`replace`].

@@ -206,6 +206,7 @@ impl<'a> Trial<'a> {
             }
             let descriptor = match ty.dtype {
                 DType::Bool => "|b1".to_owned(),
+                DType::U8 => "|u1".to_owned(),
                 dtype => format!("<{}{}", if dtype.is_float() { 'f' } else { 'i' }, dtype.bytes()),
             };
             let file = format!("x{position}.npy");
