@@ -238,6 +238,11 @@ impl Arrange<Resolved> {
     pub(crate) fn transposed() -> Self {
         Self::Transpose { permutation: vec![1, 0] }
     }
+
+    /// A broadcast to a shape.
+    pub(crate) fn broadcast(shape: Shape) -> Self {
+        Self::BroadcastTo { shape }
+    }
 }
 
 /// Operations that arrange the same elements in another shape. Their rows are in `ops/shape.rs`.

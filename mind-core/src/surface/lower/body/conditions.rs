@@ -5,7 +5,7 @@ use super::report::Spot;
 use crate::build::extracted;
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
-use crate::ir::{Arrange, Guard, Made, Module, Nested, Nesting, Op, Own, Scan, ValueId};
+use crate::ir::{Arrange, Guard, Made, Module, Nested, Op, Scan, ValueId};
 use crate::map::formula;
 use crate::surface::ast::{ExprId, NodeKind, Pattern};
 use crate::surface::lower::declarations::structure::Structure;
@@ -89,10 +89,9 @@ impl BodyLowering<'_> {
             self.module_of(open.start, &instructions, &open.inputs, &[flag?], expr)?;
         open.inputs.clear();
         let captured = operands[open.first.len()..].to_vec();
-        let call = Op::Own(Own::Nesting(Nesting::Call(condition)));
-        let first = self.of_loop(call.clone(), &operands, expr)?;
+        let first = self.applied(&condition, &operands, expr)?;
         let steps = most.map(|most| self.steps_of_while(most)).transpose()?;
-        open.condition = Some((call, captured));
+        open.condition = Some((condition, captured));
         open.start = self.builder.insts().len();
         let flag = Structure::Value(Type::scalar(DType::Bool));
         self.placeholders(&flag, vec![first], &mut open.inputs);
@@ -102,6 +101,15 @@ impl BodyLowering<'_> {
             self.placeholders(&step, vec![steps], &mut open.inputs);
         }
         Ok(carry)
+    }
+
+    /// The value of a condition on operands.
+    fn applied(&mut self, condition: &Module, operands: &[ValueId], expr: ExprId) -> Lowered<ValueId> {
+        let values = self.builder.inline(condition, operands, &[].into());
+        let values =
+            values.map_err(|error| Diag::new(error.code, self.body[expr].site, error.to_string()))?;
+        self.made.resize(self.builder.insts().len(), Some(expr));
+        Ok(values[0])
     }
 
     /// The positions of the steps up to a limit.
@@ -141,7 +149,7 @@ impl BodyLowering<'_> {
         }
         let (condition, captured) = open.condition.clone().ok_or(Stop::Poisoned)?;
         let operands: Vec<ValueId> = next.iter().chain(&captured).copied().collect();
-        let goes_on = self.of_loop(condition, &operands, head)?;
+        let goes_on = self.applied(&condition, &operands, head)?;
         Ok([goes_on].into_iter().chain(next).collect())
     }
 
@@ -223,7 +231,7 @@ impl BodyLowering<'_> {
             let zero = self.builder.constant(ty.dtype, 0.0);
             self.made.push(Some(expr));
             let shape = ty.shape.clone();
-            zeros.push(self.emit(&spot, Op::Arrange(Arrange::BroadcastTo { shape }), &[(zero, expr)])?);
+            zeros.push(self.emit(&spot, Op::Arrange(Arrange::broadcast(shape)), &[(zero, expr)])?);
         }
         let opposite = formula(&mut self.builder, "not(c)", &[("c", condition)]);
         let opposite = opposite.expect("a condition is a truth value");

@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{Nested, Op, ValueId};
+use crate::ir::{Nested, ValueId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::callees::table::Scope;
@@ -88,8 +88,8 @@ pub(crate) struct OpenWhile {
     pub(crate) inputs: Vec<(ValueId, ValueId)>,
     /// The number of instructions before that part.
     pub(crate) start: usize,
-    /// A call of the condition, and its operands after the carry.
-    pub(crate) condition: Option<(Op, Vec<ValueId>)>,
+    /// The condition, and its operands after the carry.
+    pub(crate) condition: Option<(Nested, Vec<ValueId>)>,
     /// The parameters as they were before the loop, and whether each input had been assigned to.
     pub(crate) versions: Versions,
     /// Whether an error has been reported.
