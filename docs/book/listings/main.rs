@@ -50,6 +50,7 @@ programs! {
     adam
     batches
     loops
+    conditions
     knossos
     library
     from_numpy

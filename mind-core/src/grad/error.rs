@@ -23,7 +23,7 @@ pub enum AutodiffError {
     },
     /// E5001: the derivative of a loop keeps values of each step, whose number nothing limits.
     #[error(
-        "`while` has no gradient without a limit on its steps, of which it keeps values: write `at most = 100`"
+        "`while` has no gradient without a limit on its steps, because the gradient keeps values of each step: write `at most = 100`"
     )]
     UnlimitedLoop,
     /// E5001: Core v1 has no such element type.

@@ -288,9 +288,11 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["cumulative_prod"], Replacement::Named("cumprod")),
     (&["scan", "fori_loop"], Replacement::Words(LOOPS)),
     (
-        &["while_loop", "associative_scan"],
-        Replacement::Words("call a function of one step in a loop of Rust"),
+        &["while_loop"],
+        Replacement::Words("a loop with a condition has a form of its own: `while n = … if … { … }`"),
     ),
+    (&["cond"], Replacement::Words("a branch has a form of its own: `if … { … } else { … }`")),
+    (&["associative_scan"], Replacement::Words("call a function of one step in a loop of Rust")),
     // Truth values.
     (&["isnan"], Replacement::Named("is_nan")),
     (&["isfinite"], Replacement::Named("is_finite")),
@@ -340,7 +342,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["softmax_cross_entropy", "softmax_cross_entropy_with_logits"], library("nn", "cross_entropy_of")),
     (&["binary_cross_entropy", "bce"], formula("-mean({1} * log({=0}) + (1.0 - {1}) * log(1.0 - {0}))")),
     // Selections.
-    (&["where_", "cond", "if_else", "select", "choose"], Replacement::Named("where")),
+    (&["where_", "if_else", "select", "choose"], Replacement::Named("where")),
     (&["heaviside"], formula("where({=0} > 0.0, 1.0, where({=0} == 0.0, {1}, 0.0))")),
     (&["signum", "sgn"], Replacement::Named("sign")),
     (&["fix", "truncate"], Replacement::Named("trunc")),
