@@ -1,4 +1,7 @@
-//! A tensor language inside Rust: [`mind!`] compiles tensor programs while Rust compiles.
+//! A tensor language inside Rust, for programs that train or fit models. [`mind!`] checks shapes, computes gradients
+//! and compiles each program to Rust code for the CPU while Rust compiles.
+//!
+//! The package is `mind-dsl` in `Cargo.toml`, and the crate is `mind` in Rust code.
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -37,10 +40,14 @@
 //! assert!(energy(&x, &w, &b) < before);
 //! ```
 //!
-//! # What `mind!` takes
+//! # What `mind!` accepts
 //!
-//! Items, as above: functions that may call each other in any order, and constants: `const H: dim = 64;` for extents, and
-//! `float`, `int` and `bool`, as `const EPS: float = 1e-5;`. Or a closure, whose shapes are all written:
+//! `mind!` accepts items, a closure, or an expression over Rust variables.
+//!
+//! **Items** are functions, structs, constants and imports, as above. Functions can call each other in any order. A
+//! constant is an extent, `const H: dim = 64;`, or a `float`, `int` or `bool`, such as `const EPS: float = 1e-5;`.
+//!
+//! **A closure** declares the shapes of its parameters:
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -50,10 +57,10 @@
 //! assert_eq!(f(&x, &w), Tensor::from([[0.0, 1.0], [0.0, 0.0]]));
 //! ```
 //!
-//! Either can stand in a file of its own: `mind::include!("net.mind");` is what `mind!` makes of the file's text, the path
-//! being relative to the Rust file. See [`include!`].
+//! A file can contain items or a closure: `mind::include!("net.mind");` compiles it. The path is relative to the Rust
+//! file. See [`include!`].
 //!
-//! Or an expression over the Rust variables around it. Its shapes are those of their types:
+//! **An expression** over Rust variables takes the shapes from the types of the variables:
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -66,26 +73,39 @@
 //! assert_eq!((loss, dw.dims(), db.dims()), (1.5, [3, 2], [2]));
 //! ```
 //!
-//! Leaves are variables and fields (`x`, `self.w`, `net.0`), by value or by reference: tensors, views, plain numbers,
-//! arrays of Rust, slices, `Vec`s of numbers, and with the feature `ndarray` its arrays. They are read where they are
-//! and never moved; an ndarray that does not lie row by row is copied first. Any other Rust expression stands in
-//! braces: `{model.bias()}`. Statements may come first: `mind! { let h = x @ w; sum(h * h) }`. A broken
-//! rule is an error of `cargo check` at the operator; in a function that is generic in shapes write `mind!(late: …)`,
-//! which `cargo build` checks. Where extents are dynamic the same rules run when the expression does, and panic with
-//! the same words.
+//! Its operands are variables and fields (`x`, `self.w`, `net.0`), by value or by reference. An operand can be:
 //!
-//! A result that is broadcast from one leaf (`2.0 * x`), or from leaves of one shape type (`w - 0.1 * g`), has that
-//! type, and so has one whose other leaves have the last dims of it (`x - mean` of a matrix and a row). A gradient has
-//! the type of what it is by. One that is a single number whatever the shapes are (`mean(x)`) is a plain number. Any
-//! other has a shape that is [`Inferred`], with its rank in its type; `mind!(x @ w : f32[2, 2])` writes the type instead,
-//! and `.into()` converts. A number whose Rust type is open, as in `let rate = 0.1;`, has the element type of the tensors
-//! that it is computed with. Where leaves are ndarray's arrays and
-//! none is a tensor, results are such arrays. A leaf can be given a type in place, `(x: f32[2, 3])`.
+//! - a tensor, a view or a plain number;
+//! - a Rust array, a slice or a `Vec` of numbers;
+//! - an array of ndarray, with the feature `ndarray`.
+//!
+//! The expression reads operands in place and never moves them. An array of ndarray that is not in standard layout (row
+//! by row, without gaps) is copied first. Any other Rust expression is written in braces: `{model.bias()}`. Statements
+//! can come first: `mind! { let h = x @ w; sum(h * h) }`.
+//!
+//! `cargo check` reports a violated shape rule at the operator. In a function that is generic over shapes write
+//! `mind!(late: …)`, which `cargo build` checks. Where extents are dynamic, the same rules are checked when the
+//! expression runs, and a violation panics with the same message.
+//!
+//! | result | type |
+//! | --- | --- |
+//! | a single number for every shape, such as `mean(x)` | a plain number |
+//! | a gradient | the type of the variable that it is taken with respect to |
+//! | broadcast from one operand (`2.0 * x`), or from operands of one shape type (`w - 0.1 * g`) | that type |
+//! | the same, if the other operands have the last dimensions of that type (`x - mean` of a matrix and a row) | that type |
+//! | any other | a tensor whose shape is [`Inferred`], with its rank in its type |
+//!
+//! To give a result of the last kind a shape type, write `mind!(x @ w : f32[2, 2])`, or convert it with `.into()`.
+//!
+//! - If operands are arrays of ndarray and none is a tensor, results are arrays of ndarray too.
+//! - An operand can be given a type in place: `(x: f32[2, 3])`.
+//! - A number whose Rust type is open, as in `let rate = 0.1;`, has the element type of the tensors in its computation.
 //!
 //! # Functions, structs and constants of other blocks
 //!
-//! `use` in a block, or before a closure or an expression, names functions, structs and constants of other blocks: of the
-//! same module, of others, of other crates. A path does without: `layers::dense(x, p)`, `p: layers::Dense<4, 4>`.
+//! `use` in a block, or before a closure or an expression, imports functions, structs and constants of other blocks.
+//! The other block can be in the same module, in another module or in another crate. A path needs no import:
+//! `layers::dense(x, p)`, `p: layers::Dense<4, 4>`.
 //!
 //! ```
 //! mod layers {
@@ -109,20 +129,25 @@
 //! # }
 //! ```
 //!
-//! What is imported is inlined where it is called, with all that it calls itself. A struct is the Rust type of the block that
-//! declares it, in every block. Rust's rules say what a path reaches: `pub use` passes all three on, and a private field can be
-//! passed along with its struct but not named. A function configured away (`#[cfg(…)]`) cannot be imported; what an imported
-//! function calls is inlined whatever its configuration, as within a block.
-//!
-//! In Rust a constant is a `usize`, `f64`, `i64` or `bool`; of a number with a suffix, `0.5_f32`, it has that type, in the
-//! language too. Beside a struct or constant stands a hidden macro of its name, which `use` brings along; a name that begins with a
-//! small letter has none, and is not imported.
+//! - An imported function is inlined at each call, with all functions that it calls. These are inlined whatever their
+//!   configuration, as within a block.
+//! - A function that is configured away (`#[cfg(…)]`) cannot be imported.
+//! - A struct is one Rust type in all blocks: the type that the declaring block generates.
+//! - Paths follow Rust's rules. `pub use` re-exports functions, structs and constants. A private field can be passed
+//!   along with its struct but not named.
+//! - In Rust a constant is a `usize`, `f64`, `i64` or `bool`. A number with a suffix, such as `0.5_f32`, has the type
+//!   of the suffix, in the language too.
+//! - A struct or constant comes with a hidden macro of the same name, which `use` imports too. A name that begins with
+//!   a lowercase letter has no such macro and cannot be imported.
 //!
 //! # Functions of Rust and of Knossos programs
 //!
-//! `extern fn f` in a block declares the Rust function `try_f`, by its path from the block's module. Its parameters are `&TensorRef` with
-//! run-time extents, and numbers; it returns a `Result` of such a tensor or of a number. A gradient calls `try_rev_f`, which takes the
-//! parameters and the cotangent of the result, and returns the cotangent of each parameter, `()` for one that is no float.
+//! `extern fn f` in a block declares the Rust function `try_f`, by its path from the block's module.
+//!
+//! - The parameters of `try_f` are `&TensorRef` with run-time extents, and numbers.
+//! - It returns a `Result` of a tensor with run-time extents, or of a number.
+//! - A gradient calls `try_rev_f`, which takes the parameters and the cotangent of the result. It returns the cotangent
+//!   of each parameter, `()` for a parameter that is not a float.
 //!
 //! ```
 //! use mind::{Error, Tensor, TensorRef, mind};
@@ -156,10 +181,11 @@
 //! # }
 //! ```
 //!
-//! The function has no effects: equal calls may be one, and a call may be left out or made twice. `docs/knossos.md` says what it may
-//! be, and which functions derivatives of higher order call.
+//! The function must have no effects: equal calls may be merged, and a call may be left out or made twice.
+//! `docs/knossos.md` describes its types, and the functions that derivatives of higher order call.
 //!
-//! Functions that [`ks!`] and [`include_ks!`] make are such functions. Branches and recursion, which the language lacks, can be written there:
+//! [`ks!`] and [`include_ks!`] generate such functions. Their language, Knossos, has the branches and the recursion
+//! that `mind!` lacks:
 //!
 //! ```
 //! mind::ks!(r#"
@@ -181,10 +207,11 @@
 //!
 //! # Custom derivatives
 //!
-//! `pullback(y, dy) { … }` behind a function or a template tells what flows back to its parameters: `y` is the result, `dy` the
-//! cotangent of that, of its shape. The body knows these and the parameters, and gives one value for each parameter of floats, of
-//! its type and in order, a tuple where there are several; parameters of integers, truth values and attributes get none.
-//! Where there are several results, `y` and `dy` are tuples of them: `pullback((a, b), (da, db))`.
+//! `pullback(y, dy) { … }` after a function or a template defines its derivative. `y` is the result, and `dy` is the
+//! cotangent of the result, with the same shape. The body can use these and the parameters. It returns the cotangent of
+//! each float parameter, with the type of the parameter. Several cotangents are a tuple in the order of the parameters.
+//! Parameters of integers or truth values, and attributes, have none. If the function has several results, `y` and `dy`
+//! are tuples: `pullback((a, b), (da, db))`.
 //!
 //! ```
 //! mind::mind! {
@@ -208,27 +235,33 @@
 //! # }
 //! ```
 //!
-//! A derivative of a derivative goes through the text of the pullback; `y` in it has the derivative that the pullback tells. A
-//! pullback that tells no derivative is not told apart from one that does: try it against differences. It costs nothing where
-//! no gradient is taken. In the body of a pullback `*` and `/` keep zeros of what depends on `dy`: `dy / y` is 0 where `dy` is
-//! exactly 0, even if `y` is 0 too, as in the gradients of built-in functions.
+//! - A second derivative differentiates the body of the pullback. There, the pullback is also the derivative of `y`.
+//! - The compiler cannot detect a wrong pullback. Compare it with difference quotients, by [`gradcheck()`].
+//! - A pullback costs nothing where no gradient is taken.
+//! - In the body, `*` and `/` preserve zeros of values that depend on `dy`, as in the gradients of built-in functions:
+//!   `dy / y` is 0 where `dy` is exactly 0, even if `y` is 0 too.
 //!
 //! # What a function becomes
 //!
-//! For `fn f` there is `f`; `try_f`, which returns what can fail at run time as an [`Error`] where `f` panics with its
-//! message; `f_into`, which writes into the caller's results and [`Workspace`] and allocates nothing once the workspace is
-//! large enough (but for what large products need that are the crate [`matrixmultiply`](#features)'s); with
-//! `#[grad(w, b)]` the same three of `f_grad`, which returns the value and the gradients; and a module `f` with
-//! `CORE_IR` (the intermediate representation as text), `MIC` (the same in the compact form, for files and tools), `UPDATES`
-//! (which inputs of that module the last of its outputs update), `PARAMS`, `FLOPS` and `PEAK_BYTES`. Where shapes have symbols the
-//! last three are functions of them: `f::peak_bytes(n)`.
+//! | item of `fn f` | meaning |
+//! | --- | --- |
+//! | `f` | returns the results; panics with the message of the error if the call fails |
+//! | `try_f` | returns an [`Error`] where `f` panics; generated only if a call can fail |
+//! | `f_into` | writes into results and a [`Workspace`] of the caller; allocates nothing once the workspace is large enough, except what the crate [`matrixmultiply`](#features) needs for large products |
+//! | `f_grad`, `try_f_grad`, `f_grad_into` | with `#[grad(w, b)]`, the same three forms; they return the value and the gradients |
+//! | `f::CORE_IR` | the intermediate representation as text |
+//! | `f::MIC` | the same program in the compact form, for files and tools |
+//! | `f::UPDATES` | the inputs of that program that its last outputs update |
+//! | `f::PARAMS`, `f::FLOPS`, `f::PEAK_BYTES` | the elements of the parameters, the arithmetic operations of a call, and the bytes of workspace; functions if shapes have symbols, such as `f::peak_bytes(n)` |
 //!
 //! # Structs
 //!
-//! A `struct` in the block has tensors, numbers and other structs as fields, and becomes a Rust struct with the same
-//! attributes and visibilities. Functions take it whole (`p: Mlp`, or `p: &mut Mlp` to update it), give it as a
-//! result, and read and assign its fields. A gradient by `p` is such a struct, one by `p.hidden` such a field; `+ - * /`
-//! go field by field, between two of a struct or with a number.
+//! A `struct` in the block has tensors, numbers and other structs as fields. It becomes a Rust struct with the same
+//! attributes and visibilities.
+//!
+//! - Functions take it as a whole (`p: Mlp`, or `p: &mut Mlp` to update it), return it, and read and assign its fields.
+//! - A gradient with respect to `p` is such a struct. A gradient with respect to `p.hidden` has the type of the field.
+//! - `+ - * /` apply field by field, between two values of a struct type or between a struct and a number.
 //!
 //! ```
 //! use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
@@ -261,10 +294,11 @@
 //! assert_eq!(Dense::<Const<3>, Const<2>>::zeros().w.dims(), Dense::zeros_with(3, 2).w.dims());
 //! ```
 //!
-//! In an expression only Rust knows which struct a variable is. So the struct is imported, and told where the variable is first
-//! named as a whole: `(net: Net)`, or `let p: Net = net;`. Its dimensions are those of the Rust type and may be left out. From
-//! there on the variable is that struct: arithmetic, functions and calls of templates go field by field, a gradient by it is
-//! such a struct, and so are results. `Net { w: net.w - rate * g.w, ..net }` makes one. Fields alone, `net.w`, need nothing.
+//! In an expression only Rust knows which struct a variable is. Import the struct, and annotate the variable where it
+//! is first used as a whole: `(net: Net)`, or `let p: Net = net;`. The dimensions are those of the Rust type and can be
+//! left out. After that, arithmetic, functions and calls of templates apply to the variable field by field. Their
+//! results, and gradients with respect to the variable, are such structs. `Net { w: net.w - rate * g.w, ..net }`
+//! constructs one. Single fields, `net.w`, need neither import nor annotation.
 //!
 //! ```
 //! mod nets {
@@ -290,19 +324,19 @@
 //! # }
 //! ```
 //!
-//! Where no field tells an extent to Rust, as of `Net { w: x.T @ y, b: sum(y, axis = 0) }`, the type of the result is written, in
-//! Rust or behind the expression: `… : Net<3, 2>`.
+//! Where no field determines an extent for Rust, as in `Net { w: x.T @ y, b: sum(y, axis = 0) }`, write the type of the
+//! result, in Rust or after the expression: `… : Net<3, 2>`.
 //!
-//! Beside `zeros` there are the initialisers of [`Initialiser`] (`glorot_uniform`, `he_normal`, …), which take any
-//! [`Rng`]; with symbolic dimensions also forms that take these (`zeros_with`). [`Parameters`] visits every field with its
-//! name, type, extents and data: saving, loading and optimisers need no more.
+//! A struct has `zeros` and the initialisers of [`Initialiser`] (`glorot_uniform`, `he_normal`, …), which take any
+//! [`Rng`]. If it has symbolic dimensions, it also has forms that take these (`zeros_with`). [`Parameters`] visits
+//! every field with its name, type, extents and data. That is enough for saving, loading and optimisers.
 //!
 //! # Shapes
 //!
-//! `f32[N, 784]` has a symbolic and a literal dimension. A symbol is a type parameter of the Rust function, so Rust
-//! unifies it at compile time where extents are static; where they are dynamic (`usize`), the function checks them on
-//! entry. Dimensions can be computed: `f32[N + 1]`, `f32[(H - 3) / 2 + 1, 2 * W]`. A shape that does not fit is a compile
-//! error at the operator, in the words of the program:
+//! `f32[N, 784]` has a symbolic and a literal dimension. A symbol is a type parameter of the Rust function: Rust
+//! unifies static extents at compile time, and the function checks dynamic extents (`usize`) on entry. Dimensions can
+//! be computed: `f32[N + 1]`, `f32[(H - 3) / 2 + 1, 2 * W]`. A shape that does not fit is a compile error at the
+//! operator, which shows the shapes as the program writes them:
 //!
 //! ```compile_fail
 //! mind::mind! {
@@ -314,53 +348,55 @@
 //!
 //! | written | means |
 //! | --- | --- |
-//! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `rem`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` (`rem(a, b)`) are as in Rust, and an integer by 0 is E6010 |
-//! | `floor_divide(a, b)`, `remainder` | elementwise, the quotient rounded down and what it leaves, with the sign of `b`: `//` and `%` of Python; an integer by 0 is E6010 |
-//! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; one comparison between two operands |
-//! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | of truth values; both `a` and `b` are computed. The gradient of what is not selected is 0, even where its derivative is infinite or NaN |
-//! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | integers bit by bit |
-//! | `f32(x)` `f64(x)` `u8(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions as by Rust's `as`; `bool(x)` is `x != 0` |
+//! | `a + b`, `a - b`, `a * b`, `a / b`, `a % b`, `rem`, `-a` | elementwise, broadcast as in NumPy; `/` and `%` (`rem(a, b)`) are those of Rust, and an integer divided by 0 is the error E6010 |
+//! | `floor_divide(a, b)`, `remainder` | elementwise, the quotient rounded down, and the remainder with the sign of `b`: `//` and `%` of Python; an integer divided by 0 is the error E6010 |
+//! | `a == b`, `!=`, `<`, `<=`, `>`, `>=`, `is_nan`, `is_finite` | truth values, `bool`; comparisons cannot be chained |
+//! | `a && b`, `a \|\| b`, `!a`, `where(c, a, b)` | on truth values; both `a` and `b` are computed. The gradient of the value that is not selected is 0, even where its derivative is infinite or NaN |
+//! | `a & b`, `a \| b`, `a ^ b`, `!a`, `a << b`, `a >> b`, `not(a)` | bitwise, on integers |
+//! | `f32(x)` `f64(x)` `u8(x)` `i32(x)` `i64(x)` `bool(x)`, `cast(x, f32)` | conversions, like `as` in Rust; `bool(x)` is `x != 0` |
 //! | `a @ b`, `matmul(a, b)`, `dot(a, b)` | matrix products; `matmul` broadcasts leading batch dimensions |
-//! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all |
-//! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | where the largest is, an `i64`: the first of equal ones; over several axes counted row by row |
-//! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each place the sum, product, largest or smallest of what is before it along an axis and of its own, or under `reverse` of what is behind; `exclusive` leaves its own out |
-//! | `fold h = h0 for x in xs { … }` | a loop over the leading axis of `xs`: the body gives the next `h`, and the last is the value |
-//! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack what each step gives, along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true` |
+//! | `sum(x, axes = [0], keepdims = true)`, `mean` `max` `min` `prod` | reductions; without `axes` over all axes |
+//! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | the position of the largest element, an `i64`: the first of equal elements; over several axes counted in row-major order |
+//! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each position the sum, product, maximum or minimum of the elements from the start of the axis to this one; `reverse` goes from the end of the axis to this one, and `exclusive` leaves this one out |
+//! | `fold h = h0 for x in xs { … }` | a loop over the leading axis of `xs`: the body returns the next `h`, and the value is the last `h` |
+//! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack the `y` of all steps along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true` |
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
-//! | `roll(x, -1, axis = 0)` | the elements along an axis moved by that many places, those moved off one end to the other |
-//! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal ones stay as they are, NaN comes last; without `axis` along the last |
-//! | `any(x, axes = [0], keepdims = true)`, `all` | whether any element is true, or all are; what is not 0 is true |
-//! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` takes the even one of two |
+//! | `roll(x, -1, axis = 0)` | shifts the elements along an axis by a number of positions; elements that leave one end enter at the other |
+//! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal elements keep their order, NaN comes last; without `axis` along the last axis |
+//! | `any(x, axes = [0], keepdims = true)`, `all` | whether any element is true, or all are; a number is true if it is not 0 |
+//! | `relu` `exp` `log` `sqrt` `tanh` `floor` `ceil` `round` `trunc` | elementwise, on floats; `round` rounds halves to the even integer |
 //! | `exp2` `expm1` `log2` `log10` `log1p` `rsqrt` `cbrt` `hypot` `pow` | elementwise, on floats; `hypot(x, y)` is `√(x² + y²)` without overflow |
-//! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, the logarithm of `\|Γ(x)\|` and its derivatives |
-//! | `logaddexp` `log1mexp` `erfcx` `log_ndtr` | elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, in ranges where these leave theirs |
+//! | `erf` `erfc` `erf_inv` `lgamma` `digamma` `trigamma` | elementwise, on floats; the error function, its complement and its inverse; the logarithm of `\|Γ(x)\|` and its first two derivatives |
+//! | `logaddexp` `log1mexp` `erfcx` `log_ndtr` | elementwise, on floats; `log(exp(a) + exp(b))`, `log(1 - exp(-x))`, `exp(x²) erfc(x)` and the logarithm of the normal distribution function, also where these formulas overflow, underflow or lose their digits |
 //! | `sin` `cos` `tan` `asin` `acos` `atan` `atan2` `sinh` `cosh` `asinh` `acosh` `atanh` | elementwise, on floats; angles are in radians |
 //! | `neg` `abs` `sign` `maximum` `minimum` `fmax` `fmin` | elementwise, on all numbers; `fmax` and `fmin` pass NaN over |
 //! | `copysign(a, b)` | elementwise, on floats; `a` with the sign of `b` |
-//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | arrangement; `x.mT` swaps the last two axes |
-//! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts; `_` is a new axis of extent 1 |
-//! | `take_along(x, indices, axis = 1)` | of each place of `indices` the element of `x` there, but along the axis where the index says |
-//! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | tensors one after the other along an axis, or along a new one; any number |
-//! | `pad(x, low = [1, 0], high = [1, 2])` | zeros around a tensor, so many before and behind it along each axis |
-//! | `conv2d(x, f, strides = [1, 1], padding = same)` | NHWC by HWCF; padding `valid`, `same` or `[[t, b], [l, r]]` |
+//! | `reshape(x, [2, -1])`, `transpose(x, [1, 0])`, `x.T`, `x.mT`, `expand_dims`, `squeeze`, `broadcast_to` | change the shape or the order of axes; `x.mT` swaps the last two axes |
+//! | `x[0, 1..3, .., -1]`, `x[.., _]`, `slice(…)`, `gather(table, indices)` | parts of a tensor; `_` is a new axis of extent 1 |
+//! | `take_along(x, indices, axis = 1)` | for each position of `indices` the element of `x` at that position, except that the index is its position along the axis |
+//! | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | join any number of tensors along an axis, or along a new axis |
+//! | `pad(x, low = [1, 0], high = [1, 2])` | adds zeros around a tensor: along each axis `low` before and `high` after its elements |
+//! | `conv2d(x, f, strides = [1, 1], padding = same)` | convolves NHWC images with HWCF filters; padding `valid`, `same` or `[[t, b], [l, r]]` |
 //! | `iota(N)`, `iota([2, N], axis = 1)` | positions along an axis from 0, of `i64` |
-//! | `one_hot(indices, 10, dtype = f32)` | a new last axis with 1 at the place of each index and 0 elsewhere, also where there is no such place |
+//! | `one_hot(indices, 10, dtype = f32)` | a new last axis with 1 at the position of each index and 0 elsewhere; an index out of range gives zeros |
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `extent(x, 0)`, `N` | extents, as numbers, in shapes and as bounds: `x[..N]` |
-//! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; `value_and_grad` and `#[grad]` of a tuple differentiate its first and pass the others on |
-//! | `inspect(x, "h")` | `x`, which is [shown](#found-fast-when-wrong) as the program runs, in the order of its text |
-//! | `stop_gradient(x)` | `x`, taken as constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
+//! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; if `f` returns a tuple, `value_and_grad` and `#[grad]` differentiate its first element and also return the others |
+//! | `inspect(x, "h")` | `x`, which is [shown](#found-fast-when-wrong) each time the program runs, in the order of the text |
+//! | `stop_gradient(x)` | `x`, treated as a constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!
-//! Every function can be written as a method: `x.sum(axes = [1])`. `axis = 1` stands for `axes = [1]`; negative axes and
-//! indices count from the end. A literal takes its element type from what it stands beside, and so does a dimension,
-//! `sum(x) / N`, and a function of these, `x / sqrt(N)`; tensors are converted only where it is written. `inf` and `nan` are numbers.
+//! - Every function can be written as a method: `x.sum(axes = [1])`.
+//! - `axis = 1` stands for `axes = [1]`. Negative axes and indices count from the end.
+//! - A literal takes the element type of the other operand. The same holds for a dimension, `sum(x) / N`, and for a
+//!   function of literals and dimensions, `x / sqrt(N)`. Tensors are never converted implicitly.
+//! - `inf` and `nan` are numbers.
 //!
 //! # Found fast when wrong
 //!
-//! `inspect(x, "h")` is `x`, and shows it each time that the program runs: in functions, templates, pullbacks, closures and
-//! expressions. By default type, range and elements are printed to the standard error stream; [`inspect::set`] passes them to a callback.
-//! Nothing else of the program changes, gradients pass through, and a gradient shows what its function shows once. As a
-//! statement, `inspect(x, "h");`, it shows too.
+//! `inspect(x, "h")` returns `x` and shows it each time the program runs. It works in functions, templates, pullbacks,
+//! closures and expressions, and as a statement, `inspect(x, "h");`. By default it prints type, range and elements to
+//! the standard error stream. [`inspect::set`] passes them to a callback instead. No result changes. Gradients pass
+//! through `inspect`, and a gradient shows the values of its function once.
 //!
 //! ```
 //! use mind::{Elements, Tensor, inspect, mind};
@@ -380,14 +416,16 @@
 //! drop(guard);
 //! ```
 //!
-//! Compiled with `MIND_CHECK=nan` in the environment, a program that gives NaN that it was not given panics, and names the first
-//! value that was NaN, with its file and line. [`gradcheck()`] compares gradients with difference quotients. The page
-//! [docs/debugging.md](https://docs.rs/crate/mind-dsl/latest/source/docs/debugging.md) has more.
+//! With `MIND_CHECK=nan` in the environment while Rust compiles, a program panics if it creates a NaN that a result
+//! contains. The message names the first value that was NaN, with its file and line. A NaN that comes from an argument
+//! does not count. [`gradcheck()`] compares gradients with difference quotients. The page
+//! [docs/debugging.md](https://docs.rs/crate/mind-dsl/latest/source/docs/debugging.md) describes all three.
 //!
 //! # Templates
 //!
-//! A function whose parameters leave something open is a template. It is checked and inlined at each call, so it is fused and
-//! differentiated with what is around it. Functions, closures and expressions call templates alike:
+//! A function whose parameters leave something open is a template. The compiler checks and inlines it at each call,
+//! fuses it with the code around the call and differentiates through it. Functions, closures and expressions call
+//! templates in the same way:
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -422,33 +460,34 @@
 //! }
 //! ```
 //!
-//! | written | is |
+//! | parameter | meaning |
 //! | --- | --- |
-//! | `x: float[.., N]` | a tensor of `float`, `int` or `num`, of a type as `f32`, or of a variable declared as `<T: float>`, to which `cast(i, T)` converts, and of which `one_hot(i, 3, dtype = T)` is; `..` stands for any leading axes |
-//! | `<..B, N>`, `x: float[..B, N]` | leading axes, and an extent, that are the same wherever they are written; both stand in lists of shapes too: `reshape(x, [..B, 2, N / 2])` |
-//! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known where it is called |
-//! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` is written; in an expression one that is told, `(net: Net)` |
-//! | `x` | anything, a tuple or a struct too |
+//! | `x: float[.., N]` | a tensor with elements of the class `float`, `int` or `num`, of one type such as `f32`, or of a type variable declared as `<T: float>`; `cast(i, T)` and `one_hot(i, 3, dtype = T)` can name the variable; `..` stands for any leading axes |
+//! | `<..B, N>`, `x: float[..B, N]` | leading axes and an extent, each the same wherever it appears; lists of shapes can name both: `reshape(x, [..B, 2, N / 2])` |
+//! | `const axis: axis = -1` | an attribute: an `axis`, `axes`, `dim`, `int`, `float` or `bool` that is known at the call |
+//! | `<P: params>`, `p: P` | a struct of tensors, the same wherever `P` appears; in an expression an annotated variable, `(net: Net)` |
+//! | `x` | any value, also a tuple or a struct |
 //!
-//! The library of the language is made of templates: activations, softmax, norms, attention, cells and losses (`nn::`), numerics
-//! (`num::`), log densities (`stats::`), steps of optimisers and schedules (`optim::`). `docs/library.md` describes each with
-//! its formula, shapes and stability. `nn::softmax(x)` calls it by path, everywhere; `use nn::softmax;` in a block by name.
+//! The library of the language consists of templates: activations, softmax, norms, attention, cells and losses
+//! (`nn::`), numerics (`num::`), log densities (`stats::`), steps of optimisers and schedules (`optim::`).
+//! `docs/library.md` documents each with its formula, shapes and stability. `nn::softmax(x)` calls one by its path,
+//! anywhere. `use nn::softmax;` in a block imports the name.
 //!
-//! In an expression a parameter without a type takes a struct of Rust too, of which the template reads fields:
-//! `nn::transformer_block(x, self.block, heads = 4)`.
-//!
-//! What a template writes is a contract: an argument that breaks it is an error at the argument, and so is an axis that a call
-//! has not. Names in a template mean what they mean where it stands. A template may not call itself, and updates nothing.
-//!
-//! A struct that is given for a tensor is taken field by field, and so are results: a step of an optimiser that
-//! is written for one tensor updates any struct of parameters. Functions of elements do the same, and `sum(p * p)` is that
-//! of all fields.
+//! - In an expression, a parameter without a type also accepts a Rust struct, of which the template reads fields:
+//!   `nn::transformer_block(x, self.block, heads = 4)`.
+//! - The types of parameters are a contract. An argument that violates it is an error at the argument. An axis that the
+//!   argument does not have is an error there too.
+//! - Names in a template are resolved where the template is defined.
+//! - A template cannot call itself, and cannot update its parameters.
+//! - If a struct is passed for a tensor, the template applies to each field, and its results are structs. A step of an
+//!   optimiser that is written for one tensor therefore updates any struct of parameters. Elementwise functions do the
+//!   same, and `sum(p * p)` is the sum over all fields.
 //!
 //! # Optimisers
 //!
-//! What an optimiser remembers between steps is a struct of the library over the struct that it updates:
-//! `optim::Adam<Net>` in the language, [`optim::Adam`]`<Net>` in Rust. `adam_step` and the like take one and give its
-//! successor, so the whole step is one program in place:
+//! The state that an optimiser keeps between steps is a struct of the library, generic over the struct that it updates:
+//! `optim::Adam<Net>` in the language, [`optim::Adam`]`<Net>` in Rust. `adam_step` and similar functions take a state
+//! and return its successor, so a training step is one program that updates in place:
 //!
 //! ```
 //! use mind::{Parameters, Tensor, mind, optim::Adam};
@@ -486,12 +525,13 @@
 //! | [`optim::AdaGrad`] | `adagrad_step` |
 //! | [`optim::Lion`] | `lion_step` |
 //!
-//! `zeros_like` makes one of parameters that are `Clone`. Fields are public, and the whole is [`Parameters`]: it is saved
-//! and loaded like a network. It may be a field of a struct, a result, and what a template takes as
-//! `state: optim::Adam<P>` beside `<P: params>`. It is read and made like any struct. It is over structs of floats, by name or
-//! with dimensions as `optim::Adam<Dense<64, N>>`.
+//! - `zeros_like` makes the state of parameters that are `Clone`.
+//! - Its fields are public, and it implements [`Parameters`]: it is saved and loaded like a network.
+//! - It can be a field of a struct, a result, and a parameter of a template, `state: optim::Adam<P>` beside
+//!   `<P: params>`. The language reads and constructs it like any struct.
+//! - It is generic over structs of floats, by name or with dimensions: `optim::Adam<Dense<64, N>>`.
 //!
-//! In an expression it is told like any struct, and the struct that it is over is imported:
+//! In an expression it is annotated like any struct. The struct that it is generic over is imported:
 //!
 //! ```
 //! mod nets {
@@ -517,7 +557,7 @@
 //!
 //! # Checking gradients
 //!
-//! [`gradcheck`] compares a gradient with difference quotients of the function, of tensors and of structs of them:
+//! [`gradcheck`] compares a gradient with difference quotients of the function, for tensors and for structs of tensors:
 //!
 //! ```
 //! use mind::{Tensor, gradcheck, mind};
@@ -535,47 +575,57 @@
 //!
 //! # Faults
 //!
-//! What can fail at run time is an [`Error`] of `try_f` and `f_into`, and a panic of `f`. Whatever else fails around a call,
-//! the next call is right:
+//! An error at run time is an [`Error`] from `try_f` and `f_into`, and a panic from `f`. After any failure around a
+//! call, the next call computes correct results:
 //!
-//! | what fails | what follows |
+//! | failure | consequence |
 //! | --- | --- |
-//! | a function of yours panics: what an `extern` function calls, an [`Rng`], what `from_fn` or `map` takes | the panic is the caller's; no result and no `&mut` parameter of a function has been written, and what [`Initialiser::fill`] fills has been in part |
-//! | a part of a call panics on another thread | all parts end, then the panic is the caller's; of two panics the one of the earlier part |
-//! | a thread cannot be started | the threads that there are do the work, at least the caller does; the result is the same to the bit. A Knossos program whose calls nest so deep that it needs another stack returns E6004 |
-//! | memory cannot be had | error E6004, before anything is written |
+//! | a function of yours panics: one that an `extern` function calls, an [`Rng`], or an argument of `from_fn` or `map` | the panic reaches the caller; no result and no `&mut` parameter of a function has been written; what [`Initialiser::fill`] fills has been written in part |
+//! | a part of a call panics on another thread | all parts end, then the panic reaches the caller; of two panics the one of the earlier part |
+//! | a thread cannot be started | the existing threads do the work, at least the caller does; the result is the same to the bit. A Knossos program whose calls nest so deep that it needs another stack returns E6004 |
+//! | memory cannot be allocated | error E6004, before anything is written |
 //!
-//! Calls may be made from any place: from a function of yours that a call runs, with a workspace and threads of its own; from
-//! a destructor, while a panic unwinds or a thread ends; from several threads at once. [`set_threads`] may be called there too.
-//! After a `fork` the child starts threads of its own at its first large call.
+//! Calls can be made from anywhere:
 //!
-//! Memory is bounded. A thread keeps one workspace, as large as its calls have needed, and at most 638 KiB for small results;
-//! it gives both back when it ends. The process keeps at most 32 MiB for results of more than 32 KiB.
+//! - from a function of yours that another call runs; the inner call has its own workspace and threads;
+//! - from a destructor, while a panic unwinds or a thread ends;
+//! - from several threads at once.
+//!
+//! [`set_threads`] can be called there too. After a `fork` the child process starts its own threads at its first large
+//! call.
+//!
+//! Memory is bounded. A thread keeps one workspace, as large as its calls have needed, and at most 638 KiB for small
+//! results. It frees both when it ends. The process keeps at most 32 MiB for results of more than 32 KiB.
 //!
 //! # Features
 //!
-//! `ndarray`: arrays of ndarray as leaves of expressions and as arguments of functions, and conversions between them and
-//! [`Tensor`](struct@Tensor), both ways. `docs/ndarray.md` describes it.
+//! `ndarray`: arrays of ndarray as variables of expressions and as arguments of functions, and conversions between them
+//! and [`Tensor`](struct@Tensor) in both directions. `docs/ndarray.md` describes it.
 //!
 //! `knossos`: programs in Knossos, by `include_ks!` and `ks!`.
 //!
-//! `safetensors`: any struct of parameters, and what optimisers remember, to and from files of that format, by
-//! `files::safetensors`; `weights!`, which checks a file against a struct while Rust compiles and makes it part of the program.
+//! `safetensors`: loads and saves any struct of parameters, and the state of optimisers, in that format, by
+//! `files::safetensors`. `weights!` checks a file against a struct while Rust compiles and embeds it in the program.
 //!
-//! `npy`: one tensor to and from NumPy's `.npy`, by `files::npy`, and parameters to and from `.npz`, by `files::npz`.
+//! `npy`: loads and saves one tensor as `.npy` of NumPy, by `files::npy`, and parameters as `.npz`, by `files::npz`.
 //!
-//! `matrixmultiply`: large products of `f32` and `f64` (of at least 32 rows, 8 columns, 8 factors a sum and 32³ multiplications)
-//! are computed by the crate of that name. On processors other than x86-64 they are, whether that is asked for or not: no kernel of ours for products has run
-//! there, while that crate's users run its kernels. At each product the crate allocates what it packs operands into, and where a
-//! fused loop follows, so do we for up to 128 by 512 sums; the process ends where that memory cannot be had. Results have other
-//! last bits than by our kernels, the same for any number of threads, and `MIND_SIMD` has no say in them. Convolutions, integers
-//! and smaller products stay ours; on those processors they are compiled from plain Rust, without instructions written for one.
+//! `matrixmultiply`: the crate of that name computes large products of `f32` and `f64`, of at least 32 rows, 8 columns,
+//! 8 factors per sum and 32³ multiplications.
 //!
-//! `serde`: tensors in the formats of serde, as ndarray writes its arrays; what is read is checked.
+//! - On processors other than x86-64 it computes these products without the feature too: no kernel of ours for products
+//!   has run there, while that crate's users run its kernels.
+//! - The crate allocates memory at each product, into which it packs operands. Where a fused loop follows, we allocate
+//!   memory for up to 128 by 512 sums too. The process ends if that memory cannot be allocated.
+//! - Results differ from those of our kernels in the last bits. They are the same for any number of threads, and
+//!   `MIND_SIMD` does not affect them.
+//! - Convolutions, products of integers and smaller products use our kernels. On those processors our kernels are
+//!   compiled from plain Rust, without instructions written for them.
 //!
-//! `threads` (default): large loops and products run on several threads, as many as [`set_threads`] or the environment
-//! variable `MIND_NUM_THREADS` says, by default as many as the process may use. Results are the same to the bit for any
-//! number of threads, and without the feature.
+//! `serde`: tensors in the formats of serde, in the representation of ndarray's arrays. Input is checked.
+//!
+//! `threads` (default): large loops and products run on several threads. [`set_threads`] or the environment variable
+//! `MIND_NUM_THREADS` sets their number; the default is the number that the process may use. Results are the same to
+//! the bit for any number of threads, and without the feature.
 #![forbid(unsafe_code)]
 
 pub use mind_rt::{
@@ -592,7 +642,7 @@ pub use mind_files as files;
 #[doc(hidden)]
 pub use mind_rt::private as __private;
 
-/// What rust-analyzer shows of the functions of the language and of the library, and completes.
+/// The functions of the language and of the library, which rust-analyzer shows and completes.
 #[doc(hidden)]
 #[allow(unexpected_cfgs, reason = "rust-analyzer sets it")]
 pub mod __editor {
@@ -600,20 +650,20 @@ pub mod __editor {
     mind_macros::__editor! {}
 }
 
-/// Its examples are tested.
+/// Tests the examples of the page.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/debugging.md")]
 mod page_on_debugging {}
 
-/// Its examples are tested with the feature `ndarray`.
+/// Tests the examples of the page, with the feature `ndarray`.
 #[cfg(all(doctest, feature = "ndarray"))]
 #[doc = include_str!("../docs/ndarray.md")]
 mod page_on_ndarray {}
 
-/// Rust in which `mind!< … >` may stand: items, statements or an expression.
+/// Accepts Rust code in which `mind!< … >` can appear: items, statements or an expression.
 ///
-/// Rust's grammar has `()`, `[]` and `{}` around what a macro takes, and no others, so `mind!< x @ w >` cannot stand in a Rust
-/// file by itself. In this wrapper it is what `mind!( x @ w )` is, wherever it stands:
+/// Rust allows a macro's input in `()`, `[]` or `{}` only, so a Rust file cannot contain `mind!< x @ w >` outside of
+/// this wrapper. Inside it, `mind!< x @ w >` means `mind!( x @ w )`, wherever it appears:
 ///
 /// ```
 /// use mind::{Tensor, angle, mind};
@@ -626,21 +676,23 @@ mod page_on_ndarray {}
 /// assert_eq!(dense(&Tensor::full(1.0), &Tensor::full(0.5), &Tensor::zeros()), Tensor::full(1.5));
 /// ```
 ///
-/// The first `>` ends the block, but for those in brackets, those of `->` and `=>`, and in a block of items that of `fn f<N>`. In
-/// the place of an expression the
-/// wrapper holds one expression: statements before it go in braces, `angle! {{ let a = …; mind!< a > }}`.
-/// `mind!(< … >)` needs no wrapper.
+/// The first `>` ends the block. A `>` in brackets, in `->`, in `=>` or, in a block of items, in `fn f<N>` does not
+/// count. In the place of an expression the wrapper contains one expression. Statements before it need braces:
+/// `angle! {{ let a = …; mind!< a > }}`. `mind!(< … >)` needs no wrapper.
 pub use mind_macros::angle;
-/// The items of a whole file of Rust, in which `mind!< … >` may stand anywhere: `mind::angle_include!("model.rs");`.
+/// Includes the items of a Rust file in which `mind!< … >` can appear anywhere: `mind::angle_include!("model.rs");`.
 ///
-/// The path is relative to the Rust file, as that of [`include_str!`]. Best in a module of its own:
-/// `mod model { mind::angle_include!("model.rs"); }`. Mistakes have the file's lines and columns: rustc is given a copy with `(` and
-/// `)`, in the folder it writes to, and shows its path. What Rust looks for beside a file, `mod parts;` and `include_str!`, it would
-/// look for beside that copy: modules without their content are refused in it, as are attributes of the file (`#![…]`).
+/// The path is relative to the Rust file, as in [`include_str!`]. Use it in a module of its own:
+/// `mod model { mind::angle_include!("model.rs"); }`.
+///
+/// rustc compiles a copy of the file, in which `(` and `)` replace the angle brackets. The copy is in a folder of the
+/// build, and errors show its path, with the lines and columns of the file. Rust resolves the paths of `mod parts;` and
+/// `include_str!` relative to the copy. The macro therefore rejects modules without a body. It also rejects attributes
+/// of the file (`#![…]`).
 pub use mind_macros::angle_include;
 
-/// The proc macros themselves. What stands in front of each hands over `$crate`, so that generated code finds this
-/// crate under whatever name a manifest gives it.
+/// The proc macros. The macros of this crate pass `$crate` to them, so that generated code finds this crate under
+/// whatever name a manifest gives it.
 #[doc(hidden)]
 pub mod __macros {
     pub use mind_macros::{include, include_ks, include_mic, ks, linked, mind};
@@ -648,63 +700,76 @@ pub mod __macros {
     pub use mind_macros::{weights, weights_linked};
 }
 
-/// Tensor programs, compiled while Rust compiles.
+/// Compiles tensor programs while Rust compiles.
 ///
-/// Takes items, `fn f<N>(x: f32[N, 3]) -> f32[N] { … }` and `const H: dim = 64;`, a closure, `|x: f32[2, 3]| relu(x)`, or an
-/// expression over Rust variables, `relu(x @ w + b)`. The [crate's documentation](crate) describes the language.
+/// Accepts items, `fn f<N>(x: f32[N, 3]) -> f32[N] { … }` and `const H: dim = 64;`, a closure,
+/// `|x: f32[2, 3]| relu(x)`, or an expression over Rust variables, `relu(x @ w + b)`. The
+/// [crate's documentation](crate) describes the language.
 ///
-/// With `MIND_TIMINGS` set in the environment of the build, each expansion says on standard error how long it took.
+/// If `MIND_TIMINGS` is set in the environment of the build, each expansion prints its duration on the standard error
+/// stream.
 #[macro_export]
 macro_rules! mind {
     ($($tokens:tt)*) => { $crate::__macros::mind! { [$crate] $($tokens)* } };
 }
 
-/// What [`mind!`] makes of the text of a file: `mind::include!("net.mind");`.
+/// Compiles the text of a file as [`mind!`] does: `mind::include!("net.mind");`.
 ///
-/// The path is relative to the Rust file, as that of [`include_str!`]. The file holds what `mind!` takes; mistakes in it
-/// are reported with its name, line and column, and the crate is compiled anew when it changes. It has at most 16 MiB
-/// (E1008).
+/// The path is relative to the Rust file, as in [`include_str!`]. The file contains items or a closure, of at most 16
+/// MiB (E1008). Errors show its name, line and column. Cargo compiles the crate again when the file changes.
 #[macro_export]
 macro_rules! include {
     ($($tokens:tt)*) => { $crate::__macros::include! { [$crate] $($tokens)* } };
 }
 
-/// The function that a file of MIC holds: `mind::include_mic!("net.mic");`, or with its gradient,
+/// Defines the function of a MIC file: `mind::include_mic!("net.mic");`, or with its gradient,
 /// `mind::include_mic!("net.mic", name = net, grad = (w, b));`.
 ///
-/// The function is named after the file's function symbol or, where there is none, the file; its parameters after the
-/// file's inputs, with `_` for what Rust's names cannot hold. Comments above the file's first entry are its documentation. It is
-/// public, and has all that a function of [`mind!`] has beside it. `grad` names parameters as `#[grad(…)]` does: one
-/// alone, several in parentheses, `zero_ok` before one that may be out of reach. Mistakes are reported with the file's
-/// name and line, and the crate is compiled anew when the file changes. It has at most 10 MiB (E1008).
+/// - The function has the name of the file's function symbol. If there is none, it has the name of the file.
+/// - Its parameters have the names of the file's inputs. `_` replaces characters that Rust names cannot contain.
+/// - Comments above the file's first entry are its documentation.
+/// - It is public, and comes with the same items as a function of [`mind!`].
+/// - `grad` names parameters like `#[grad(…)]`: a single one, or several in parentheses. With `zero_ok` before it, a
+///   parameter may be one that the value does not depend on.
+///
+/// Errors show the file's name and line. Cargo compiles the crate again when the file changes. The file has at most 10
+/// MiB (E1008).
 #[macro_export]
 macro_rules! include_mic {
     ($($tokens:tt)*) => { $crate::__macros::include_mic! { [$crate] $($tokens)* } };
 }
 
-/// With the feature `knossos`, the functions of a Knossos program in a file: `mind::include_ks!("gmm.ks");`, or with options,
-/// `mind::include_ks!("gmm.ks", precision = f32, export = [objective], grad = [objective]);`.
+/// Defines the functions of a Knossos program in a file, with the feature `knossos`: `mind::include_ks!("gmm.ks");`, or
+/// with options, `mind::include_ks!("gmm.ks", precision = f32, export = [objective], grad = [objective]);`.
 ///
-/// Each function that the file defines becomes `f`, which panics where the program fails, and `try_f`, which returns the
-/// failure as an [`Error`] with its place in the file; `main` of no argument only where `export` names it. `export` says which
-/// functions there are to be, `grad` of which there are to be derivatives: `rev_f(x, y, d_result)` gives the cotangents
-/// of all parameters, `fwd_f(x, y, d_x, d_y)` the tangent of the result; `grad = [rev f]` makes the first alone.
-/// `bind = [f = path, rev f = path]` says which Rust functions those are that the program declares, and their
-/// derivatives. `precision = f32` makes every Float an `f32`.
+/// Each function that the file defines becomes `f`, which panics if the program fails, and `try_f`, which returns the
+/// failure as an [`Error`] with its place in the file. A `main` without arguments becomes a function only if `export`
+/// names it.
 ///
-/// A Float is an `f64`, an Integer an `i64`, a tuple a tuple; a `(Tensor n Float)` is a [`Tensor`](struct@Tensor) of `n` dynamic extents, taken
-/// as a `&TensorRef`; a `Vec` of anything but numbers is a `Vec`, taken as a slice, and of higher rank a [`Nested`]. A
-/// tensor of tuples is the tuple of its members' tensors.
+/// | option | meaning |
+/// | --- | --- |
+/// | `export = [f]` | the functions to generate |
+/// | `grad = [f]` | generates derivatives: `rev_f(x, y, d_result)` returns the cotangents of all parameters, `fwd_f(x, y, d_x, d_y)` the tangent of the result; `grad = [rev f]` generates only the first |
+/// | `bind = [f = path, rev f = path]` | the Rust functions for functions that the program declares, and for their derivatives |
+/// | `precision = f32` | makes every Float an `f32` |
 ///
-/// The path is relative to the Rust file, as that of [`include_str!`]. Mistakes are reported with the file's name and
-/// line, all that are independent at once, and the crate is compiled anew when the file changes. It has at most 16 MiB
+/// | type | in Rust |
+/// | --- | --- |
+/// | `Float`, `Integer`, a tuple | `f64`, `i64`, a tuple |
+/// | `(Tensor n Float)` | a [`Tensor`](struct@Tensor) of `n` dynamic extents, taken as a `&TensorRef` |
+/// | a `Vec` of anything but numbers | a `Vec`, taken as a slice |
+/// | a tensor of higher rank of anything but numbers | a [`Nested`] |
+/// | a tensor of tuples | the tuple of its elements' tensors |
+///
+/// The path is relative to the Rust file, as in [`include_str!`]. Errors show the file's name and line; all independent
+/// errors are reported at once. Cargo compiles the crate again when the file changes. The file has at most 16 MiB
 /// (E1008). `docs/knossos.md` describes the language.
 #[macro_export]
 macro_rules! include_ks {
     ($($tokens:tt)*) => { $crate::__macros::include_ks! { [$crate] $($tokens)* } };
 }
 
-/// What [`include_ks!`] makes of a file, of a program in place, with the feature `knossos`.
+/// Does the same as [`include_ks!`] with a program in the Rust file, with the feature `knossos`.
 ///
 /// ```
 /// mind::ks!(r#"
@@ -724,19 +789,20 @@ macro_rules! ks {
     ($($tokens:tt)*) => { $crate::__macros::ks! { [$crate] $($tokens)* } };
 }
 
-/// With the feature `safetensors`, a struct of parameters with what a file has, which is checked while Rust compiles and is part
-/// of the program: `let net = mind::weights!("net.safetensors", Net);`.
+/// Creates a struct of parameters from a file, with the feature `safetensors`:
+/// `let net = mind::weights!("net.safetensors", Net);`. The file is checked against the struct while Rust compiles, and
+/// is embedded in the program.
 ///
-/// The path is relative to the Rust file, as that of [`include_str!`]. The struct is one of a [`mind!`] block, named as a Rust
-/// path, with its dimensions as numbers, or what an optimiser remembers of one: `Net`, `nets::Dense<64, 10>`,
-/// `optim::Adam<Net>`. Where the file does not fit, all differences are told in one error at the struct: what is missing, what
-/// has other extents or another element type, and what is in the file beside.
+/// The path is relative to the Rust file, as in [`include_str!`]. The struct is one of a [`mind!`] block, or the state
+/// of an optimiser for one: `Net`, `nets::Dense<64, 10>`, `optim::Adam<Net>`. It is named as a Rust path, with its
+/// dimensions as numbers. If the file does not fit, one error at the struct lists all differences: missing tensors,
+/// tensors with other extents or another element type, and unexpected tensors in the file.
 ///
-/// Names that differ are told, of each that in the file first, and so is that the file may hold more:
+/// Options map names that differ, the name in the file first, and allow the file to contain more:
 /// `weights!("resnet.safetensors", Head, names = [("fc.weight", "w"), ("fc.bias", "b")], allow_unexpected)`.
 ///
-/// The crate is compiled anew when the file changes. A file has at most 16 MiB; a larger one is loaded at run time, by
-/// `files::safetensors::load`, which checks the same.
+/// Cargo compiles the crate again when the file changes. A file has at most 16 MiB. Load a larger one at run time with
+/// `files::safetensors::load`, which makes the same checks.
 #[cfg(feature = "safetensors")]
 #[macro_export]
 macro_rules! weights {

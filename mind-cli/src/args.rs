@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and its help.
+//! The command line: its arguments and their help.
 
 mod engines;
 mod ks;
@@ -11,7 +11,7 @@ use mind_core::ops;
 pub use self::{engines::*, ks::*};
 use crate::memory;
 
-/// Everything the command line says.
+/// The arguments of the command.
 #[derive(Debug, Parser)]
 #[command(
     name = "mind",
@@ -23,10 +23,10 @@ use crate::memory;
     max_term_width = 100
 )]
 pub struct Arguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
-    /// When to colour what is printed to a terminal; `NO_COLOR` in the environment turns `auto` off.
+    /// When to colour output; `NO_COLOR` in the environment turns `auto` off.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: When,
 }
@@ -66,15 +66,15 @@ Exit codes:
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a project that trains
+    /// Create a project that trains a network
     New(NewArguments),
     /// Verify programs and report every mistake
     Check(CheckArguments),
-    /// Rewrite programs in canonical form, those in the language of `mind!` as rustfmt would
+    /// Rewrite programs in canonical form, and format .mind files like rustfmt
     Fmt(FmtArguments),
     /// Write a program in another form
     Convert(ConvertArguments),
-    /// Differentiate a program: the program that computes its gradient
+    /// Differentiate a program: write the program that computes its gradient
     Grad(GradArguments),
     /// Run a program, in the reference interpreter or on XLA
     Run(RunArguments),
@@ -82,13 +82,13 @@ pub enum Command {
     Stats(StatsArguments),
     /// Draw a program
     Graph(GraphArguments),
-    /// Measure this machine's limits, and programs beside them
+    /// Measure this machine's limits, and compare programs with them
     Bench(BenchArguments),
     /// Check, run and differentiate programs in Knossos
     Ks(KsArguments),
-    /// Show what a plugin of XLA has
+    /// Show the devices of an XLA plugin
     Xla(XlaArguments),
-    /// Say what an error code means, with an example and how to mend it
+    /// Explain an error code, with an example and a fix
     Explain(ExplainArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
@@ -104,10 +104,10 @@ Examples:
   mind new moons
   mind new moons --path ../mind          with the library's checkout in ../mind")]
 pub struct NewArguments {
-    /// The folder to make, whose last part is the name of the crate
+    /// The folder to create; its last part is the name of the crate
     #[arg(value_name = "NAME")]
     pub folder: PathBuf,
-    /// Depend on the library's checkout in DIR, not on its version in the registry
+    /// Depend on the checkout of the library in DIR instead of the version in the registry
     #[arg(long, value_name = "DIR")]
     pub path: Option<PathBuf>,
 }
@@ -122,18 +122,18 @@ pub struct Input {
     pub reading: Reading,
 }
 
-/// How programs are read.
+/// Options for reading programs.
 #[derive(Clone, Debug, Args)]
 pub struct Reading {
     /// The form of the input [default: by the file's extension, else by its beginning]
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
-    /// Which function of a .mind file [default: its only one]
+    /// The function of a .mind file [default: its only function]
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
 }
 
-/// Where a program goes.
+/// The destination of a program.
 #[derive(Debug, Args)]
 pub struct Output {
     /// The file to write, or `-` for standard output
@@ -154,7 +154,7 @@ pub struct CheckArguments {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
-    /// The operations that are allowed
+    /// The allowed operations
     #[arg(long, value_name = "PROFILE", default_value = "extended")]
     pub profile: Profile,
     /// Print mistakes only
@@ -181,7 +181,7 @@ pub struct FmtArguments {
     /// The form of the input [default: by the file's extension, else by its beginning]
     #[arg(long, value_name = "FORM")]
     pub from: Option<Form>,
-    /// Write nothing; print what would change and exit with 1 if anything would
+    /// Write nothing; print the changes, and exit with 1 if there are any
     #[arg(long, conflicts_with = "stdout")]
     pub check: bool,
     /// Print to standard output instead of rewriting the file
@@ -212,7 +212,7 @@ pub struct ConvertArguments {
     /// The form to write
     #[arg(long, value_name = "FORM")]
     pub to: OutputForm,
-    /// Write MIC instruction by instruction too, not in canonical form
+    /// Write MIC instruction by instruction too, instead of in canonical form
     #[arg(long)]
     pub as_is: bool,
     #[command(flatten)]
@@ -247,16 +247,16 @@ pub struct GradArguments {
     pub output: Output,
 }
 
-/// How a gradient is taken.
+/// Options for gradients.
 #[derive(Clone, Debug, Args)]
 pub struct GradientOptions {
     /// The operations that the gradient may use
     #[arg(long, value_name = "PROFILE", default_value = "extended")]
     pub profile: Profile,
-    /// Take the cotangent of each output as a further input, rather than start at 1
+    /// Add an input for the cotangent of each output, instead of using 1
     #[arg(long)]
     pub cotangent: bool,
-    /// Give zeros, not E5005, for an input that does not reach the output
+    /// Give zeros instead of E5005 for an input that the output does not depend on
     #[arg(long)]
     pub zero_ok: bool,
 }
@@ -285,22 +285,22 @@ Examples:
 pub struct RunArguments {
     #[command(flatten)]
     pub input: Input,
-    /// An input: a .npy file, elements as [1,2,3], or a number where the input is one
+    /// An input: a .npy file, elements such as [1,2,3], or a number if the input is one
     #[arg(long = "input", short = 'i', value_name = "NAME=VALUE")]
     pub values: Vec<String>,
-    /// What stands behind the file, for the error that it is
+    /// Arguments after the file, which are an error
     #[arg(hide = true, value_name = "MISPLACED")]
     pub misplaced: Vec<String>,
-    /// Write each output to DIR/output0.npy, DIR/output1.npy, …; the folder is made if it is not there
+    /// Write each output to DIR/output0.npy, DIR/output1.npy, …; the folder is created if needed
     #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
-    /// Print every element, not a summary
+    /// Print every element instead of a summary
     #[arg(long)]
     pub full: bool,
-    /// Stop where a result is NaN, and name the first value that is
+    /// Stop if a result is NaN, and name the first value that is NaN
     #[arg(long, value_name = "WHAT")]
     pub check: Option<Check>,
-    /// What runs the program
+    /// The engine that runs the program
     #[arg(long, value_name = "ENGINE", default_value = "interpreter")]
     pub on: Engine,
     #[command(flatten)]
@@ -311,18 +311,18 @@ pub struct RunArguments {
     pub memory: Memory,
 }
 
-/// What a run looks for.
+/// The property that a run checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Check {
     /// Values that are NaN
     Nan,
 }
 
-/// How much memory a run may hold.
+/// The limit on the memory of a run.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Memory {
-    /// The most memory that inputs, intermediate values and results may take at once, as 512M or 4G [default: half of
-    /// the machine's, or less where less is free]
+    /// The maximum memory of inputs, intermediate values and results together, such as 512M or 4G [default: half of the
+    /// machine's memory, or less if less is free]
     #[arg(long = "memory", value_name = "BYTES", value_parser = memory::parse)]
     pub bytes: Option<u64>,
 }
@@ -340,13 +340,13 @@ Examples:
 pub struct StatsArguments {
     #[command(flatten)]
     pub input: Input,
-    /// The extent of a symbol, as N=32
+    /// The extent of a symbol, such as N=32
     #[arg(long = "dim", value_name = "NAME=EXTENT")]
     pub dims: Vec<String>,
-    /// Also list the plan: steps, what was fused into them, buffers and how long they live
+    /// Also list the plan: steps, the operations fused into them, buffers and their lifetimes
     #[arg(long)]
     pub plan: bool,
-    /// Also list the plan with the loops of each step, a statement a line
+    /// Also list the plan with the loops of each step, one statement per line
     #[arg(long)]
     pub loops: bool,
 }
@@ -370,12 +370,12 @@ pub struct GraphArguments {
     /// Draw the program with its gradient with respect to these inputs
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub wrt: Vec<String>,
-    /// The program is a gradient already: what only the outputs after the first COUNT need is coloured
+    /// Treat the program as a gradient: colour what only the outputs after the first COUNT need
     #[arg(long, value_name = "COUNT", conflicts_with = "wrt")]
     pub primal_outputs: Option<usize>,
     #[command(flatten)]
     pub gradient: GradientOptions,
-    /// Who lays the picture out
+    /// The program that lays out the picture
     #[arg(long, value_name = "WHO", default_value = "auto")]
     pub renderer: Renderer,
 }
@@ -400,13 +400,13 @@ Examples:
   mind bench --quick > table.md
   MIND_SIMD=avx2 mind bench product")]
 pub struct BenchArguments {
-    /// Words that choose rows: those whose names have one of them [default: all]
+    /// Measure only rows whose names contain one of these words [default: all]
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
-    /// Measure with so many threads [default: with 1, and with MIND_NUM_THREADS, else all]
+    /// The number of threads to measure with [default: 1, and then MIND_NUM_THREADS or all]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
-    /// Take a tenth of the time for each row
+    /// Spend a tenth of the time on each row
     #[arg(long)]
     pub quick: bool,
 }
@@ -418,7 +418,7 @@ Examples:
   mind explain             every code with what it means
   mind explain E3003")]
 pub struct ExplainArguments {
-    /// The code, as E3003
+    /// The code, such as E3003
     pub code: Option<String>,
 }
 
@@ -445,7 +445,7 @@ pub enum When {
     Never,
 }
 
-/// A form that programs are read in.
+/// A form in which programs are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
     /// MIC, `mic@1`
@@ -461,7 +461,7 @@ pub enum Form {
     Ks,
 }
 
-/// A form that programs are written in.
+/// A form in which programs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OutputForm {
     /// MIC, `mic@1`
@@ -480,9 +480,9 @@ pub enum OutputForm {
 /// A set of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
-    /// Those of the specification
+    /// The operations of the specification
     CoreV1,
-    /// Those and this project's extensions
+    /// The operations of the specification, and the extensions of this project
     Extended,
 }
 
@@ -495,10 +495,10 @@ impl From<Profile> for ops::Profile {
     }
 }
 
-/// Who lays a picture out.
+/// The program that lays out a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Renderer {
-    /// Graphviz where it is installed, else this command
+    /// Graphviz if it is installed, otherwise this command
     Auto,
     /// Graphviz
     Graphviz,

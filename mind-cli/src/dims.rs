@@ -23,10 +23,10 @@ pub fn symbols(module: &Module) -> Vec<Symbol> {
     symbols
 }
 
-/// The extent of each symbol that is given one, of texts as `N=32`.
+/// The extents that `--dim` gives to symbols, from texts such as `N=32`.
 ///
 /// # Errors
-/// Wrong use for what is no extent, E2002 for a symbol that is not there, E2008 for one that is given twice, E3006 for an
+/// Wrong use for an invalid extent, E2002 for an unknown symbol, E2008 for a symbol that is given twice, E3006 for an
 /// extent below 1.
 pub fn given(module: &Module, context: &Context, texts: &[String]) -> Outcome<BTreeMap<Symbol, i64>> {
     let symbols = symbols(module);

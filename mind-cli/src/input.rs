@@ -22,43 +22,43 @@ use crate::{
     source::read_source,
 };
 
-/// A program that was read; nothing is known of it yet.
+/// A program that was read but not verified.
 #[derive(Debug)]
 pub struct Program {
     /// The instructions.
     pub module: Module,
-    /// What stands beside them.
+    /// Information about the program besides its module.
     pub context: Context,
 }
 
-/// What is known of a program beside its module.
+/// Information about a program besides its module.
 #[derive(Debug)]
 pub struct Context {
-    /// The text it was read from.
+    /// The text of the program.
     pub source: Rc<Source>,
-    /// The name of the function, where it has one.
+    /// The name of the function, if it has one.
     pub function: Option<String>,
-    /// What the text calls each value: `N3`, `%2`.
+    /// The name of each value in the text: `N3`, `%2`.
     pub names: Vec<String>,
-    /// Where each instruction stands.
+    /// The place of each instruction.
     pub insts: Vec<Spot>,
-    /// Where each output stands.
+    /// The place of each output.
     pub outputs: Vec<Spot>,
-    /// What outputs are called, where they have names.
+    /// The names of outputs that have one.
     pub output_names: Vec<Option<String>>,
-    /// Which outputs update which inputs.
+    /// The outputs that update inputs.
     pub updates: Vec<Update>,
-    /// What a text form had beside the module.
+    /// The document of a text form, which contains more than the module.
     pub document: Option<Document>,
 }
 
 impl Program {
-    /// Reads what the command line names.
+    /// Reads the program that the command line names.
     pub fn read(input: &Input) -> Outcome<Self> {
         Self::read_file(&input.file, &input.reading)
     }
 
-    /// Reads a file, or standard input where it is `-`.
+    /// Reads a file, or standard input if the file is `-`.
     pub fn read_file(file: &Path, reading: &Reading) -> Outcome<Self> {
         Self::of_source(&read_source(file, reading.from)?, reading)
     }
@@ -69,10 +69,10 @@ impl Program {
         choose(programs, reading.function.as_deref(), source)
     }
 
-    /// Reads every program of a file, or the one that is asked for; of each that cannot be known, why not.
+    /// Reads every program of a file, or only the requested one. A program that cannot be read is an error in the list.
     ///
     /// # Errors
-    /// What keeps the whole file from being read.
+    /// A failure that prevents reading the whole file.
     pub fn read_all(file: &Path, reading: &Reading) -> Outcome<Vec<Outcome<Self>>> {
         let source = read_source(file, reading.from)?;
         let programs = read_programs(&source, reading)?;
@@ -82,7 +82,7 @@ impl Program {
         }
     }
 
-    /// The program if it keeps every rule, else its mistakes.
+    /// The program if it satisfies every rule, otherwise its mistakes.
     pub fn verified(self, profile: Profile) -> Outcome<(Verified, Context)> {
         let Self { module, context } = self;
         let mistakes: Vec<Mistake> = match &context.document {
@@ -115,7 +115,7 @@ impl Context {
         }
     }
 
-    /// What it is a program of: the function and the file without its folders.
+    /// The title of the program: the function, and the file without its folders.
     pub fn title(&self) -> String {
         let file = self.source.title();
         self.function.as_ref().map_or(file.clone(), |function| format!("{function} in {file}"))
@@ -131,13 +131,13 @@ impl Context {
         Mistake::new(error.code, message).at(&self.source, spot)
     }
 
-    /// What an output is called: its name, or its number.
+    /// The name of an output, or its number if it has no name.
     pub fn output_name(&self, position: usize) -> String {
         self.output_names.get(position).cloned().flatten().unwrap_or_else(|| format!("output {position}"))
     }
 }
 
-/// A program, or why it is not known, with the name of its function where it has one.
+/// A program or its failure, with the name of its function if it has one.
 struct Named {
     function: Option<String>,
     program: Outcome<Program>,
@@ -191,7 +191,7 @@ fn read_json(source: Rc<Source>) -> Outcome<Program> {
     Ok(Program { module, context: Context::without_places(source, names) })
 }
 
-/// What the compiler found in a text.
+/// The failure with the mistakes that the compiler found in a text.
 pub fn mistakes(diags: &Diags, source: &Rc<Source>) -> Failure {
     Failure::Mistakes(diags.as_slice().iter().map(|diag| Mistake::of_diag(diag, source)).collect())
 }
@@ -207,7 +207,7 @@ fn read_surface(source: &Rc<Source>) -> Outcome<Vec<Named>> {
         return Err(mistakes(&diags, source));
     }
     let imports = program.imports();
-    // Of what has an imported struct or constant in its types only the name is known.
+    // Functions with an imported struct or constant in their types. Only their names are known.
     let missing: Vec<Named> = match &program {
         ast::Program::Block(block) => {
             let names = block.functions.iter().map(|function| function.name.to_string());
@@ -237,7 +237,7 @@ fn surface_program(function: &Function, program: surface::lower::Source, source:
     let module = program.module;
     let results = module.outputs().len() - function.updates.len();
     let inputs: Vec<_> = module.inputs().map(|(name, _)| name).collect();
-    // What is updated is an input: a parameter, or a field of one.
+    // An updated input is a parameter, or a field of one.
     let updated = function.updates.iter().map(|input| Some(format!("{} (updated)", inputs[*input])));
     let updates = function.updates.iter().enumerate();
     let updates = updates.map(|(position, input)| Update { output: results + position, input: *input });
@@ -252,7 +252,7 @@ fn surface_program(function: &Function, program: surface::lower::Source, source:
     Program { module, context }
 }
 
-/// E2002 for a function that names what its file imports.
+/// E2002 for a function that uses an import of its file.
 fn importing(function: &str, imports: &[Import], source: &Rc<Source>) -> Failure {
     let names: Vec<_> = imports.iter().map(|import| format!("`{}`", import.name)).collect();
     let message = format!(
@@ -264,7 +264,7 @@ fn importing(function: &str, imports: &[Import], source: &Rc<Source>) -> Failure
     Failure::mistake(Mistake::new(Code::E2002, message).at(source, spot).help(help))
 }
 
-/// The function of this name, or the only one.
+/// The function of this name, or the only function.
 fn choose(mut programs: Vec<Named>, name: Option<&str>, source: &Source) -> Outcome<Program> {
     let names: Vec<String> = programs.iter().filter_map(|program| program.function.clone()).collect();
     let position = match name {

@@ -1,4 +1,8 @@
-//! The `mind` command as a function: projects begun, and tensor programs checked, formatted, converted, differentiated, run, measured and drawn.
+//! The command `mind` for tensor programs in files: it creates projects, and checks, formats, converts, differentiates,
+//! runs, measures and draws programs.
+//!
+//! Install it with `cargo install mind-cli`. Rust programs use the library [`mind-dsl`](https://docs.rs/mind-dsl)
+//! instead; this crate is only the command, as a function.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -23,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Does what the arguments of this process ask for. The code is that with which it is to exit.
+/// Runs the command with the arguments of this process. Returns the exit code for the process.
 pub fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
     match commands::run(&arguments) {

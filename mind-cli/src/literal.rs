@@ -1,4 +1,4 @@
-//! Values written on the command line: `0.5`, `true`, `[1, 2, 3]`, `[[1, 0], [0, 1]]`.
+//! Parses values on the command line: `0.5`, `true`, `[1, 2, 3]`, `[[1, 0], [0, 1]]`.
 
 use std::str::FromStr;
 
@@ -20,7 +20,7 @@ pub fn number(name: &str, dtype: DType, text: &str) -> Outcome<Array> {
     Ok(Array::new([], elements(name, dtype, &[text])?))
 }
 
-/// The tensor that nested lists are; its memory is taken from a budget.
+/// The tensor of nested lists. Its memory is taken from a budget.
 pub fn tensor(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Array> {
     let refused = |code, why: String| Failure::mistake(Mistake::new(code, format!("input `{name}` {why}")));
     let mut lists = Lists { rest: text, extents: vec![None; ty.rank()], numbers: Vec::new() };
@@ -32,16 +32,16 @@ pub fn tensor(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome
     Ok(Array::new(shape, elements(name, ty.dtype, &lists.numbers)?))
 }
 
-/// What is left to read of nested lists, and what they held so far.
+/// A parser of nested lists: the text left to read, and the contents so far.
 struct Lists<'a> {
     rest: &'a str,
-    /// The extent of each axis, once a list of it has ended.
+    /// The extent of each axis, known after the first list along the axis has ended.
     extents: Vec<Option<usize>>,
     numbers: Vec<&'a str>,
 }
 
 impl Lists<'_> {
-    /// Reads a list of an axis, or a number where there are no more axes.
+    /// Reads a list along `axis`, or a number after the last axis.
     fn read(&mut self, axis: usize, ty: &Type) -> Result<(), (Code, String)> {
         let is_list = self.take('[');
         match (is_list, axis < self.extents.len()) {
@@ -113,7 +113,7 @@ fn elements(name: &str, dtype: DType, texts: &[&str]) -> Outcome<Elements> {
     })
 }
 
-/// The elements, or the first text that is none.
+/// The elements, or the first text that is not an element.
 fn parsed<'a, T: FromStr>(texts: &[&'a str]) -> Result<Vec<T>, &'a str> {
     texts.iter().map(|text| text.parse().map_err(|_| *text)).collect()
 }

@@ -1,4 +1,5 @@
-//! The `mind` command: projects begun, and tensor programs checked, formatted, converted, differentiated, run, measured and drawn.
+//! The command `mind`: creates projects, and checks, formats, converts, differentiates, runs, measures and draws tensor
+//! programs.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! How much memory a run may hold: what the command line says, else a share of what the machine has.
+//! The memory limit of a run: from the command line, otherwise a share of the machine's memory.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use mind_core::memory::DEFAULT;
 use crate::args::Memory;
 
 impl Memory {
-    /// The most bytes that a run may hold.
+    /// The maximum number of bytes of a run.
     pub fn most_bytes(self) -> u64 {
         self.bytes.unwrap_or_else(share)
     }
 }
 
-/// `512M`, `4G` or a number of bytes; units are powers of 1024.
+/// Parses `512M`, `4G` or a number of bytes. Units are powers of 1024.
 pub fn parse(text: &str) -> Result<u64, String> {
     let refused = || format!("needed a number of bytes above 0, as 512M or 4G, found `{text}`");
     let trimmed = text.trim();
@@ -29,8 +29,8 @@ pub fn parse(text: &str) -> Result<u64, String> {
     count.checked_mul(unit).filter(|bytes| *bytes > 0).ok_or_else(refused)
 }
 
-/// Half of the machine's memory, or of what the group of processes or the process may have, and no more than three
-/// quarters of what is free; where the system does not say, [`DEFAULT`].
+/// Half of the least of the machine's memory, the limit of the control group and the limit of the process, but at most
+/// three quarters of the free memory. [`DEFAULT`] if the system tells none of these.
 fn share() -> u64 {
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let machine = read("/proc/meminfo");
@@ -38,7 +38,7 @@ fn share() -> u64 {
         let rest = machine.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         rest.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
     };
-    // The second version of control groups, then the first; neither says a number where there is no limit.
+    // Version 2 of control groups, then version 1. Neither file contains a number if there is no limit.
     let groups = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
     let group = groups.iter().find_map(|file| read(file).trim().parse::<u64>().ok());
     let limits = read("/proc/self/limits");

@@ -1,4 +1,4 @@
-//! Tensors from and to `.npy` files.
+//! Reads and writes tensors as `.npy` files.
 
 use std::{
     fs::File,
@@ -23,8 +23,8 @@ use crate::{
     source::reason,
 };
 
-/// The tensor of a file, whose elements have to be of this type; in either byte order, in C or Fortran order. Its memory
-/// is taken from a budget before any of it is read.
+/// Reads the tensor in a file, in either byte order, and in C or Fortran order. Its element type must be `dtype`. Its
+/// memory is taken from a budget before the elements are read.
 pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
     let unreadable = |error: io::Error| {
         let directory = if file.is_dir() { "it is a directory".to_owned() } else { reason(&error) };
@@ -44,7 +44,7 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
     if header.layout.dtype != dtype.to_string() {
         return Err(wrong_dtype(file, &header.layout.dtype, dtype));
     }
-    // Of what is no file, as a pipe, the length is not known.
+    // The length is unknown if this is not a regular file, such as a pipe.
     if meta.is_file() {
         header.check(meta.len().saturating_sub(header.length())).map_err(refused)?;
     }
@@ -68,7 +68,7 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
     Ok(Array::new(header.layout.dims, elements))
 }
 
-/// The elements behind a header, whose memory the budget has.
+/// The elements after a header. The budget already contains their memory.
 fn numbers<T: Pod>(header: &Header, reader: &mut BufReader<File>) -> Result<Vec<T>, Fault> {
     let mut elements = vec![T::zeroed(); header.layout.dims.iter().product()];
     let bytes = bytemuck::cast_slice_mut(&mut elements);
@@ -77,7 +77,7 @@ fn numbers<T: Pod>(header: &Header, reader: &mut BufReader<File>) -> Result<Vec<
     Ok(elements)
 }
 
-/// From little-endian to the order of this machine, and back.
+/// Converts elements from little-endian to the byte order of this machine, or back.
 fn swap<T>(bytes: &mut [u8]) {
     if cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(size_of::<T>()).for_each(<[u8]>::reverse);
@@ -92,7 +92,7 @@ fn wrong_dtype(file: &Path, found: &str, dtype: DType) -> Failure {
     })
 }
 
-/// What makes an array of NumPy's one that is read, if no part of it is lost by that.
+/// A hint how to convert a NumPy array to one that can be read, if the conversion loses no part of it.
 fn remedy(found: &str, dtype: DType) -> Option<String> {
     if found.starts_with('[') {
         return Some("a structured array is saved by its fields; in Python: np.save(…, x[\"field\"])".into());
@@ -130,7 +130,7 @@ pub fn write(file: &Path, value: &Array) -> Outcome {
     written().map_err(|error: io::Error| unwritable(file, &error))
 }
 
-/// Writes elements, a block at a time.
+/// Writes elements, block by block.
 fn write_all<T: Pod>(elements: &[T], writer: &mut impl Write) -> io::Result<()> {
     elements.chunks(4096).try_for_each(|block| {
         let mut block = block.to_vec();

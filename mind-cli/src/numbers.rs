@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 use mind_core::data::TensorData;
 
-/// The first `most` elements, separated by commas, with `…` where there are more.
+/// The first `most` elements, separated by commas, followed by `…` if there are more.
 pub fn elements(data: &TensorData, most: usize) -> String {
     let shown: Vec<String> = data.texts(most);
     let shown: Vec<_> = shown.iter().map(|text| if text == "NaN" { "nan" } else { text }).collect();

@@ -11,13 +11,13 @@ use crate::{
     source::reason,
 };
 
-/// Writes to standard output; a reader that is gone ends the command quietly.
+/// Writes to standard output. If the reader has closed the pipe, the command ends without a message.
 pub fn print(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(unprintable)
 }
 
-/// As [`print()`], of a text that may be too large to be held.
+/// Like [`print()`], for a text that may be too large for memory.
 pub fn print_args(text: fmt::Arguments<'_>) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     out.write_fmt(text).and_then(|()| out.flush()).map_err(unprintable)
@@ -30,7 +30,7 @@ fn unprintable(error: io::Error) -> Failure {
     }
 }
 
-/// Writes a file, or to standard output where it is `-`.
+/// Writes a file, or to standard output if the file is `-`.
 pub fn write(file: &Path, text: &str) -> Outcome {
     if file.as_os_str() == "-" {
         return print(text);
@@ -38,7 +38,7 @@ pub fn write(file: &Path, text: &str) -> Outcome {
     fs::write(file, text).map_err(|error| unwritable(file, &error))
 }
 
-/// Why a file cannot be written.
+/// The failure that a file cannot be written.
 pub fn unwritable(file: &Path, error: &io::Error) -> Failure {
     let message = format!("cannot write {}: {}", file.display(), reason(error));
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());

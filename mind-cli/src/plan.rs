@@ -1,16 +1,17 @@
-//! What values are called in the listing of a plan.
+//! The names of values in the listing of a plan.
 
 use mind_core::{ir::ValueId, opt::Optimised};
 
 use crate::input::Context;
 
-/// What the values of a planned module are called in the text that it comes from.
+/// The names of the values of a planned module, from the text of the program.
 pub struct Names(Vec<String>);
 
 impl Names {
-    /// Inputs by their names, others as the text calls them; `map` says what each value of the text became.
+    /// Names inputs by their names, and other values like the text. `map` contains the value of the module for each
+    /// value of the text.
     pub fn new(context: &Context, map: &[Option<ValueId>], optimised: &Optimised) -> Self {
-        // As many as there are: what a call inlines became of no value of the text.
+        // The number of values that come from the text. Values of inlined calls do not.
         let values = map.iter().flatten().map(|became| became.index() + 1).max().unwrap_or_default();
         let mut first = vec![None; values];
         for (value, became) in map.iter().enumerate().rev() {
@@ -29,7 +30,7 @@ impl Names {
         Self(optimised.origins().iter().enumerate().map(name).collect())
     }
 
-    /// What a value of the planned module is called.
+    /// The name of a value of the planned module.
     pub fn of(&self, value: ValueId) -> Option<String> {
         self.0.get(value.index()).cloned()
     }

@@ -1,4 +1,4 @@
-//! What went wrong, and how it is shown.
+//! Failures of commands, and their text.
 
 use std::{
     fmt,
@@ -10,21 +10,21 @@ use mind_core::diag::{Code, Diag, Note, Site};
 
 use crate::{args::Form, style::Style};
 
-/// Why a command did not do what it was asked for.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was asked wrongly, or a file cannot be read or written: exit code 2.
+    /// Wrong use of the command, or a file that cannot be read or written. The exit code is 2.
     Usage {
         /// What is wrong.
         message: String,
-        /// A likely way out.
+        /// A likely remedy.
         help: Option<String>,
     },
-    /// The program has mistakes: exit code 1.
+    /// The program has mistakes. The exit code is 1.
     Mistakes(Vec<Mistake>),
-    /// All is said already: this exit code.
+    /// The failure has already been reported. Contains the exit code.
     Told(u8),
-    /// Nobody reads what is written any more: nothing is said, and it is no error.
+    /// The reader of the output has closed it. This is not an error and is not reported.
     ReaderGone,
 }
 
@@ -37,7 +37,7 @@ impl Failure {
         Self::Usage { message: message.into(), help: None }
     }
 
-    /// The same with a likely way out.
+    /// The same, with a likely remedy.
     pub fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Usage { message: message.into(), help: Some(help.into()) }
     }
@@ -49,7 +49,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// Says what went wrong on standard error; the exit code. Nothing happens where standard error is closed.
+    /// Prints the failure on standard error and returns the exit code. If standard error is closed, prints nothing.
     pub fn tell(&self, style: &Style) -> u8 {
         let mut err = io::stderr().lock();
         let written = match self {
@@ -73,7 +73,7 @@ impl Failure {
                 writeln!(err, "{error}: {}\n  {mark}: {}", printable(message), printable(help))
             }
         };
-        // Where nobody listens there is nothing to say it to.
+        // If standard error is closed, the failure cannot be reported anywhere.
         drop(written);
         if matches!(self, Self::Usage { .. }) { 2 } else { 1 }
     }
@@ -82,7 +82,7 @@ impl Failure {
 /// A text that was read.
 #[derive(Debug)]
 pub struct Source {
-    /// The file as it was named, or `<stdin>`.
+    /// The name of the file as given, or `<stdin>`.
     pub name: String,
     /// Its form.
     pub form: Form,
@@ -99,7 +99,7 @@ impl Source {
 }
 
 impl Form {
-    /// As machine-readable messages begin and `--from` takes it.
+    /// The name of the form in `--from`, and at the start of messages for machines.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mic => "mic",
@@ -114,16 +114,16 @@ impl Form {
 /// A part of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
-    /// The line, from 1; 0 where it is not known.
+    /// The line, from 1; 0 if it is unknown.
     pub line: u32,
-    /// The first character, from 1; 0 for all of the line.
+    /// The first character, from 1; 0 for the whole line.
     pub column: u32,
-    /// The number of characters; 0 for the word that begins there.
+    /// The number of characters; 0 for the word that begins at the column.
     pub width: u32,
 }
 
 impl Spot {
-    /// All of a line.
+    /// A whole line.
     pub const fn line(line: u32) -> Self {
         Self { line, column: 0, width: 0 }
     }
@@ -150,13 +150,13 @@ impl From<Site> for Spot {
 /// A mistake in a program that was read.
 #[derive(Clone, Debug)]
 pub struct Mistake {
-    /// The stable number.
+    /// The error code, which is stable.
     pub code: Code,
-    /// What is wrong, on a line.
+    /// The message, in one line.
     pub message: String,
-    /// The text it is in; nothing where it is of no text.
+    /// The text that contains the mistake, if there is one.
     pub source: Option<Rc<Source>>,
-    /// Where in the text.
+    /// The place in the text.
     pub spot: Spot,
     /// Further lines.
     pub notes: Vec<String>,
@@ -187,7 +187,7 @@ impl Mistake {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// What the compiler found in a text.
+    /// A mistake that the compiler found in a text.
     pub fn of_diag(diag: &Diag, source: &Rc<Source>) -> Self {
         let note = |Note { text, site }: &Note| match Spot::from(*site).line {
             0 => text.clone(),
@@ -203,7 +203,8 @@ impl Mistake {
         }
     }
 
-    /// The same of a text whose lines hold more than an instruction, so that the first column is a place as any other.
+    /// The same, for a form whose lines contain more than an instruction, so that column 1 means the first character
+    /// and not the whole line.
     pub fn in_columns(self) -> Self {
         match self.spot {
             Spot { line, column: 0, width } if line > 0 => {
@@ -227,7 +228,7 @@ impl Mistake {
         format!("{place}{error}: {}", style.strong(&printable(&self.message)))
     }
 
-    /// All lines.
+    /// The full text, with all lines.
     pub fn render(&self, style: &Style) -> String {
         let mut lines = vec![self.headline(style)];
         let mut margin = 1;
@@ -272,10 +273,10 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// The most characters of a line that are shown.
+/// The maximum number of characters of a line that are shown.
 const WIDEST: usize = 120;
 
-/// What is shown of a line, how far in the carets begin, and how many there are.
+/// The shown part of a line, the position of the carets, and their number.
 fn excerpt(line: &str, spot: Spot) -> (String, usize, usize) {
     let characters: Vec<char> = line.chars().map(plain).collect();
     let begins = characters.iter().position(|character| *character != ' ').unwrap_or(0);
@@ -301,7 +302,7 @@ fn excerpt(line: &str, spot: Spot) -> (String, usize, usize) {
     (text, before, width.clamp(1, WIDEST.saturating_sub(start - first).max(1)))
 }
 
-/// Without what a terminal would obey.
+/// The text with control characters replaced, since a terminal would obey them.
 pub fn printable(text: &str) -> String {
     text.chars().map(|character| if character == '\n' { '\n' } else { plain(character) }).collect()
 }

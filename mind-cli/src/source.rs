@@ -1,4 +1,4 @@
-//! Texts from files and standard input, and which form they are in.
+//! Reads texts from files and standard input, and determines their form.
 
 use std::{
     fs,
@@ -15,10 +15,10 @@ use crate::{
     spelling::distance,
 };
 
-/// The most bytes that are read.
+/// The maximum number of bytes of a text.
 pub const MOST_BYTES: u64 = 10 << 20;
 
-/// The number of bytes that are read of a text that is too large, to find its form.
+/// The number of bytes of a text over the limit that are used to determine its form.
 const BEGINNING: usize = 4096;
 
 /// The text of a file, and its form.
@@ -56,7 +56,7 @@ pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
     Ok(Rc::new(Source { name, form, text }))
 }
 
-/// What messages call a file.
+/// The name of a file in messages.
 pub fn name_of(file: &Path) -> String {
     if file.as_os_str() == "-" { "<stdin>".to_owned() } else { file.display().to_string() }
 }
@@ -78,7 +78,7 @@ fn too_large(name: String, bytes: &[u8], form: Option<Form>) -> Failure {
     Failure::mistake(Mistake::new(Code::E1008, message).at(&source, Spot::line(line as u32)).help(help))
 }
 
-/// The file's bytes, one more than [`MOST_BYTES`] at most.
+/// The bytes of a file, at most [`MOST_BYTES`] + 1.
 fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Outcome<Vec<u8>> {
     let unreadable = |error: io::Error| {
         let help = match error.kind() {
@@ -104,7 +104,7 @@ fn read_bytes(file: &Path, name: &str, is_stdin: bool, from: Option<Form>) -> Ou
     Ok(bytes)
 }
 
-/// What the system says, in lower case and without its number.
+/// The message of the system, in lower case and without its number.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -112,7 +112,7 @@ pub fn reason(error: &io::Error) -> String {
     characters.next().map_or(String::new(), |first| first.to_lowercase().chain(characters).collect())
 }
 
-/// A file of the same folder whose name differs in little.
+/// A file in the same folder with a similar name.
 fn near_file(file: &Path) -> Option<String> {
     let name = file.file_name()?.to_str()?;
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -124,7 +124,7 @@ fn near_file(file: &Path) -> Option<String> {
     Some(file.with_file_name(best).display().to_string())
 }
 
-/// The form that an extension stands for; an extension that stands for another kind of file is wrong.
+/// The form of a file by its extension. An extension of another kind of file is an error.
 fn form_of_extension(file: &Path, name: &str, from: Option<Form>) -> Outcome<Option<Form>> {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
@@ -146,7 +146,7 @@ fn form_of_extension(file: &Path, name: &str, from: Option<Form>) -> Outcome<Opt
     }
 }
 
-/// The form of a text by its beginning.
+/// The form of a text by its first line.
 fn guess(text: &str) -> Option<Form> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let first = lines.next()?;

@@ -1,6 +1,6 @@
-//! What somebody may have meant.
+//! Suggestions for misspelled names.
 
-/// How many characters have to be inserted, removed, replaced or exchanged with the next to make one text the other.
+/// The number of edits between two texts: characters inserted, removed, replaced or swapped with the next one.
 pub fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = Vec::new();
@@ -20,7 +20,7 @@ pub fn distance(a: &str, b: &str) -> usize {
     last[b.len()]
 }
 
-/// Whether one was likely meant where the other was written: the shorter the name, the less may differ.
+/// Whether one name is likely a misspelling of the other. Shorter names may differ in fewer characters.
 pub fn is_near(a: &str, b: &str) -> bool {
     distance(a, b) <= (a.chars().count().min(b.chars().count()) / 2).min(2)
 }

@@ -1,4 +1,4 @@
-//! Colours, where they are wanted.
+//! Colours of the output.
 
 use std::{
     env,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::args::When;
 
-/// How parts of a text are set off.
+/// Whether parts of a text are coloured.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
     coloured: bool,
@@ -41,27 +41,27 @@ impl Style {
         Self { coloured }
     }
 
-    /// Something wrong.
+    /// Marks an error.
     pub fn error(&self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    /// What matters most.
+    /// Marks the most important text.
     pub fn strong(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// What is around it.
+    /// Marks the frame around a text.
     pub fn frame(&self, text: &str) -> String {
         self.paint("34", text)
     }
 
-    /// All is well, or what was added.
+    /// Marks success, or added text.
     pub fn good(&self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// What was removed.
+    /// Marks removed text.
     pub fn bad(&self, text: &str) -> String {
         self.paint("31", text)
     }

@@ -1,4 +1,4 @@
-//! Named arrays, whatever the format of the file that holds them.
+//! Files of named arrays, independent of their format.
 
 #[cfg(feature = "parameters")]
 use mind_rt::{Element, Parameters, Shape, Tensor};
@@ -9,34 +9,34 @@ use crate::layout::Arrays;
 #[cfg(feature = "parameters")]
 use crate::{Names, Staged, parameters};
 
-/// A file of named arrays, of which the headers are read and checked: a `safetensors::File` or an `npz::File`.
+/// A file of named arrays, whose headers have been read and checked: a `safetensors::File` or an `npz::File`.
 pub trait Archive {
-    /// All that it holds.
+    /// The arrays in the file.
     fn arrays(&self) -> &Arrays;
 
-    /// Finds out that the file has the elements of one of its arrays, which its headers only say, so that memory may be taken
-    /// for them.
+    /// Checks that the file has the elements of an array that its headers declare, so that memory can be allocated for
+    /// them.
     ///
     /// # Errors
-    /// It has fewer or more, or they cannot be read.
+    /// If it has fewer or more elements, or they cannot be read.
     ///
     /// # Panics
-    /// If there is no such array.
+    /// If the file has no such array.
     fn verify(&mut self, name: &str) -> Result<(), Fault>;
 
-    /// Reads the elements of one of its arrays, and gives them to a sink.
+    /// Reads the elements of an array and passes them to a sink.
     ///
     /// # Errors
-    /// They cannot be read, or are not as the headers say. The sink may have some of them then.
+    /// If the elements cannot be read, or do not match the headers. The sink may have received some of them.
     ///
     /// # Panics
-    /// If there is no such array.
+    /// If the file has no such array.
     fn read(&mut self, name: &str, to: Sink<'_>) -> Result<(), Fault>;
 
-    /// Sets parameters to what the file holds of them.
+    /// Sets parameters to the values in the file.
     ///
     /// # Errors
-    /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
+    /// Everything that is wrong with the file, as a [`Fault`]. Nothing is loaded then.
     #[cfg(feature = "parameters")]
     fn load(&mut self, parameters: &mut impl Parameters, names: &Names<'_>) -> Result<(), Fault>
     where
@@ -45,10 +45,11 @@ pub trait Archive {
         self.stage(parameters, names).map(|staged| staged.set(parameters))
     }
 
-    /// Reads what the file holds of parameters and leaves these as they are, for checks in between.
+    /// Reads the values of parameters from the file without setting the parameters, so that the caller can check them
+    /// first.
     ///
     /// # Errors
-    /// As [`load`](Self::load).
+    /// Those of [`load`](Self::load).
     #[cfg(feature = "parameters")]
     fn stage(&mut self, parameters: &impl Parameters, names: &Names<'_>) -> Result<Staged, Fault>
     where
@@ -57,10 +58,10 @@ pub trait Archive {
         Staged::read(self, parameters, names)
     }
 
-    /// The tensor that one of its arrays is, of which the file may decide dynamic extents.
+    /// Reads an array as a tensor. The file determines dynamic extents.
     ///
     /// # Errors
-    /// There is no such array, or it has another element type, rank or static extent.
+    /// If there is no such array, or it has another element type, rank or static extent.
     #[cfg(feature = "parameters")]
     fn tensor<T: Element, S: Shape>(&mut self, name: &str) -> Result<Tensor<T, S>, Fault>
     where

@@ -1,20 +1,20 @@
-//! Elements of files, a block at a time, so that no memory but their own is taken for them.
+//! Reads the elements of files block by block, so that they need no memory besides their own.
 
 use std::io::{self, Read};
 
 use crate::error::Fault;
 
-/// What takes the elements of an array: some that lie side by side, little-endian, and at which byte they begin among all of
-/// them in row-major order.
+/// A function that receives the elements of an array in pieces. Its arguments are the position in bytes of the piece in
+/// the row-major array, and the bytes of contiguous elements, little-endian.
 pub type Sink<'a> = &'a mut dyn FnMut(usize, &[u8]);
 
-/// The bytes that are read at once: a whole number of elements of any type.
+/// The number of bytes that are read at once. It is a multiple of the size of every element type.
 const BLOCK: usize = 1 << 16;
 
-/// Reads so many bytes and gives each block of them to `each`, with the bytes before it.
+/// Reads `length` bytes and passes each block to `each`, with the number of bytes before it.
 ///
 /// # Errors
-/// Those of `each` and of the system. If there are fewer bytes, how many there are.
+/// Errors of `each` and of the system. If there are fewer bytes, the number of bytes that were read.
 pub(crate) fn blocks(
     reader: &mut impl Read,
     length: usize,
@@ -39,10 +39,10 @@ pub(crate) fn blocks(
     Ok(())
 }
 
-/// Why not all bytes were read.
+/// The reason why not all bytes were read.
 pub(crate) enum Stopped {
-    /// There are no more than so many.
+    /// The input ended after this number of bytes.
     After(usize),
-    /// Something else is wrong.
+    /// Another error.
     By(Fault),
 }

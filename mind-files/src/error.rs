@@ -1,4 +1,4 @@
-//! What can be wrong with a file.
+//! The errors of reading and writing files.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::layout::Layout;
 
-/// Why a file was not read or written: which file, and what is wrong.
+/// An error of reading or writing a file: the file, and the reason.
 ///
 /// ```text
 /// net.safetensors: it does not fit, 2 differences:
@@ -18,62 +18,62 @@ use crate::layout::Layout;
 pub struct Error {
     /// The file.
     pub file: PathBuf,
-    /// What is wrong with it.
+    /// The reason.
     #[source]
     pub fault: Fault,
 }
 
-/// What is wrong with a file.
+/// The reason why a file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The system does not let it be read.
+    /// The system reports an error while reading.
     #[error("it cannot be read: {0}")]
     Read(#[source] io::Error),
-    /// The system does not let it be written. A file that was there before is as it was; a device or FIFO has got what was
-    /// written so far.
+    /// The system reports an error while writing. A previous file is unchanged. A device or FIFO has received the bytes
+    /// that were written before the error.
     #[error("it cannot be written: {0}")]
     Write(#[source] io::Error),
-    /// It has fewer bytes than it says.
+    /// The file has fewer bytes than it declares.
     #[error("it is cut off: it has {found} bytes, needed {needed}")]
     CutOff {
-        /// The bytes that it has.
+        /// The number of bytes in the file.
         found: u64,
-        /// The bytes that it would have.
+        /// The number of bytes that it declares.
         needed: u64,
     },
-    /// It is not of the format, or it contradicts itself.
+    /// The file is not valid in its format.
     #[error("{0}")]
     Malformed(String),
-    /// It holds another tensor than is asked for.
+    /// The file contains a tensor of another type than the requested one.
     #[error("it holds {found}, needed {needed}")]
     Other {
-        /// What it holds.
+        /// The type in the file.
         found: Layout,
-        /// What is asked for, as `f32[?, 3]`.
+        /// The requested type, such as `f32[?, 3]`.
         needed: String,
     },
-    /// It holds no array of a name.
+    /// The file contains no array of this name.
     #[error("it holds no `{}`", .0.escape_debug())]
     Absent(String),
-    /// Memory for a tensor cannot be had.
+    /// Memory for a tensor cannot be allocated.
     #[error("there is no memory for {needed}")]
     Memory {
-        /// The tensor.
+        /// A description of the tensor.
         needed: String,
     },
-    /// It is a file of other parameters. All differences are here, in the order of the parameters.
+    /// The file does not fit the parameters. Contains all differences, in the order of the parameters.
     #[error("{}", all(.0))]
     Differences(Vec<Difference>),
 }
 
 impl Fault {
-    /// The same, of a file.
+    /// The error of `file` with this reason.
     pub(crate) fn of(self, file: impl Into<PathBuf>) -> Error {
         Error { file: file.into(), fault: self }
     }
 
-    /// The same, of an array in a file of several.
+    /// The same reason, for one array of a file.
     #[cfg(any(feature = "safetensors", feature = "npz"))]
     pub(crate) fn within(self, name: &str) -> Self {
         Self::Malformed(format!("of `{}`: {self}", name.escape_debug()))
@@ -90,17 +90,17 @@ fn all(differences: &[Difference]) -> String {
     }
 }
 
-/// One way in which a file is not of some parameters.
+/// A difference between a file and the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
     /// A parameter is not in the file.
     Missing {
-        /// The name that was looked for in the file.
+        /// The expected name in the file.
         name: String,
         /// The parameter.
         parameter: String,
-        /// What it is.
+        /// The type of the parameter.
         needed: Layout,
     },
     /// An array has another element type or other extents than its parameter.
@@ -109,30 +109,30 @@ pub enum Difference {
         name: String,
         /// The parameter.
         parameter: String,
-        /// What the file has.
+        /// The type in the file.
         found: Layout,
-        /// What the parameter is.
+        /// The type of the parameter.
         needed: Layout,
     },
-    /// An array is of no parameter.
+    /// An array in the file belongs to no parameter.
     Unexpected {
         /// The array's name in the file.
         name: String,
-        /// What it is.
+        /// The type of the array.
         found: Layout,
     },
-    /// Two parameters have one name in the file.
+    /// Two parameters have the same name in the file.
     Twice {
         /// The name in the file.
         name: String,
         /// The parameters.
         parameters: [String; 2],
     },
-    /// A list of names has one of no parameter.
+    /// A list of names contains a name that is no parameter.
     NoParameter {
-        /// The name in the file that it gives.
+        /// The name in the file, according to the list.
         name: String,
-        /// What is no parameter.
+        /// The name that is no parameter.
         parameter: String,
     },
 }
@@ -157,12 +157,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A name in a message, whatever characters a file has in it.
+/// A name from a file in a message. Special characters are escaped, and long names are shortened.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As much as a message has room for.
+        // The maximum number of characters of a name in a message.
         const LONGEST: usize = 100;
         if self.0.is_empty() {
             return f.write_str("the tensor without a name");
@@ -173,7 +173,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The parameter that an array is for, where it has another name.
+/// The parameter of an array, if its name differs from that of the array.
 struct For<'a>(&'a str, &'a str);
 
 impl fmt::Display for For<'_> {

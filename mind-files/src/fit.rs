@@ -1,4 +1,4 @@
-//! Whether a file is one of some parameters.
+//! Checks whether a file fits parameters.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::error::Difference;
 use crate::layout::{Arrays, Part};
 use crate::names::Names;
 
-/// The name in the file of each of the parts.
+/// The name in the file of each part.
 ///
 /// # Errors
-/// All differences: first those of the names, then of each part in order, then what the file has beside.
+/// All differences: first conflicts of names, then those of each part in order, then unexpected arrays in the file.
 pub fn fit(parts: &[Part], arrays: &Arrays, names: &Names<'_>) -> Result<Vec<String>, Vec<Difference>> {
     let (in_file, mut differences) = (in_file(parts, names), conflicts(parts, names));
     let mut beside = arrays.clone();
@@ -30,10 +30,10 @@ pub fn fit(parts: &[Part], arrays: &Arrays, names: &Names<'_>) -> Result<Vec<Str
     if differences.is_empty() { Ok(in_file) } else { Err(differences) }
 }
 
-/// The name in a file of each of the parts, if no two have the same.
+/// The name in a file of each part, if all names differ.
 ///
 /// # Errors
-/// Names of no part, and names of more than one.
+/// Names that belong to no part, and names that belong to several.
 pub fn named(parts: &[Part], names: &Names<'_>) -> Result<Vec<String>, Vec<Difference>> {
     let differences = conflicts(parts, names);
     if differences.is_empty() { Ok(in_file(parts, names)) } else { Err(differences) }
@@ -43,7 +43,7 @@ fn in_file(parts: &[Part], names: &Names<'_>) -> Vec<String> {
     parts.iter().map(|part| names.in_file(&part.name)).collect()
 }
 
-/// Names of no part, and names of more than one.
+/// Names that belong to no part, and names that belong to several.
 fn conflicts(parts: &[Part], names: &Names<'_>) -> Vec<Difference> {
     let mut differences = Vec::new();
     for (name, parameter) in names.listed() {

@@ -1,17 +1,17 @@
-//! What is known of an array beside its elements.
+//! The description of an array: its name, element type and extents.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// An element type and extents. Displays as in the language: `f32[2, 3]`.
 ///
-/// The element type is its name in the language, `f32`, `f64`, `i32`, `i64` or `bool`; of types that the language has not,
-/// a name in the same manner, as `f16`, `bf16`, `u8`.
+/// The element type is its name in the language: `f32`, `f64`, `u8`, `i32`, `i64` or `bool`. Types that the language
+/// does not have are named in the same style, such as `f16`, `bf16` and `u16`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The name of the element type.
     pub dtype: String,
-    /// The extents, outermost first; none for a number.
+    /// The extents, outermost first. Empty for a number.
     pub dims: Vec<usize>,
 }
 
@@ -24,9 +24,9 @@ impl fmt::Display for Layout {
 /// An array with its name. Displays as `first.w f32[2, 3]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its name; empty for a tensor by itself.
+    /// The name. Empty for a single tensor.
     pub name: String,
-    /// What it is.
+    /// The element type and extents.
     pub layout: Layout,
 }
 
@@ -37,5 +37,5 @@ impl fmt::Display for Part {
     }
 }
 
-/// The arrays that a file holds, by name.
+/// The arrays in a file, by name.
 pub type Arrays = BTreeMap<String, Layout>;

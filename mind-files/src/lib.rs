@@ -1,12 +1,18 @@
-//! Tensors in files, for the mind language: structs of parameters and what optimisers remember of them, to and from
-//! safetensors, with the feature `safetensors`; tensors to and from NumPy's format `.npy`, with the feature `npy`; such structs
-//! to and from its archives `.npz`, with the feature `npz`.
+//! Loads and saves the tensors of the mind language in files. Programs use this crate as `mind::files`, by the features
+//! `safetensors` and `npy` of [`mind-dsl`](https://docs.rs/mind-dsl).
 //!
-//! - **Names** of parameters are those in the file, or are mapped: [`Names`].
-//! - **All differences** between a file and parameters are told at once, and then nothing is loaded: [`Fault`].
-//! - **A file is whole at any moment** that its writer is killed at: [`replace`].
-//! - **No memory is taken for a length that a file tells of** before the file is known to have as much, and the parameters too;
-//!   then it is taken once. Arrays that are compressed are inflated twice for that, first to be counted.
+//! | format | contents | feature |
+//! | --- | --- | --- |
+//! | safetensors | structs of parameters, and the state of optimisers | `safetensors` |
+//! | `.npy` of NumPy | one tensor | `npy` |
+//! | `.npz` of NumPy | structs of parameters, and the state of optimisers | `npz` |
+//!
+//! - **Names** of parameters are the names in the file, or are mapped to these: [`Names`].
+//! - **All differences** between a file and the parameters are reported at once, and nothing is loaded then: [`Fault`].
+//! - **Writes are atomic**: a file is complete even if its writer is killed at any moment: [`replace`].
+//! - **Memory** is allocated once, and only after checking that the file really has the elements that its headers
+//!   declare, and that the parameters fit. A compressed array is therefore inflated twice, first only to count its
+//!   bytes.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(any(feature = "safetensors", feature = "npz")),
@@ -44,7 +50,8 @@ pub use names::Names;
 pub use parameters::{Staged, bytes, layout, set_bytes};
 pub use replace::replace;
 
-/// A file and its length. What is no file has none and may have no end.
+/// Opens a file and returns it with its length. Anything else than a regular file is an error, since it may have no
+/// end.
 fn open(path: &Path) -> Result<(fs::File, u64), Fault> {
     let told = fs::metadata(path).map_err(Fault::Read)?;
     if !told.is_file() {

@@ -1,10 +1,10 @@
-//! What parameters are called in a file.
+//! The names of parameters in a file.
 
 use std::fmt;
 
-/// What parameters are called in a file, and whether a file may hold more than they.
+/// The names of parameters in a file, and whether a file may contain other arrays.
 ///
-/// A parameter that a list does not name is called in the file as here.
+/// A parameter that a list does not contain has the same name in the file.
 ///
 /// ```
 /// use mind_files::Names;
@@ -21,38 +21,38 @@ pub struct Names<'a> {
 }
 
 enum Mapping<'a> {
-    /// `(the file's, ours)`
+    /// Pairs of the name in the file and the name of the parameter.
     Pairs(Vec<(String, String)>),
     By(Box<dyn Fn(&str) -> String + 'a>),
 }
 
 impl<'a> Names<'a> {
-    /// The same in the file as here.
+    /// Parameters have the same names in the file.
     #[must_use]
     pub const fn same() -> Self {
         Self { mapping: Mapping::Pairs(Vec::new()), may_have_more: false }
     }
 
-    /// Those of a list: of each the name in the file, then that of the parameter.
+    /// Names from a list. Each pair is the name in the file, then the name of the parameter.
     #[must_use]
     pub fn pairs<F: Into<String>, P: Into<String>>(pairs: impl IntoIterator<Item = (F, P)>) -> Self {
         let pairs = pairs.into_iter().map(|(file, parameter)| (file.into(), parameter.into()));
         Self { mapping: Mapping::Pairs(pairs.collect()), may_have_more: false }
     }
 
-    /// Those that a function makes of the names of parameters.
+    /// Names in the file that a function computes from the names of parameters.
     #[must_use]
     pub fn by(in_file: impl Fn(&str) -> String + 'a) -> Self {
         Self { mapping: Mapping::By(Box::new(in_file)), may_have_more: false }
     }
 
-    /// The same names, of a file that may hold other arrays too; those are not read.
+    /// The same names, for a file that may contain other arrays. Those are not read.
     #[must_use]
     pub fn allow_unexpected(self) -> Self {
         Self { may_have_more: true, ..self }
     }
 
-    /// What a parameter is called in the file.
+    /// The name of a parameter in the file.
     #[must_use]
     pub fn in_file(&self, parameter: &str) -> String {
         match &self.mapping {
@@ -64,12 +64,12 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a file may hold other arrays too.
+    /// Whether a file may contain other arrays.
     pub(crate) const fn may_have_more(&self) -> bool {
         self.may_have_more
     }
 
-    /// The pairs of a list.
+    /// The pairs of a list. Empty for other names.
     pub(crate) fn listed(&self) -> &[(String, String)] {
         match &self.mapping {
             Mapping::Pairs(pairs) => pairs,

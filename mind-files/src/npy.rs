@@ -1,4 +1,4 @@
-//! NumPy's format `.npy`: one array, behind a header that is a dictionary of Python.
+//! The format `.npy` of NumPy: a header, which is a Python dictionary, followed by one array.
 //!
 //! ```
 //! use mind_files::npy;
@@ -17,7 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A file is read in either byte order and in C or Fortran order; it is written little-endian and in C order, as format 1.0.
+//! Reads files in either byte order, and in C or Fortran order. Writes files in the format 1.0, little-endian and in C
+//! order.
 
 use std::io::Read;
 
@@ -28,31 +29,31 @@ use crate::error::Fault;
 use crate::layout::Layout;
 use crate::truth;
 
-/// The longest header that is read; of NumPy's none has a tenth of it.
+/// The maximum length of a header in bytes. The headers that NumPy writes have less than a tenth of it.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// How deep brackets nest in a header that is read.
+/// The maximum nesting depth of brackets in a header.
 const DEEPEST: usize = 8;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What stands before the elements of a file.
+/// The header of a file, before the elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The element type and the extents. A type that the language has not is named in its manner, as `f16`, NumPy's longest
-    /// as `longdouble` and `clongdouble`, others as the file has them.
+    /// The element type and the extents. A type that the language does not have is named in its style, such as `f16`.
+    /// The extended types of NumPy are `longdouble` and `clongdouble`. Others have the name in the file.
     pub layout: Layout,
     is_big_endian: bool,
     is_fortran: bool,
-    /// The bytes of the header with what stands before it.
+    /// The number of bytes before the elements.
     length: u64,
 }
 
 impl Header {
-    /// Reads the header of a file, and nothing behind it.
+    /// Reads the header of a file, and nothing after it.
     ///
     /// # Errors
-    /// What is read is no such file, or is cut off.
+    /// If the input is not such a file, or is cut off.
     pub fn read(reader: &mut impl Read) -> Result<Self, Fault> {
         let mut head = Vec::new();
         reader.by_ref().take(10).read_to_end(&mut head).map_err(Fault::Read)?;
@@ -90,27 +91,28 @@ impl Header {
         Literal::new(text, start).header(head.len() as u64).map_err(|why| malformed(&why))
     }
 
-    /// The bytes that all elements have, if their type is one of the language and the number does not overflow.
+    /// The number of bytes of all elements. `None` if the language does not have their type, or the number overflows.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         let width = width(&self.layout.dtype)? as u64;
         self.layout.dims.iter().try_fold(width, |bytes, extent| bytes.checked_mul(*extent as u64))
     }
 
-    /// The bytes of the header, with what stands before it.
+    /// The number of bytes before the elements: those of the header and of the magic string, version and length before
+    /// it.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.length
     }
 
-    /// Checks that as many bytes are there as the elements have.
+    /// Checks that `found` is the number of bytes of the elements.
     ///
     /// # Errors
-    /// There are fewer or more, or the number overflows.
+    /// If there are fewer or more bytes, or the number overflows.
     pub fn check(&self, found: u64) -> Result<(), Fault> {
         let elements =
             self.layout.dims.iter().try_fold(1_u64, |count, extent| count.checked_mul(*extent as u64));
-        // Of types that are not known an element has a byte at least.
+        // An element of an unknown type has at least one byte.
         let needed = self.bytes().or(elements.filter(|_| width(&self.layout.dtype).is_none()));
         let exact = width(&self.layout.dtype).is_some();
         let layout = &self.layout;
@@ -126,10 +128,11 @@ impl Header {
         }
     }
 
-    /// Reads all elements to `to`, which has as many bytes as [`bytes`](Self::bytes) says: little-endian, in row-major order.
+    /// Reads all elements into `to`, little-endian and in row-major order. `to` has [`bytes`](Self::bytes) bytes.
     ///
     /// # Errors
-    /// There are fewer elements, or something follows them; a `bool` is neither 0 nor 1; the language has no such type.
+    /// If there are fewer elements, or more bytes follow them; if a `bool` is neither 0 nor 1; if the language does not
+    /// have the element type.
     ///
     /// # Panics
     /// If `to` has fewer bytes.
@@ -137,10 +140,10 @@ impl Header {
         self.read_to(reader, &mut |start, bytes| to[start..start + bytes.len()].copy_from_slice(bytes))
     }
 
-    /// Reads all elements and gives them to a sink.
+    /// Reads all elements and passes them to a sink.
     ///
     /// # Errors
-    /// As [`elements`](Self::elements).
+    /// Those of [`elements`](Self::elements).
     pub(crate) fn read_to(&self, reader: &mut impl Read, to: Sink<'_>) -> Result<(), Fault> {
         let length = self.bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let (Some(width), Some(length)) = (width(&self.layout.dtype), length) else {
@@ -172,17 +175,17 @@ impl Header {
         Ok(())
     }
 
-    /// The bytes of a header for elements of this layout, to which the elements are appended little-endian and in row-major
+    /// The bytes of a header for elements of this layout. The elements must follow, little-endian and in row-major
     /// order.
     ///
     /// # Panics
-    /// If the language has no such element type.
+    /// If the language does not have the element type.
     #[must_use]
     pub fn write(layout: &Layout) -> Vec<u8> {
         let Some(dtype) = DType::from_name(&layout.dtype) else {
             panic!("the language has no {}", layout.dtype)
         };
-        // Bytes have no order.
+        // Single bytes have no byte order.
         let order = if dtype.bytes() == 1 { '|' } else { '<' };
         let kind = match dtype.kind() {
             Kind::Truth => 'b',
@@ -207,15 +210,15 @@ fn malformed(why: &str) -> Fault {
     Fault::Malformed(why.to_owned())
 }
 
-/// The bytes of an element of the language's type of this name.
+/// The number of bytes of an element, if the language has the type.
 fn width(dtype: &str) -> Option<usize> {
     DType::from_name(dtype).map(DType::bytes)
 }
 
-/// Where elements in column-major order stand in row-major order, one after the other; without end.
+/// An iterator over the row-major positions of elements in column-major order. It does not end.
 struct ColumnMajor<'a> {
     dims: &'a [usize],
-    /// Of each axis, by how much a step along it moves in row-major order.
+    /// The row-major stride of each axis.
     strides: Vec<usize>,
     index: Vec<usize>,
     position: usize,
@@ -249,7 +252,7 @@ impl Iterator for ColumnMajor<'_> {
     }
 }
 
-/// A descriptor of NumPy's as the name of a type.
+/// The name of the type of a NumPy descriptor.
 fn name_of(descriptor: &str) -> String {
     let name = match descriptor.trim_start_matches(['<', '>', '=', '|']) {
         "f2" => "f16",
@@ -266,7 +269,8 @@ fn name_of(descriptor: &str) -> String {
         "b1" | "?" => "bool",
         "c8" => "c64",
         "c16" => "c128",
-        // `np.longdouble`, of as many bytes as the machine gives it: `f16` of NumPy's is not that of the language's manner.
+        // `np.longdouble`, whose size depends on the machine. NumPy's `f16` has 16 bytes, while `f16` in the style of
+        // the language has 16 bits.
         "f12" | "f16" => "longdouble",
         "c24" | "c32" => "clongdouble",
         other => return printable(other),
@@ -274,7 +278,7 @@ fn name_of(descriptor: &str) -> String {
     name.to_owned()
 }
 
-/// A text of a file without characters that a terminal obeys. Quotes stay as they are.
+/// A text from a file with control characters escaped. Quotes are not escaped.
 fn printable(text: &str) -> String {
     let shown = |character: char| match character {
         '\'' | '"' => character.to_string(),
@@ -283,25 +287,25 @@ fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// What is left to read of a literal of Python.
+/// A parser of a Python literal, with the text that is left to read.
 struct Literal<'a> {
     rest: &'a str,
-    /// Where the literal ends in the file.
+    /// The position in the file where the literal ends.
     end: usize,
 }
 
 impl<'a> Literal<'a> {
-    /// A text that begins at this byte of the file.
+    /// A parser of a text that begins at byte `start` of the file.
     const fn new(text: &'a str, start: usize) -> Self {
         Self { rest: text, end: start + text.len() }
     }
 
-    /// At which byte of the file the rest begins.
+    /// The position in the file where the rest begins.
     const fn at(&self) -> usize {
         self.end - self.rest.len()
     }
 
-    /// The header that a dictionary is: three keys, each once, in any order.
+    /// Parses the dictionary of a header: three keys, each once, in any order.
     fn header(mut self, length: u64) -> Result<Header, String> {
         let [mut descr, mut is_fortran, mut dims] = [None, None, None];
         self.expect('{')?;
@@ -365,7 +369,7 @@ impl<'a> Literal<'a> {
         if self.take(mark) { Ok(()) } else { Err(self.needed(mark)) }
     }
 
-    /// That something else is here than what is needed.
+    /// The message that another character was found than the needed one.
     fn needed(&self, mark: char) -> String {
         let at = self.at();
         match self.rest.chars().next() {
@@ -385,7 +389,7 @@ impl<'a> Literal<'a> {
         Ok(text)
     }
 
-    /// The text of a value: up to the comma or brace behind it, whatever stands in brackets and quotes.
+    /// The text of a value: everything before the next comma or brace outside of brackets and quotes.
     fn value(&mut self) -> Result<&'a str, String> {
         let text = self.rest.trim_start();
         let (mut depth, mut quote) = (0_usize, None);
@@ -417,7 +421,7 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// The extents that a tuple or list has.
+/// The extents in a Python tuple or list.
 fn extents(shape: &str) -> Result<Vec<usize>, String> {
     let wrong = || format!("its `shape` is {}, needed extents, as (2, 3)", shape.escape_debug());
     let inside = shape.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
@@ -447,10 +451,10 @@ mod of_tensors {
     use crate::parameters::{layout_of, read_tensor, shape_for, write_elements};
     use crate::replace::replace;
 
-    /// Writes a tensor to a file, whole or not at all: [`replace`].
+    /// Writes a tensor to a file atomically: [`replace`].
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn write<T: Element, S: Shape>(
         path: impl AsRef<Path>,
         tensor: &TensorRef<T, S>,
@@ -463,10 +467,10 @@ mod of_tensors {
         .map_err(|error| Fault::Write(error).of(path))
     }
 
-    /// Reads the tensor that a file holds.
+    /// Reads the tensor in a file.
     ///
     /// # Errors
-    /// All that is wrong with the file; a tensor of another element type, rank or static extent.
+    /// If the file is not valid, or its tensor has another element type, rank or static extent.
     pub fn read<T: Element, S: Shape>(path: impl AsRef<Path>) -> Result<Tensor<T, S>, Error> {
         let path = path.as_ref();
         let read = || {
@@ -567,7 +571,7 @@ mod tests {
         assert_eq!(elements, expected);
     }
 
-    /// What reading elements says that follow a header, which has 61 bytes with what stands before it.
+    /// The error of reading the elements `data` after a header. The elements begin at byte 61.
     fn of_elements(dtype: &str, order: &str, data: &[u8], needed: usize) -> String {
         let header = format!("{{'descr':'{dtype}','fortran_order':{order:5},'shape':(2,3)}}");
         let file = [file(&header), data.to_vec()].concat();
@@ -589,7 +593,7 @@ mod tests {
         );
     }
 
-    /// As from a pipe, whose length nobody knows before.
+    /// Reads without knowing the length of the input, as from a pipe.
     #[test]
     fn elements_that_end_too_soon_or_too_late_are_refused() {
         assert_eq!(

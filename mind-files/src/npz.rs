@@ -1,4 +1,4 @@
-//! NumPy's format `.npz`: arrays of the format [`npy`] by name, in a zip archive.
+//! The format `.npz` of NumPy: a zip archive of named arrays in the format [`npy`].
 //!
 //! ```
 //! use mind_files::{Archive, npz};
@@ -17,7 +17,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Archives of `numpy.savez` and of `numpy.savez_compressed` are read; what is written is as that of the first.
+//! Reads archives of `numpy.savez` and `numpy.savez_compressed`. Writes archives like those of `numpy.savez`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,15 +34,15 @@ use crate::error::{Error, Fault};
 use crate::layout::{Arrays, Layout};
 use crate::npy;
 
-/// What an array's entry is called behind the array's name.
+/// The extension that the name of an entry has after the name of its array.
 const EXTENSION: &str = ".npy";
 
-/// An archive of which the headers are read and checked.
+/// An archive whose headers have been read and checked.
 #[derive(Debug)]
 pub struct File<R> {
     archive: ZipArchive<R>,
     arrays: Arrays,
-    /// Of each array, which entry it is.
+    /// The position of the entry of each array.
     entries: BTreeMap<String, usize>,
 }
 
@@ -50,7 +50,7 @@ impl File<BufReader<fs::File>> {
     /// Opens a file and reads the headers of its arrays.
     ///
     /// # Errors
-    /// What is wrong with it. No memory is taken for what it says of its lengths.
+    /// A description of what is wrong with the file. No memory is allocated for lengths that it declares.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let open = || Self::read(BufReader::new(crate::open(path)?.0));
@@ -59,10 +59,10 @@ impl File<BufReader<fs::File>> {
 }
 
 impl<'a> File<Cursor<&'a [u8]>> {
-    /// Reads the headers of an archive that is in memory.
+    /// Reads the headers of an archive in memory.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of what is wrong with the archive.
     pub fn of_bytes(bytes: &'a [u8]) -> Result<Self, Fault> {
         Self::read(Cursor::new(bytes))
     }
@@ -74,7 +74,7 @@ impl<R: Read + Seek> File<R> {
         if archive.has_duplicate_names() {
             return Err(Fault::Malformed("a name is there twice".into()));
         }
-        // Entries that share bytes make a small file one of many large ones.
+        // With entries that share bytes, a small file could contain many large arrays.
         if archive.has_overlapping_entries().map_err(|error| refused(&error))? {
             return Err(Fault::Malformed("its entries overlap".into()));
         }
@@ -107,7 +107,7 @@ impl<R: Read + Seek> File<R> {
     }
 }
 
-/// The header of an entry, which the length that the archive tells of it has to be that of.
+/// Reads the header of an entry. It must match the length that the archive declares for the entry.
 fn header<R: Read>(entry: &mut ZipFile<'_, R>, name: &str) -> Result<npy::Header, Fault> {
     let header = npy::Header::read(entry).map_err(|fault| fault.within(name))?;
     let data = entry.size().saturating_sub(header.length());
@@ -124,8 +124,8 @@ impl<R: Read + Seek> Archive for File<R> {
         &self.arrays
     }
 
-    /// A stored entry is as long as the part of the file that it is. What an entry inflates to is known once it is inflated,
-    /// which this does to nowhere.
+    /// The length of a stored entry is known from the archive. The length of a compressed entry is known only after
+    /// inflating it, so this function inflates it and discards the bytes.
     fn verify(&mut self, name: &str) -> Result<(), Fault> {
         let mut entry = self.entry(name)?;
         let header = header(&mut entry, name)?;
@@ -139,7 +139,7 @@ impl<R: Read + Seek> Archive for File<R> {
     fn read(&mut self, name: &str, to: Sink<'_>) -> Result<(), Fault> {
         let mut entry = self.entry(name)?;
         let header = header(&mut entry, name)?;
-        // What follows the last element is nothing, and to find that out the checksum is compared.
+        // Reading checks that nothing follows the last element. At the end of the entry, the checksum is compared.
         header.read_to(&mut entry, to).map_err(|fault| fault.within(name))
     }
 }
@@ -167,7 +167,8 @@ mod of_parameters {
         replace(path, |file| write_to(file, &parts)).map_err(Fault::Write)
     }
 
-    /// Writes an archive to what may be unable to seek: a FIFO or a device gets the bytes that a file would have.
+    /// Writes an archive to a file, or to a FIFO or device, which cannot seek and receives the bytes that a file would
+    /// have.
     fn write_to(to: &mut BufWriter<&fs::File>, parts: &[Written<'_>]) -> io::Result<()> {
         if to.get_ref().metadata()?.is_file() {
             return write(to, parts);
@@ -178,13 +179,13 @@ mod of_parameters {
         to.write_all(archive.get_ref())
     }
 
-    /// The bytes that a part takes in an archive, or some more: its elements, two headers of zip and one of the format.
+    /// An upper bound on the bytes of a part in an archive: its elements, two headers of zip and one of the format.
     fn longest(part: &Written<'_>) -> usize {
         const HEADERS: usize = 1024;
         part.elements.len() * 8 + 2 * part.name.len() + 32 * part.layout.dims.len() + HEADERS
     }
 
-    /// Writes an archive, not compressed. It has no times in it, so that equal parameters make equal files.
+    /// Writes an archive without compression. It contains no times, so equal parameters give equal files.
     pub(crate) fn write(to: &mut (impl Write + Seek), parts: &[Written<'_>]) -> io::Result<()> {
         let mut archive = ZipWriter::new(to);
         for part in parts {

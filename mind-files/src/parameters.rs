@@ -1,4 +1,4 @@
-//! Parameters and their elements as bytes.
+//! Converts parameters and their elements from and to bytes.
 
 use std::io::{self, Write};
 
@@ -17,18 +17,18 @@ use crate::names::Names;
 #[cfg(any(feature = "npz", feature = "safetensors"))]
 macro_rules! whole_files {
     () => {
-        /// Writes parameters to a file, whole or not at all: [`replace`].
+        /// Writes parameters to a file atomically: [`replace`].
         ///
         /// # Errors
-        /// What the system says; two parameters of one name.
+        /// Errors of the system; two parameters with the same name.
         pub fn save(path: impl AsRef<Path>, parameters: &impl Parameters) -> Result<(), Error> {
             save_as(path, parameters, &Names::same())
         }
 
-        /// The same, under the names that the parameters are to have in the file.
+        /// Writes parameters to a file atomically, with these names in the file.
         ///
         /// # Errors
-        /// As [`save`]; names of what is no parameter.
+        /// Those of [`save`]; names that belong to no parameter.
         pub fn save_as(
             path: impl AsRef<Path>,
             parameters: &impl Parameters,
@@ -38,18 +38,18 @@ macro_rules! whole_files {
             save_to(path, parameters, names).map_err(|fault| fault.of(path))
         }
 
-        /// Sets parameters to what a file holds of them.
+        /// Sets parameters to the values in a file.
         ///
         /// # Errors
-        /// All that is wrong with the file, of which nothing is then loaded: [`Fault`].
+        /// Everything that is wrong with the file, as a [`Fault`]. Nothing is loaded then.
         pub fn load(path: impl AsRef<Path>, parameters: &mut impl Parameters) -> Result<(), Error> {
             load_as(path, parameters, &Names::same())
         }
 
-        /// The same, of parameters that have other names in the file.
+        /// Sets parameters to the values in a file, in which they have these names.
         ///
         /// # Errors
-        /// As [`load`].
+        /// Those of [`load`].
         pub fn load_as(
             path: impl AsRef<Path>,
             parameters: &mut impl Parameters,
@@ -63,7 +63,7 @@ macro_rules! whole_files {
 #[cfg(any(feature = "npz", feature = "safetensors"))]
 pub(crate) use whole_files;
 
-/// What is known of every part beside its elements, in order.
+/// The name, element type and extents of every part, in order.
 pub fn layout(parameters: &impl Parameters) -> Vec<Part> {
     let mut parts = Vec::new();
     parameters.visit(&mut |part| parts.push(part_of(&part)));
@@ -78,7 +78,7 @@ pub(crate) fn layout_of(part: &Parameter<'_>) -> Layout {
     Layout { dtype: part.dtype().to_string(), dims: part.dims.to_vec() }
 }
 
-/// All elements in order, little-endian, a byte for each truth value.
+/// All elements in order, little-endian, with one byte per truth value.
 pub fn bytes(parameters: &impl Parameters) -> Vec<u8> {
     let mut bytes = Vec::new();
     parameters.visit(&mut |part| {
@@ -87,7 +87,7 @@ pub fn bytes(parameters: &impl Parameters) -> Vec<u8> {
     bytes
 }
 
-/// Sets all elements to what [`bytes`] gave of parameters of the same layout.
+/// Sets all elements from the bytes that the function [`bytes`] returned for parameters of the same layout.
 ///
 /// # Panics
 /// If there are fewer bytes than elements need.
@@ -95,13 +95,13 @@ pub fn set_bytes(parameters: &mut impl Parameters, mut bytes: &[u8]) {
     parameters.visit_mut(&mut |part| take_elements(part.elements, &mut bytes));
 }
 
-/// Sets elements to the first of the bytes, and leaves the rest of these.
+/// Sets elements from the first bytes, and removes these from `bytes`.
 fn take_elements(mut elements: ElementsMut<'_>, bytes: &mut &[u8]) {
     let own = bytes.split_off(..length_of(&elements)).expect("there are bytes for each element");
     put(&mut elements, 0, own);
 }
 
-/// Sets the elements from a byte on.
+/// Sets the elements that begin at byte `start`.
 fn put(elements: &mut ElementsMut<'_>, start: usize, bytes: &[u8]) {
     fn put<T, const N: usize>(to: &mut [T], start: usize, bytes: &[u8], element: impl Fn([u8; N]) -> T) {
         let (bytes, rest) = bytes.as_chunks();
@@ -112,12 +112,12 @@ fn put(elements: &mut ElementsMut<'_>, start: usize, bytes: &[u8]) {
     match_elements!(elements, ElementsMut(elements) => put(elements, start, bytes, Stored::read));
 }
 
-/// An element as files have it: little-endian, a byte for each truth value.
+/// An element type as it is stored in files: little-endian, with one byte per truth value.
 trait Stored<const N: usize>: Copy {
-    /// The element of these bytes.
+    /// The element with these bytes.
     fn read(bytes: [u8; N]) -> Self;
 
-    /// Its bytes.
+    /// The bytes of the element.
     fn written(self) -> [u8; N];
 }
 
@@ -147,7 +147,7 @@ macro_rules! stored {
 
 element_types!(numbers => stored!);
 
-/// Writes elements, little-endian, a byte for each truth value.
+/// Writes elements, little-endian, with one byte per truth value.
 pub(crate) fn write_elements(elements: Elements<'_>, to: &mut impl Write) -> io::Result<()> {
     fn write<T: Copy, const N: usize>(
         elements: &[T],
@@ -165,14 +165,14 @@ pub(crate) fn write_elements(elements: Elements<'_>, to: &mut impl Write) -> io:
     match_elements!(elements, Elements(elements) => write(elements, to, Stored::written))
 }
 
-/// A part to be written: its name in the file, what it is, and its elements.
+/// A part to write: its name in the file, its element type and extents, and its elements.
 pub(crate) struct Written<'a> {
     pub(crate) name: String,
     pub(crate) layout: Layout,
     pub(crate) elements: Elements<'a>,
 }
 
-/// The parts under the names that they have in a file.
+/// The parts of parameters, with their names in the file.
 pub(crate) fn written<'a>(
     parameters: &'a impl Parameters,
     names: &Names<'_>,
@@ -183,15 +183,15 @@ pub(crate) fn written<'a>(
     Ok(parts.collect())
 }
 
-/// The elements of parameters as a file has them: read and checked, and not yet in the parameters.
+/// The elements of parameters from a file: read and checked, but not yet in the parameters.
 #[derive(Debug)]
 pub struct Staged {
     bytes: Vec<u8>,
 }
 
 impl Staged {
-    /// Reads the elements of parameters. As much memory is taken as they have, once the file is known to fit and to have as
-    /// much.
+    /// Reads the elements of parameters. Allocates memory for them after checking that the file fits and has that many
+    /// bytes.
     pub(crate) fn read(
         archive: &mut impl Archive,
         parameters: &impl Parameters,
@@ -215,13 +215,13 @@ impl Staged {
         Ok(Self { bytes })
     }
 
-    /// All elements in the order of the parameters, as [`bytes`] gives them.
+    /// All elements in the order of the parameters, in the format of the function [`bytes`].
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Sets parameters, of the layout of those that the elements were read for.
+    /// Sets parameters. They must have the same layout as the parameters for which the elements were read.
     ///
     /// # Panics
     /// If the parameters have more elements.
@@ -241,7 +241,7 @@ pub(crate) fn tensor<T: Element, S: Shape>(
     read_tensor(shape, |elements| archive.read(name, elements))
 }
 
-/// A tensor whose elements are read to a sink. That the file has as many is known.
+/// Reads a tensor by passing a sink to `read`. The caller has checked that the file has the elements.
 pub(crate) fn read_tensor<T: Element, S: Shape>(
     shape: S,
     read: impl FnOnce(Sink<'_>) -> Result<(), Fault>,
@@ -253,13 +253,13 @@ pub(crate) fn read_tensor<T: Element, S: Shape>(
     Ok(tensor)
 }
 
-/// The shape that an array has, if it is of the type asked for.
+/// The shape of an array, if the array has the requested type.
 pub(crate) fn shape_for<T: Element, S: Shape>(found: &Layout) -> Result<S, Fault> {
     let shape = S::from_extents(&found.dims).filter(|_| found.dtype == T::DTYPE.to_string());
     shape.ok_or_else(|| Fault::Other { found: found.clone(), needed: describe::<T, S>() })
 }
 
-/// `f32[?, Batch, 3]`
+/// The requested type as text: `f32[?, Batch, 3]`.
 fn describe<T: Element, S: Shape>() -> String {
     let dims = (0..S::RANK).map(|axis| match (S::STATIC[axis], S::names()[axis]) {
         (Some(extent), _) => extent.to_string(),
@@ -268,12 +268,12 @@ fn describe<T: Element, S: Shape>() -> String {
     format!("{}[{}]", T::DTYPE, dims.collect::<Vec<_>>().join(", "))
 }
 
-/// The bytes of elements in a file.
+/// The number of bytes of the elements in a file.
 fn length_of(elements: &ElementsMut<'_>) -> usize {
     match_elements!(elements, ElementsMut(elements) => size_of_val(*elements))
 }
 
-/// The bytes of elements in a file.
+/// The number of bytes of the elements in a file.
 fn size_of_val_in(elements: Elements<'_>) -> usize {
     match_elements!(elements, Elements(elements) => size_of_val(elements))
 }

@@ -1,53 +1,54 @@
-//! Files that are whole at any moment.
+//! Atomic replacement of files.
 
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, Metadata, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file beside, as `net.safetensors.part`, syncs it and renames it to `path`. Whoever is killed, and whenever, `path`
-/// is what it was before or what it is to be, and what stays beside is used again by the next.
+/// Writes a file beside `path`, such as `net.safetensors.part`, syncs it and renames it to `path`. If the process is
+/// killed at any moment, `path` is either the old or the new file. The next call reuses a file that was left beside it.
 ///
-/// | `path` is | then |
+/// | `path` is | effect |
 /// | --- | --- |
-/// | a file, or nothing yet | it is replaced |
-/// | a symbolic link | it stays, and the file that it leads to is replaced, or made |
-/// | a character device or a FIFO | it is written to and stays; a FIFO waits for its reader |
+/// | a file, or does not exist | the file is replaced or created |
+/// | a symbolic link | the link stays, and the file that it leads to is replaced or created |
+/// | a character device or a FIFO | `write` writes to it; a FIFO waits for its reader |
 /// | a directory, a block device, a socket | an error |
 ///
-/// A device or FIFO keeps whatever was written before an error, and cannot seek.
+/// A device or FIFO cannot seek, and keeps the bytes that were written before an error.
 ///
 /// # Errors
-/// What the system says, or `write`; an error of kind [`io::ErrorKind::WouldBlock`] if another is writing the same file.
+/// Errors of the system and of `write`; an error of kind [`io::ErrorKind::WouldBlock`] if another process or thread is
+/// writing the same file.
 pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> io::Result<()> {
     match target(path)? {
         Target::File(path) => replace_file(&path, write),
         Target::Stream => {
-            // What is cut to nothing is a file that has lost its name; of streams it changes nothing.
+            // Truncation affects only a file without a name. It has no effect on streams.
             let stream = OpenOptions::new().write(true).truncate(true).open(path)?;
             fill(&stream, write)
         }
     }
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Target {
-    /// A file of this name, which is no link, or a name that is free.
+    /// A file of this name, which is not a link, or a name that does not exist.
     File(PathBuf),
-    /// What is written where it is: a character device, a FIFO, a file without a name.
+    /// A target that is written in place: a character device, a FIFO, or a file without a name.
     Stream,
 }
 
 fn target(path: &Path) -> io::Result<Target> {
     let found = match fs::metadata(path) {
         Ok(found) => found,
-        // There is nothing, or a link to nothing.
+        // The path does not exist, or is a link to a path that does not exist.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Target::File(linked(path)?)),
         Err(error) => return Err(error),
     };
     if found.is_file() {
         let name = linked(path)?;
-        // Links in /proc lead to open files, which may have lost their names.
+        // Links in /proc lead to open files, which may no longer have a name.
         let is_named = fs::metadata(&name).is_ok_and(|named| is_same(&found, &named));
         return Ok(if is_named { Target::File(name) } else { Target::Stream });
     }
@@ -62,7 +63,7 @@ fn target(path: &Path) -> io::Result<Target> {
 
 /// The path at the end of a chain of links.
 fn linked(path: &Path) -> io::Result<PathBuf> {
-    /// As many as Linux follows.
+    /// The number of links that Linux follows.
     const LONGEST_CHAIN: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..=LONGEST_CHAIN {
@@ -84,7 +85,8 @@ fn replace_file(path: &Path, write: impl FnOnce(&mut BufWriter<&File>) -> io::Re
     fill(&file, write)?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
-    // The name is the folder's, and on the disk when that is. Other systems do not open folders.
+    // The folder contains the name, so the rename is on disk only after the folder is synced. Other systems cannot open
+    // folders.
     if cfg!(unix) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
@@ -98,10 +100,10 @@ fn fill(file: &File, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>
     writer.flush()
 }
 
-/// The file of this name, to be written by nobody else until it is dropped or renamed.
+/// Opens the file of this name with an exclusive lock, which is held until the file is dropped.
 fn locked(path: &Path) -> io::Result<File> {
     loop {
-        // A link would be renamed and not the file, and a FIFO would wait for a reader.
+        // For a link, the rename would move the link and not the file. A FIFO would wait for a reader.
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
             let message = format!("{} is no file", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -113,11 +115,11 @@ fn locked(path: &Path) -> io::Result<File> {
                 let message = format!("another is writing {}", path.display());
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
             }
-            // File systems without locks are none the worse for one writer.
+            // On a file system without locks, a single writer works without one.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        // Who had the lock before may have renamed the file since it was opened.
+        // The previous owner of the lock may have renamed the file after it was opened here.
         match fs::metadata(path) {
             Ok(named) if is_same(&file.metadata()?, &named) => return Ok(file),
             Ok(_) => {}
@@ -127,7 +129,7 @@ fn locked(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether both are of one file.
+/// Whether both describe the same file.
 #[cfg(unix)]
 fn is_same(first: &Metadata, second: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -135,7 +137,7 @@ fn is_same(first: &Metadata, second: &Metadata) -> bool {
     (first.dev(), first.ino()) == (second.dev(), second.ino())
 }
 
-/// Elsewhere there is no telling.
+/// Other systems cannot tell, so files are assumed to be the same.
 #[cfg(not(unix))]
 fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
@@ -148,7 +150,7 @@ fn is_stream(kind: FileType) -> bool {
     kind.is_char_device() || kind.is_fifo()
 }
 
-/// Elsewhere what is neither a file nor a directory is a device.
+/// On other systems, a path that is neither a file nor a directory is treated as a device.
 #[cfg(not(unix))]
 fn is_stream(_: FileType) -> bool {
     true

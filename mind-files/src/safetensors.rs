@@ -1,4 +1,4 @@
-//! The format safetensors: a header in JSON, and the elements of all arrays behind it.
+//! The format safetensors: a header in JSON, followed by the elements of all arrays.
 //!
 //! ```
 //! use mind_files::{Names, safetensors};
@@ -37,26 +37,26 @@ use crate::error::{Error, Fault};
 use crate::layout::{Arrays, Layout};
 use crate::truth;
 
-/// The longest header that is read, as long as that of the crate `safetensors`.
+/// The maximum length of a header in bytes, which is that of the crate `safetensors`.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// The key of a header that is no array.
+/// The only key of a header that is not the name of an array.
 const METADATA: &str = "__metadata__";
 
-/// A file of the format, of which the header is read and checked.
+/// A file in the format safetensors, whose header has been read and checked.
 #[derive(Debug)]
 pub struct File<R> {
     reader: R,
-    /// Where the elements begin.
+    /// The position in the file where the elements begin.
     start: u64,
     header: Header,
 }
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug)]
 struct Header {
     arrays: Arrays,
-    /// Where the elements of each array are, from where all begin.
+    /// The byte range of the elements of each array, relative to the first element of all.
     spans: BTreeMap<String, Range<u64>>,
     metadata: BTreeMap<String, String>,
 }
@@ -65,8 +65,8 @@ impl File<BufReader<fs::File>> {
     /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// What is wrong with it. No memory is taken for what it says of its lengths but for a header that it has, of
-    /// at most 100 MB.
+    /// A description of what is wrong with the file. The only memory allocated for a declared length is that of the
+    /// header, of at most 100 MB, after checking that the file is as long.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let (file, length) = crate::open(path).map_err(|fault| fault.of(path))?;
@@ -75,17 +75,17 @@ impl File<BufReader<fs::File>> {
 }
 
 impl<'a> File<Cursor<&'a [u8]>> {
-    /// Reads the header of a file that is in memory.
+    /// Reads the header of a file in memory.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A description of what is wrong with the file.
     pub fn of_bytes(bytes: &'a [u8]) -> Result<Self, Fault> {
         Self::read(Cursor::new(bytes), bytes.len() as u64)
     }
 }
 
 impl<R: Read + Seek> File<R> {
-    /// Reads the header of what has so many bytes.
+    /// Reads the header of a file of `length` bytes.
     fn read(mut reader: R, length: u64) -> Result<Self, Fault> {
         let mut start = [0; 8];
         if length < 8 {
@@ -115,7 +115,7 @@ impl<R: Read + Seek> File<R> {
         Ok(Self { reader, start, header })
     }
 
-    /// What the header says beside of the arrays: texts by name.
+    /// The metadata in the header: texts by name.
     pub const fn metadata(&self) -> &BTreeMap<String, String> {
         &self.header.metadata
     }
@@ -126,7 +126,7 @@ impl<R: Read + Seek> Archive for File<R> {
         &self.header.arrays
     }
 
-    /// The header was compared with the length of the file.
+    /// Does nothing: opening the file has compared the header with the length of the file.
     fn verify(&mut self, _: &str) -> Result<(), Fault> {
         Ok(())
     }
@@ -143,7 +143,7 @@ impl<R: Read + Seek> Archive for File<R> {
             Ok(())
         });
         read.map_err(|stopped| match stopped {
-            // It has been cut off since it was opened.
+            // The file was truncated after it was opened.
             Stopped::After(found) => {
                 Fault::CutOff { found: begin + found as u64, needed: self.start + span.end }
             }
@@ -153,11 +153,12 @@ impl<R: Read + Seek> Archive for File<R> {
 }
 
 impl Header {
-    /// The header that a text is, and the bytes of all elements.
+    /// Parses the text of a header. Also returns the number of bytes of all elements.
     fn parse(text: &[u8]) -> Result<(Self, u64), Box<dyn std::error::Error>> {
         let Entries { mut arrays, metadata } = serde_json::from_slice(text)?;
         arrays.sort_by_key(|(_, info)| info.data_offsets);
-        // The check of the crate: extents that overflow, offsets that overlap or leave holes or are of another length.
+        // The check of the crate `safetensors`: extents must not overflow, and offsets must not overlap, leave gaps or
+        // have the wrong length.
         let data = Metadata::new(None, arrays.clone())?.data_len() as u64;
         let span = |(start, end): (usize, usize)| start as u64..end as u64;
         let spans = arrays.iter().map(|(name, info)| (name.clone(), span(info.data_offsets))).collect();
@@ -167,7 +168,8 @@ impl Header {
     }
 }
 
-/// What a header holds, each name once. The crate's own reader takes the last of two.
+/// The entries of a header. A duplicate name is an error, while the reader of the crate `safetensors` takes the last
+/// one.
 struct Entries {
     arrays: Vec<(String, TensorInfo)>,
     metadata: BTreeMap<String, String>,
@@ -189,7 +191,7 @@ impl<'de> Deserialize<'de> for Entries {
                 while let Some(name) = map.next_key::<String>()? {
                     let twice = || A::Error::custom(format!("{name:?} is there twice"));
                     if name == METADATA {
-                        // `null` says that there is none, as in the crate's own reader.
+                        // `null` stands for no metadata, as in the reader of the crate `safetensors`.
                         let texts = map.next_value::<Option<BTreeMap<_, _>>>()?.unwrap_or_default();
                         if metadata.replace(texts).is_some() {
                             return Err(twice());
@@ -207,7 +209,7 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// The name of an element type in the language's manner: `f32`, `bf16`.
+/// The name of an element type in the style of the language: `f32`, `bf16`.
 fn name_of(dtype: Dtype) -> String {
     dtype.to_string().to_lowercase()
 }
@@ -233,10 +235,10 @@ mod of_parameters {
         save_with_texts(path, parameters, names, &BTreeMap::new())
     }
 
-    /// The same, with texts in the file's metadata.
+    /// Does the same as [`save_as`], with texts in the metadata of the file.
     ///
     /// # Errors
-    /// As [`save_as`].
+    /// Those of [`save_as`].
     pub fn save_with(
         path: impl AsRef<Path>,
         parameters: &impl Parameters,
@@ -258,10 +260,10 @@ mod of_parameters {
         replace(path, |file| write(file, &header, &parts)).map_err(Fault::Write)
     }
 
-    /// What [`save_as`] writes to a file, in memory.
+    /// The bytes that [`save_as`] writes to a file.
     ///
     /// # Errors
-    /// As [`save_as`].
+    /// Those of [`save_as`].
     pub fn to_bytes(parameters: &impl Parameters, names: &Names<'_>) -> Result<Vec<u8>, Fault> {
         let parts = ordered(parameters, names)?;
         let header = header(&parts, &BTreeMap::new())?;
@@ -270,10 +272,10 @@ mod of_parameters {
         Ok(bytes)
     }
 
-    /// Sets parameters to what a file holds of them that is in memory.
+    /// Sets parameters to the values in a file in memory.
     ///
     /// # Errors
-    /// As [`load`].
+    /// Those of [`load`].
     pub fn from_bytes(
         bytes: &[u8],
         parameters: &mut impl Parameters,
@@ -282,7 +284,8 @@ mod of_parameters {
         File::of_bytes(bytes)?.load(parameters, names)
     }
 
-    /// What `weights!` of the facade becomes: `zeros` with what a file has that was checked when the program was compiled.
+    /// The function that `weights!` of the facade calls: `zeros` with the values from a file, which was checked when
+    /// the program was compiled.
     #[doc(hidden)]
     pub fn embedded<P: Parameters>(
         zeros: P,
@@ -297,7 +300,7 @@ mod of_parameters {
         parameters
     }
 
-    /// The parts in the order of the file: wide elements first, so that each array is aligned as its elements are.
+    /// The parts in the order of the file: wide elements first, so that each array has the alignment of its elements.
     fn ordered<'a>(parameters: &'a impl Parameters, names: &Names<'_>) -> Result<Vec<Written<'a>>, Fault> {
         let mut parts = written(parameters, names)?;
         parts.sort_by_key(|part| Reverse(dtype(part.elements).bitsize()));
@@ -315,7 +318,8 @@ mod of_parameters {
         }
     }
 
-    /// The header with its length before it. That of the crate has its metadata in an order that changes.
+    /// The header, preceded by its length. The writer of the crate `safetensors` is not used, since it writes metadata
+    /// in varying order.
     fn header(parts: &[Written<'_>], metadata: &BTreeMap<String, String>) -> Result<Vec<u8>, Fault> {
         let mut entries = serde_json::Map::new();
         let json = |value| serde_json::to_value(value).expect("a table of texts is JSON");

@@ -1,13 +1,13 @@
-//! Truth values in files: a byte each, 0 or 1.
+//! Truth values in files: one byte each, 0 or 1.
 
 use crate::error::Fault;
 use crate::layout::Layout;
 
-/// Checks some elements of an array, in the order of the file: the array begins at a byte of it, and `before` bytes of the
-/// array are before them. Of numbers any bytes are right.
+/// Checks some elements of an array in the order of the file. The array begins at byte `begin` of the file, and the
+/// elements after `before` bytes of the array. For numbers all bytes are valid.
 ///
 /// # Errors
-/// The first element that is no truth value, with its place.
+/// The first element that is not a truth value, with its place.
 pub(crate) fn check(
     layout: &Layout,
     is_fortran: bool,

@@ -1,4 +1,4 @@
-//! Where memory cannot be had that is an error, and the process goes on.
+//! Tests that failing to allocate memory is an error, and that the process continues.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -14,7 +14,7 @@ use zip::{CompressionMethod, ZipWriter};
 const TEST: &str = "memory_that_cannot_be_had_is_an_error";
 const FOLDER: &str = "MIND_FILES_MEMORY_FOLDER";
 
-/// 128 MiB of `f32`, which a process of so many KiB has room for once.
+/// The number of elements: 128 MiB of `f32`. A process limited to `LIMIT` KiB has room for them once.
 const ELEMENTS: usize = 32 << 20;
 const LIMIT: usize = 230_000;
 
@@ -24,7 +24,7 @@ fn names() -> Names<'static> {
     Names::by(|_| "w".into())
 }
 
-/// Writes a zero for each element, in every format; what is stored has holes for them.
+/// Writes files of zeros in every format. Uncompressed files are sparse.
 fn write_files(folder: &Path) {
     let with_hole = |name: &str, header: &[u8]| {
         let mut file = fs::File::create(folder.join(name)).expect("it is new");
@@ -54,7 +54,8 @@ fn write_files(folder: &Path) {
     }
 }
 
-/// What the process does that has little memory: it holds parameters, and has no room for as much again.
+/// The work of the process with limited memory. It allocates parameters, after which there is no room for the same
+/// amount again.
 fn load_all(folder: &Path) {
     let at = |name: &str| folder.join(name);
     let parameters = &mut Column::zeros_with((ELEMENTS,));
@@ -77,7 +78,7 @@ fn load_all(folder: &Path) {
         one(file.tensor::<f32, (usize,)>("w").expect_err("it is too large"));
         all(npz::load_as(at(name), parameters, &names()).expect_err("it is too large"));
     }
-    // Parameters as an archive in a FIFO are made in memory first.
+    // An archive for a FIFO or device is first written in memory.
     let error = npz::save(Path::new("/dev/null"), parameters).expect_err("it is too large");
     assert!(matches!(error.fault, Fault::Write(_)), "{error}");
 }

@@ -1,4 +1,4 @@
-//! `mind!< … >`: not Rust, hence a wrapper that rewrites it; and the same brackets inside `mind!( … )`.
+//! `mind!< … >`, which is not valid Rust: the wrapper `angle!` rewrites it. Also the same brackets inside `mind!( … )`.
 
 use mind_core::{
     diag::{Code, Diag, Site},
@@ -11,33 +11,35 @@ use crate::{configured::begins_items, report::compile_error};
 #[cfg(test)]
 mod tests;
 
-/// What `angle! { … }` becomes: its tokens with `mind!( … )` for each `mind!< … >` in them, however deep.
+/// Expands `angle! { … }`: to its tokens, with `mind!( … )` in place of each `mind!< … >` at any depth.
 ///
-/// A block ends at the first `>` on its own level that is not the end of `->` or `=>`, nor of the `<N>` of an item. One of items
-/// becomes `mind! { … }` unless a `;` follows. What holds no block keeps its tokens and their spans. A block in error becomes the error.
+/// - A block ends at the first `>` on its level that does not end a `->`, a `=>` or the `<N>` of an item.
+/// - A block of items becomes `mind! { … }`, or `mind!( … );` if a `;` follows.
+/// - Brackets without a block keep their tokens and spans.
+/// - A block with an error becomes the error.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     rewrite(input).unwrap_or_else(|diag| (compile_error(&diag), Found::default())).0
 }
 
-/// The blocks in some tokens, and what is wrong with others.
+/// The blocks in `input`, and the errors.
 pub(crate) fn find(input: TokenStream) -> Found {
     rewrite(input).map_or_else(|diag| Found { blocks: Vec::new(), mistakes: vec![diag] }, |(_, found)| found)
 }
 
-/// What stands in angle brackets.
+/// The blocks in angle brackets, and the errors.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) blocks: Vec<Brackets>,
     pub(crate) mistakes: Vec<Diag>,
 }
 
-/// The brackets of a block.
+/// The angle brackets of a block.
 pub(crate) struct Brackets {
     /// The `<`.
     pub(crate) opener: Span,
     /// The `>`.
     pub(crate) closer: Span,
-    /// What they become.
+    /// The delimiter that replaces them.
     pub(crate) delimiter: Delimiter,
 }
 
@@ -66,7 +68,7 @@ fn rewrite(input: TokenStream) -> Result<(TokenStream, Found), Diag> {
     }
 }
 
-/// Takes off the brackets of `mind!(< … >)`, behind what the facade puts in front; other tokens stay as they are.
+/// Removes the angle brackets of `mind!(< … >)`, which follow the prefix of the facade. Leaves other input unchanged.
 pub(crate) fn strip(input: TokenStream) -> TokenStream {
     let mut trees: Vec<_> = input.clone().into_iter().collect();
     let opener = usize::from(matches!(trees.first(), Some(TokenTree::Group(_))));
@@ -79,22 +81,22 @@ pub(crate) fn strip(input: TokenStream) -> TokenStream {
     trees.into_iter().collect()
 }
 
-/// The tokens of one bracket, or the outermost.
+/// The tokens inside one bracket, or those of the outermost level.
 struct Level {
-    /// The bracket.
+    /// The bracket, unless this is the outermost level.
     group: Option<Group>,
-    /// What is in it.
+    /// The tokens in the bracket.
     original: TokenStream,
-    /// What has not been read of that.
+    /// The tokens that have not been read.
     rest: <TokenStream as IntoIterator>::IntoIter,
-    /// What has been read, with what was rewritten.
+    /// The tokens that have been read, with blocks rewritten.
     done: Vec<TokenTree>,
     is_changed: bool,
-    /// The block that has not ended.
+    /// The open block.
     block: Option<Block>,
-    /// Those that have, here and in brackets.
+    /// The blocks that have ended, on this level and in its brackets.
     found: Found,
-    /// Which token is the last block that became braces.
+    /// The index in `done` of the last block that became braces.
     braces: Option<usize>,
 }
 
@@ -103,19 +105,19 @@ struct Block {
     name: Span,
     /// The `<`.
     opener: Span,
-    /// How many tokens had been read where its inside begins.
+    /// The length of `done` when the block began.
     start: usize,
-    /// How many blocks have not ended: itself, and others inside it on its level, which are mistakes.
+    /// The number of open blocks: this one, and others inside it on the same level, which are errors.
     open: usize,
-    /// The first of those others.
+    /// The first of the blocks inside it.
     inner: Option<Span>,
-    /// The first `;` in it: where its statement ends if it never does.
+    /// The first `;` in the block. If the block has no end, its statement ends there.
     semicolon: Option<usize>,
-    /// How many `<` of its items have not ended, as that of `fn f<N>`.
+    /// The number of open `<` in its items, such as the one of `fn f<N>`.
     generics: usize,
 }
 
-/// What became of the tokens in a bracket.
+/// The tokens in a bracket after the rewriting.
 enum Inside {
     Kept(TokenStream),
     Changed(TokenStream),
@@ -192,13 +194,13 @@ impl Level {
         self.done.push(tree);
     }
 
-    /// Whether what has been read ends in a name, in a block of items: a `<` behind it holds dimensions.
+    /// Whether the last token is a name in a block of items, so that a `<` after it begins a list of dimensions.
     fn names_an_item(&self) -> bool {
         let is_name = matches!(self.done.last(), Some(TokenTree::Ident(_)));
         is_name && self.block.as_ref().is_some_and(|block| begins_items(self.done.get(block.start)))
     }
 
-    /// Makes `mind!( … );` of a block of items and a `;`, which Rust does not take behind braces.
+    /// Turns a block of items that a `;` follows into `mind!( … );`, since Rust does not allow a `;` after braces.
     fn end_item(&mut self) {
         if self.braces.take().is_some_and(|braces| braces + 1 == self.done.len())
             && let (Some(TokenTree::Group(braces)), Some(block)) =
@@ -209,7 +211,7 @@ impl Level {
         }
     }
 
-    /// The name, if what comes next is called by `mind!`.
+    /// The span of `mind`, if the last tokens are `mind!`.
     fn called(&self) -> Option<Span> {
         match self.done.as_slice() {
             [.., TokenTree::Ident(name), bang] if name == "mind" && is_punct(bang, '!') => Some(name.span()),
@@ -217,7 +219,7 @@ impl Level {
         }
     }
 
-    /// Takes a bracket that has been read.
+    /// Adds a bracket whose tokens have been read.
     fn take(&mut self, group: Group, inside: Inside, found: Found) {
         self.found.blocks.extend(found.blocks);
         self.found.mistakes.extend(found.mistakes);
@@ -230,7 +232,7 @@ impl Level {
         }));
     }
 
-    /// Makes `( … )` of a block that ends here, or `{ … }` of items.
+    /// Turns the block that ends here into `( … )`, or into `{ … }` if it consists of items.
     fn close(&mut self, block: &Block, closer: Span) {
         if let Some(inner) = block.inner {
             let message = "found `mind!<` inside another, expected an expression";
@@ -251,7 +253,7 @@ impl Level {
         self.found.blocks.push(Brackets { opener, closer, delimiter });
     }
 
-    /// Puts an error in the place of a block that never ends, up to the end of its statement.
+    /// Replaces a block without an end by an error, up to the end of its statement.
     fn fail_unended(&mut self, block: &Block) {
         let message = "found the end, expected `>` for this `mind!<`";
         let site = Site::Tokens { first: block.name, last: block.opener };
@@ -262,7 +264,7 @@ impl Level {
         self.done.extend(behind);
     }
 
-    /// Puts an error in the place of a block whose inside begins at `start`, and of the path before it.
+    /// Replaces a block whose tokens begin at `start`, and the path before it, by an error.
     fn fail(&mut self, start: usize, diag: &Diag) {
         self.is_changed = true;
         self.braces = None;
@@ -276,7 +278,7 @@ impl Level {
             self.done.truncate(self.done.len() - 2);
             self.done.pop_if(|tree| matches!(tree, TokenTree::Ident(name) if is_segment(name)));
         }
-        // In parentheses the error is whatever the block would have been, also before `.method()`.
+        // With parentheses, `compile_error!` can stand wherever the block could, also before `.method()`.
         self.done.extend(compile_error(diag).into_iter().map(|tree| match tree {
             TokenTree::Group(braces) => {
                 TokenTree::Group(bracketed(Delimiter::Parenthesis, braces.stream(), braces.span()))
@@ -285,7 +287,7 @@ impl Level {
         }));
     }
 
-    /// What became of the level, all its tokens having been read.
+    /// Ends the level after its last token. Returns its bracket, its tokens and the blocks in it.
     fn end(mut self) -> (Option<Group>, Inside, Found) {
         if let Some(block) = self.block.take() {
             self.fail_unended(&block);
@@ -308,19 +310,19 @@ fn is_punct(tree: &TokenTree, char: char) -> bool {
     matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-/// Whether it makes an arrow of a `>` behind it.
+/// Whether this token and a `>` after it form an arrow.
 fn is_stem(tree: &TokenTree) -> bool {
     let is_stem = |punct: &Punct| matches!(punct.as_char(), '-' | '=') && punct.spacing() == Spacing::Joint;
     matches!(tree, TokenTree::Punct(punct) if is_stem(punct))
 }
 
-/// Whether it can stand before `::` in a path.
+/// Whether the name can precede `::` in a path.
 fn is_segment(name: &Ident) -> bool {
     let is_keyword = ["crate", "$crate", "self", "Self", "super"].iter().any(|keyword| name == keyword);
     is_keyword || syn::parse2::<Ident>(TokenTree::Ident(name.clone()).into()).is_ok()
 }
 
-/// Parts the last token from what was written behind it.
+/// Marks the last token as not joined to the next one.
 fn part_last(trees: &mut [TokenTree]) {
     if let Some(TokenTree::Punct(last)) = trees.last_mut()
         && last.spacing() == Spacing::Joint

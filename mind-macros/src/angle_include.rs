@@ -1,8 +1,8 @@
-//! `angle_include!("model.rs")`: a file of Rust in which `mind!< … >` stands anywhere.
+//! `angle_include!("model.rs")`: a Rust file in which `mind!< … >` can appear anywhere.
 //!
-//! A macro on stable Rust can give tokens of a file no places in it. But rustc reads what `include!` names by itself, and a
-//! program in angle brackets becomes Rust by two bytes. So rustc is given a copy, in the folder where it writes, with every line and
-//! column where the file has it.
+//! On stable Rust a macro cannot give tokens a place in another file. `include!` can, since rustc reads the file.
+//! Replacing the two angle brackets makes the file valid Rust. The macro therefore writes such a copy to a folder of
+//! the build and includes it. The copy has every token at the same line and column as the file.
 
 use std::{
     env,
@@ -27,7 +27,7 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-/// What `angle_include!("model.rs")` becomes: the file's copy in Rust, included, or the mistakes with their places in the file.
+/// Expands `angle_include!("model.rs")`: to an `include!` of the copy, or to the errors with their places in the file.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (_, input) = Root::take(input);
     let (source, span) = match positions::in_rustc(|| Source::open(input)) {
@@ -60,7 +60,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     })
 }
 
-/// The text as Rust has it, of the same length.
+/// The text as valid Rust, with the same length.
 fn rust_of(text: &str) -> Result<String, Vec<Diag>> {
     let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| {
         vec![Diag::new(
@@ -87,14 +87,15 @@ fn rust_of(text: &str) -> Result<String, Vec<Diag>> {
         put(block.opener, opener);
         put(block.closer, closer);
     }
-    // What documents the file may not stand within another.
+    // Inner documentation is an error in an included file, so it becomes ordinary comments.
     for start in documentation(text) {
         bytes[start + 2] = b' ';
     }
     Ok(String::from_utf8(bytes).expect("only ASCII has been put in the place of ASCII"))
 }
 
-/// What a file may hold and a copy that is included may not: it would be looked for beside the copy, or stand inside an item.
+/// Errors for code that a file may contain but an included copy may not: rustc would look for `mod name;` beside the
+/// copy, and an attribute of the file would be inside an item.
 fn out_of_place(tokens: TokenStream) -> Vec<Diag> {
     let trees: Vec<_> = tokens.into_iter().collect();
     let is = |tree: &TokenTree, char| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == char);
@@ -119,7 +120,7 @@ fn out_of_place(tokens: TokenStream) -> Vec<Diag> {
     mistakes.collect()
 }
 
-/// Where the `//!` and `/*!` begin that stand before all else.
+/// The positions of the `//!` and `/*!` comments before the first token.
 fn documentation(text: &str) -> Vec<usize> {
     let (mut found, mut at) = (Vec::new(), 0);
     loop {
@@ -140,9 +141,9 @@ fn documentation(text: &str) -> Vec<usize> {
     }
 }
 
-/// Writes the copy of a file; says where.
+/// Writes the copy of a file and returns its path.
 fn write(copy: &str, original: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
-    // What rustc shows ends as the path of the file in its package does.
+    // The path of the copy, which rustc shows, ends with the path of the file in its package.
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let package =
         env::var_os("CARGO_MANIFEST_DIR").map(|package| real(Path::new(&package))).unwrap_or_default();
@@ -150,18 +151,18 @@ fn write(copy: &str, original: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
     let within = original.strip_prefix(package).ok().or(original.file_name().map(Path::new));
     let place = original.parent().unwrap_or(original).to_string_lossy();
     let path = folder().join("mind-angle").join(of_text(&place)).join(within.unwrap_or(original));
-    // What is there already is left alone, so that the crate is not taken for changed.
+    // An identical copy is not written again, so that Cargo does not consider the crate changed.
     if fs::read(&path).is_ok_and(|found| found == copy.as_bytes()) {
         return Ok(path);
     }
     let write = || -> io::Result<()> {
         let folder = path.parent().unwrap_or(&path);
         fs::create_dir_all(folder)?;
-        // Whole or not at all: another process may read it.
+        // The write is atomic, since another process may read the copy.
         let unfinished = folder.join(format!("{}.unfinished", std::process::id()));
         let mut file = File::create(&unfinished)?;
         file.write_all(copy.as_bytes())?;
-        // Cargo takes what is younger than the build for changed since.
+        // Cargo considers a file that is newer than the build as changed.
         file.set_modified(fs::metadata(original)?.modified()?)?;
         fs::rename(&unfinished, &path)
     };
@@ -171,7 +172,7 @@ fn write(copy: &str, original: &Path) -> Result<PathBuf, (PathBuf, io::Error)> {
     }
 }
 
-/// A folder for what is made in a build: that of the build script, else of rustc's output.
+/// A folder for generated files: the output folder of the build script, otherwise that of rustc.
 fn folder() -> PathBuf {
     let output = || env::args_os().skip_while(|argument| argument != "--out-dir").nth(1).map(PathBuf::from);
     let folder = env::var_os("OUT_DIR").map(PathBuf::from).or_else(output).unwrap_or_else(env::temp_dir);

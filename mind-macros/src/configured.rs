@@ -1,7 +1,8 @@
 //! `#[cfg(…)]` in a block: on items, fields and statements.
 //!
-//! Only rustc knows how a condition comes out, and it says so after the block has been read. So a block with conditions becomes
-//! one block for each way they can come out, without what is not there then, each behind the `#[cfg(…)]` of its way.
+//! Only rustc can evaluate a condition, and it does so after the macro has read the block. A block with conditions
+//! therefore expands to one block for each combination of outcomes. Each of these blocks lacks the code that its
+//! combination removes, and has a `#[cfg(…)]` that selects the combination.
 
 use mind_core::{
     diag::{Code, Diag, Site},
@@ -10,23 +11,24 @@ use mind_core::{
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-/// How many conditions a block may have: it is copied for each way they can come out.
+/// The maximum number of conditions in a block. The number of copies of the block doubles with each condition.
 pub(crate) const MAX_CONDITIONS: usize = 6;
 
-/// A block as it is where its conditions come out in one way.
+/// A block for one combination of outcomes of its conditions.
 pub(crate) struct Configuration {
-    /// What holds then, as `#[cfg(…)]` takes it.
+    /// The predicate of the combination, as the argument of `#[cfg(…)]`.
     pub(crate) predicate: TokenStream,
     pub(crate) block: TokenStream,
 }
 
-/// The ways in which the conditions in `written` can come out; none where there are no conditions, or no block.
+/// The block `written` for each combination of outcomes of its conditions. Empty if it has no conditions or is not a
+/// block of items.
 ///
 /// # Errors
-/// E1008 where there are more than [`MAX_CONDITIONS`].
+/// E1008 if there are more than [`MAX_CONDITIONS`] conditions.
 pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
     let mut conditions = Vec::new();
-    // What nests too deep is refused when it is read.
+    // The parser rejects input that nests too deep.
     if begins_items(written.clone().into_iter().next().as_ref()) && check_nesting(written).is_ok() {
         collect(written, &mut conditions);
     }
@@ -58,13 +60,13 @@ pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
     Ok(ways.collect())
 }
 
-/// What a `#[cfg(…)]` asks, without a `not` around it.
+/// The condition of a `#[cfg(…)]`, without a `not` around it.
 struct Condition {
     predicate: TokenStream,
     text: String,
 }
 
-/// Whether a program that begins with this token is one of items.
+/// Whether a program that begins with this token consists of items.
 pub(crate) fn begins_items(first: Option<&TokenTree>) -> bool {
     match first {
         Some(TokenTree::Ident(word)) => {
@@ -75,7 +77,7 @@ pub(crate) fn begins_items(first: Option<&TokenTree>) -> bool {
     }
 }
 
-/// Adds the conditions in `tokens` to those that are known, each once.
+/// Adds the conditions in `tokens` to `conditions`, without duplicates.
 fn collect(tokens: &TokenStream, conditions: &mut Vec<Condition>) {
     let trees: Vec<_> = tokens.clone().into_iter().collect();
     let mut rest = trees.as_slice();
@@ -92,12 +94,12 @@ fn collect(tokens: &TokenStream, conditions: &mut Vec<Condition>) {
         {
             conditions.push(condition);
         }
-        // What stands in other attributes is theirs.
+        // Skips the tokens in attributes.
         rest = &rest[2..];
     }
 }
 
-/// What stands in the `#[cfg(…)]` that `trees` begin with, and whether it has to hold.
+/// The condition of the `#[cfg(…)]` at the start of `trees`, and the outcome that the attribute requires.
 fn condition(trees: &[TokenTree]) -> Option<(Condition, bool)> {
     let mut inside = attribute(trees)?.into_iter();
     let (mut predicate, mut expected) = match (inside.next(), inside.next(), inside.next()) {
@@ -117,7 +119,7 @@ fn condition(trees: &[TokenTree]) -> Option<(Condition, bool)> {
     }
 }
 
-/// The inside of the attribute `#[…]` that `trees` begin with.
+/// The tokens inside the attribute `#[…]` at the start of `trees`.
 fn attribute(trees: &[TokenTree]) -> Option<TokenStream> {
     match trees {
         [TokenTree::Punct(hash), TokenTree::Group(group), ..]
@@ -129,7 +131,7 @@ fn attribute(trees: &[TokenTree]) -> Option<TokenStream> {
     }
 }
 
-/// The tokens without conditions, and without what stands behind one that comes out otherwise.
+/// The tokens without conditions, and without the elements whose conditions are not met.
 fn resolve(tokens: TokenStream, holds: &dyn Fn(&str) -> bool) -> TokenStream {
     let trees: Vec<_> = tokens.into_iter().collect();
     let mut resolved = Vec::new();
@@ -164,11 +166,11 @@ fn resolve(tokens: TokenStream, holds: &dyn Fn(&str) -> bool) -> TokenStream {
     resolved.into_iter().collect()
 }
 
-/// How many tokens the element has that `trees` begin with: an item, a statement, or what a comma ends.
+/// The number of tokens in the element at the start of `trees`: an item, a statement, or an element that a comma ends.
 fn element(trees: &[TokenTree]) -> usize {
     let word = |tree: &&TokenTree, words: &[&str]| matches!(tree, TokenTree::Ident(name) if words.iter().any(|word| name == word));
     let is_keyword = |tree: &&TokenTree| word(tree, &["const", "extern", "fn", "let", "struct", "use"]);
-    // Before the keyword stands at most `pub(crate)`.
+    // At most `pub(crate)` precedes the keyword.
     let keyword = trees.iter().take(3).find(is_keyword);
     let ends_in_braces = keyword.is_some_and(|keyword| word(&keyword, &["fn", "struct"]));
     let mut angles = 0_usize;

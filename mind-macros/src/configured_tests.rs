@@ -1,17 +1,17 @@
-//! What becomes of `#[cfg(…)]` in a block.
+//! Tests of `#[cfg(…)]` in a block.
 
 use mind_core::diag::Code;
 use proc_macro2::TokenStream;
 
 use crate::configured::{MAX_CONDITIONS, ways};
 
-/// The ways as `predicate: block`, a line each.
+/// The combinations as `predicate => block`, one per line.
 fn shown(written: &str) -> String {
     let ways = ways(&written.parse().unwrap()).map_err(|diag| diag.message).unwrap();
     ways.iter().map(|way| format!("{} => {}\n", plain(&way.predicate), plain(&way.block))).collect()
 }
 
-/// Without the blanks that printers of tokens differ in.
+/// The text of the tokens without blanks, since these depend on who prints the tokens.
 fn plain(tokens: &TokenStream) -> String {
     tokens.to_string().split_whitespace().collect()
 }
@@ -19,7 +19,7 @@ fn plain(tokens: &TokenStream) -> String {
 #[test]
 fn what_has_no_conditions_is_left_alone() {
     assert_eq!(shown("/// A layer.\n#[must_use] fn f(x: f32) -> f32 { x }"), "");
-    // Not a block: attributes are no business of expressions.
+    // An expression is not a block, so its attributes are left alone.
     assert_eq!(shown("{ #[cfg(a)] let h = x; h }"), "");
 }
 

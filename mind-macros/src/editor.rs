@@ -1,8 +1,10 @@
-//! What language servers see of bodies: functions of Rust that bind and name what these do, at the tokens of the user.
+//! Code for language servers: Rust functions that bind and use the same names as the bodies of a program, with the
+//! user's tokens.
 //!
-//! rust-analyzer finds what a token of a macro's input means by where that token stands in the expansion, and nothing of a
-//! body stands there: it is compiled. So each body stands there once more, without what it computes, under a `cfg` that only
-//! rust-analyzer sets. rustc drops it before it resolves a name.
+//! rust-analyzer resolves a token of a macro's input by the position of the token in the expansion. Bodies are
+//! compiled, so the expansion does not contain their tokens. The expansion therefore also contains a copy of each body
+//! that only binds and uses its names, under a `cfg` that only rust-analyzer sets. rustc drops this code before it
+//! resolves names.
 
 use std::collections::VecDeque;
 
@@ -16,9 +18,9 @@ use quote::quote;
 
 use crate::emit::{Root, names::raw};
 
-/// The bodies of a program as a language server is to see them.
+/// The bodies of a program for language servers.
 pub(crate) fn bodies(root: &Root, program: &Program, lowered: &Lowered) -> TokenStream {
-    // What is written in another file has no tokens here.
+    // A program in another file has no tokens in the Rust file.
     if root.is_placeholder() {
         return TokenStream::new();
     }
@@ -43,7 +45,7 @@ pub(crate) fn bodies(root: &Root, program: &Program, lowered: &Lowered) -> Token
     });
     let editor = root.editor();
     let library = library.iter().map(|Import { path, .. }| quote! { use #editor::#path; });
-    // The lint of a `cfg` is a matter of what is around it.
+    // The lint for an unknown `cfg` takes its level from the item around it.
     quote! {
         #[allow(warnings)]
         const _: () = {
@@ -77,7 +79,7 @@ fn of_block(root: &Root, block: &Block, lowered: &Lowered) -> TokenStream {
     functions.chain(templates).collect()
 }
 
-/// A function of Rust that binds the symbols, the parameters and the names of a body, and names what that names.
+/// A Rust function that binds the symbols, parameters and local names of a body, and uses the names that the body uses.
 fn of_body<'a>(
     root: &Root,
     symbols: &[Ident],
@@ -101,14 +103,14 @@ fn of_body<'a>(
     parameters.for_each(|parameter| shadow.bind(parameter));
     body.iter().for_each(|body| shadow.body(body));
     let statements = shadow.whole();
-    // In a block of its own, so that functions may have one name.
+    // Each function is in a separate block, so that all can have the same name.
     quote! { const _: () = { fn body() { #statements } }; }
 }
 
-/// A body as it is written for a language server.
+/// Builds the copy of a body for language servers.
 struct Shadow {
     editor: TokenStream,
-    /// What is known of the names that come next, in order.
+    /// The types of the names that are bound next, in order.
     types: VecDeque<Local>,
     /// The statements of each open scope, innermost last.
     open: Vec<TokenStream>,
@@ -121,7 +123,7 @@ impl Shadow {
 
     /// `let h: …;`
     fn bind(&mut self, name: &Ident) {
-        // Where a mistake has hidden names, the next of this name.
+        // After a mistake in the program some names may be missing, so this finds the next entry of this name.
         let known = self.types.iter().position(|local| local.name == *name);
         let ty = match known.and_then(|position| self.types.drain(..=position).next_back()) {
             Some(Local { item: Some(item), .. }) => quote! { #item },
@@ -139,7 +141,7 @@ impl Shadow {
         self.say(quote! { let #name: #ty = any(); });
     }
 
-    /// The names in a type that are symbols, constants or structs.
+    /// Uses the symbols, constants and structs that a type names.
     fn names_of_type(&mut self, ty: &TypeExpr) {
         let mut rest = vec![ty];
         while let Some(ty) = rest.pop() {
@@ -174,7 +176,7 @@ impl Shadow {
         self.say(quote! { #editor #path; });
     }
 
-    /// The name of a struct, and of fields of it.
+    /// Uses a struct and some of its fields by a pattern.
     fn fields<'a>(&mut self, name: &Callee, fields: impl Iterator<Item = &'a Ident>) {
         let (path, fields) = (path_of(name), fields.map(of_rust));
         self.say(quote! { let #path { #(#fields: _,)* .. } = any(); });
@@ -248,7 +250,7 @@ impl Shadow {
     }
 
     fn close(&mut self) {
-        // What a mistake leaves open ends with the body.
+        // A scope that a mistake left open ends with the body.
         if self.open.len() > 1 {
             let inside = self.open.pop();
             self.say(quote! {{ #inside }});
@@ -263,7 +265,7 @@ impl Shadow {
     }
 }
 
-/// A name as Rust takes it: raw where that has it as a keyword in some edition, as `gen`, or at all, as `where`.
+/// A name as a Rust identifier: raw if it is a keyword, also one of a single edition, such as `gen`.
 fn of_rust(name: &Ident) -> Ident {
     let leads_a_path = ["crate", "self", "super", "Self"].iter().any(|word| name == word);
     if leads_a_path { name.clone() } else { raw(name) }

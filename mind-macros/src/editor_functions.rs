@@ -1,6 +1,7 @@
-//! The functions of the language and of the library as functions of Rust, which rust-analyzer shows and completes in blocks.
+//! The functions of the language and of the library as Rust functions, which rust-analyzer shows and completes in
+//! blocks.
 //!
-//! Their documentation is that of the facade's pages, which are read where rust-analyzer expands the macro.
+//! Their documentation comes from the pages of the facade, which are read when rust-analyzer expands the macro.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +15,7 @@ const HEAD: &str = "\
 pub struct Any;
 ";
 
-/// The functions, with the documentation of the pages in the facade's folder. A page that is not there documents nothing.
+/// The functions, with documentation from the pages in the facade's folder. A missing page is treated as empty.
 pub(crate) fn items(facade: &Path) -> TokenStream {
     let page = |name: &str| std::fs::read_to_string(facade.join(name)).unwrap_or_default();
     let text = text(&page("src/lib.rs"), &page("docs/ops.md"));
@@ -50,7 +51,7 @@ fn push(text: &mut String, name: &str, words: &str, parameters: &[&str]) {
     let _ = writeln!(text, "pub fn {}({}) -> Any {{ Any }}", raw(name), parameters.join(", "));
 }
 
-/// The rows of the table of operations in the language's documentation: what is written, and what it means.
+/// The rows of the table of operations in the language's documentation: the syntax and its meaning.
 fn rows_of_language(language: &str) -> Vec<(String, String)> {
     let operations = language.split_once("//! # Operations\n").map_or("", |(_, rest)| rest);
     let operations = operations.split_once("//! # ").map_or(operations, |(operations, _)| operations);
@@ -61,12 +62,12 @@ fn rows_of_language(language: &str) -> Vec<(String, String)> {
     rows.map(|(written, means)| (written.replace("\\|", "|"), means.replace("\\|", "|"))).collect()
 }
 
-/// What the operation of a function is, and the row of the language's table that names it.
+/// The meaning of a function's operation, and the row of the language's table that names the function.
 fn documentation(name: &str, rows: &[(String, String)], operations: &str) -> String {
     let names = |text: &str| text.split('`').skip(1).step_by(2).any(|code| is_call(code, name));
     let row = rows.iter().find(|(written, means)| names(written) || names(means));
     let row = row.map_or_else(String::new, |(written, means)| {
-        // Links are to other parts of that page.
+        // The links point to other parts of that page, so only their text is kept.
         let means = means.replace("[shown](#found-fast-when-wrong)", "shown");
         let means = means.replace("[derivative of its own](#custom-derivatives)", "derivative of its own");
         format!("{written}: {means}.")
@@ -82,7 +83,7 @@ fn documentation(name: &str, rows: &[(String, String)], operations: &str) -> Str
     meaning + &row
 }
 
-/// Whether a piece of code is a function's name, or calls it.
+/// Whether a piece of code is the name of a function or a call of it.
 fn is_call(code: &str, name: &str) -> bool {
     code.split_once('(').map_or(code, |(called, _)| called) == name
 }

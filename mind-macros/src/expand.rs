@@ -1,4 +1,4 @@
-//! From the tokens in `mind!` to Rust.
+//! The expansion of `mind!`: from its tokens to Rust code.
 
 use std::collections::BTreeSet;
 
@@ -28,10 +28,10 @@ use crate::{
     unused, watch,
 };
 
-/// The expansion of `mind!`: what the program means, and an error for each mistake in it.
+/// Expands `mind!`: to the code of the program, and to a compile error for each error in it.
 ///
-/// A function in error keeps its signature, so that one mistake is one error and editors keep working. A program with
-/// imports becomes a call that ends in [`expand_linked`].
+/// A function with an error keeps its signature, so that one mistake gives one error and editors keep working. A
+/// program with imports expands to a macro call that ends in [`expand_linked`].
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, written) = Root::take(input);
     match configured::ways(&written) {
@@ -50,7 +50,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// As [`expand`], for a program that stands at a place, with the items that `report` makes of the mistakes.
+/// Like [`expand`], for a program at `place`, with the items that `report` makes of the errors.
 pub(crate) fn expand_with(
     root: Root,
     written: TokenStream,
@@ -91,7 +91,7 @@ fn expand_expression(
     }
 }
 
-/// The expansion of a program with imports, once these are known.
+/// Expands a program with imports, after their sources have been received.
 pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let Linked { root, written, names, received } = Linked::read(input);
     let (program, mut diags) = surface::parse(written.clone());
@@ -121,7 +121,7 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors)
 }
 
-/// That an import is of another version of the library.
+/// The error for an import from a block of another version of the library.
 pub(crate) fn unreadable(imports: &[Import], why: Option<&Unreadable>) -> Diag {
     let (import, version) = match why {
         Some(Unreadable::Version { import, version }) => (imports.get(*import), version.as_deref()),
@@ -135,7 +135,8 @@ pub(crate) fn unreadable(imports: &[Import], why: Option<&Unreadable>) -> Diag {
     Diag::new(Code::E2002, site, message).help(help)
 }
 
-/// What can be written of a program before its imports are known, behind `head`, and the call that brings the rest.
+/// The part of an expansion that does not depend on the imports, after `head`, and the macro call that expands to the
+/// rest.
 fn ask(
     root: &Root,
     program: Program,
@@ -146,7 +147,7 @@ fn ask(
     let imports = Imports::new(program.imports(), place);
     let (uses, call) = imports.ask(root, written.clone(), "linked");
     let Program::Block(mut block) = program else { return quote! {{ #head #uses #call }} };
-    // Signatures are worked out without the imports; what is wrong with them is told by the rest.
+    // Signatures do not depend on the imports. The second part of the expansion reports errors in them.
     block.functions.iter_mut().for_each(|function| function.body = None);
     let late = block.late_items();
     let is_early = |name: &Ident| !late.contains(&name.to_string());
@@ -164,7 +165,7 @@ fn ask(
     quote! { #head #uses #constants #structs #exported #(#forms)* #call }
 }
 
-/// What others import the structs and constants of a block by that name nothing imported.
+/// The macros by which other blocks import the structs and constants of a block that do not name anything imported.
 fn items_at_once(block: Block, lowered: &Lowered, place: &CallSite, written: &TokenStream) -> TokenStream {
     let (functions, templates) = (Vec::new(), Vec::new());
     let block = Block { imports: Vec::new(), library: Vec::new(), functions, templates, ..block };
@@ -175,21 +176,21 @@ fn items_at_once(block: Block, lowered: &Lowered, place: &CallSite, written: &To
     exports.map(|exports| exports.items).unwrap_or_default()
 }
 
-/// Which items of a function an expansion writes.
+/// Selects the items of a function that an expansion contains.
 enum Part<'a> {
-    /// All.
+    /// All items.
     All,
-    /// Those that its signature decides; their bodies go through the guard.
+    /// The items that depend only on the signature. Their bodies are passed through the guard.
     Forms(&'a emit::Guard<'a>),
-    /// Those that are not among the forms: of what waits for imports, all.
+    /// The items that [`Part::Forms`] leaves out. For functions that had to wait for the imports, all items.
     Modules {
-        /// Its names.
+        /// The names of the items that waited for the imports.
         late: BTreeSet<String>,
     },
 }
 
 impl Part<'_> {
-    /// That of an item of this name.
+    /// The part for the item `name`.
     fn of(&self, name: &Ident) -> &Self {
         match self {
             Self::Modules { late } if late.contains(&name.to_string()) => &Part::All,
@@ -198,7 +199,7 @@ impl Part<'_> {
     }
 }
 
-/// A program that has been lowered, on its way to Rust.
+/// A lowered program, with everything that its expansion needs.
 struct Expansion {
     root: Root,
     program: Program,
@@ -230,9 +231,10 @@ impl Expansion {
             (Some(_), Part::Forms(_)) | (None, _) => TokenStream::new(),
         };
         let errors = report(diags.as_slice());
-        // Behind the items: rustc shows the first where a block stands in the place of an expression.
+        // After the items, since rustc shows the first item if a block is used as an expression.
         let tracking = diags.is_empty().then(watch::tracking);
-        // In front: rust-analyzer completes a word only where what is before it does not depend on it.
+        // Before the other items, since rust-analyzer completes a word only if the code before it does not depend on
+        // the word.
         let editor = match part {
             Part::All | Part::Modules { .. } => editor::bodies(&root, &program, &lowered),
             Part::Forms(_) => TokenStream::new(),
@@ -261,7 +263,8 @@ impl Expansion {
     }
 }
 
-/// What other blocks import a template by. It has the template's documentation, for there is no function to have it.
+/// The module by which other blocks import a template. It has the template's documentation, since a template generates
+/// no function.
 fn module_of(template: &Template, exports: &Exports) -> TokenStream {
     let Template { attributes, visibility, name, .. } = template;
     let module = emit::keyword_at("mod", name);
@@ -279,7 +282,7 @@ fn structs(root: &Root, lowered: &Lowered, is_here: impl Fn(&Ident) -> bool) -> 
     structs.map(|item| emit::structs::structure(root, item)).collect()
 }
 
-/// The constants of a block as constants of Rust.
+/// The constants of a block as Rust constants.
 fn constants(lowered: &Lowered, is_here: impl Fn(&Ident) -> bool) -> TokenStream {
     let constants = lowered.constants.iter().filter(|constant| is_here(&constant.name));
     let constants = constants.map(|constant| {
@@ -300,7 +303,7 @@ fn constants(lowered: &Lowered, is_here: impl Fn(&Ident) -> bool) -> TokenStream
     constants.collect()
 }
 
-/// The type of a number in Rust, that of its suffix or the widest, and the number.
+/// The Rust type of a number, which is that of its suffix or the widest, and its value.
 fn number_of_rust(number: &Number) -> (Ident, TokenStream) {
     let widest = if number.is_float() { DType::F64 } else { DType::I64 };
     let ty = format_ident!("{}", number.suffix.unwrap_or(widest).name());
@@ -313,12 +316,13 @@ fn number_of_rust(number: &Number) -> (Ident, TokenStream) {
     (ty, value)
 }
 
-/// The Rust items of a function that no block can import, and of the gradient it asks for.
+/// The Rust items of a function that no block can import, and of its requested gradient.
 pub(crate) fn lone_items(root: &Root, function: &Function, diags: &mut Diags) -> TokenStream {
     items(root, function, Arguments::OF_ITEMS, &Part::All, &TokenStream::new(), diags)
 }
 
-/// The Rust items of a function and of the gradient it asks for; `import` is what other blocks import it by.
+/// The Rust items of a function and of its requested gradient. `import` contains the items by which other blocks import
+/// the function.
 fn items(
     root: &Root,
     function: &Function,
@@ -327,7 +331,7 @@ fn items(
     import: &TokenStream,
     diags: &mut Diags,
 ) -> TokenStream {
-    // A symbol is a type parameter, and would hide the modules that the items call.
+    // A symbol is a type parameter, so it would hide modules and types of the same name that the items use.
     let hides = |symbol: &&Ident| {
         **symbol == function.name
             || ["rt", "bool", "str", "u64", "usize"].iter().any(|own| *symbol == own)
@@ -369,7 +373,7 @@ fn items(
     quote! { #item #gradient }
 }
 
-/// What distinguishes a function from its gradient.
+/// The properties in which a function and its gradient differ.
 struct Face {
     name: Ident,
     attributes: TokenStream,
@@ -390,7 +394,7 @@ fn emit_item(
     let symbols: Vec<Symbol> =
         function.symbols.iter().map(|symbol| symbol.to_string().as_str().into()).collect();
     let plan = compiled.map_or_else(Plan::default, |compiled| compiled.plan.clone());
-    // In the order of the signature.
+    // The symbols in the order of the signature.
     let plan = plan.with_symbols(&symbols);
     let value_name = |value: ValueId| {
         let origin = compiled.and_then(|compiled| *compiled.origins.get(value.index())?)?;
@@ -458,7 +462,8 @@ fn emit_item(
     }
 }
 
-/// The elements that training changes: those of the inputs that are updated or differentiated, or of all where none is.
+/// The number of elements that training changes: those of the updated or differentiated inputs, or of all inputs if
+/// there are none of these.
 fn trained_elements(function: &Function) -> Dim {
     let mut trained = Vec::new();
     let mut shapes = Vec::new();

@@ -1,4 +1,4 @@
-//! Programs in files.
+//! `include!`: programs in files, and the file reading that the other macros share.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,11 +22,11 @@ use crate::{
     watch::within,
 };
 
-/// How large a file may be, in bytes.
+/// The maximum size of a file, in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
-/// What `mind::include!("net.mind")` becomes: what `mind!` makes of the file's text, and the mistakes with their places in
-/// the file.
+/// Expands `mind::include!("net.mind")`: to the expansion of `mind!` for the file's text, and to the errors with their
+/// places in the file.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let facade = match input.clone().into_iter().next() {
         Some(TokenTree::Group(group)) => group.stream(),
@@ -47,7 +47,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     positions::in_rustc(|| {
         let errors: TokenStream =
             mistakes.iter().map(|message| compile_error_at(span, span, message)).collect();
-        // What is in error is compiled again anyway, and an expression can be a single error only.
+        // After an error the crate is compiled again anyway, and in expression position the expansion can only be a
+        // single error.
         let tracking = if mistakes.is_empty() { source.tracking() } else { TokenStream::new() };
         let expansion = expansion.parse().expect("what prints as tokens lexes as tokens");
         let span = span.resolved_at(Span::call_site());
@@ -55,7 +56,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     })
 }
 
-/// A file with conditions becomes itself for each way they can come out, which a number in braces says: `{3} "net.mind"`.
+/// Expands a file with `#[cfg(…)]` conditions to one `include!` of the file for each combination of their outcomes. The
+/// number of the combination is in braces before the path: `{3} "net.mind"`.
 fn ways_of_file(predicates: &[String], facade: &TokenStream, input: &TokenStream, span: Span) -> TokenStream {
     let files = predicates.iter().enumerate().map(|(way, predicate)| {
         let predicate: TokenStream = predicate.parse().expect("what prints as tokens lexes as tokens");
@@ -65,7 +67,7 @@ fn ways_of_file(predicates: &[String], facade: &TokenStream, input: &TokenStream
     files.collect()
 }
 
-/// Takes off the number of the way in which the file's conditions come out.
+/// Splits off the number in braces that selects a combination of outcomes of the file's conditions.
 fn take_way(input: TokenStream) -> (Option<usize>, TokenStream) {
     let mut rest = input.clone().into_iter();
     match rest.next() {
@@ -77,10 +79,10 @@ fn take_way(input: TokenStream) -> (Option<usize>, TokenStream) {
     }
 }
 
-/// Stands in an expansion where the errors will.
+/// A placeholder in an expansion, which the errors replace.
 const HEAD: &str = "__mind_head";
 
-/// Puts what is meant in the place of the placeholders, and every token at `span`.
+/// Replaces the placeholders by `facade` and `head`, and sets the span of every token to `span`.
 pub(crate) fn adopt(
     tokens: TokenStream,
     facade: &TokenStream,
@@ -103,20 +105,21 @@ pub(crate) fn adopt(
     tokens.into_iter().flat_map(adopt_tree).collect()
 }
 
-/// A file that a macro names by a path relative to the Rust file it stands in, as `include_str!` has it.
+/// A file that a macro names by a path relative to the Rust file of the call, as in `include_str!`.
 pub(crate) struct Source {
-    /// Where the file is.
+    /// The path of the file.
     path: PathBuf,
-    /// As messages name it: as the compiler names the Rust file, whose folder it is relative to.
+    /// The name of the file in messages: relative to the folder of the Rust file, as the compiler names that.
     shown: String,
     bytes: Vec<u8>,
 }
 
 impl Source {
-    /// Reads the file that `input`, a string literal, names; also says where it is named.
+    /// Reads the file that the string literal `input` names, and returns it with the span of the literal.
     ///
     /// # Errors
-    /// E1007 where `input` is something else, or no file is there; E1008 where it has more than [`MAX_BYTES`].
+    /// E1007 if `input` is not a string literal or the file cannot be read; E1008 if the file has more than
+    /// [`MAX_BYTES`].
     pub(crate) fn open(input: TokenStream) -> Result<(Self, Span), Diag> {
         let (written, span) = path_literal(input)?;
         let (candidates, shown) = candidates(&written, span);
@@ -145,10 +148,10 @@ impl Source {
         Err(diag.help("the path is relative to the folder of this Rust file, as that of `include_str!`"))
     }
 
-    /// The text of what `mind!` makes of the file, with placeholders for errors and the facade, and the mistakes as they
-    /// are shown.
+    /// Compiles the file. Returns the expansion as text, with placeholders for the errors and the facade, and the
+    /// messages of the errors.
     fn compile(&self, place: &CallSite, way: Option<usize>) -> (String, Vec<String>) {
-        // What is no mistake is read beside what is one.
+        // Errors in one part of the file do not hide errors in other parts.
         let (text, invalid) = match self.text() {
             Ok(text) => (text.to_owned(), None),
             Err(diag) => (self.lossy_text(), Some(diag)),
@@ -181,7 +184,7 @@ impl Source {
         let (root, _) = Root::take(quote! { [#facade] });
         let expansion = within(&self.shown, &text, || {
             expand_with(root, tokens, place, |of_program| {
-                // Mistakes in what has been mended would be reported twice.
+                // After an earlier error the tokens were repaired. Errors in repaired parts would be reported twice.
                 if mistakes.is_empty() {
                     mistakes.extend_from_slice(of_program);
                 }
@@ -191,7 +194,8 @@ impl Source {
         (expansion.to_string(), self.messages(&mistakes))
     }
 
-    /// What holds in each way in which the file's conditions can come out; nothing where there are none, or one is chosen.
+    /// The predicates of all combinations of outcomes of the file's conditions. Empty if there are no conditions, or if
+    /// `way` already selects a combination.
     fn predicates(&self, way: Option<usize>) -> Vec<String> {
         let text = self.lossy_text();
         if way.is_some() || !text.contains("cfg") {
@@ -201,13 +205,13 @@ impl Source {
         ways.into_iter().map(|way| way.predicate.to_string()).collect()
     }
 
-    /// All that it holds.
+    /// The contents of the file.
     #[cfg(feature = "safetensors")]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The text.
+    /// The contents as text.
     ///
     /// # Errors
     /// E1001 if it is not UTF-8.
@@ -225,12 +229,12 @@ impl Source {
         })
     }
 
-    /// The file as messages name it.
+    /// The name of the file in messages.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -240,31 +244,31 @@ impl Source {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The text with blanks for what is not UTF-8.
+    /// The contents as text, with blanks in place of invalid UTF-8.
     fn lossy_text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).replace(char::REPLACEMENT_CHARACTER, " ")
     }
 
-    /// The mistakes with their places in the file.
+    /// The messages of the errors, with their places in the file.
     pub(crate) fn messages(&self, mistakes: &[Diag]) -> Vec<String> {
         let text = self.lossy_text();
         mistakes.iter().map(|diag| snippet::render(diag, &self.shown, &text)).collect()
     }
 
-    /// The mistakes as errors of the compilation at `span`, with their places in the file.
+    /// The errors as compile errors at `span`, with their places in the file.
     pub(crate) fn errors(&self, span: Span, mistakes: &[Diag]) -> TokenStream {
         self.messages(mistakes).iter().map(|message| compile_error_at(span, span, message)).collect()
     }
 
-    /// An item that makes the crate depend on the file: it is compiled anew when the file changes.
+    /// An item that makes the crate depend on the file, so that Cargo compiles the crate again when the file changes.
     pub(crate) fn tracking(&self) -> TokenStream {
-        // Paths in Rust are text.
+        // `include_bytes!` takes a string, so a path that is not UTF-8 cannot be tracked.
         let Some(path) = self.path.to_str() else { return TokenStream::new() };
         quote! { const _: &[::core::primitive::u8] = ::core::include_bytes!(#path); }
     }
 }
 
-/// The path, and where it is written.
+/// The path in the string literal `input`, and the span of the literal.
 fn path_literal(input: TokenStream) -> Result<(String, Span), Diag> {
     let expected = "expected the path of a file, as `\"net.mind\"`";
     let mut input = input;
@@ -285,7 +289,7 @@ fn path_literal(input: TokenStream) -> Result<(String, Span), Diag> {
             return unexpected(&rest);
         }
         match tree {
-            // What a macro's `$path:literal` stands for.
+            // A `$path:literal` of a `macro_rules!` macro arrives in an invisible group.
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => input = group.stream(),
             TokenTree::Literal(literal) => {
                 let span = literal.span();
@@ -299,10 +303,10 @@ fn path_literal(input: TokenStream) -> Result<(String, Span), Diag> {
     }
 }
 
-/// Where the file may be, and how messages name it.
+/// The possible paths of the file, and its name in messages.
 ///
-/// Where the compiler does not say in which file a macro stands, as language servers may not, the folders of the package
-/// are tried.
+/// Language servers may not tell the file of a macro call. In that case the paths are relative to the package and to
+/// its `src` folder.
 fn candidates(written: &str, span: Span) -> (Vec<PathBuf>, String) {
     let beside =
         |file: &Path| file.parent().map_or_else(|| PathBuf::from(written), |folder| folder.join(written));
@@ -316,7 +320,7 @@ fn candidates(written: &str, span: Span) -> (Vec<PathBuf>, String) {
     }
 }
 
-/// The file's bytes, one more than [`MAX_BYTES`] at most.
+/// The bytes of the file, at most [`MAX_BYTES`] + 1.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     // Opening a pipe would wait for its other end.
     if !path.metadata()?.is_file() {
@@ -335,7 +339,7 @@ mod tests {
         TokenTree::Literal(proc_macro2::Literal::string(path)).into()
     }
 
-    /// An expansion but for the name of its block, which has its place in it.
+    /// An expansion with the hash in the name of its block replaced, since the hash depends on the place of the call.
     fn without_hash(expansion: TokenStream) -> String {
         let text = expansion.to_string();
         let (_, after) = text.split_once("__mind_block_").expect("the block has a source");
@@ -347,7 +351,7 @@ mod tests {
     fn the_expansion_is_that_of_the_text_and_depends_on_the_file() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/files/net.mind");
         let text = std::fs::read_to_string(&path).unwrap();
-        // Language servers see nothing of a file.
+        // With the placeholder as root the expansion has no code for language servers, like that of a file.
         let of_text = format!("[{}] {text}", Root::PLACEHOLDER).parse().unwrap();
         let program = without_hash(crate::expand::expand(of_text)).replace(Root::PLACEHOLDER, ":: mind");
         let expansion = without_hash(expand(named("../../tests/files/net.mind")));
@@ -421,7 +425,7 @@ mod tests {
     }
 }
 
-/// What stands before the first comma, and behind it.
+/// The tokens before the first comma, and the tokens after it.
 pub(crate) fn split_at_comma(input: TokenStream) -> (TokenStream, TokenStream) {
     let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ',');
     let mut trees = input.into_iter();

@@ -1,4 +1,4 @@
-//! Functions in files of MIC.
+//! `include_mic!`: functions in MIC files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,8 @@ use crate::{
     watch::within,
 };
 
-/// What `mind::include_mic!("net.mic", grad = (w, b))` becomes: the function that the file holds, and the mistakes with
-/// their places in the file.
+/// Expands `mind::include_mic!("net.mic", grad = (w, b))`: to the function in the file, and to the errors with their
+/// places in the file.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, input) = Root::take(input);
     let (path, options) = split_at_comma(input);
@@ -56,7 +56,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// What is written behind the path.
+/// The options after the path.
 #[derive(Default)]
 struct Options {
     /// `name = f`
@@ -66,11 +66,11 @@ struct Options {
 
 /// `grad = (w, zero_ok b)`
 struct Wanted {
-    /// The parameters, and whether each may be out of reach.
+    /// The parameters, each with a flag: whether the value may not depend on it (`zero_ok`).
     targets: Vec<(Ident, bool)>,
-    /// Whether they stand in parentheses, so that the gradients come as a tuple.
+    /// Whether the list is in parentheses, so that the gradients are a tuple.
     tuple: bool,
-    /// Where the list stands.
+    /// The place of the list.
     site: Site,
 }
 
@@ -134,7 +134,7 @@ fn unexpected(span: Span, what: &str) -> Diag {
     )
 }
 
-/// The function of a document that verifies.
+/// The function of a verified document.
 fn function(document: Document, stem: &str, options: Options, span: Span) -> Result<Function, Diag> {
     let name = match options.name {
         Some(name) => name,
@@ -181,7 +181,7 @@ fn parameters(module: &Module, sites: &[Site], span: Span) -> Vec<Parameter> {
         .map_while(|((_, inst), site)| Some((inst.op.input_name()?, inst.ty.clone(), *site)));
     let parameter = |(name, ty, site): (&std::sync::Arc<str>, Type, Site)| {
         let mut name = rust_name(name, span);
-        // Two names may differ only in what Rust's cannot hold.
+        // Names that differ only in characters that Rust does not allow become equal.
         while !taken.insert(name.to_string()) {
             name = rust_name(&format!("{name}_"), span);
         }
@@ -193,7 +193,7 @@ fn parameters(module: &Module, sites: &[Site], span: Span) -> Vec<Parameter> {
 /// The symbols in the order of their first use.
 ///
 /// # Errors
-/// E2003 for one that stands nowhere alone, so that no type of the signature could give it.
+/// E2003 if a symbol is not the whole extent of any input, since then no type of the signature determines it.
 fn symbols(module: &Module, sites: &[Site], span: Span) -> Result<Vec<Ident>, Diag> {
     let (mut alone, mut used) = (Vec::new(), Vec::new());
     for ((_, ty), site) in module.inputs().zip(sites) {
@@ -240,7 +240,7 @@ fn request(parameters: &[Parameter], wanted: Wanted) -> Result<GradientRequest, 
     Ok(GradientRequest { targets, tuple: wanted.tuple, site: wanted.site })
 }
 
-/// A name that Rust takes: `_` for what it does not, `r#` before a keyword.
+/// A valid Rust name: `_` replaces characters that Rust does not allow, and `r#` precedes a keyword.
 fn rust_name(name: &str, span: Span) -> Ident {
     let allowed =
         |character: char| if character.is_alphanumeric() || character == '_' { character } else { '_' };

@@ -1,4 +1,4 @@
-//! Knossos programs, in files and in place.
+//! `include_ks!` and `ks!`: Knossos programs in files and in Rust files.
 
 use mind_core::{
     diag::{Code, Diag, Note, Site},
@@ -24,8 +24,8 @@ use crate::{
     report::{compile_error, compile_error_at},
 };
 
-/// What `mind::include_ks!("gmm.ks", grad = [f])` becomes: the functions of the file, and the mistakes with their places
-/// in it.
+/// Expands `mind::include_ks!("gmm.ks", grad = [f])`: to the functions of the file, or to the errors with their places
+/// in the file.
 pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
     let (facade, input) = facade(input);
     let (path, wanted) = split_at_comma(input);
@@ -55,7 +55,7 @@ pub(crate) fn expand_file(input: TokenStream) -> TokenStream {
     }
 }
 
-/// What `mind::ks!(r#"(def …)"#, grad = [f])` becomes.
+/// Expands `mind::ks!(r#"(def …)"#, grad = [f])`.
 pub(crate) fn expand_text(input: TokenStream) -> TokenStream {
     let (facade, input) = facade(input);
     let (literal, wanted) = split_at_comma(input);
@@ -91,12 +91,12 @@ fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream
     Ok(items.parse().expect("what is emitted lexes as tokens"))
 }
 
-/// Mistakes of the macro's call, and those of the program.
+/// Separates errors in the macro call from errors in the program.
 fn apart(diags: Vec<Diag>) -> (Vec<Diag>, Vec<Diag>) {
     diags.into_iter().partition(|diag| matches!(diag.site, Site::Tokens { .. }))
 }
 
-/// The path of the facade, and what is behind it.
+/// The path of the facade, and the input after it.
 fn facade(input: TokenStream) -> (TokenStream, TokenStream) {
     let facade = match input.clone().into_iter().next() {
         Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => group.stream(),
@@ -105,23 +105,24 @@ fn facade(input: TokenStream) -> (TokenStream, TokenStream) {
     (facade, Root::take(input).1)
 }
 
-/// A program that stands in a Rust file.
+/// A program in a Rust file.
 struct InPlace {
     text: String,
     span: Span,
-    /// The Rust file, or what stands for it where the places of the program are not those of the file.
+    /// The name of the Rust file in messages, or a description of the call if places in the program cannot be mapped to
+    /// places in the file.
     file: String,
-    /// Where the program begins there.
+    /// The place in the file where the program begins.
     start: Position,
-    /// The file's text, where it can be read.
+    /// The text of the file, if it can be read.
     source: Option<String>,
 }
 
 impl InPlace {
-    /// Reads the one string literal that `input` is.
+    /// Reads `input`, a single string literal.
     ///
     /// # Errors
-    /// E1007 where it is something else.
+    /// E1007 if it is anything else.
     fn read(input: TokenStream) -> Result<Self, Diag> {
         const EXPECTED: &str = "expected a program as a string literal, as `r#\"(def f …)\"#`";
         let mut trees = input.into_iter();
@@ -134,7 +135,7 @@ impl InPlace {
         };
         let literal = match trees.next() {
             Some(TokenTree::Literal(literal)) => literal,
-            // What a macro's `$program:literal` stands for.
+            // A `$program:literal` of a `macro_rules!` macro arrives in an invisible group.
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::None => {
                 return Self::read(group.stream());
             }
@@ -153,7 +154,7 @@ impl InPlace {
         let span = literal.span();
         let written = literal.to_string();
         let (line, column) = (span.start().line, span.start().column);
-        // Escapes would have the places of the program drift from those of the file.
+        // In a literal with escapes, places in the program do not correspond to places in the file.
         let quote = written.find('"').filter(|_| written.starts_with('r') || !written.contains('\\'));
         let source = span.local_file().and_then(|file| std::fs::read_to_string(file).ok());
         match quote {
@@ -170,7 +171,7 @@ impl InPlace {
         }
     }
 
-    /// A mistake with its place in the file.
+    /// The message of an error, with its place in the file.
     fn message(&self, diag: Diag) -> String {
         let shift = |site: Site| match site {
             Site::Text { line, column } => self.start.of(Position { line, column }).into(),
@@ -182,7 +183,7 @@ impl InPlace {
     }
 }
 
-/// What is written behind the program.
+/// The options after the program.
 #[derive(Default)]
 struct Wanted {
     precision: Option<Precision>,
@@ -192,12 +193,12 @@ struct Wanted {
     paths: Vec<ExprPath>,
 }
 
-/// What stands for the path of a binding, before its number.
+/// The placeholder for the path of a binding, which its number follows.
 const PATH: &str = "__mind_bound_";
 
 impl Wanted {
     /// # Errors
-    /// E1007 for what is no option.
+    /// E1007 for an invalid option.
     fn read(mut input: TokenStream, usage: &str) -> Result<Self, Diag> {
         let mut wanted = Self::default();
         let unexpected =
@@ -258,7 +259,7 @@ impl Wanted {
         }
     }
 
-    /// Puts the paths of the bindings where they are called, with the spans that they are written with.
+    /// Replaces the placeholders in calls by the paths of the bindings, with their original spans.
     fn with_paths(&self, tokens: TokenStream) -> TokenStream {
         if self.paths.is_empty() {
             return tokens;
@@ -278,7 +279,7 @@ impl Wanted {
             }
             TokenTree::Group(group) => {
                 let (mut inner, mut span) = (self.with_paths(group.stream()), group.span());
-                // What is wrong with the arguments is said at the path.
+                // The arguments get the span of the path, so that rustc reports errors in them there.
                 if let Some(path) = called.take() {
                     span = path.path.segments.last().map_or(span, |last| last.ident.span());
                     inner = at(inner, span);
@@ -294,7 +295,8 @@ impl Wanted {
     }
 }
 
-/// A path of the module that a macro stands in, as the module within the module that the macro makes has it.
+/// Rewrites a path relative to the module of the macro call for use in the inner of the two nested modules that the
+/// macro generates.
 fn from_within(path: &ExprPath) -> TokenStream {
     let first =
         path.path.segments.first().filter(|_| path.qself.is_none() && path.path.leading_colon.is_none());
@@ -308,7 +310,7 @@ fn from_within(path: &ExprPath) -> TokenStream {
     }
 }
 
-/// The same tokens at one place, meaning what they mean.
+/// The same tokens at `span`, with unchanged hygiene.
 fn at(tokens: TokenStream, span: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut tree| {
         tree.set_span(span.resolved_at(tree.span()));
@@ -317,7 +319,7 @@ fn at(tokens: TokenStream, span: Span) -> TokenStream {
     moved.collect()
 }
 
-/// A function whose derivatives are wanted: `f`, `rev f`, `rev rev f`.
+/// A function with requested derivatives: `f`, `rev f`, `rev rev f`.
 struct Gradient {
     derivatives: Vec<Derivative>,
     name: Ident,
@@ -337,7 +339,7 @@ impl Parse for Gradient {
     }
 }
 
-/// A function that is bound: `f = path`, `rev f = path`.
+/// A binding of a function: `f = path`, `rev f = path`.
 struct Bound {
     role: Role,
     name: Ident,
@@ -360,10 +362,10 @@ impl Parse for Bound {
     }
 }
 
-/// What is listed, with commas between.
+/// Parses a list separated by commas.
 ///
 /// # Errors
-/// E1007 where something else stands there.
+/// E1007 if an element is not a `T`.
 fn parsed<T: Parse>(list: TokenStream, usage: &str) -> Result<Vec<T>, Diag> {
     match Punctuated::<T, Token![,]>::parse_terminated.parse2(list) {
         Ok(parsed) => Ok(parsed.into_iter().collect()),

@@ -1,6 +1,8 @@
-//! The proc macros of the mind tensor language: the thin edge over `mind-core`, and the emitter.
+//! The proc macros of [`mind-dsl`](https://docs.rs/mind-dsl), a tensor language inside Rust. Programs depend on
+//! `mind-dsl` and use these macros through it.
 //!
-//! Users call them through the facade crate `mind`, whose macros hand over `[$crate]` before the input.
+//! The crate is a thin layer over the compiler `mind-core`, and it contains the emitter, which writes Rust code from
+//! plans. The macros of `mind-dsl`, the facade crate, call the macros here with `[$crate]` before the input.
 #![forbid(unsafe_code)]
 
 mod angle;
@@ -37,13 +39,13 @@ use std::time::Instant;
 
 use proc_macro::{Delimiter, Span, TokenStream, TokenTree};
 
-/// `mind::mind!`.
+/// Implements `mind::mind!`.
 #[proc_macro]
 pub fn mind(input: TokenStream) -> TokenStream {
     timed("mind!", input, |input| positions::in_rustc(|| expand::expand(angle::strip(input))))
 }
 
-/// The functions of the language for rust-analyzer, in the facade.
+/// Generates the functions of the language that rust-analyzer shows, in the facade.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __editor(_: TokenStream) -> TokenStream {
@@ -51,63 +53,63 @@ pub fn __editor(_: TokenStream) -> TokenStream {
     editor_functions::items(facade.as_ref()).into()
 }
 
-/// `mind::angle!`.
+/// Implements `mind::angle!`.
 #[proc_macro]
 pub fn angle(input: TokenStream) -> TokenStream {
     timed("angle!", input, |input| positions::in_rustc(|| angle::expand(input)))
 }
 
-/// `mind::angle_include!`.
+/// Implements `mind::angle_include!`.
 #[proc_macro]
 pub fn angle_include(input: TokenStream) -> TokenStream {
     timed("angle_include!", input, angle_include::expand)
 }
 
-/// `mind::include!`.
+/// Implements `mind::include!`.
 #[proc_macro]
 pub fn include(input: TokenStream) -> TokenStream {
     timed("include!", input, include::expand)
 }
 
-/// `mind::include_mic!`.
+/// Implements `mind::include_mic!`.
 #[proc_macro]
 pub fn include_mic(input: TokenStream) -> TokenStream {
     timed("include_mic!", input, |input| positions::in_rustc(|| include_mic::expand(input)))
 }
 
-/// `mind::include_ks!`.
+/// Implements `mind::include_ks!`.
 #[proc_macro]
 pub fn include_ks(input: TokenStream) -> TokenStream {
     timed("include_ks!", input, |input| positions::in_rustc(|| knossos::expand_file(input)))
 }
 
-/// `mind::ks!`.
+/// Implements `mind::ks!`.
 #[proc_macro]
 pub fn ks(input: TokenStream) -> TokenStream {
     timed("ks!", input, |input| positions::in_rustc(|| knossos::expand_text(input)))
 }
 
-/// What a block with imports becomes once the functions that it imports are known.
+/// Expands a program with imports, after the macros of its imports have appended their sources.
 #[proc_macro]
 pub fn linked(input: TokenStream) -> TokenStream {
     timed("mind!, linked", input, |input| positions::in_rustc(|| expand::expand_linked(input)))
 }
 
-/// `mind::weights!`.
+/// Implements `mind::weights!`.
 #[cfg(feature = "safetensors")]
 #[proc_macro]
 pub fn weights(input: TokenStream) -> TokenStream {
     timed("weights!", input, |input| positions::in_rustc(|| weights::expand(input)))
 }
 
-/// What a call of `weights!` becomes once the struct that it names is known.
+/// Expands a call of `weights!`, after the macro of the struct has appended its source.
 #[cfg(feature = "safetensors")]
 #[proc_macro]
 pub fn weights_linked(input: TokenStream) -> TokenStream {
     timed("weights!, linked", input, |input| positions::in_rustc(|| weights::expand_linked(input)))
 }
 
-/// Expands, and with `MIND_TIMINGS` in the environment says how long that took.
+/// Expands `input`. If `MIND_TIMINGS` is set in the environment, prints how long the expansion took.
 fn timed(
     name: &str,
     input: TokenStream,
@@ -124,7 +126,8 @@ fn timed(
     expansion
 }
 
-/// Where the program begins. The call itself stands in the facade, and so does the `[$crate]` before the program.
+/// The span of the first token of the program. The call itself and the `[$crate]` before the program have spans in the
+/// facade.
 fn first_of_program(input: TokenStream) -> Span {
     let is_bracket =
         |tree: &TokenTree| matches!(tree, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket);

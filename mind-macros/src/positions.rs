@@ -1,22 +1,25 @@
-//! Whose tokens are at work: rustc's, or those of `proc_macro2`, which know their places in a text.
+//! Selects the kind of tokens: those of rustc, or those of `proc_macro2`, which have their places in a text.
 //!
-//! What rustc lexes from a text has the place of the macro call. So a file is compiled with the tokens of `proc_macro2`, as
-//! outside of rustc, and only the text of its expansion is given to rustc. The two kinds do not mix, and which is made is
-//! a matter of the whole process; hence the lock, for hosts that expand macros on several threads.
+//! Tokens that rustc lexes from a text have the span of the macro call. A file is therefore compiled with the tokens of
+//! `proc_macro2`, as outside of rustc, and rustc receives only the text of the expansion. The two kinds cannot be
+//! mixed. The kind is selected for the whole process, so a lock protects it for hosts that expand macros on several
+//! threads.
 
 use std::sync::{PoisonError, RwLock};
 
 static TOKENS: RwLock<()> = RwLock::new(());
 
-/// Runs what works with rustc's tokens. Every entry point does.
+/// Runs code that uses rustc's tokens. Every entry point calls this function.
 pub(crate) fn in_rustc<T>(expand: impl FnOnce() -> T) -> T {
     let _shared = TOKENS.read().unwrap_or_else(PoisonError::into_inner);
     expand()
 }
 
-/// Runs what works with tokens of texts. No token may come in or go out; not to be called within [`in_rustc`].
+/// Runs code that uses the tokens of `proc_macro2`. No token may enter or leave `expand`. Must not be called within
+/// [`in_rustc`].
 ///
-/// A thread of its own is what rustc's tokens do not reach, and what frees the texts that spans refer to.
+/// `expand` runs on a new thread. rustc's tokens are not available there, and the end of the thread frees the texts
+/// that spans refer to.
 pub(crate) fn in_text<T: Send>(expand: impl FnOnce() -> T + Send) -> T {
     struct Restored;
     impl Drop for Restored {

@@ -4,15 +4,15 @@ use mind_core::diag::{Diag, Site};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// `compile_error!` items, one a diagnostic.
+/// `compile_error!` items, one per diagnostic.
 ///
-/// rustc underlines from the path's span to the braces' span, so the path stands at the first token of what is at
-/// fault and the braces at the last.
+/// rustc underlines from the span of the path to the span of the braces. The path therefore has the span of the first
+/// faulty token, and the braces that of the last one.
 pub fn compile_errors(diags: &[Diag]) -> TokenStream {
     diags.iter().map(compile_error).collect()
 }
 
-/// A `compile_error!` item, which is an expression too.
+/// A `compile_error!` item, which is also an expression.
 pub fn compile_error(diag: &Diag) -> TokenStream {
     let (first, last) = match diag.site {
         Site::Tokens { first, last } => (first, last),
@@ -21,7 +21,7 @@ pub fn compile_error(diag: &Diag) -> TokenStream {
     compile_error_at(first, last, &diag.to_string())
 }
 
-/// The `compile_error!` item that says `message` of what stands from `first` to `last`.
+/// A `compile_error!` item that reports `message` for the tokens from `first` to `last`.
 pub fn compile_error_at(first: Span, last: Span, message: &str) -> TokenStream {
     let mut braces = Group::new(Delimiter::Brace, quote! { #message });
     braces.set_span(last);

@@ -1,5 +1,5 @@
-//! Programs as editors have them: cut off, or in the middle of an edit. Nothing panics, what is complete keeps its
-//! signature, and names keep their places.
+//! Tests of incomplete programs, as editors pass them: cut off, or in the middle of an edit. No expansion panics,
+//! complete functions keep their signatures, and names keep their places.
 
 use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 
@@ -37,7 +37,7 @@ fn later<N>(x: f32[N, 3], y: f32[N], w: f32[3, H], v: f32[H]) -> f32 {
 
 const FUNCTIONS: [&str; 4] = ["net", "loss", "step", "later"];
 
-/// A token, or an end of a bracket.
+/// A token, or one end of a bracket.
 #[derive(Clone)]
 enum Piece {
     Leaf(TokenTree),
@@ -58,7 +58,7 @@ fn pieces(stream: TokenStream, found: &mut Vec<Piece>) {
     }
 }
 
-/// The tokens of the pieces; what is left open is closed, what closes nothing is left out.
+/// The tokens of the pieces. Open brackets are closed at the end, and unmatched closing brackets are left out.
 fn join(pieces: &[Piece]) -> TokenStream {
     let mut open: Vec<(Option<Group>, Vec<TokenTree>)> = vec![(None, Vec::new())];
     let closings = std::iter::repeat_n(&Piece::Close, pieces.len());
@@ -79,7 +79,7 @@ fn join(pieces: &[Piece]) -> TokenStream {
     open.pop().unwrap().1.into_iter().collect()
 }
 
-/// The tokens from `fn name` up to the body, wherever it is defined on the outermost level.
+/// The tokens between `fn name` and the body, if the outermost level defines the function.
 fn signature(expansion: &TokenStream, name: &str) -> Option<String> {
     let mut trees = expansion.clone().into_iter().peekable();
     while let Some(tree) = trees.next() {
@@ -92,14 +92,14 @@ fn signature(expansion: &TokenStream, name: &str) -> Option<String> {
     None
 }
 
-/// The signatures of what is made of a function.
+/// The signatures of all functions that are generated from a function.
 fn signatures(expansion: &TokenStream, name: &str) -> Vec<String> {
     let grad = (name == "loss").then(|| format!("{name}_grad"));
     let names = [Some(name.to_owned()), Some(format!("{name}_into")), Some(format!("try_{name}")), grad];
     names.iter().flatten().map(|name| signature(expansion, name).unwrap_or_default()).collect()
 }
 
-/// Where each function of the program ends: how many pieces there are up to its body's end.
+/// For each function of the program, the number of pieces up to the end of its body.
 fn ends(pieces: &[Piece]) -> Vec<usize> {
     let mut depth = 0_usize;
     let mut ends = Vec::new();
@@ -219,9 +219,9 @@ fn an_edit_of_one_function_leaves_the_others_their_signatures() {
         let with = |tree: &TokenTree| [before, &[Piece::Leaf(tree.clone())], piece, after].concat();
         let edits =
             [[before, after].concat(), with(&plus), with(&comma), [before, piece, piece, after].concat()];
-        // Each kind of edit at every other piece or so: all of them take long where nothing is optimised.
+        // Every second kind of edit at each piece, since all kinds take long in a build without optimisation.
         for edit in edits.iter().skip(at % 2).step_by(2) {
-            // An end of a bracket that is missing or doubled takes what follows along.
+            // If an end of a bracket is missing or doubled, the functions after it change too.
             let takes_along = !matches!(pieces[at], Piece::Leaf(_));
             let expansion = expand(join(edit));
             for function in (0..FUNCTIONS.len()).filter(|function| *function != edited) {
@@ -272,7 +272,7 @@ fn a_closure_or_wrapper_cut_anywhere_is_expanded() {
     }
 }
 
-/// Every word with its place.
+/// Every identifier with its place.
 fn words(stream: TokenStream, found: &mut Vec<(String, LineColumn)>) {
     for tree in stream {
         match tree {
@@ -293,7 +293,8 @@ fn names_of_functions_parameters_symbols_and_constants_keep_their_places() {
 
     for tokens in [tokens, PROGRAM.replace("relu(x @ w)", "relu(x @ v)").parse().unwrap()] {
         let expansion = expand(tokens);
-        // `place` is where a name stands in the program: the line is the same in each, and the columns of signatures.
+        // `place` gives the place of a name in the program. Both programs have the same lines, and the same columns in
+        // signatures.
         for (function, parameters) in
             [("net", ["N", "x", "w", "v"]), ("loss", ["N", "x", "y", "w"]), ("step", ["N", "y", "v", "rate"])]
         {

@@ -1,4 +1,5 @@
-//! Warnings for names that a program binds and does not read: macros cannot warn, so rustc is shown variables of these names.
+//! Warnings for names that a program binds but does not read. Macros cannot emit warnings, so they generate unused
+//! variables with these names.
 
 use mind_core::surface::{
     ast::{Block, Body, Function, Parameter, Program, WrtTarget},
@@ -7,7 +8,8 @@ use mind_core::surface::{
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
-/// Items that use nothing and that rustc warns of, at the user's names and by the lints of the user's functions.
+/// Items with unused variables, for which rustc warns. The warnings have the spans of the user's names and the lint
+/// levels of the user's functions.
 pub(crate) fn warnings(program: &Program) -> TokenStream {
     match program {
         Program::Block(Block { functions, .. }) => functions.iter().map(of_function).collect(),
@@ -30,12 +32,12 @@ fn of_body(
     wrt: &[WrtTarget],
 ) -> TokenStream {
     let mut names = body.map(|body| unused_names(parameters, body)).unwrap_or_default();
-    // `#[grad(zero_ok x)]` says that `x` may be out of reach.
+    // `#[grad(zero_ok x)]` states that the value may not depend on `x`.
     names.retain(|name| !wrt.iter().any(|target| target.path.name == *name));
     if names.is_empty() {
         return TokenStream::new();
     }
-    // In a function each, since names may be equal.
+    // One function per name, since names can be equal.
     let binds = (0..names.len()).map(|number| format_ident!("binds_{number}"));
     quote! {
         #levels
@@ -45,7 +47,7 @@ fn of_body(
     }
 }
 
-/// The `#[allow(…)]` and the like among attributes.
+/// The attributes that set lint levels, such as `#[allow(…)]`.
 fn lint_levels(attributes: &TokenStream) -> TokenStream {
     let trees: Vec<TokenTree> = attributes.clone().into_iter().collect();
     let is_level = |attribute: &&[TokenTree]| {

@@ -1,4 +1,4 @@
-//! What `MIND_CHECK` asks for, and what is told of values that are watched: in the user's words, with their place.
+//! The setting of `MIND_CHECK`, and the description of watched values in messages: their source text and place.
 
 use std::{cell::RefCell, collections::BTreeMap, fs, path::PathBuf};
 
@@ -8,10 +8,10 @@ use quote::quote;
 
 use crate::emit::WatchedText;
 
-/// How many characters of an expression are told.
+/// The maximum number of characters of an expression in a message.
 const LONGEST: usize = 60;
 
-/// Which values programs watch.
+/// The values that programs watch.
 pub(crate) fn watching() -> Watching {
     match std::env::var("MIND_CHECK").as_deref() {
         Ok("nan") => Watching::Nan,
@@ -19,8 +19,8 @@ pub(crate) fn watching() -> Watching {
     }
 }
 
-/// An item by which rustc, and so cargo, knows that the crate is to be compiled anew when `MIND_CHECK` changes; an error
-/// where that is something else than it may be.
+/// An item that makes Cargo compile the crate again when `MIND_CHECK` changes, and an error if its value is not
+/// allowed.
 pub(crate) fn tracking() -> TokenStream {
     let refused = std::env::var("MIND_CHECK").ok().filter(|asked| !matches!(asked.as_str(), "" | "nan"));
     let error = refused.map(|asked| {
@@ -33,14 +33,14 @@ pub(crate) fn tracking() -> TokenStream {
     }
 }
 
-/// What is told of a value that comes from somewhere, and has a name or none.
+/// The description of a value with this origin and name, where known.
 pub(crate) fn said(origin: Option<Origin>, name: Option<String>) -> WatchedText {
     let (text, place) = origin.map(|origin| told(origin.site)).unwrap_or_default();
     let derivative = origin.is_some_and(|origin| origin.derivative);
     WatchedText { text, name: name.filter(|_| !derivative).unwrap_or_default(), place, derivative }
 }
 
-/// A file whose text is being compiled, where that is not the file that rustc compiles.
+/// An included file that is being compiled, as opposed to the Rust file that rustc compiles.
 struct File {
     shown: String,
     text: String,
@@ -48,13 +48,13 @@ struct File {
 
 thread_local! {
     static INCLUDED: RefCell<Option<File>> = const { RefCell::new(None) };
-    /// The texts of files, by their paths.
+    /// The texts of Rust files that were read, by path.
     static READ: RefCell<BTreeMap<PathBuf, String>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Compiles the text of a file.
+/// Runs `compile` with `text` as the included file.
 pub(crate) fn within<R>(shown: &str, text: &str, compile: impl FnOnce() -> R) -> R {
-    /// Ends it, also where it panics.
+    /// Restores the previous file on drop, also after a panic.
     struct Within(Option<File>);
     impl Drop for Within {
         fn drop(&mut self) {
@@ -66,7 +66,7 @@ pub(crate) fn within<R>(shown: &str, text: &str, compile: impl FnOnce() -> R) ->
     compile()
 }
 
-/// What stands at a place, in one line, and the place.
+/// The source text at a place, in one line, and the place.
 pub(crate) fn told(site: Site) -> (String, String) {
     INCLUDED.with_borrow(|included| match (site, included) {
         (Site::Nowhere, _) => Default::default(),
@@ -87,7 +87,7 @@ pub(crate) fn told(site: Site) -> (String, String) {
     })
 }
 
-/// A part of a file, which is read once.
+/// The text between two places of a file. Each file is read once.
 fn file_part(path: PathBuf, start: LineColumn, end: LineColumn) -> String {
     READ.with_borrow_mut(|read| {
         let text = read.entry(path).or_insert_with_key(|path| fs::read_to_string(path).unwrap_or_default());
@@ -95,7 +95,7 @@ fn file_part(path: PathBuf, start: LineColumn, end: LineColumn) -> String {
     })
 }
 
-/// The characters from one place up to another.
+/// The text between two places.
 fn part(text: &str, start: LineColumn, end: LineColumn) -> String {
     let lines = text.lines().enumerate().skip(start.line.saturating_sub(1));
     let lines = lines.take((end.line + 1).saturating_sub(start.line));
@@ -107,7 +107,7 @@ fn part(text: &str, start: LineColumn, end: LineColumn) -> String {
     parts.collect::<Vec<_>>().join(" ")
 }
 
-/// A text in one line that is not long.
+/// The text in one line, shortened to [`LONGEST`] characters.
 fn short(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.chars().count() <= LONGEST {

@@ -1,8 +1,8 @@
-//! `weights!`: a file of safetensors that is checked against a struct while Rust compiles, and is part of the program.
+//! `weights!`: checks a safetensors file against a struct while Rust compiles, and embeds it in the program.
 //!
-//! The struct is imported as one of an expression is (`link`), so its fields are known here, and what differs is told at the
-//! user's tokens. A check by constants would know the types of structs by hand too, but could only say one text, at the place
-//! of a constant that the user has not written.
+//! The struct is imported like the struct of an expression (`link`). Its fields are therefore known here, and
+//! differences are reported at the user's tokens. A check in constants could also cover structs that are not from
+//! `mind!`. But it could only report one fixed text, at a constant that the user did not write.
 
 use mind_core::{
     diag::{Code, Diag, Diags, Site},
@@ -26,7 +26,8 @@ use crate::{
 const FORM: &str = "write `weights!(\"net.safetensors\", Net)`, and behind it what differs: \
     `names = [(\"fc1.weight\", \"w1\")]`, of each the name in the file first, and `allow_unexpected`";
 
-/// What `mind::weights!("net.safetensors", Net)` becomes: a call that ends in [`expand_linked`] once the struct is known.
+/// Expands `mind::weights!("net.safetensors", Net)`: to a macro call that ends in [`expand_linked`], with the source of
+/// the struct.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, written) = Root::take(input);
     let request = match Request::read(written.clone()) {
@@ -45,7 +46,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     quote! {{ #uses #call }}
 }
 
-/// The expansion once the struct is known.
+/// Expands the call after the source of the struct has been received.
 pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let Linked { root, written, names, received } = Linked::read(input);
     let checked = || {
@@ -59,11 +60,11 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     checked().unwrap_or_else(|diags: Vec<Diag>| compile_errors(&diags))
 }
 
-/// What is written in the call.
+/// The arguments of the call.
 struct Request {
     path: TokenStream,
     ty: Vec<TokenTree>,
-    /// The name in the file, and that of the parameter.
+    /// Pairs of the name in the file and the name of the parameter.
     names: Vec<(String, String)>,
     allow_unexpected: bool,
 }
@@ -99,19 +100,19 @@ impl Request {
         Ok(request)
     }
 
-    /// A program in which the struct has its meaning. What it names without a path is imported by that name.
+    /// A program with the struct as the type of a parameter. It imports the names that the type uses without a path.
     fn program(&self) -> TokenStream {
         let (imports, ty) = (plain_names(&self.ty), &self.ty);
         quote! { #(use #imports;)* fn weights(net: #(#ty)*) -> bool { true } }
     }
 
-    /// Where the struct is named.
+    /// The place of the struct's type in the call.
     fn site(&self) -> Site {
         let [first, .., last] = &self.ty[..] else { return Site::token(self.ty[0].span()) };
         Site::token(first.span()).to(Site::token(last.span()))
     }
 
-    /// The struct as it is written.
+    /// The struct's type as text.
     fn shown(&self) -> String {
         let ty: TokenStream = self.ty.iter().cloned().collect();
         let shown = ty.to_string().replace(" :: ", "::").replace(" < ", "<").replace(" >", ">");
@@ -123,7 +124,7 @@ impl Request {
         Diag::new(Code::E2001, self.site(), message).help(FORM)
     }
 
-    /// The struct's type.
+    /// The resolved type of the struct.
     fn structure(
         &self,
         program: &surface::ast::Program,
@@ -144,7 +145,10 @@ impl Request {
         }
     }
 
-    /// The value, if the file is one of the struct.
+    /// The expression for the struct's value.
+    ///
+    /// # Errors
+    /// If the file does not fit the struct, or cannot be read.
     fn checked(&self, root: &Root, structure: &Structure) -> Result<TokenStream, Diag> {
         let parts = parts(structure).ok_or_else(|| {
             let message = format!("`{}` has dimensions that are not known here", self.shown());
@@ -174,14 +178,14 @@ impl Request {
         let (mut path, more) = (Literal::string(path), self.allow_unexpected);
         path.set_span(at);
         let names = self.names.iter().map(|(file, parameter)| quote! { (#file, #parameter) });
-        // That rustc reads the file is also why the crate is compiled anew when it changes.
+        // `include_bytes!` also makes Cargo compile the crate again when the file changes.
         Ok(quote_spanned! { at.resolved_at(Span::mixed_site()) =>
             #files::safetensors::embedded(#zeros, ::core::include_bytes!(#path), &[#(#names),*], #more)
         })
     }
 }
 
-/// What stands before the first comma outside of `<…>`, and behind it.
+/// The tokens before the first comma outside of `<…>`, and the tokens after it.
 fn split_type(input: TokenStream) -> (Vec<TokenTree>, TokenStream) {
     let (mut depth, mut ty, mut trees) = (0_usize, Vec::new(), input.into_iter());
     for tree in trees.by_ref() {
@@ -199,7 +203,7 @@ fn split_type(input: TokenStream) -> (Vec<TokenTree>, TokenStream) {
     (ty, trees.collect())
 }
 
-/// The names in a type that are no part of a path.
+/// The names in a type that are not part of a path.
 fn plain_names(ty: &[TokenTree]) -> Vec<TokenTree> {
     let is_colon = |at: usize| matches!(ty.get(at), Some(TokenTree::Punct(mark)) if mark.as_char() == ':');
     let mut names: Vec<TokenTree> = Vec::new();
@@ -242,7 +246,7 @@ fn malformed(at: Span, what: &str) -> Diag {
     Diag::new(Code::E1007, Site::token(at), what).help(FORM)
 }
 
-/// The tensors and numbers of a struct by the names that `Parameters` gives them; nothing where an extent is not known.
+/// The tensors and numbers of a struct, by their names in `Parameters`. `None` if an extent is unknown.
 fn parts(structure: &Structure) -> Option<Vec<Part>> {
     let part = |leaf: surface::lower::Leaf<'_>| {
         let path = leaf.path.iter().map(|field| field.to_string().trim_start_matches("r#").to_owned());
@@ -257,7 +261,7 @@ fn parts(structure: &Structure) -> Option<Vec<Part>> {
 mod tests {
     use super::*;
 
-    /// What a call becomes, or what is said of it, for a struct with these fields.
+    /// The expansion of a call, or its error, for a struct with these fields.
     fn checked(fields: &str, call: &str) -> Result<String, String> {
         let program = format!("struct Net {{ {fields} }} fn weights(net: Net) -> bool {{ true }}");
         let (program, _) = surface::parse(program.parse().unwrap());
@@ -267,7 +271,7 @@ mod tests {
         checked.map(|tokens| tokens.to_string()).map_err(|diag| diag.to_string())
     }
 
-    /// All that `mind-files/tests/data/arrays.safetensors` holds.
+    /// All arrays in `mind-files/tests/data/arrays.safetensors`.
     const FIELDS: &str =
         "w: f32[2, 3], columns: f32[2, 3], big: f64[2, 3], count: i64, ids: i32[2], mask: bool[3]";
     const FILE: &str = "\"../../mind-files/tests/data/arrays.safetensors\"";

@@ -1,4 +1,4 @@
-//! What stands for the macros of Knossos in a build without their feature: they say how to get it.
+//! The macros of Knossos in a build without the feature `knossos`: each reports how to enable it.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -1,18 +1,21 @@
-//! What a transport does.
+//! The interface of transports between ranks.
 
 use crate::Error;
 
-/// How ranks meet: MPI, threads of one process, or another network.
+/// A transport between ranks: MPI, threads of one process, or another network.
 ///
-/// Every method but the first two is called by all ranks, in the same order, with slices of the same length. The results
-/// of a sum are **the same bits on every rank**, and the same from run to run; the order in which ranks are added is the
-/// transport's. An error is told on every rank that it keeps from going on.
+/// All ranks call every method except [`rank`](Self::rank) and [`ranks`](Self::ranks) in the same order, with slices of
+/// the same length.
+///
+/// - A sum gives **the same bits on every rank** and in every run. The transport chooses the order in which ranks are
+///   added.
+/// - If an error stops several ranks, each of them returns it.
 ///
 /// ```
 /// use mind_mpi::{AllReduce, DataParallel, Error};
 /// use mind_rt::Tensor;
 ///
-/// /// A job of one rank, which has nobody to meet.
+/// /// A job of one rank: all sums are the values themselves.
 /// struct Alone;
 ///
 /// impl AllReduce for Alone {
@@ -42,28 +45,28 @@ use crate::Error;
 /// # Ok::<(), Error>(())
 /// ```
 pub trait AllReduce {
-    /// This one's number, from 0.
+    /// The number of this rank, counted from 0.
     fn rank(&self) -> usize;
 
-    /// How many there are, at least 1.
+    /// The number of ranks, at least 1.
     fn ranks(&self) -> usize;
 
-    /// Replaces `values` by their sum over the ranks, element by element.
+    /// Replaces `values` by their element-wise sum over the ranks.
     ///
     /// # Errors
-    /// [`Error::Transport`] where ranks cannot be reached.
+    /// Returns [`Error::Transport`] if ranks cannot be reached.
     fn sum_f32(&mut self, values: &mut [f32]) -> Result<(), Error>;
 
-    /// Replaces `values` by their sum over the ranks, element by element.
+    /// Replaces `values` by their element-wise sum over the ranks.
     ///
     /// # Errors
-    /// [`Error::Transport`] where ranks cannot be reached.
+    /// Returns [`Error::Transport`] if ranks cannot be reached.
     fn sum_f64(&mut self, values: &mut [f64]) -> Result<(), Error>;
 
-    /// Replaces `bytes` by those of the rank `root`, which all name alike.
+    /// Replaces `bytes` by the bytes of the rank `root`, which is the same on all ranks.
     ///
     /// # Errors
-    /// [`Error::Transport`] where ranks cannot be reached.
+    /// Returns [`Error::Transport`] if ranks cannot be reached.
     fn broadcast(&mut self, root: usize, bytes: &mut [u8]) -> Result<(), Error>;
 }
 

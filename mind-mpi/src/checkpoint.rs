@@ -1,7 +1,7 @@
-//! Checkpoints: files of safetensors that say of which program they are, after how many steps, and that they are whole.
+//! Checkpoints: safetensors files that also hold the program, the number of steps and a checksum.
 //!
-//! The metadata of a file has the entry [`ENTRY`], the text `steps 7, crc32 1c291ca3, program digits`. The checksum is of the
-//! steps, the program, the layout and the elements, in the order of the parameters.
+//! The metadata of a file has the entry [`ENTRY`], with a text such as `steps 7, crc32 1c291ca3, program digits`. The
+//! checksum covers the steps, the program, the layout and the elements, in the order of the parameters.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,10 +12,10 @@ use mind_rt::Parameters;
 
 use crate::Error;
 
-/// The name of what the metadata says.
+/// The key of the entry in the metadata.
 const ENTRY: &str = "mind-mpi";
 
-/// Writes beside, syncs and renames.
+/// Writes a temporary file next to `path`, syncs it and renames it to `path`.
 pub fn save(path: &Path, program: &str, steps: u64, parameters: &impl Parameters) -> Result<(), Error> {
     let checksum = checksum(program, steps, &layout(parameters), &bytes(parameters));
     let entry = format!("steps {steps}, crc32 {checksum:08x}, program {program}");
@@ -29,7 +29,7 @@ pub fn save(path: &Path, program: &str, steps: u64, parameters: &impl Parameters
     })
 }
 
-/// Sets `parameters` and gives the steps; `None` if there is no file. What is wrong leaves `parameters` as they were.
+/// Sets `parameters` and returns the steps, or `None` if no file exists. An error leaves `parameters` unchanged.
 pub fn load(path: &Path, program: &str, parameters: &mut impl Parameters) -> Result<Option<u64>, Error> {
     let file = match safetensors::File::open(path) {
         Ok(file) => file,
@@ -44,7 +44,7 @@ pub fn load(path: &Path, program: &str, parameters: &mut impl Parameters) -> Res
     })
 }
 
-/// What is wrong with a checkpoint.
+/// A fault of a checkpoint.
 #[derive(Debug, thiserror::Error)]
 enum Wrong {
     #[error(transparent)]
@@ -57,7 +57,7 @@ enum Wrong {
     Damaged,
 }
 
-/// What is wrong with a file, as what is wrong with a checkpoint.
+/// Converts a fault of a safetensors file to an error of the checkpoint.
 fn refused(path: &Path, fault: Fault) -> Error {
     let fault = match fault {
         Fault::Read(source) => return Error::File { path: path.into(), doing: "read", source },
@@ -135,7 +135,7 @@ mod tests {
         (path, bytes)
     }
 
-    /// What loading `bytes` says, of the file's fault alone; nothing of it is loaded.
+    /// Loads `bytes` as a checkpoint and returns the error message without the path. Checks that nothing was loaded.
     fn refused(path: &Path, bytes: &[u8]) -> String {
         fs::write(path, bytes).expect("it is written");
         let mut kept: Square = Tensor::full(9.0);
@@ -145,7 +145,7 @@ mod tests {
         message.strip_prefix(&format!("{}: ", path.display())).expect("the file is named first").to_owned()
     }
 
-    /// A file with this header and so many bytes behind it.
+    /// The bytes of a file with this header, followed by `data` zero bytes.
     fn with_header(header: &str, data: usize) -> Vec<u8> {
         [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; data]].concat()
     }
@@ -170,7 +170,7 @@ mod tests {
     fn parts_of_every_type_are_saved_in_their_own_order() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("parts");
-        // The crate writes the wider ones first.
+        // The crate writes parts of wider element types first.
         let parts = |x: f32, flag: bool, n: i64| Parts {
             x: Tensor::from([x, 2.0 * x]),
             flags: Tensor::from([flag, !flag, flag]),
@@ -227,7 +227,8 @@ mod tests {
         );
         let largest = u64::MAX;
         for header in [
-            // Offsets that overlap, that overflow together with what is before them, extents that overflow, names twice.
+            // In order: ranges that overlap, an end that overflows with the bytes before the data, extents whose
+            // product overflows, a duplicate name, and text that is not valid JSON.
             r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}"#,
             &format!(r#"{{"a":{{"dtype":"U8","shape":[{largest}],"data_offsets":[0,{largest}]}}}}"#),
             &format!(r#"{{"a":{{"dtype":"F32","shape":[{largest},2],"data_offsets":[0,8]}}}}"#),
@@ -246,7 +247,7 @@ mod tests {
             refused(&path, &with_header("{}", 0)),
             "the file is no checkpoint of mind-mpi: its metadata has no entry `mind-mpi` of steps, checksum and program"
         );
-        // Seven of 2^61 bytes, and one less: as many as `u64` has.
+        // Seven parts of 2^61 bytes, and one with one byte less: the total is `u64::MAX`.
         let huge: Vec<_> = (0..8_u64)
             .map(|i| {
                 let length = (1_u64 << 61) - u64::from(i == 7);

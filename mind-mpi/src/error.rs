@@ -1,112 +1,112 @@
-//! What can go wrong.
+//! The errors of distributed training.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why ranks cannot go on.
+/// An error of distributed training.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Ranks cannot be reached.
+    /// The other ranks cannot be reached.
     #[error("the other ranks cannot be reached: {0}")]
     Transport(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A rank trains another program than rank 0, or parameters of other names, extents or element types.
+    /// A rank trains another program than rank 0, or its parameters have other names, extents or element types.
     #[error("rank {rank} does not train what rank 0 does: found {found}, needed {needed}")]
     Layout {
-        /// The first that differs.
+        /// The first rank that differs.
         rank: usize,
-        /// The first part of it that is another.
+        /// The first part that differs, as that rank has it.
         found: String,
-        /// What rank 0 has in its place.
+        /// The same part, as rank 0 has it.
         needed: String,
     },
-    /// Ranks call different methods: one is through, for example, and another takes a step.
+    /// Ranks call different methods. For example, one rank has finished, and another takes a step.
     #[error("the ranks are not at the same place of the program: {calls}")]
     Calls {
-        /// How many ranks call which method.
+        /// The methods that were called, each with the number of ranks that called it.
         calls: String,
     },
-    /// Parameters were equal on all ranks once and are no longer.
+    /// The parameters were equal on all ranks, and no longer are.
     #[error("the ranks no longer agree: the parameters of rank {rank} are not those of rank 0 to the bit")]
     Disagree {
-        /// The first that differs.
+        /// The first rank that differs.
         rank: usize,
     },
-    /// A gradient is not one of the parameters.
+    /// A gradient does not have the layout of the parameters.
     #[error("the gradient does not fit the parameters: found {found}, needed {needed}")]
     Gradient {
-        /// The first part of it that is another.
+        /// The first part of the gradient that differs.
         found: String,
-        /// What the parameters have in its place.
+        /// The same part of the parameters.
         needed: String,
     },
-    /// A rank would have no rows, of which there is no mean, and for which no program runs.
+    /// A rank would have no rows. The mean over no rows is undefined, and no program runs on none.
     #[error("the batch has {rows} rows, needed at least 1 for each of the {ranks} ranks")]
     TooFewRows {
-        /// The rows of the batch.
+        /// The number of rows of the batch.
         rows: usize,
-        /// The ranks.
+        /// The number of ranks.
         ranks: usize,
     },
-    /// A step has more rows than are counted exactly.
+    /// The batch of a step has more rows than can be counted exactly.
     #[error("the batch has {rows} rows, needed at most {}", crate::MAX_ROWS)]
     TooManyRows {
-        /// As many.
+        /// The number of rows of the batch.
         rows: usize,
     },
-    /// The ranks do not divide a batch of which each must have as many rows.
+    /// All ranks must have the same number of rows, and the number of ranks does not divide the batch.
     #[error("the batch has {rows} rows, needed a multiple of the {ranks} ranks")]
     Uneven {
-        /// The rows of the batch.
+        /// The number of rows of the batch.
         rows: usize,
-        /// The ranks.
+        /// The number of ranks.
         ranks: usize,
     },
-    /// The shares of the ranks are not one batch.
+    /// The shares of the ranks do not add up to one batch.
     #[error("the ranks have {found} rows together, needed the {needed} that rank {rank} was told of")]
     Rows {
-        /// The sum over the ranks.
+        /// The number of rows of all ranks together.
         found: usize,
-        /// The length of the batch.
+        /// The number of rows of the batch, as given on the rank `rank`.
         needed: usize,
-        /// Who was told so.
+        /// The rank that reports the error.
         rank: usize,
     },
-    /// Some ranks weigh their means by a count, and others by their rows.
+    /// Some ranks weigh their means by a count, and others by their number of rows.
     #[error("{weighted} of {ranks} ranks count what their loss is the mean of, needed all or none")]
     Weighted {
-        /// The ranks that do.
+        /// The number of ranks that weigh by a count.
         weighted: usize,
-        /// All of them.
+        /// The number of all ranks.
         ranks: usize,
     },
     /// A checkpoint cannot be read or written.
     #[error("{}: cannot {doing} the checkpoint: {source}", path.display())]
     File {
-        /// Where it is.
+        /// The path of the checkpoint.
         path: PathBuf,
-        /// `read`, `write`.
+        /// The operation that failed: `read` or `write`.
         doing: &'static str,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A checkpoint is none, or not of these parameters.
+    /// The file is not a checkpoint, or is a checkpoint of another program or of other parameters.
     #[error("{}: {fault}", path.display())]
     Checkpoint {
-        /// Where it is.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// A description of the fault.
         fault: String,
     },
-    /// What another rank did for all of them failed.
+    /// An operation failed that another rank performed for all ranks.
     #[error("rank {rank}: {message}")]
     Elsewhere {
-        /// The rank.
+        /// The rank that performed the operation.
         rank: usize,
-        /// Its error.
+        /// The error of that rank.
         message: String,
     },
-    /// MPI cannot be used.
+    /// MPI cannot be started.
     #[error("MPI does not start: {0}")]
     Start(&'static str),
 }

@@ -1,22 +1,22 @@
-//! Parameters as one row of numbers.
+//! Copies the floating-point elements of parameters to a flat list and back.
 
 use mind_rt::{DType, Elements, ElementsMut, Parameters};
 
-/// Where two lists are no longer the same: what the first has, and the second.
+/// Describes the entries of the two lists at the first position where they differ.
 pub fn difference(found: &[String], needed: &[String]) -> (String, String) {
     let same = found.iter().zip(needed).take_while(|(a, b)| a == b).count();
     let told = |list: &[String]| list.get(same).map_or("nothing more".into(), |line| format!("`{line}`"));
     (told(found), told(needed))
 }
 
-/// Whether some part is of `f64`.
+/// Whether some part has elements of type `f64`.
 pub fn any_f64(parameters: &impl Parameters) -> bool {
     let mut any = false;
     parameters.visit(&mut |part| any |= part.dtype() == DType::F64);
     any
 }
 
-/// A type in which gradients are added up. `f64` holds every number of both.
+/// A type in which gradients are summed. Every value of either type is exact in `f64`.
 pub trait Float: Copy {
     const ZERO: Self;
     fn from_f64(x: f64) -> Self;
@@ -43,7 +43,7 @@ impl Float for f64 {
     }
 }
 
-/// How many floats there are.
+/// The number of floating-point elements.
 pub fn count_floats(parameters: &impl Parameters) -> usize {
     let mut count = 0;
     parameters.visit(&mut |part| {
@@ -54,7 +54,7 @@ pub fn count_floats(parameters: &impl Parameters) -> usize {
     count
 }
 
-/// Writes all floats to `row`, behind what is there. Integers and truth values have no gradients and stay out.
+/// Appends all floating-point elements to `row`. Integers and booleans have no gradients and are skipped.
 pub fn floats<T: Float>(parameters: &impl Parameters, row: &mut Vec<T>) {
     parameters.visit(&mut |part| match part.elements {
         Elements::F32(elements) => row.extend(elements.iter().map(|x| T::from_f64((*x).into()))),
@@ -63,7 +63,7 @@ pub fn floats<T: Float>(parameters: &impl Parameters, row: &mut Vec<T>) {
     });
 }
 
-/// Takes what [`floats`] wrote from the front of `row`, which has as many.
+/// Sets all floating-point elements to the values of `row`, in the order of [`floats`].
 pub fn set_floats<T: Float>(parameters: &mut impl Parameters, row: &[T]) {
     let mut row = row.iter();
     let mut next = || *row.next().expect("the row has a number for each element");

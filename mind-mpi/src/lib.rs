@@ -1,7 +1,10 @@
-//! Data-parallel training of programs of `mind!` by several processes, on one machine or many, over MPI.
+//! Trains programs of `mind!` in several processes, on one machine or many, over MPI. This crate is for training whose
+//! batches are too slow for one process; programs that run in one process need only
+//! [`mind-dsl`](https://docs.rs/mind-dsl).
 //!
-//! Each rank holds the same parameters, computes the gradient of its share of the batch and meets the others in one message:
-//! the gradients of all fields and the loss together. Then each takes the same step.
+//! Training is data-parallel. Each rank holds the same parameters and computes the gradient of its share of the batch.
+//! One message per step averages the gradients of all fields and the loss over the ranks. Then each rank takes the same
+//! step.
 //!
 //! ```
 //! use mind::{Tensor, mind};
@@ -46,27 +49,29 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! What holds:
+//! Guarantees:
 //!
-//! - **Ranks agree to the bit with each other.** All take the same sum; [`DataParallel::agree`] compares a hash of the
+//! - **Ranks agree bit for bit.** All ranks use the same sum. [`DataParallel::agree`] compares a hash of the
 //!   parameters, and [`DataParallel::save`] does so before it writes.
-//! - **A run gives the bits of the last one**, on the same number of ranks of the same machine and MPI.
-//! - **Other numbers of ranks give other bits**, as sums are rounded in another order. Losses are the same to 6 digits for as
-//!   long as the program is smooth; at a kink, as that of `relu`, the last bit decides on a derivative now and then.
-//! - **No rank waits for one that is gone.** What fails in a rank, or a panic, ends the job with its message: [`fn@run`].
-//!   Ranks that call different methods are told so.
-//! - **A run that is killed goes on from its last checkpoint**, with the bits of one that was not:
+//! - **A repeated run gives the same bits**, on the same number of ranks, the same machines and the same MPI.
+//! - **Another number of ranks gives other bits**, because sums are rounded in another order. Losses agree to 6 digits
+//!   as long as the program is smooth. At a kink, such as that of `relu`, the last bit sometimes decides the
+//!   derivative.
+//! - **No rank waits for a rank that has ended.** An error or a panic in a rank ends the job with its message:
+//!   [`fn@run`]. If ranks call different methods, all of them return an error.
+//! - **A killed run continues from its last checkpoint**, with the bits of a run that was not killed:
 //!   [`DataParallel::save`] and [`DataParallel::resume`].
 //!
-//! A loss that is a mean over rows is averaged by rows. One that counts something else, such as tokens whose class is not
-//! ignored, has a number of its own on each rank: [`Share::counting`] weighs by it, and the mean is that over all tokens, as
-//! in `examples/tokens.rs`.
+//! By default, losses are averaged by the number of rows of each rank. A loss that is a mean over something else, such
+//! as tokens whose class is not ignored, has another count on each rank. [`Share::counting`] sets that count as the
+//! weight, and the result is the mean over all tokens, as in `examples/tokens.rs`.
 //!
-//! Kernels run on several threads. With a rank for each core, `MIND_NUM_THREADS=1` leaves the cores to the ranks.
+//! Kernels run on several threads. With one rank per core, set `MIND_NUM_THREADS=1`, so that each rank uses one core.
 //!
 //! `examples/digits_mpi.rs` learns to read digits under `mpirun`.
 //!
-//! The crate is a workspace of its own, as its default feature `mpi` needs Open MPI and libclang to be built.
+//! The crate is not a member of the main workspace, because its default feature `mpi` needs Open MPI and libclang to
+//! build.
 
 mod all_reduce;
 mod checkpoint;

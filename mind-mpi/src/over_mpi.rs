@@ -1,4 +1,4 @@
-//! Ranks that are processes under `mpirun`.
+//! The transport between processes that `mpirun` starts.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -12,13 +12,13 @@ use mpi::traits::{Communicator, CommunicatorCollectives, Equivalence, Root};
 
 use crate::{AllReduce, Error};
 
-/// The most elements of one call of MPI, which counts in 32 bits.
+/// The maximum number of elements in one call of MPI, which counts in 32 bits.
 const PIECE: usize = 1 << 30;
 
-/// Starts MPI, runs `body` as one of its ranks and ends MPI. Without `mpirun` there is one rank.
+/// Starts MPI, runs `body` as one of its ranks and ends MPI. Without `mpirun`, the job has one rank.
 ///
-/// An error or a panic is printed with the rank and ends the job on all ranks at once, so that none waits for this one.
-/// `mpirun` then fails. MPI starts once in a process: a second call fails.
+/// An error or a panic is printed with the number of the rank, and ends the job on all ranks at once, so that no rank
+/// waits for this one. `mpirun` then fails. MPI can be started once per process: a second call fails.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -33,7 +33,7 @@ const PIECE: usize = 1 << 30;
 /// }
 /// ```
 pub fn run<E: Display>(body: impl FnOnce(&mut World) -> Result<(), E>) -> ExitCode {
-    // Kernels have threads of their own, which do not know MPI.
+    // Kernels run on several threads, but only this thread calls MPI.
     let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Funneled) else {
         eprintln!("error: {}", Error::Start("it was started before in this process"));
         return ExitCode::FAILURE;
@@ -44,7 +44,7 @@ pub fn run<E: Display>(body: impl FnOnce(&mut World) -> Result<(), E>) -> ExitCo
     }
     let mut ranks =
         World { world: universe.world(), received: Received::default(), of_this_thread: PhantomData };
-    // A rank that unwinds would wait in the end of MPI for the others, and they for it.
+    // Unwinding would drop `universe`, which waits for the other ranks, while they wait for this one.
     match catch_unwind(AssertUnwindSafe(|| body(&mut ranks))) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => end(&world, 1, &format!("error: {error}")),
@@ -54,18 +54,18 @@ pub fn run<E: Display>(body: impl FnOnce(&mut World) -> Result<(), E>) -> ExitCo
 
 /// Ends the job on all ranks.
 fn end(world: &SimpleCommunicator, code: i32, message: &str) -> ! {
-    // At once, as other ranks write too.
+    // One write per message, since other ranks write to the same stream.
     let line = format!("rank {}: {message}\n", world.rank());
     eprint!("{line}");
     world.abort(code)
 }
 
-/// All ranks of a job under MPI, which [`fn@run`] lends. MPI ends the job, with its own message, where a rank cannot be
-/// reached: no method returns an error.
+/// The transport of a job under MPI. [`fn@run`] passes it to its body. If a rank cannot be reached, MPI ends the job
+/// with a message of MPI: no method returns an error.
 pub struct World {
     world: SimpleCommunicator,
     received: Received,
-    /// Only the thread that started MPI speaks to it.
+    /// Makes the type neither `Send` nor `Sync`: only the thread that started MPI may call it.
     of_this_thread: PhantomData<*const ()>,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Debug for World {
     }
 }
 
-/// What sums are received in, kept for its memory.
+/// The receive buffers of sums, kept to reuse their memory.
 #[derive(Default)]
 struct Received {
     f32: Vec<f32>,

@@ -1,11 +1,12 @@
-//! Ranks that are threads of one process: for tests, and for trying a program without MPI.
+//! The transport between threads of one process, for tests and for trying a program without MPI.
 
 use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::{AllReduce, Error};
 
-/// Runs `body` as so many ranks and gives what each returned, in order of rank. `ranks` of 0 is 1.
+/// Runs `body` on `ranks` threads, each one rank, and returns their results in order of rank. If `ranks` is 0, one rank
+/// runs.
 ///
 /// ```
 /// use mind_mpi::{AllReduce, Error, threads};
@@ -20,10 +21,11 @@ use crate::{AllReduce, Error};
 /// ```
 ///
 /// # Errors
-/// That of the rank which left first, as it is why others could not go on; else that of the lowest rank that failed.
+/// If the rank that ended first failed, returns its error, as it usually caused the errors of the others. Otherwise
+/// returns the error of the lowest rank that failed.
 ///
 /// # Panics
-/// Where `body` did, with what it panicked with.
+/// If `body` panics, with the same payload.
 pub fn run<T, E>(ranks: usize, body: impl Fn(Thread) -> Result<T, E> + Sync) -> Result<Vec<T>, E>
 where
     T: Send,
@@ -43,7 +45,7 @@ where
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
-    // What made the first leave is why the others could not go on.
+    // The error of the first rank that ended usually caused the errors of the others.
     let first = match shared.lock().ended {
         Some(Ended::Left(rank)) if outcomes[rank].is_err() => rank,
         Some(Ended::Left(_) | Ended::Unlike) | None => 0,
@@ -59,7 +61,7 @@ pub struct Thread {
     shared: Arc<Shared>,
 }
 
-/// Why no meeting can come about any more: those who wait for it would wait for ever.
+/// The reason why the ranks can no longer communicate. Ranks that wait for others return it as an error.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 enum Ended {
     #[error("rank {0} has left")]
@@ -75,19 +77,21 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Where ranks meet. Whoever comes leaves what it brings; the last makes the result of it, which all take.
+/// The state of one collective call. Each rank adds its values. The last rank computes the result, which all ranks then
+/// copy.
 #[derive(Debug, Default)]
 struct Room {
     brought: Vec<(usize, Box<dyn Any + Send>)>,
     result: Option<Arc<dyn Any + Send + Sync>>,
     taken: usize,
-    /// What came first.
+    /// The first reason, if there are several.
     ended: Option<Ended>,
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Room> {
-        // A rank that panicked is one that left.
+        // A rank that panics also drops its `Thread`, which sets `ended`. A poisoned lock is therefore no further
+        // error.
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +101,7 @@ impl Shared {
 }
 
 impl Thread {
-    /// Replaces `values` by what `join` makes of those of all ranks, in order of rank.
+    /// Calls `join` with the values of all ranks, in order of rank, and replaces `values` by the result.
     fn meet<T: Copy + Send + Sync + 'static>(
         &mut self,
         values: &mut [T],
@@ -105,7 +109,7 @@ impl Thread {
     ) -> Result<(), Error> {
         let shared = &*self.shared;
         let mut room = shared.lock();
-        // Those of the last meeting are still in the door.
+        // Some ranks have not yet copied the result of the previous call.
         while room.result.is_some() {
             room = shared.wait(room);
         }
@@ -170,7 +174,7 @@ impl AllReduce for Thread {
     }
 }
 
-/// The sum in order of rank, at least one.
+/// The element-wise sum over at least one rank, in order of rank.
 fn sum<T: Copy>(all: Vec<Vec<T>>, add: impl Fn(&mut T, T)) -> Vec<T> {
     let add_all = |mut total: Vec<T>, each: Vec<T>| {
         total.iter_mut().zip(each).for_each(|(a, b)| add(a, b));

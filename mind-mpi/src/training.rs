@@ -1,4 +1,4 @@
-//! Steps that ranks take together.
+//! Data-parallel training steps.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,34 +10,42 @@ use mind_rt::Parameters;
 use crate::leaves::{self, Float};
 use crate::{AllReduce, Error, checkpoint};
 
-/// The most rows of a step: they are counted in `f32` among the gradients, and exactly.
+/// The maximum number of rows in a step. The message counts rows in `f32`, which is exact up to this number.
 pub const MAX_ROWS: usize = 1 << 24;
 
 /// One of several ranks that train the same parameters on shares of each batch.
 ///
-/// All ranks call the same methods in the same order, and end with [`finish`](Self::finish); a rank that calls another
-/// one is told of on all. See the [crate](crate) for a program.
+/// All ranks call the same methods in the same order, and [`finish`](Self::finish) last. If a rank calls another
+/// method, all ranks return [`Error::Calls`]. The [crate](crate) documentation has a complete program.
 #[derive(Debug)]
 pub struct DataParallel<A> {
     transport: A,
     program: String,
     layout: Vec<Part>,
-    /// The elements that gradients have.
+    /// The number of floating-point elements of the parameters, and of a gradient.
     floats: usize,
     message: Message,
     times: Times,
 }
 
-/// What ranks add up: the gradients of all fields in order, the loss, what is counted, the ranks that count, the number of
-/// rows, and a number for each of [`Call::ALL`]. It is kept from step to step for its memory. Of `f64` where some parameter is.
+/// The values that ranks sum, in this order:
+///
+/// - the gradients of all fields,
+/// - the loss,
+/// - the count by which the rank weighs its mean,
+/// - 1 if the rank weighs by a count,
+/// - the number of rows,
+/// - one number for each of [`Call::ALL`].
+///
+/// The list is kept between steps to reuse its memory. It has elements of type `f64` if some parameter has.
 #[derive(Debug)]
 enum Message {
     F32(Vec<f32>),
     F64(Vec<f64>),
 }
 
-/// The methods in which ranks meet. Every one begins with a message of the same length, so that ranks which call
-/// different ones learn it, and do not wait for each other for ever.
+/// The methods in which ranks communicate. Each method starts with a message of the same length. Ranks that call
+/// different methods therefore detect it, instead of waiting for each other forever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
     Mean,
@@ -59,7 +67,7 @@ impl Call {
     ];
 }
 
-/// The rows of a batch that are a rank's.
+/// The rows of a batch that a rank processes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     rows: Range<usize>,
@@ -67,32 +75,34 @@ pub struct Share {
     weight: Weight,
 }
 
-/// How a rank's mean counts in that of all ranks.
+/// The weight of a rank's mean in the mean of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Weight {
-    /// By its rows.
+    /// The number of rows of the rank.
     Rows,
-    /// By so many of whatever its loss is the mean of.
+    /// The number of items that the loss of the rank is a mean over.
     Counted(usize),
 }
 
-/// What steps took so far.
+/// The number of steps so far, and the time they spent in communication.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
-    /// Calls of [`DataParallel::mean`].
+    /// The number of calls of [`DataParallel::mean`].
     pub steps: usize,
-    /// Time in the all-reduce of these, with that of waiting for slower ranks.
+    /// The time these calls spent in the all-reduce, including the wait for slower ranks.
     pub reducing: Duration,
 }
 
 impl<A: AllReduce> DataParallel<A> {
-    /// Joins the others; `parameters` become those of rank 0 on all.
+    /// Connects this rank to the others, and copies the parameters of rank 0 to `parameters` on all ranks.
     ///
-    /// `program` says what is trained. Ranks must say the same, and a checkpoint is of it: what a run may not change,
-    /// as the kind of model, belongs into it.
+    /// `program` identifies the program that is trained. It must be equal on all ranks, and a checkpoint can be resumed
+    /// only under the same `program`. Include all settings that must not change between runs, such as the kind of
+    /// model.
     ///
     /// # Errors
-    /// [`Error::Layout`] on every rank where programs, names, shapes or element types differ; [`Error::Transport`].
+    /// Returns [`Error::Layout`] on every rank if programs, names, shapes or element types differ, or
+    /// [`Error::Transport`].
     pub fn new<P: Parameters>(transport: A, program: &str, parameters: &mut P) -> Result<Self, Error> {
         let (layout, floats) = (mind_files::layout(parameters), leaves::count_floats(parameters));
         let message = match leaves::any_f64(parameters) {
@@ -101,33 +111,34 @@ impl<A: AllReduce> DataParallel<A> {
         };
         let program = program.to_owned();
         let mut team = Self { transport, program, layout, floats, message, times: Times::default() };
-        // Before anything of the parameters' length is sent: lengths that differ are no message.
+        // Compared before the parameters are sent, since a message must have the same length on all ranks.
         let layout = team.layout.clone();
         team.same(&layout)?;
         team.copy(parameters)?;
         Ok(team)
     }
 
-    /// This one's number, from 0.
+    /// The number of this rank, counted from 0.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.transport.rank()
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     #[must_use]
     pub fn ranks(&self) -> usize {
         self.transport.ranks()
     }
 
-    /// What steps took so far.
+    /// The number of steps so far, and the time they spent in communication.
     #[must_use]
     pub const fn times(&self) -> Times {
         self.times
     }
 
-    /// This rank's rows of a batch of `total`, which all ranks name alike: shares follow each other and differ by a row at
-    /// most. Where ranks do not divide the batch, [`mean`](Self::mean) weighs the shares.
+    /// Returns this rank's share of a batch of `total` rows. `total` must be equal on all ranks. The shares are
+    /// consecutive, and their lengths differ by at most one row. [`mean`](Self::mean) weighs shares of different
+    /// lengths.
     ///
     /// ```
     /// use mind_mpi::{DataParallel, Error, threads};
@@ -143,7 +154,7 @@ impl<A: AllReduce> DataParallel<A> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] if there are fewer rows than ranks, [`Error::TooManyRows`] for more than [`MAX_ROWS`].
+    /// Returns [`Error::TooFewRows`] for fewer rows than ranks, and [`Error::TooManyRows`] for more than [`MAX_ROWS`].
     pub fn share(&self, total: usize) -> Result<Share, Error> {
         let (rank, ranks) = (self.rank(), self.ranks());
         if total < ranks {
@@ -158,10 +169,12 @@ impl<A: AllReduce> DataParallel<A> {
         Ok(Share { rows, total, weight: Weight::Rows })
     }
 
-    /// The same where each rank must have as many rows: a program whose number of rows is fixed in its types.
+    /// Returns this rank's share of a batch of `total` rows, with the same number of rows on each rank. A program needs
+    /// this if its types fix the number of rows.
     ///
     /// # Errors
-    /// [`Error::Uneven`] if the ranks do not divide `total`; those of [`share`](Self::share).
+    /// Returns [`Error::Uneven`] if the number of ranks does not divide `total`, and the errors of
+    /// [`share`](Self::share).
     pub fn even_share(&self, total: usize) -> Result<Share, Error> {
         let ranks = self.ranks();
         if total.is_multiple_of(ranks) {
@@ -171,14 +184,19 @@ impl<A: AllReduce> DataParallel<A> {
         }
     }
 
-    /// Makes `gradient` the mean over the rows of the whole batch, and gives that of `loss`. Both are means over the share
-    /// on entry. Where the loss is a mean over something else than rows, such as the tokens that are not ignored, the share says
-    /// over how many by [`Share::counting`]. It is one message, in `f32` unless some parameter is `f64`. Integers among the gradients stay as they are.
+    /// Averages `gradient` and `loss` over the whole batch. On entry, both are means over this rank's share. Replaces
+    /// `gradient` by its mean, and returns the mean loss.
+    ///
+    /// If the loss is a mean over something other than rows, such as the tokens that are not ignored,
+    /// [`Share::counting`] sets their number. The ranks exchange one message, in `f32` unless some parameter is `f64`.
+    /// Integers in the gradient remain unchanged.
     ///
     /// # Errors
-    /// [`Error::Gradient`] if `gradient` has other parts than the parameters; [`Error::Rows`] where the shares are not of
-    /// one batch, on each rank that was told of another number of rows than there are; [`Error::Weighted`] where some ranks
-    /// count and others do not; [`Error::Calls`]; [`Error::Transport`].
+    /// - [`Error::Gradient`] if `gradient` has other parts than the parameters.
+    /// - [`Error::Rows`] if the shares do not add up to one batch, on each rank whose batch has another number of rows
+    ///   than all shares together.
+    /// - [`Error::Weighted`] if some ranks set a count and others do not.
+    /// - [`Error::Calls`] and [`Error::Transport`].
     pub fn mean<P: Parameters>(
         &mut self,
         gradient: &mut P,
@@ -197,34 +215,37 @@ impl<A: AllReduce> DataParallel<A> {
         }
     }
 
-    /// Makes `parameters` those of rank 0, whatever they are of: the optimiser's state too.
+    /// Copies `parameters` of rank 0 to all ranks. They may be any parameters, such as the state of an optimiser.
     ///
     /// # Errors
-    /// [`Error::Layout`] where names, shapes or element types differ; [`Error::Calls`]; [`Error::Transport`].
+    /// Returns [`Error::Layout`] if names, shapes or element types differ, [`Error::Calls`], or [`Error::Transport`].
     pub fn broadcast<P: Parameters>(&mut self, parameters: &mut P) -> Result<(), Error> {
         self.meet(Call::Broadcast)?;
         self.same(&mind_files::layout(parameters))?;
         self.copy(parameters)
     }
 
-    /// That `parameters` are the same bits on all ranks. It sends their checksum: cheap beside an epoch, and it stops
-    /// a run that went apart.
+    /// Checks that `parameters` have the same bits on all ranks, and so stops a run whose ranks diverged. It sends only
+    /// a checksum, which is cheap compared with an epoch.
     ///
     /// # Errors
-    /// [`Error::Disagree`] on every rank; [`Error::Calls`]; [`Error::Transport`].
+    /// Returns [`Error::Disagree`] on every rank if they differ, [`Error::Calls`], or [`Error::Transport`].
     pub fn agree<P: Parameters>(&mut self, parameters: &P) -> Result<(), Error> {
         self.meet(Call::Agree)?;
         self.alike(parameters)
     }
 
-    /// Writes a checkpoint of `parameters`, by rank 0, after `steps` of whatever the caller counts, once all ranks
-    /// [agree](Self::agree). It is written beside, synced and renamed: at any moment `path` is the last whole one.
+    /// Checks that all ranks [agree](Self::agree), and writes a checkpoint of `parameters` on rank 0. `steps` is the
+    /// number of steps so far, in any unit that the caller counts.
     ///
-    /// A struct of the parameters and of what the optimiser remembers is [`Parameters`] too. The file is one of
-    /// safetensors, which other tools read.
+    /// Rank 0 writes a temporary file next to `path`, syncs it and renames it. At any moment, `path` is therefore the
+    /// last complete checkpoint. The file is a safetensors file, which other tools can read.
+    ///
+    /// To save the state of the optimiser too, put it into one struct with the parameters: this struct also implements
+    /// [`Parameters`].
     ///
     /// # Errors
-    /// [`Error::Disagree`]; [`Error::File`] on rank 0; [`Error::Calls`]; [`Error::Transport`].
+    /// Returns [`Error::Disagree`], [`Error::File`] on rank 0, [`Error::Calls`], or [`Error::Transport`].
     pub fn save<P: Parameters>(&mut self, path: &Path, steps: u64, parameters: &P) -> Result<(), Error> {
         self.meet(Call::Save)?;
         self.alike(parameters)?;
@@ -234,8 +255,9 @@ impl<A: AllReduce> DataParallel<A> {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote, by rank 0 for all, and gives its `steps`; nothing and `None` where there
-    /// is no file. So a run begins with it, whether it is the first or a restart:
+    /// Reads a checkpoint of [`save`](Self::save) on rank 0, copies it to `parameters` on all ranks, and returns its
+    /// `steps`. If no file exists, returns `None` and leaves `parameters` unchanged. A program can therefore call it at
+    /// the start of the first run and of every restart:
     ///
     /// ```
     /// use mind_mpi::{DataParallel, Error, threads};
@@ -262,9 +284,10 @@ impl<A: AllReduce> DataParallel<A> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::File`] and [`Error::Checkpoint`] on rank 0, and [`Error::Elsewhere`] with its words on the others, with
-    /// `parameters` as they were; [`Error::Layout`] where names, shapes or element types differ; [`Error::Calls`];
-    /// [`Error::Transport`].
+    /// - [`Error::File`] or [`Error::Checkpoint`] on rank 0, and [`Error::Elsewhere`] with the same message on the
+    ///   other ranks. `parameters` are unchanged then.
+    /// - [`Error::Layout`] if names, shapes or element types differ between ranks.
+    /// - [`Error::Calls`] and [`Error::Transport`].
     pub fn resume<P: Parameters>(&mut self, path: &Path, parameters: &mut P) -> Result<Option<u64>, Error> {
         self.meet(Call::Resume)?;
         self.same(&mind_files::layout(parameters))?;
@@ -297,15 +320,15 @@ impl<A: AllReduce> DataParallel<A> {
         }
     }
 
-    /// Ends the run: the others are through too.
+    /// Ends the run, and checks that all other ranks end it too.
     ///
     /// # Errors
-    /// [`Error::Calls`] where another rank still takes a step; [`Error::Transport`].
+    /// Returns [`Error::Calls`] if another rank calls another method, such as a further step, or [`Error::Transport`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.meet(Call::Finish)
     }
 
-    /// The message of a step without a gradient.
+    /// Checks that all ranks call the same method, by a message of the length of a step, filled with zeros.
     fn meet(&mut self, call: Call) -> Result<(), Error> {
         let length = self.floats + 4;
         match &mut self.message {
@@ -314,10 +337,10 @@ impl<A: AllReduce> DataParallel<A> {
         }
     }
 
-    /// That all ranks have this program and this layout.
+    /// Checks that all ranks have the same program and the same layout.
     fn same(&mut self, layout: &[Part]) -> Result<(), Error> {
         let own = std::iter::once(format!("program {}", self.program)).chain(lines(layout));
-        // A name may have any character, and lines are told apart.
+        // Names are escaped, since they may contain line breaks.
         let own = own.map(|line| line.escape_debug().to_string()).collect::<Vec<_>>().join("\n");
         let Some(rank) = self.differing(crc32fast::hash(own.as_bytes()))? else { return Ok(()) };
         let (needed, found) = (self.tell(0, &own)?, self.tell(rank, &own)?);
@@ -326,7 +349,7 @@ impl<A: AllReduce> DataParallel<A> {
         Err(Error::Layout { rank, found, needed })
     }
 
-    /// That `parameters` are the same bits on all ranks.
+    /// Checks that `parameters` have the same bits on all ranks.
     fn alike(&mut self, parameters: &impl Parameters) -> Result<(), Error> {
         match self.differing(crc32fast::hash(&mind_files::bytes(parameters)))? {
             Some(rank) => Err(Error::Disagree { rank }),
@@ -334,7 +357,7 @@ impl<A: AllReduce> DataParallel<A> {
         }
     }
 
-    /// Makes `parameters`, of the same layout on all ranks, those of rank 0.
+    /// Copies `parameters` of rank 0 to all ranks. The layout must be the same on all ranks.
     fn copy(&mut self, parameters: &mut impl Parameters) -> Result<(), Error> {
         let mut bytes = mind_files::bytes(parameters);
         self.transport.broadcast(0, &mut bytes)?;
@@ -342,7 +365,7 @@ impl<A: AllReduce> DataParallel<A> {
         Ok(())
     }
 
-    /// The text of the rank `root`, on all.
+    /// Sends the text of the rank `root` to all ranks, and returns it.
     fn tell(&mut self, root: usize, text: &str) -> Result<String, Error> {
         let mut length = (text.len() as u64).to_le_bytes();
         self.transport.broadcast(root, &mut length)?;
@@ -352,9 +375,9 @@ impl<A: AllReduce> DataParallel<A> {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The first rank whose `word` is not that of rank 0; all ranks learn it.
+    /// Returns on all ranks the first rank whose `word` differs from the one of rank 0.
     fn differing(&mut self, word: u32) -> Result<Option<usize>, Error> {
-        // Each fills its place, so that a sum is all of them; 32 bits are exact in `f64`.
+        // Each rank fills its own position, so the sum holds all words. 32 bits are exact in `f64`.
         let mut words = vec![0.0; self.ranks()];
         words[self.transport.rank()] = word.into();
         self.transport.sum_f64(&mut words)?;
@@ -363,20 +386,22 @@ impl<A: AllReduce> DataParallel<A> {
 }
 
 impl Share {
-    /// Which rows of the batch.
+    /// The range of rows in the batch.
     #[must_use]
     pub fn rows(&self) -> Range<usize> {
         self.rows.clone()
     }
 
-    /// The same share, whose mean counts by `count` in place of its rows: as many as its loss is the mean of, which is another
-    /// number than that of rows where a loss leaves some out or counts tokens, such as `nn::cross_entropy_ignoring`. All ranks of
-    /// a step give a count; a rank whose count is 0 adds nothing, even where its mean is NaN.
+    /// Returns the share with the weight `count` instead of its number of rows. `count` is the number of items that the
+    /// loss is a mean over. It differs from the number of rows if the loss ignores rows or counts tokens, such as
+    /// `nn::cross_entropy_ignoring`.
+    ///
+    /// All ranks of a step must set a count. A rank with the count 0 contributes nothing, even if its mean is NaN.
     ///
     /// ```
     /// use mind_mpi::{DataParallel, Error, threads};
     ///
-    /// // The mean of 2, 4 and 6 on rank 0, and of 8 on rank 1, each of two rows.
+    /// // Rank 0 has the mean of 2, 4 and 6, rank 1 has the mean of 8. Each rank has two rows.
     /// let losses = threads::run(2, |rank| -> Result<f64, Error> {
     ///     let mut weight: mind_rt::Tensor![f32; 1] = mind_rt::Tensor::zeros();
     ///     let mut team = DataParallel::new(rank, "tokens", &mut weight)?;
@@ -394,7 +419,7 @@ impl Share {
     }
 }
 
-/// The mean in numbers of type `T`, which are added up by `sum`.
+/// Implements [`DataParallel::mean`] for messages of element type `T`, which `sum` sums over the ranks.
 fn mean<A: AllReduce, P: Parameters, T: Float>(
     gradient: &mut P,
     loss: f64,
@@ -412,7 +437,7 @@ fn mean<A: AllReduce, P: Parameters, T: Float>(
         Weight::Counted(count) => count as f64,
     };
     for x in row.iter_mut() {
-        // A share of which nothing is counted has no mean: 0 divided by 0 in many losses.
+        // The mean over no items is often NaN, as 0 divided by 0.
         *x = if weight == 0.0 { T::ZERO } else { T::from_f64(x.to_f64() * weight) };
     }
     let counted = match share.weight {
@@ -439,7 +464,7 @@ fn mean<A: AllReduce, P: Parameters, T: Float>(
         if weighted != ranks {
             return Err(Error::Weighted { weighted, ranks });
         }
-        // Nothing is counted on any rank: nothing is learnt.
+        // If no rank counted anything, the divisor is 1, and the gradient and the loss are 0.
         let divisor = counted.max(1.0);
         for x in row.iter_mut() {
             *x = T::from_f64(x.to_f64() / divisor);
@@ -450,7 +475,7 @@ fn mean<A: AllReduce, P: Parameters, T: Float>(
     Ok(loss)
 }
 
-/// A message of `length` zeros.
+/// Calls [`meet`] with a message of `length` zeros.
 fn meet_empty<A: AllReduce, T: Float>(
     row: &mut Vec<T>,
     length: usize,
@@ -463,7 +488,7 @@ fn meet_empty<A: AllReduce, T: Float>(
     meet(row, call, transport, sum)
 }
 
-/// Adds `row` up over the ranks, which all came here by `call`.
+/// Sums `row` over the ranks, and checks that all of them call the method `call`.
 fn meet<A: AllReduce, T: Float>(
     row: &mut Vec<T>,
     call: Call,
@@ -486,7 +511,7 @@ fn meet<A: AllReduce, T: Float>(
     Err(Error::Calls { calls: calls.join(", ") })
 }
 
-/// The parts as they are told.
+/// The text of each part, as error messages show it.
 fn lines(layout: &[Part]) -> Vec<String> {
     layout.iter().map(Part::to_string).collect()
 }

@@ -1,4 +1,4 @@
-//! What ranks do together, over threads: losses, bits, messages, and what is told where they disagree.
+//! Data-parallel training over threads: losses, equality of bits, numbers of messages, and errors on disagreement.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ mind! {
         value_and_grad(loss, wrt = net)(x, y, net)
     }
 
-    /// For four rows and no others.
+    /// Takes exactly four rows.
     fn gradient_of_4(x: f32[4, 3], y: f32[4], net: Net) -> (f32, Net) {
         value_and_grad(loss, wrt = net)(x, y, net)
     }
@@ -37,7 +37,7 @@ mind! {
         learner = Learner { net: net, adam: adam };
     }
 
-    /// Classes below 0 are padding.
+    /// Rows of class -1 are padding.
     fn of_tokens<N>(x: f32[N, 3], class: i64[N], w: f32[3, 4]) -> (f32, f32[3, 4]) {
         value_and_grad(mean_of_tokens, wrt = w)(x, class, w)
     }
@@ -55,7 +55,7 @@ mind! {
     struct Bent { slope: f32, bend: f32 }
 }
 
-/// Numbers that look as if they were random, from -1 to 1.
+/// Deterministic pseudo-random numbers between -1 and 1.
 fn number(position: usize) -> f32 {
     (position as f32 * 12.9898).sin()
 }
@@ -71,7 +71,7 @@ fn net() -> Net {
 type Inputs = Tensor![f32; ?, 3];
 type Outputs = Tensor![f32; ?];
 
-/// The rows of a batch, of an endless table.
+/// The rows of a batch, taken from an endless table.
 fn rows(from: usize, count: usize) -> (Inputs, Outputs) {
     let x = Tensor::from_fn_with((count, Const), |[i, j]| number(1000 + 3 * (from + i) + j));
     let y =
@@ -79,7 +79,7 @@ fn rows(from: usize, count: usize) -> (Inputs, Outputs) {
     (x, y)
 }
 
-/// The losses of training on batches of `batch` rows, by one rank of several.
+/// Trains as one of several ranks, on batches of `batch` rows. Returns the losses and the network.
 fn train(rank: impl AllReduce, batch: usize) -> Result<(Vec<f64>, Net), Error> {
     let mut net = net();
     let mut team = DataParallel::new(rank, "net", &mut net)?;
@@ -102,7 +102,7 @@ fn bits(losses: &[f64]) -> Vec<u64> {
 
 #[test]
 fn losses_are_those_of_one_rank_to_6_digits_and_ranks_agree_to_the_bit() {
-    // Batches that ranks divide, that they do not, and of hardly more rows than ranks.
+    // Batches that most numbers of ranks divide, that most do not divide, and with hardly more rows than ranks.
     for batch in [24, 25, 6] {
         let alone = threads::run(1, |rank| train(rank, batch)).expect("one rank trains");
         let expected = &alone[0].0;
@@ -126,7 +126,7 @@ fn losses_are_those_of_one_rank_to_6_digits_and_ranks_agree_to_the_bit() {
 
 #[test]
 fn a_loss_of_tokens_is_weighed_by_them() {
-    // Of 12 rows many of the first are padding; on three ranks the first has none that counts.
+    // Of 12 rows, six are padding, including the first five. With three ranks, rank 0 has only padding.
     let batch = |rows: std::ops::Range<usize>| -> (Inputs, Tensor![i64; ?], usize) {
         let class = |row: usize| if row < 5 || row == 9 { -1 } else { (row % 4) as i64 };
         let (x, _) = self::rows(rows.start, rows.len());
@@ -192,7 +192,7 @@ fn ranks_that_do_not_all_count_are_told() {
     assert_eq!(message, "1 of 2 ranks count what their loss is the mean of, needed all or none");
 }
 
-/// A transport that counts what goes through it.
+/// A transport that counts its messages.
 struct Counting<'a, A>(A, &'a AtomicUsize);
 
 impl<A: AllReduce> AllReduce for Counting<'_, A> {
@@ -254,7 +254,7 @@ fn sums_are_of_f64_where_a_parameter_is_and_integers_stay() {
     }
 }
 
-/// Trains by Adam up to step `until`, with a checkpoint after each step, and gives the losses of the steps that it took.
+/// Trains by Adam up to step `until`, with a checkpoint after each step. Returns the losses of the steps that it took.
 fn with_checkpoints(path: &Path, until: u64) -> Vec<f64> {
     let all = threads::run(2, |rank| -> Result<_, Error> {
         let net = net();
@@ -287,7 +287,7 @@ fn a_restart_goes_on_with_the_bits_of_a_run_that_was_not_stopped() {
     assert_eq!(whole.len(), 20);
 }
 
-/// What a job of two ranks is told, all of whose ranks are told the same.
+/// Runs a job of two ranks, both of which must fail with the same message, and returns this message.
 fn told(body: impl Fn(threads::Thread) -> Result<(), Error> + Sync) -> String {
     let told = threads::run(2, |rank| Ok::<_, Error>(body(rank).expect_err("they cannot go on").to_string()));
     let mut told = told.expect("each has been told");
@@ -369,7 +369,7 @@ fn batches_that_ranks_cannot_divide_are_told() {
     assert_eq!(message(33), "the batch has 33 rows, needed a multiple of the 2 ranks");
     assert_eq!(message(0), "the batch has 0 rows, needed at least 1 for each of the 2 ranks");
     assert_eq!(message(MAX_ROWS + 2), "the batch has 16777218 rows, needed at most 16777216");
-    // No program runs for a rank without rows.
+    // Every rank needs at least one row.
     let message = told(|rank| DataParallel::new(rank, "net", &mut net())?.share(1).map(drop));
     assert_eq!(message, "the batch has 1 rows, needed at least 1 for each of the 2 ranks");
 }
@@ -436,7 +436,7 @@ fn a_checkpoint_of_another_program_or_a_damaged_one_is_told_on_all_and_loads_not
             let message =
                 team.resume(&path, &mut other).expect_err("it is not a checkpoint of these").to_string();
             assert_eq!(other, Line { slope: 8.0, height: 9.0 });
-            // The ranks are still together.
+            // The ranks can still communicate.
             team.agree(&other)?;
             Ok(message)
         });

@@ -1,4 +1,4 @@
-//! What is said to and of other engines: XLA.
+//! The arguments for engines other than the interpreter, such as XLA.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ Examples:
   mind xla devices --plugin xla_cpu_pjrt.so
   mind xla devices --plugin xla_cpu_pjrt.so --devices 8")]
 pub struct XlaArguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: XlaCommand,
 }
@@ -28,7 +28,7 @@ pub struct XlaArguments {
 /// The subcommands of `mind xla`.
 #[derive(Debug, Subcommand)]
 pub enum XlaCommand {
-    /// Show the devices of a plugin, and what it says of itself
+    /// Show the platform, version and devices of a plugin
     Devices(XlaDevicesArguments),
 }
 
@@ -43,7 +43,7 @@ pub struct XlaDevicesArguments {
     pub plugin: PluginOptions,
 }
 
-/// What runs a program.
+/// The engine that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// The reference interpreter
@@ -52,34 +52,34 @@ pub enum Engine {
     Xla,
 }
 
-/// What `--to stablehlo` is told beside.
+/// Options for `--to stablehlo`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct EngineOptions {
-    /// With --to stablehlo, the extent of a symbol, as N=32; each symbol needs one
+    /// With --to stablehlo, the extent of a symbol, such as N=32; each symbol needs one
     #[arg(long = "dim", value_name = "NAME=EXTENT")]
     pub dims: Vec<String>,
     #[command(flatten)]
     pub layout: LayoutOptions,
 }
 
-/// How a program is laid out over several devices.
+/// Options for distributing a program over several devices.
 #[derive(Clone, Debug, Default, Args)]
 pub struct LayoutOptions {
-    /// For XLA, devices in a grid of named axes, as d=4,m=2
+    /// For XLA, devices in a grid of named axes, such as d=4,m=2
     #[arg(long, value_name = "AXIS=COUNT", value_delimiter = ',')]
     pub mesh: Vec<String>,
-    /// With --mesh, the axis that splits each dimension of an input, `_` where none does, as x=d,_
+    /// With --mesh, the axis that splits each dimension of an input, `_` for none, such as x=d,_
     #[arg(long = "shard", value_name = "INPUT=AXES", requires = "mesh")]
     pub shards: Vec<String>,
 }
 
-/// The plugin by which XLA runs programs.
+/// Options for the plugin by which XLA runs programs.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PluginOptions {
-    /// For XLA, the PJRT plugin, a shared library [default: what MIND_PJRT_PLUGIN names]
+    /// For XLA, the PJRT plugin, a shared library [default: the path in MIND_PJRT_PLUGIN]
     #[arg(long, value_name = "PATH")]
     pub plugin: Option<PathBuf>,
-    /// For XLA, how many devices a plugin for the processor makes of it [default: as many as it likes]
+    /// For XLA, the number of devices that a plugin for processors provides [default: the plugin decides]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     pub devices: Option<u16>,
 }

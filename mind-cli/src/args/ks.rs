@@ -17,7 +17,7 @@ Examples:
   mind ks run gmm.ks norm '(Vec_init 3.0 4.0)'    arguments are expressions
   mind ks grad gmm.ks norm '(Vec_init 3.0 4.0)'   the value and the gradient there")]
 pub struct KsArguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: KsCommand,
 }
@@ -25,7 +25,7 @@ pub struct KsArguments {
 /// The subcommands of `mind ks`.
 #[derive(Debug, Subcommand)]
 pub enum KsCommand {
-    /// Report every mistake of programs in Knossos
+    /// Report every mistake in Knossos programs
     Check(KsCheckArguments),
     /// Run a function in the reference interpreter
     Run(KsRunArguments),
@@ -48,13 +48,13 @@ pub struct KsCheckArguments {
     /// The files, or `-` for standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Print mistakes only, and the IR where it is asked for
+    /// Print mistakes only, and the IR if requested
     #[arg(short, long)]
     pub quiet: bool,
     /// Try the rules on samples
     #[arg(long)]
     pub rules: bool,
-    /// Print what the programs became, with every derivative that they ask for
+    /// Print the IR of the programs, with every requested derivative
     #[arg(long)]
     pub print_ir: bool,
 }
@@ -78,7 +78,7 @@ pub struct KsRunArguments {
     /// The function, and the arguments to call it with
     #[arg(value_name = "FUNCTION ARGUMENTS", default_value = "main", allow_negative_numbers = true)]
     pub call: Vec<String>,
-    /// What a Float is
+    /// The type of a Float
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,
     /// How `print` writes a Bool
@@ -110,17 +110,17 @@ pub struct KsGradArguments {
     /// The arguments to differentiate at, as expressions
     #[arg(value_name = "ARGUMENTS", allow_negative_numbers = true)]
     pub arguments: Vec<String>,
-    /// What to multiply the change of the result with, an expression
+    /// The cotangent of the result, as an expression
     #[arg(long, value_name = "VALUE", default_value = "1.0", allow_negative_numbers = true)]
     pub cotangent: String,
-    /// What a Float is
+    /// The type of a Float
     #[arg(long, value_name = "PRECISION", default_value = "f64")]
     pub precision: KsPrecision,
     #[command(flatten)]
     pub memory: Memory,
 }
 
-/// What a Float is.
+/// The type of a Float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KsPrecision {
     /// 64 bits
@@ -132,7 +132,7 @@ pub enum KsPrecision {
 /// How `print` writes a Bool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KsBools {
-    /// 1 and 0, as ksc does
+    /// 1 and 0, like ksc
     Digits,
     /// true and false
     Words,
@@ -141,8 +141,8 @@ pub enum KsBools {
 /// How `print` writes a Float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KsFloats {
-    /// Six significant digits, `10` and `0.333333`, as ksc does
+    /// Six significant digits, `10` and `0.333333`, like ksc
     Six,
-    /// The digits that tell it from others, `10.0` and `0.3333333333333333`
+    /// As many digits as identify the number, `10.0` and `0.3333333333333333`
     Exact,
 }

@@ -1,7 +1,7 @@
-//! The machine's limits: their names, and how each is timed. The loops are the run time's.
+//! The limits of the machine: their names and measurements. The measured loops are in the run time.
 //!
-//! All threads run at once, each on memory of its own, and what they did is added up by windows of time; the best window
-//! counts.
+//! All threads run at the same time, each on separate memory. Their work is summed for each window of time, and the
+//! best window counts.
 
 use std::{
     fmt, hint, io,
@@ -22,29 +22,29 @@ use super::machine::Caches;
 pub enum Limit {
     /// Multiply-adds from registers.
     Peak(Float, SimdLevel),
-    /// Bytes from or to a level of memory.
+    /// Bytes read from or written to a level of memory.
     Memory(MemoryUse, Level),
-    /// What it costs to give each thread a part that does nothing, and to wait for all.
+    /// The time to give each thread an empty part and to wait for all threads.
     Fork(Before),
 }
 
-/// The numbers of a multiply-add.
+/// The element type of a multiply-add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {
     F32,
     F64,
 }
 
-/// How memory is used.
+/// The kind of memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryUse {
     Read,
     Write,
-    /// Bytes that are read and bytes that are written count.
+    /// Counts both the bytes that are read and the bytes that are written.
     Copy,
 }
 
-/// Where operands lie.
+/// The level of memory that contains the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     L1,
@@ -53,17 +53,17 @@ pub enum Level {
     Memory,
 }
 
-/// What threads did before a fork.
+/// The state of the threads before a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// They looked for work, as between the loops of a program.
+    /// The threads look for work, as between the loops of a program.
     Looking,
-    /// They slept, as where the program did something else for longer.
+    /// The threads sleep, as after the program has done something else for some time.
     Asleep,
 }
 
 impl Limit {
-    /// Those of a machine with these caches, in the order of the table.
+    /// The limits of a machine with these caches, in the order of the table.
     pub fn all(caches: &Caches) -> Vec<Self> {
         let peaks = [Float::F32, Float::F64]
             .into_iter()
@@ -76,7 +76,8 @@ impl Limit {
         peaks.chain(memory).chain([Before::Looking, Before::Asleep].map(Self::Fork)).collect()
     }
 
-    /// The better of two measurements, some of which gave nothing: what disturbs a machine makes it no faster.
+    /// The better of two measurements, each of which may be missing. The better one counts, since disturbances never
+    /// make a machine faster.
     pub fn better(self, one: Option<f64>, other: Option<f64>) -> Option<f64> {
         let both = [one, other].into_iter().flatten();
         match self {
@@ -85,7 +86,7 @@ impl Limit {
         }
     }
 
-    /// The unit of what [`measure`] gives.
+    /// The unit of the result of [`measure`].
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Peak(..) => "GFLOP/s",
@@ -114,7 +115,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A level as `MIND_SIMD` takes it.
+/// The name of a SIMD level, as in `MIND_SIMD`.
 pub fn simd_name(simd: SimdLevel) -> String {
     format!("{simd:?}").to_lowercase()
 }
@@ -131,7 +132,7 @@ impl fmt::Display for Level {
 }
 
 impl Level {
-    /// The first that holds so many bytes, where each of the threads has first and second levels of its own.
+    /// The fastest level that can hold `bytes` bytes, if each thread has separate first and second levels.
     pub fn of(bytes: usize, caches: &Caches, threads: usize) -> Self {
         if bytes <= caches.l1.saturating_mul(threads) {
             Self::L1
@@ -144,15 +145,15 @@ impl Level {
         }
     }
 
-    /// Bytes of a thread's buffers that lie there and not in a faster level.
+    /// The size in bytes of a thread's buffers that fit this level and no faster one.
     fn buffer(self, caches: &Caches, threads: usize) -> usize {
-        /// So much is not kept by a last level that is larger than what the processor tells of it, as on a host's share.
+        /// A size that exceeds the last level even if that is larger than the processor reports, as on a shared host.
         const LEAST: usize = 256 << 20;
         let last = caches.l3.unwrap_or(caches.l2);
         match self {
             Self::L1 => caches.l1 / 2,
             Self::L2 => (caches.l2 / 2).max(caches.l1 * 2).min(caches.l2),
-            // The middle, as others on the machine may have most of it.
+            // The geometric mean of the two levels, since other programs on the machine may use most of the cache.
             Self::L3 => {
                 let second = caches.l2 * threads;
                 ((second as f64 * last as f64).sqrt() as usize / threads).max(caches.l2 * 2)
@@ -162,12 +163,12 @@ impl Level {
     }
 }
 
-/// Why a limit was not measured.
+/// The reason why a limit was not measured.
 #[derive(Debug)]
 pub enum Refused {
-    /// E6004.
+    /// Memory could not be allocated: E6004.
     Memory(Error),
-    /// A thread was not to be had.
+    /// A thread could not be started.
     Thread(io::Error),
 }
 
@@ -186,15 +187,15 @@ impl fmt::Display for Refused {
     }
 }
 
-/// A limit by so many threads in about so much time, in its [unit](Limit::unit). Nothing where there is none: one thread
-/// has no fork, and of more threads than processors not all begin in time.
+/// Measures a limit with `threads` threads in about `time`, in its [unit](Limit::unit). `None` if it cannot be
+/// measured: one thread has no fork, and if there are more threads than processors, not all threads start in time.
 pub fn measure(
     limit: Limit,
     caches: &Caches,
     threads: usize,
     time: Duration,
 ) -> Result<Option<f64>, Refused> {
-    /// Some 10 µs of multiply-adds.
+    /// About 10 µs of multiply-adds.
     const ROUNDS: u32 = 2_000;
 
     match limit {
@@ -214,11 +215,11 @@ pub fn measure(
     }
 }
 
-/// The least seconds of a call in samples that take about so much time together, after calls that are not measured.
+/// The least time of a call in seconds, from samples that take about `time` in total. The first calls are not measured.
 pub fn least(time: Duration, call: &mut dyn FnMut() -> Result<(), Error>) -> Result<f64, Error> {
-    /// A sample takes so long at least, so that reading the clock shows in none.
+    /// The minimum time of a sample, so that the cost of reading the clock is negligible.
     const SAMPLE: Duration = Duration::from_micros(200);
-    /// Samples at least, however long they take.
+    /// The minimum number of samples.
     const SAMPLES: u32 = 3;
 
     call()?;
@@ -237,9 +238,9 @@ pub fn least(time: Duration, call: &mut dyn FnMut() -> Result<(), Error>) -> Res
     Ok(least)
 }
 
-/// The least time of a fork of those that ended.
+/// The least time of a fork. Only successful forks count.
 fn least_fork(before: Before, time: Duration) -> Option<Duration> {
-    /// Longer than a thread looks for work before it sleeps.
+    /// Longer than the time for which a thread looks for work before it sleeps.
     const SLEEP: Duration = Duration::from_millis(2);
 
     let (start, mut least) = (Instant::now(), None);
@@ -252,19 +253,20 @@ fn least_fork(before: Before, time: Duration) -> Option<Duration> {
     least
 }
 
-/// Thousands of millions a second of what calls count, by so many threads together. Each thread prepares its own call, so
-/// that its memory is near to it.
+/// The sum of the counts that calls return on all threads, in billions per second. Each thread prepares its own call,
+/// so that its memory is local to it.
 fn rate<F: FnMut() -> u64>(
     threads: usize,
     time: Duration,
     prepare: impl Fn() -> Result<F, Error> + Sync,
 ) -> Result<f64, Refused> {
-    /// Long beside a call, and short beside the time that a busy machine gives a thread at once.
+    /// Long compared with a call, and short compared with the time slice of a thread on a busy machine.
     const WINDOW: Duration = Duration::from_millis(1);
 
     let windows = (time.as_nanos() / WINDOW.as_nanos()).max(4) as usize;
     let start = OnceLock::new();
-    // What a thread did in each window. It is its own, for threads that count together wait for each other.
+    // The work of one thread in each window. Threads count separately, since with a shared counter they would wait for
+    // each other.
     let count = |prepared: mpsc::Sender<()>| {
         let call = prepare();
         drop(prepared);
@@ -286,7 +288,7 @@ fn rate<F: FnMut() -> u64>(
         };
         let spawned: Vec<_> = (0..threads).map(spawn).collect();
         drop(prepared);
-        // Nothing is sent: this ends when every thread has dropped its end.
+        // No message is sent. This returns when every thread has dropped its sender.
         _ = all_prepared.recv();
         start.get_or_init(Instant::now);
         let counted = |spawned: thread::ScopedJoinHandle<'_, Result<Vec<f64>, Error>>| {
@@ -300,8 +302,8 @@ fn rate<F: FnMut() -> u64>(
     Ok(most / WINDOW.as_secs_f64() * 1e-9)
 }
 
-/// Spreads what was done from one time to another over the windows between, a window being a unit of time. So no window
-/// has what was done in another, however long a call took.
+/// Distributes work from time `from` to time `to` over the windows between, where a window is one unit of time. No
+/// window is credited with work of another, even if a call takes long.
 fn credit(counts: &mut [f64], from: f64, to: f64, done: f64) {
     for (window, count) in counts.iter_mut().enumerate().skip(from as usize) {
         let window = window as f64;
@@ -312,16 +314,16 @@ fn credit(counts: &mut [f64], from: f64, to: f64, done: f64) {
     }
 }
 
-/// A thread's memory.
+/// The memory of a thread.
 struct Buffers {
     from: Tensor<f32, (usize,)>,
     to: Tensor<f32, (usize,)>,
-    /// Where the next piece begins.
+    /// The start of the next piece.
     at: usize,
 }
 
 impl Buffers {
-    /// So many bytes together.
+    /// Allocates buffers of `bytes` bytes in total.
     fn new(way: MemoryUse, bytes: usize) -> Result<Self, Error> {
         let numbers = bytes / size_of::<f32>();
         let [from, to] = match way {
@@ -329,7 +331,7 @@ impl Buffers {
             MemoryUse::Write => [1, numbers],
             MemoryUse::Copy => [numbers / 2; 2],
         };
-        // Zeros may be one page that is shared until it is written to.
+        // Pages of zeros may share physical memory until they are written.
         let written = |len: usize| {
             let mut tensor = Tensor::try_zeros_with((len,))?;
             tensor.fill(1.0);
@@ -338,9 +340,10 @@ impl Buffers {
         Ok(Self { from: written(from)?, to: written(to)?, at: 0 })
     }
 
-    /// Goes over the next of the memory, again and again where it is short; how many bytes that were.
+    /// Processes the next piece of the memory, repeatedly if the memory is shorter than a piece. Returns the number of
+    /// bytes.
     fn piece(&mut self, way: MemoryUse) -> u64 {
-        /// Numbers between two looks at the clock.
+        /// The number of elements between two readings of the clock.
         const PIECE: usize = 128 << 10;
 
         let (from, to) = (self.from.as_slice(), self.to.as_mut_slice());
@@ -454,7 +457,7 @@ mod tests {
         credit(&mut counts, 0.25, 0.75, 1.0);
         credit(&mut counts, 0.75, 2.75, 8.0);
         assert_eq!(counts, [2.0, 4.0, 3.0, 0.0]);
-        // What is beyond the last window is nowhere, and a call without a time is nothing.
+        // Work after the last window is dropped, and a call that takes no time counts as nothing.
         credit(&mut counts, 2.75, 4.75, 8.0);
         credit(&mut counts, 4.75, 4.75, 8.0);
         credit(&mut counts, 1.0, 1.0, 8.0);

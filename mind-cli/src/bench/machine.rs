@@ -1,28 +1,28 @@
-//! What the machine is.
+//! The description of the machine.
 
 use std::{env::consts, fs, thread};
 
 use super::limits::simd_name;
 
-/// The machine, as far as it can be told.
+/// The properties of the machine, as far as they are known.
 #[derive(Debug)]
 pub struct Machine {
     /// Operating system and architecture.
     pub system: String,
     /// The processor's name, family, model and stepping.
     pub processor: String,
-    /// Threads that the process may use.
+    /// The number of threads that the process may use.
     pub processors: usize,
-    /// Caches of the first processor.
+    /// The caches of the first processor.
     pub caches: Caches,
     /// The SIMD level in use.
     pub simd: String,
-    /// How many programs wanted to run in the last minute, before this one did.
+    /// The load average of the last minute before this program ran.
     pub load: Option<f64>,
 }
 
 impl Machine {
-    /// This one.
+    /// The properties of this machine.
     pub fn here() -> Self {
         Self {
             system: format!("{} {}", consts::OS, consts::ARCH),
@@ -35,21 +35,21 @@ impl Machine {
     }
 }
 
-/// Bytes of the caches that a thread reads data through.
+/// The sizes in bytes of the caches through which a thread reads data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caches {
-    /// The first level's, of a core.
+    /// The first level, per core.
     pub l1: usize,
-    /// The second level's, of a core or shared.
+    /// The second level, per core or shared.
     pub l2: usize,
-    /// The third level's, shared, where there is one.
+    /// The third level, which is shared, if there is one.
     pub l3: Option<usize>,
-    /// Whether the processor told them; else they are a guess.
+    /// Whether the processor reports the sizes. Otherwise they are a guess.
     pub told: bool,
 }
 
 impl Caches {
-    /// What most processors have at least.
+    /// Sizes that most processors have at least.
     const GUESS: Self = Self { l1: 32 << 10, l2: 512 << 10, l3: Some(8 << 20), told: false };
 
     #[cfg(not(target_arch = "x86_64"))]
@@ -75,10 +75,10 @@ impl Caches {
         Self::of(found)
     }
 
-    /// Those that were found, 0 for none.
+    /// The caches from the reported sizes, where 0 means none.
     #[cfg(target_arch = "x86_64")]
     fn of([l1, l2, l3]: [usize; 3]) -> Self {
-        // Where a host hides them, or tells what cannot be, sizes of buffers are not to follow.
+        // A host may hide the sizes or report impossible ones. Sizes of buffers must not depend on these.
         let is_possible = l1 >= 4 << 10 && l2 > l1 && (l3 == 0 || l3 > l2) && l2.max(l3) <= 4 << 30;
         if is_possible { Self { l1, l2, l3: (l3 > 0).then_some(l3), told: true } } else { Self::GUESS }
     }
@@ -103,7 +103,7 @@ fn processor() -> String {
     name.map_or_else(|| format!("unknown {}", consts::ARCH), str::to_owned)
 }
 
-/// Where the system tells it as Linux does.
+/// The load average, if the system reports it like Linux.
 fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What `mind bench` measures: the machine's limits, and programs beside them.
+//! The measurements of `mind bench`: the limits of the machine, and programs.
 
 pub mod limits;
 pub mod machine;

@@ -1,6 +1,6 @@
-//! The products, loops and programs that are measured: functions of `mind!`, compiled with this command as users' are.
+//! The measured products, loops and programs: functions of `mind!`, compiled with this command like functions of users.
 //!
-//! Operands, results and workspaces are there before the clock starts: a call allocates nothing.
+//! Operands, results and workspaces are allocated before the measurement. A call allocates nothing.
 
 use std::hint::black_box;
 
@@ -11,33 +11,33 @@ use super::limits::Float;
 /// A call with its operands.
 pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
 
-/// Something to measure.
+/// A program to measure.
 pub struct Program {
-    /// Its name, of words that choose it.
+    /// The name. The words of the command line are searched in it.
     pub name: &'static str,
-    /// What bounds its time from below.
+    /// The lower bound of its time.
     pub cost: Cost,
-    /// Makes its operands: E6004 where memory cannot be had.
+    /// Allocates its operands. E6004 if memory cannot be allocated.
     pub prepare: fn() -> Result<Call, Error>,
 }
 
-/// What bounds a program's time from below.
+/// The work that bounds the time of a program from below.
 #[derive(Clone, Copy, Debug)]
 pub enum Cost {
-    /// Multiply-adds, so many floating-point operations.
+    /// Multiply-adds, as a number of floating-point operations.
     Multiply(Float, f64),
-    /// Bytes that are read and not written.
+    /// Bytes that are read. The program writes few bytes.
     Read(usize),
-    /// Bytes that are read and bytes that are written, together.
+    /// The sum of the bytes that are read and the bytes that are written.
     Move(usize),
 }
 
-/// A product of `m` by `k` by `n`.
+/// The cost of a product of `m` by `k` and `k` by `n`.
 const fn product(float: Float, m: usize, k: usize, n: usize) -> Cost {
     Cost::Multiply(float, 2.0 * m as f64 * k as f64 * n as f64)
 }
 
-/// Where a program writes.
+/// Allocates the result of a program.
 macro_rules! result {
     ($type:ident [$($extent:literal),+]) => {
         {
@@ -50,7 +50,7 @@ macro_rules! result {
     };
 }
 
-/// Programs whose operands are all read: a name, a cost, and a function.
+/// Defines programs that only read their operands: a name, a cost, and a function each.
 macro_rules! programs {
     ($($module:ident $name:literal $cost:expr;
        ($($operand:ident: $type:ident [$($extent:literal),+]),+) -> ($($result:tt)+) { $($body:tt)+ })+) => {
@@ -155,7 +155,7 @@ programs! {
     (q: f32[8, 256, 64], k: f32[8, 256, 64], v: f32[8, 256, 64]) -> (f32[8, 256, 64]) { nn::attention(q, k, v) }
 }
 
-/// A step of gradient descent in place, of a network of two layers.
+/// An in-place step of gradient descent for a network of two layers.
 mod step {
     use super::*;
 
@@ -180,13 +180,14 @@ mod step {
         }
     }
 
-    /// Both products forward, those of the weights' gradients, and what flows back through the second layer.
+    /// The two products of the forward pass, those of the gradients of the weights, and that of the cotangent through
+    /// the second layer.
     pub const COST: Cost =
         Cost::Multiply(Float::F32, 2.0 * 32.0 * (2.0 * 784.0 * 256.0 + 3.0 * 256.0 * 10.0));
 
     pub fn prepare() -> Result<Call, Error> {
         let x: mind::Tensor![f32; 32, 784] = operand(1)?;
-        // The same for every class, so that many steps lead to finite weights.
+        // The targets are equal for all classes, so that the weights stay finite over many steps.
         let mut y: mind::Tensor![f32; 32, 10] = operand(2)?;
         y.fill(0.1);
         let mut w1: mind::Tensor![f32; 784, 256] = operand(3)?;
@@ -227,7 +228,7 @@ impl Number for f64 {
     }
 }
 
-/// Numbers between -0.5 and 0.5 that do not depend on the run.
+/// Numbers between -0.5 and 0.5, the same in every run.
 fn operand<T: Number, S: StaticShape>(seed: usize) -> Result<Tensor<T, S>, Error> {
     let mut tensor = Tensor::try_zeros_with(S::SHAPE)?;
     for (index, element) in tensor.as_mut_slice().iter_mut().enumerate() {

@@ -1,52 +1,52 @@
-//! What was measured, as Markdown that reads as a table in a terminal too.
+//! The table of measurements, as Markdown that is also readable in a terminal.
 
 use super::{
     limits::Limit,
     machine::{Caches, Machine},
 };
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug)]
 pub struct Table {
     pub machine: Machine,
-    /// How many threads each column is of.
+    /// The number of threads of each column.
     pub threads: Vec<usize>,
     pub limits: Vec<LimitRow>,
     pub programs: Vec<ProgramRow>,
 }
 
-/// A limit of all threads together.
+/// A limit, for all threads of a column together.
 #[derive(Debug)]
 pub struct LimitRow {
     pub limit: Limit,
-    /// In the limit's unit, for each column; nothing where it was not to be had.
+    /// The value for each column, in the unit of the limit. `None` if it could not be measured.
     pub values: Vec<Option<f64>>,
 }
 
-/// A program, for each column.
+/// A program with its measurements for each column.
 #[derive(Debug)]
 pub struct ProgramRow {
     pub name: &'static str,
     pub figures: Vec<Figures>,
 }
 
-/// A program beside the limit that bounds it.
+/// The measurement of a program, and the limit that bounds it.
 #[derive(Debug)]
 pub struct Figures {
-    /// The least time of a call.
+    /// The least time of a call, in seconds.
     pub seconds: f64,
-    /// In the limit's unit.
+    /// The rate, in the unit of the limit.
     pub rate: f64,
     pub limit: Limit,
-    /// The part of the limit that the rate is.
+    /// The rate divided by the limit.
     pub of_limit: f64,
 }
 
-/// What a figure of a build with assertions is worth.
+/// The warning about figures of a build with assertions.
 pub const DEBUG: &str = "this is a debug build, and its figures mean nothing: build with --release";
 
 impl Table {
-    /// The whole, with a line feed at the end.
+    /// The whole table, with a line feed at the end.
     pub fn markdown(&self) -> String {
         let debug = cfg!(debug_assertions).then(|| format!("**{DEBUG}**\n"));
         let limits = (!self.limits.is_empty()).then(|| self.limits());
@@ -118,17 +118,17 @@ impl Caches {
     }
 }
 
-/// Where text stands in a column.
+/// The alignment of text in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Align {
     Left,
     Right,
 }
 
-/// A table whose first row is its head, and all of whose rows have a cell for each column.
+/// A Markdown table. The first row is the header, and each row has a cell for each column.
 fn markdown(align: &[Align], rows: Vec<Vec<String>>) -> String {
     let length = |text: &str| text.chars().count();
-    // Three at least, for the line below the head.
+    // At least three characters, for the line below the header.
     let width = |column: usize| rows.iter().map(|row| length(&row[column])).max().unwrap_or(0).max(3);
     let widths: Vec<usize> = (0..align.len()).map(width).collect();
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
@@ -150,7 +150,7 @@ fn markdown(align: &[Align], rows: Vec<Vec<String>>) -> String {
     lines.concat()
 }
 
-/// Three digits, or all before the point.
+/// The value with three digits, or with all digits before the decimal point.
 fn shown(value: f64) -> String {
     let digits = if value >= 100.0 {
         0

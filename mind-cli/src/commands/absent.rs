@@ -1,8 +1,8 @@
-//! What is said of parts that this build of the command does not have.
+//! Messages about parts of the command that this build does not have.
 
 use crate::report::Failure;
 
-/// That a part of the command is absent, and how to install the command with it.
+/// The failure that a part of the command is absent, with the command that installs it.
 pub fn failure(part: &str, feature: &str) -> Failure {
     Failure::with_help(
         format!("`{part}` is not in this build of `mind`, which lacks the feature `{feature}`"),
@@ -26,7 +26,7 @@ mod tests {
         assert_eq!(help.as_deref(), Some("in the checkout: cargo install --path mind-cli --features xla"));
     }
 
-    /// The features that are named have to be there.
+    /// The features in the messages must exist.
     #[test]
     fn each_feature_that_is_named_is_one_of_the_package() {
         let manifest = include_str!("../../Cargo.toml");

@@ -1,4 +1,4 @@
-//! `mind bench`.
+//! `mind bench`: measures the limits of the machine, and programs.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -18,7 +18,7 @@ use crate::{
     style::Style,
 };
 
-/// How often each row is measured, so that what disturbs the machine for a while disturbs no row alone.
+/// The number of measurements of each row. Rounds over all rows spread a temporary disturbance over the rows.
 const ROUNDS: u32 = 3;
 
 /// Measures the machine and prints the table.
@@ -27,12 +27,12 @@ pub fn run(arguments: &BenchArguments, err: &Style) -> Outcome {
     let caches = machine.caches;
     let (wanted, programs) = choose(&arguments.words, &caches)?;
     if cfg!(debug_assertions) {
-        // Where nobody listens there is nothing to say it to.
+        // If standard error is closed, the warning cannot be printed anywhere.
         _ = writeln!(io::stderr(), "{}: {DEBUG}", err.strong("warning"));
     }
     let mut threads = arguments.threads.map_or_else(|| vec![1, mind::threads()], |count| vec![count.into()]);
     threads.dedup();
-    // What is shown, and what programs are held against besides.
+    // The shown limits, and other limits with which programs are compared.
     let is_held_against = |limit: &Limit| {
         threads
             .iter()
@@ -60,13 +60,13 @@ pub fn run(arguments: &BenchArguments, err: &Style) -> Outcome {
     print(&Table { machine, threads, limits: measured.limits, programs }.markdown())
 }
 
-/// The best so far of every row, in columns of so many threads each.
+/// The best measurements so far. Each column is for a number of threads.
 struct Measured {
     caches: Caches,
-    /// Of a row in a round.
+    /// The time for one row in one round.
     time: Duration,
     limits: Vec<LimitRow>,
-    /// The least seconds of each.
+    /// The least time of each program in each column, in seconds.
     programs: Vec<(&'static Program, Vec<f64>)>,
 }
 
@@ -91,7 +91,7 @@ impl Measured {
         Ok(())
     }
 
-    /// Each program beside its limit.
+    /// The rows of programs, each with its limit.
     fn program_rows(&self, threads: &[usize]) -> Vec<ProgramRow> {
         let figures = |program: &Program, column: usize, seconds: f64| {
             let limit = limit_of(program, &self.caches, threads[column]);
@@ -109,7 +109,7 @@ impl Measured {
     }
 }
 
-/// The rows whose names contain one of the words, or all.
+/// The rows whose names contain one of the words, or all rows if there are no words.
 fn choose(words: &[String], caches: &Caches) -> Outcome<(Vec<Limit>, Vec<&'static Program>)> {
     let limits: Vec<(String, Limit)> =
         Limit::all(caches).into_iter().map(|limit| (limit.to_string(), limit)).collect();
@@ -128,7 +128,7 @@ fn choose(words: &[String], caches: &Caches) -> Outcome<(Vec<Limit>, Vec<&'stati
     Ok((limits, programs.into_iter().filter(|program| is_wanted(program.name)).collect()))
 }
 
-/// The limit that bounds a program on so many threads.
+/// The limit that bounds a program on this number of threads.
 fn limit_of(program: &Program, caches: &Caches, threads: usize) -> Limit {
     let level = |bytes| Level::of(bytes, caches, threads);
     match program.cost {
@@ -138,7 +138,7 @@ fn limit_of(program: &Program, caches: &Caches, threads: usize) -> Limit {
     }
 }
 
-/// Operations or bytes.
+/// The number of operations or bytes.
 const fn amount(cost: Cost) -> f64 {
     match cost {
         Cost::Multiply(_, flops) => flops,
@@ -153,7 +153,7 @@ fn unmeasured(name: &str, refused: &Refused) -> Failure {
     )
 }
 
-/// What is measured now, on a terminal.
+/// Shows the current row on a terminal.
 struct Progress {
     done: usize,
     all: usize,
@@ -168,14 +168,14 @@ impl Progress {
     fn show(text: &str) {
         let mut err = io::stderr().lock();
         if err.is_terminal() {
-            // As above.
+            // If standard error is closed, the progress cannot be shown.
             _ = write!(err, "\r\u{1b}[K{text}").and_then(|()| err.flush());
         }
     }
 }
 
 impl Drop for Progress {
-    // A mistake is told on a line of its own.
+    // Clears the line, so that a failure is printed on a new line.
     fn drop(&mut self) {
         Self::show("");
     }

@@ -1,4 +1,4 @@
-//! `mind check`: every mistake of every file.
+//! `mind check`: reports every mistake in every file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::{
     style::Style,
 };
 
-/// Runs the command. A file that cannot be read keeps no other from being checked.
+/// Runs the command. A failure on one file does not prevent checking the others.
 pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
     let mut worst = 0;
     for file in &arguments.files {
@@ -27,7 +27,7 @@ pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
     if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
 }
 
-/// A function with mistakes keeps no other from being checked.
+/// Checks every function of a file. Mistakes in one function do not prevent checking the others.
 fn check_file(file: &Path, arguments: &CheckArguments, out: &Style) -> Outcome {
     let mut mistakes = Vec::new();
     let programs = Program::read_all(file, &arguments.reading)?;

@@ -10,7 +10,7 @@ use crate::{
 
 /// Runs the command.
 pub fn run(arguments: &CompletionsArguments) -> Outcome {
-    // Collected first, since writing the script panics where the reader is gone.
+    // The script is collected first, since writing it directly panics if the reader has closed the pipe.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "mind", &mut script);
     match String::from_utf8(script) {

@@ -1,4 +1,4 @@
-//! `mind convert`: the same program in another form, MIC in its canonical one.
+//! `mind convert`: writes a program in another form. MIC is written in canonical form.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ pub fn run(arguments: &ConvertArguments) -> Outcome {
     output::write(&arguments.output.output, &text)
 }
 
-/// How a module is written.
+/// Options for writing a module.
 pub struct Written<'a> {
     pub form: OutputForm,
     /// The name of the function.
@@ -49,10 +49,10 @@ pub struct Written<'a> {
     pub engine: &'a EngineOptions,
 }
 
-/// A module in a form; `subject` is asked for only where a picture is made.
+/// A module in a form. `subject` is called only for a picture.
 ///
 /// # Errors
-/// As [`readable`], and as [`stablehlo::text`].
+/// Those of [`readable`] and [`stablehlo::text`].
 pub fn print(
     module: Verified,
     context: &Context,
@@ -72,16 +72,16 @@ pub fn print(
     }
 }
 
-/// The JSON of a module: a line for each item, or all on one line where that would be more than is read.
+/// The JSON of a module, with one line per item. If this exceeds the limit of the reader, all is on one line.
 pub fn json(module: &Module) -> String {
     let text = json::print_pretty(module);
     if text.len() <= Limits::default().bytes { text } else { json::print(module) }
 }
 
-/// A text that is about to be written, read first: whatever the reader's limits are, what is written keeps them.
+/// Reads a text before it is written, so that written texts always satisfy the limits of the reader.
 ///
 /// # Errors
-/// E1008 for what exceeds a limit.
+/// E1008 if the text exceeds a limit.
 pub fn readable(text: String, form: Form) -> Outcome<String> {
     let limits = Limits::default();
     let read = match form {
@@ -102,7 +102,7 @@ pub fn readable(text: String, form: Form) -> Outcome<String> {
     Err(Failure::Mistakes(diags.as_slice().iter().map(refuse).collect()))
 }
 
-/// The form to write where none is said: that of the file's extension, else that of the input.
+/// The default form to write: that of the file's extension, otherwise that of the input.
 pub fn default_form(output: &Path, input: Form) -> OutputForm {
     let extension = output.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {

@@ -1,4 +1,4 @@
-//! `mind explain`: what a code means, an example, how to mend it.
+//! `mind explain`: the meaning of an error code, with an example and a fix.
 
 use mind_core::{
     diag::{Arises, Code, CodeInfo, Example, Explanation, Given},
@@ -27,14 +27,15 @@ fn list(style: &Style) -> String {
     Code::ALL.iter().map(line).collect::<String>() + "\n`mind explain CODE` says more of one.\n"
 }
 
-/// Whether rustc's code is meant, by which it reports a constant that it could not evaluate: rules of expressions are such.
+/// Whether the text is rustc's code for a constant that could not be evaluated. The shape rules of expressions are such
+/// constants.
 fn is_of_rustc(text: &str) -> bool {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits == "0080"
         && text.chars().all(|character| character.is_ascii_alphanumeric() || "[]: ".contains(character))
 }
 
-/// What is said of rustc's code.
+/// The explanation of rustc's code.
 fn of_rustc(style: &Style) -> String {
     let mut shown =
         format!("{}: {}\n\n{}\n\n", style.strong("E0080"), style.strong(RUSTC_MEANING), wrapped(RUSTC_TEXT));
@@ -58,7 +59,7 @@ error[E0080]: evaluation panicked: [E3003] `@`: inner dimensions differ, 784 and
 const RUSTC_READ: &str = "Behind `evaluation panicked:` stands our code and message; `mind explain E3003` explains the one above. \
     The names behind `evaluation of` are those of generated code and say nothing. A `help:` line says what to write.";
 
-/// The code that is meant by `E3003`, `e3003`, `3003` or `error[E3003]:`.
+/// The code for `E3003`, `e3003`, `3003` or `error[E3003]:`.
 fn find(text: &str) -> Outcome<Code> {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let name = format!("E{digits}");
@@ -148,7 +149,7 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") }).collect()
 }
 
-/// In lines of at most 100 characters.
+/// The text in lines of at most 100 characters.
 fn wrapped(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

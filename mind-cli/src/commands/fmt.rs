@@ -1,4 +1,4 @@
-//! `mind fmt`: modules in canonical form, ids numbered anew; the language of `mind!` as its text, laid out.
+//! `mind fmt`: writes modules in canonical form with new ids, and formats the text of the language of `mind!`.
 
 use std::{path::Path, rc::Rc};
 
@@ -20,7 +20,7 @@ use crate::{
     style::Style,
 };
 
-/// Runs the command. A file that cannot be formatted keeps no other from it.
+/// Runs the command. A failure on one file does not prevent formatting the others.
 pub fn run(arguments: &FmtArguments, out: &Style, err: &Style) -> Outcome {
     let mut worst = 0;
     for file in &arguments.files {
@@ -55,7 +55,7 @@ fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
     if formatted == source.text { Ok(()) } else { output::write(file, &formatted) }
 }
 
-/// The text of a source as it is formatted.
+/// The formatted text of a source.
 fn formatted(source: &Rc<Source>) -> Outcome<String> {
     if source.form == Form::Mind {
         let text = surface::format(&source.text).map_err(|diags| mistakes(&diags, source))?;
@@ -73,7 +73,8 @@ fn formatted(source: &Rc<Source>) -> Outcome<String> {
     readable(text, source.form)
 }
 
-/// The document with another module; a comment stays above what it stood above, or above what comes next.
+/// The document with another module. A comment stays above its instruction. If that is gone, it goes above the next
+/// one.
 fn with_comments(document: &Document, module: &Module, map: &[Option<ValueId>]) -> Document {
     let mut formatted = document.clone();
     formatted.module = module.clone();
@@ -83,7 +84,7 @@ fn with_comments(document: &Document, module: &Module, map: &[Option<ValueId>]) 
             *above = next.map_or(Above::Output(0), Above::Node);
         }
     }
-    // Printers go through the comments in the order of what they stand above.
+    // Printers expect the comments in the order of the instructions below them.
     formatted.comments.sort_by_key(|comment| match comment.above {
         Above::Nodes => (0, 0),
         Above::Node(value) => (1, value.index()),
@@ -93,7 +94,7 @@ fn with_comments(document: &Document, module: &Module, map: &[Option<ValueId>]) 
     formatted
 }
 
-/// The lines that go and those that come, each run of them together; the least of them, as far as that is cheap.
+/// The removed and the added lines, in runs. Their number is minimal if that is cheap to compute.
 fn difference(before: &str, after: &str, style: &Style) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut text = String::new();
@@ -112,7 +113,8 @@ enum Change {
     New(usize),
 }
 
-/// By the longest common subsequence between what both begin and end with; where that is long, all of it changes.
+/// The changes between two texts, by the longest common subsequence of the lines between the common beginning and the
+/// common end. If there are too many of these lines, all of them count as changed.
 fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
     const LONG: usize = 2_000;
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -124,7 +126,7 @@ fn changes(old: &[&str], new: &[&str]) -> Vec<Change> {
         changes.extend((0..b.len()).map(|line| Change::New(head + line)));
         return changes;
     }
-    // common[i][j]: how much a[i..] and b[j..] have in common.
+    // common[i][j]: the length of the longest common subsequence of a[i..] and b[j..].
     let mut common = vec![vec![0u32; b.len() + 1]; a.len() + 1];
     for i in (0..a.len()).rev() {
         for j in (0..b.len()).rev() {

@@ -1,4 +1,4 @@
-//! What `grad` and `graph` share: the gradient that options ask for.
+//! The gradient according to options, which `grad` and `graph` share.
 
 use mind_core::{
     canon::{Canonical, canonicalise},
@@ -45,7 +45,7 @@ pub fn gradient(
     }
 }
 
-/// What a picture of the gradient of a program is to show.
+/// The description of a picture of a program's gradient.
 pub fn picture_of(program: &Module, context: &Context, wrt: &[String]) -> Subject {
     let primal = program.outputs().len();
     let mut output_names: Vec<_> = (0..primal).map(|position| context.output_name(position)).collect();
@@ -71,7 +71,7 @@ fn parameters(module: &Module, context: &Context, names: &[String], zero_ok: boo
     if mistakes.is_empty() { Ok(wrt) } else { Err(Failure::Mistakes(mistakes)) }
 }
 
-/// E2002 for a name that no input has.
+/// E2002 for a name that is not the name of an input.
 pub fn unknown_input(module: &Module, context: &Context, name: &str) -> Mistake {
     let mistake = Mistake::new(Code::E2002, format!("the program has no input `{name}`"));
     let mistake = mistake.at(&context.source, Spot::default());

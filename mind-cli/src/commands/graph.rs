@@ -1,4 +1,4 @@
-//! `mind graph`: a picture of a program.
+//! `mind graph`: draws a picture of a program.
 
 use std::{
     env,
@@ -73,7 +73,7 @@ fn has_graphviz() -> bool {
     env::split_paths(&path).any(|folder| folder.join(format!("dot{}", env::consts::EXE_SUFFIX)).is_file())
 }
 
-/// The picture as Graphviz's `dot` lays it out.
+/// The picture with the layout of Graphviz's `dot`.
 fn graphviz(picture: &Picture) -> Outcome<String> {
     let failed = |what: String| Failure::with_help(what, "--renderer own needs no Graphviz");
     let mut command = Command::new("dot");
@@ -83,12 +83,12 @@ fn graphviz(picture: &Picture) -> Outcome<String> {
         .map_err(|error| failed(format!("cannot start Graphviz's `dot`: {}", reason(&error))))?;
     let text = dot::render(picture);
     let mut input = child.stdin.take().expect("standard input was asked for");
-    // Written from a thread of its own, since `dot` may fill its output before it has read everything.
+    // A separate thread writes the input, since `dot` may fill its output pipe before it has read all input.
     let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
     let output = child
         .wait_with_output()
         .map_err(|error| failed(format!("cannot run Graphviz's `dot`: {}", reason(&error))))?;
-    // That `dot` did not read all shows in how it ended.
+    // If `dot` did not read everything, its exit status shows that.
     let _ = writer.join();
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! `mind ks`: programs in Knossos.
+//! `mind ks`: Knossos programs.
 
 use std::{path::Path, rc::Rc};
 
@@ -33,7 +33,7 @@ pub fn run(arguments: &KsArguments, out: &Style, err: &Style) -> Outcome {
     }
 }
 
-/// A file that cannot be read keeps no other from being checked.
+/// Checks all files. A failure on one file does not prevent checking the others.
 fn check_all(arguments: &KsCheckArguments, out: &Style, err: &Style) -> Outcome {
     let mut worst = 0;
     for file in &arguments.files {
@@ -105,7 +105,7 @@ fn run_call(arguments: &KsRunArguments) -> Outcome {
     output::print(&format!("{printed}{newline}{}\n", value.show(arguments.precision.into())))
 }
 
-/// What a file without a `main` has.
+/// The failure for a file without a `main`, which lists the functions of the file.
 fn no_main(program: &Program, source: &Source) -> Failure {
     let of_text = program.functions.iter().filter(|function| function.place.line > 0);
     let mut names: Vec<&str> = of_text.map(|function| &*function.name).collect();
@@ -145,7 +145,7 @@ fn evaluate(program: &mut Program, source: &Rc<Source>, text: &str, options: &Op
     let expression = Rc::new(Source { name: "<arguments>".into(), form: Form::Ks, text: text.into() });
     let id: FunctionId = program.expression(text).map_err(|diags| mistakes(&diags, &expression))?;
     interp::run(program, id, &[], options).map_err(|failure| {
-        // What was printed before is the program's and belongs where the rest of it would be.
+        // The output of the program before the failure goes to standard output, like the rest of its output.
         if let Err(gone) = output::print(&failure.printed) {
             return gone;
         }

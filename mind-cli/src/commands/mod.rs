@@ -1,4 +1,4 @@
-//! One file a subcommand.
+//! The subcommands, one file each.
 
 #[cfg(any(test, not(all(feature = "bench", feature = "xla"))))]
 mod absent;
@@ -28,7 +28,7 @@ use crate::{
     style::Style,
 };
 
-/// Does what the command line asks for.
+/// Runs the subcommand of the command line.
 pub fn run(arguments: &Arguments) -> Outcome {
     let (out, err) = (Style::of_output(arguments.color), Style::of_errors(arguments.color));
     match &arguments.command {

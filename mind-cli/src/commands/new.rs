@@ -1,4 +1,4 @@
-//! `mind new`: a project that trains.
+//! `mind new`: creates a project that trains a network.
 
 use std::{
     fs, io,
@@ -12,7 +12,7 @@ use crate::{
     source::reason,
 };
 
-/// A file of the project: where it is in it, its text, and what is said of it.
+/// A file of the project: its path in the project, its text, and its description in the output.
 struct Part {
     path: &'static str,
     text: String,
@@ -49,12 +49,12 @@ pub fn run(arguments: &NewArguments) -> Outcome {
     output::print(&printable(&format!("made {shown}\n{files}\nnext:\n  cd {shown}\n  cargo run\n")))
 }
 
-/// That of the library too: both are published together.
+/// The version of this crate and of the library, which are published together.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Makes the folder with all of the files, or nothing.
+/// Creates the folder with all files, or nothing.
 fn make(folder: &Path, parts: &[Part]) -> Outcome {
-    // Fails where anything has the name, so that all that is in the folder afterwards is ours.
+    // Fails if the name exists, so that the folder contains only files of this command.
     fs::create_dir(folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
             let message = format!("{} is there already", folder.display());
@@ -68,7 +68,7 @@ fn make(folder: &Path, parts: &[Part]) -> Outcome {
         parent.and_then(|()| fs::write(&path, &part.text)).map_err(|error| unwritable(&path, &error))
     });
     written.inspect_err(|_| {
-        // What cannot be removed either is named by the failure that is told.
+        // If removing fails too, the reported failure names the file.
         drop(fs::remove_dir_all(folder));
     })
 }
@@ -89,7 +89,8 @@ fn name_of(folder: &Path) -> Outcome<&str> {
 
 const EXAMPLE: &str = "a name is of letters from a to z, digits, `-` and `_`, as `mind new two-moons`";
 
-/// Why Cargo or this project could not have a crate of a name. Where Cargo only warns it is refused too.
+/// The reason why a crate cannot have this name, because of Cargo or of this project. A name of which Cargo only warns
+/// is rejected too.
 fn refusal(name: &str) -> Option<String> {
     let is_allowed = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     if let Some(other) = name.chars().find(|letter| !is_allowed(letter)) {
@@ -99,7 +100,7 @@ fn refusal(name: &str) -> Option<String> {
         return Some(format!("it begins with {first:?}"));
     }
     let small = name.to_ascii_lowercase().replace('-', "_");
-    // Also a lone `_`.
+    // Also rejects a single `_`.
     if syn::parse_str::<syn::Ident>(&name.replace('-', "_")).is_err() {
         return Some("Rust has it as a word".to_owned());
     }
@@ -138,7 +139,7 @@ fn no_library(folder: &Path, why: &str) -> Failure {
     Failure::with_help(message, "--path takes the folder that has the library's README.md and Cargo.toml")
 }
 
-/// A text as TOML has it.
+/// A text as a string in TOML.
 fn quoted(text: &str) -> String {
     let letter = |letter: char| match letter {
         '"' | '\\' => format!("\\{letter}"),
@@ -180,7 +181,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("moons");
         let part = |path| Part { path, text: String::new(), about: String::new() };
-        // A folder cannot be where a file is.
+        // A folder cannot be created at the path of a file.
         let made = make(&project, &[part("a"), part("a/b")]);
         assert!(matches!(made, Err(Failure::Usage { .. })), "{made:?}");
         assert!(!project.exists());

@@ -1,4 +1,4 @@
-//! `mind run`: a program in the reference interpreter, or on XLA.
+//! `mind run`: runs a program in the reference interpreter, or on XLA.
 
 use std::{
     fmt::{self, Display, Formatter},
@@ -36,7 +36,7 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     let (module, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
     let options = Options { most_bytes: arguments.memory.most_bytes() };
     let inputs = inputs(&module, &context, &arguments.values, Budget::new(options.most_bytes))?;
-    // The inputs' memory may be needed for what is shown.
+    // The inputs are moved into the run, since their memory may be needed for the output.
     let outputs = match arguments.on {
         Engine::Interpreter => interpreted(&module, &context, inputs, &options, arguments),
         #[cfg(feature = "xla")]
@@ -55,7 +55,7 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
     Ok(())
 }
 
-/// Reports what stands where only the program's file does.
+/// Reports an argument after the file of the program.
 fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
     let Some(text) = arguments.misplaced.first() else { return Ok(()) };
     let help = match text.split_once('=') {
@@ -65,7 +65,7 @@ fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
     Err(Failure::with_help(format!("unexpected argument `{text}`"), help))
 }
 
-/// That nothing is asked of an engine that it does not do.
+/// Rejects options that the engine does not support.
 fn check_use(arguments: &RunArguments) -> Outcome {
     let RunArguments { plugin, layout, .. } = arguments;
     let said = match arguments.on {
@@ -84,7 +84,7 @@ fn check_use(arguments: &RunArguments) -> Outcome {
     Err(Failure::with_help(format!("{said} is for --on xla"), "the interpreter has no devices"))
 }
 
-/// The results by the interpreter.
+/// The results of the interpreter.
 fn interpreted(
     module: &Verified,
     context: &Context,
@@ -103,7 +103,7 @@ fn interpreted(
     outputs.map_err(|error| failed(error, watch.spot, module, context, (&arguments.values, &inputs)))
 }
 
-/// The results by a plugin of XLA.
+/// The results of an XLA plugin.
 #[cfg(feature = "xla")]
 fn on_xla(
     module: Verified,
@@ -117,7 +117,7 @@ fn on_xla(
     xla::results(module, context, &inputs, &extents, (&arguments.plugin, &arguments.layout))
 }
 
-/// Why a run has no results; `given` are the texts of the inputs and their values.
+/// The failure of a run. `given` contains the texts and the values of the inputs.
 fn failed(
     error: RunError,
     spot: Spot,
@@ -132,7 +132,7 @@ fn failed(
     Failure::mistake(with_help(mistake))
 }
 
-/// What each input is that is a tensor, and the file that it was read from.
+/// The type of each input that is a tensor, and its file.
 fn shapes_in_files(module: &Module, given: &[String], inputs: &[Array]) -> Vec<String> {
     let tensors = module.inputs().zip(inputs).filter(|(_, value)| !value.shape.is_empty());
     let told = tensors.filter_map(|((name, _), value)| {
@@ -144,20 +144,20 @@ fn shapes_in_files(module: &Module, given: &[String], inputs: &[Array]) -> Vec<S
     told.collect()
 }
 
-/// What is done with values as a run comes to them.
+/// Observes the values of a run.
 struct Watch<'a> {
     module: &'a Module,
     context: &'a Context,
     search: Option<NanSearch>,
     full: bool,
-    /// Where the value stands that ended the run.
+    /// The place of the value that ended the run.
     spot: Spot,
 }
 
 impl Watch<'_> {
     fn value(&mut self, seen: &Observed<'_>) -> Result<(), RunError> {
         if let Op::Effect(effect) = &seen.inst.op {
-            // That nobody reads it is no reason to stop.
+            // If standard error is closed, the run continues.
             eprintln!("{}: {}", effect.label(), shown(seen.result, self.full).trim_end());
         }
         let Some(went) = self.search.as_mut().and_then(|search| search.value(seen)) else { return Ok(()) };
@@ -188,7 +188,7 @@ impl Watch<'_> {
     }
 }
 
-/// How more memory is asked for.
+/// Adds the option for more memory to a mistake about memory.
 pub fn with_help(mistake: Mistake) -> Mistake {
     match mistake.code {
         Code::E6004 => mistake.help("`--memory` says how much a run may take, as `--memory 8G`"),
@@ -219,7 +219,7 @@ fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budg
             Ok(value) => values[position] = Some(value),
             Err(Failure::Mistakes(more)) => {
                 mistakes.extend(more.into_iter().map(|mistake| mistake.at(&context.source, Spot::default())));
-                // It is given, if wrongly.
+                // The input is given, although its value is wrong.
                 values[position] = Some(Array::new([], vec![0.0f32]));
             }
             Err(failure) => return Err(failure),
@@ -241,12 +241,12 @@ fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budg
     }
 }
 
-/// Whether a text is the elements of a tensor, not the name of a file.
+/// Whether a text contains the elements of a tensor, as opposed to the name of a file.
 fn is_literal(text: &str) -> bool {
     text.trim_start().starts_with('[')
 }
 
-/// The value of an input: a number where the input is one and the text is, elements in brackets, or a file.
+/// The value of an input: a number if the input and the text are one, elements in brackets, or a file.
 fn value(name: &str, ty: &Type, text: &str, budget: &mut Budget) -> Outcome<Array> {
     let is_number = text.parse::<f64>().is_ok();
     if ty.rank() == 0 && (is_number || matches!(text, "true" | "false")) {
@@ -295,7 +295,7 @@ fn of_type(value: &Array) -> String {
     }
 }
 
-/// Type, range and elements of a value; of a single number the number.
+/// Prints the type, range and elements of a value, or a single number.
 fn show(value: &Array, full: bool) -> Outcome {
     output::print(&described(value))?;
     let elements = InBrackets(value);
@@ -305,7 +305,7 @@ fn show(value: &Array, full: bool) -> Outcome {
     }
 }
 
-/// The same as a text.
+/// The text that [`show`] prints.
 fn shown(value: &Array, full: bool) -> String {
     let elements = InBrackets(value);
     let elements = if full { format!("{elements:#}") } else { elements.to_string() };
@@ -325,7 +325,7 @@ impl Display for InBrackets<'_> {
     }
 }
 
-/// What stands before the elements.
+/// The text before the elements.
 fn described(value: &Array) -> String {
     match value.shape.is_empty() {
         true => format!("{} = ", value.dtype()),
@@ -333,7 +333,7 @@ fn described(value: &Array) -> String {
     }
 }
 
-/// `from -1 to 2, mean 0.5, 1 NaN`; of truth values `3 of 4 true`
+/// The range of a value: `from -1 to 2, mean 0.5, 1 NaN`, or `3 of 4 true` for truth values.
 fn range(value: &Array) -> String {
     if let Elements::Bool(elements) = &value.elements {
         let count = elements.iter().filter(|element| **element).count();
@@ -350,7 +350,7 @@ fn range(value: &Array) -> String {
     format!("from {} to {}, mean {mean}{nans}", short(low), short(high))
 }
 
-/// With as many digits as a summary needs.
+/// A number with few digits, for a summary.
 fn short(number: f64) -> String {
     let size = number.abs();
     if number == number.trunc() && size < 1e15 {

@@ -1,4 +1,4 @@
-//! What `convert`, `grad` and `run` share: a program as StableHLO.
+//! Programs as StableHLO, for `convert`, `grad` and `run`.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +17,20 @@ use crate::{
     report::{Failure, Mistake, Outcome, Spot},
 };
 
-/// The text of a program.
+/// The StableHLO text of a program.
 ///
 /// # Errors
-/// As `--dim` and as [`stablehlo::print`].
+/// Those of `--dim` and of [`stablehlo::print`].
 pub fn text(module: Verified, context: &Context, options: &EngineOptions) -> Outcome<String> {
     let extents = dims::given(&module, context, &options.dims)?;
     let options = self::options(context, extents, &options.layout)?;
     stablehlo::print(&canonicalise(module), &options).map_err(|error| refused(&error, context))
 }
 
-/// How a program is written for these extents, over the devices that the layout has.
+/// The options for writing a program with these extents and this layout over devices.
 ///
 /// # Errors
-/// Those of the layout.
+/// An invalid layout.
 pub fn options(
     context: &Context,
     extents: BTreeMap<Symbol, i64>,
@@ -39,7 +39,7 @@ pub fn options(
     Ok(Options { extents, updates: context.updates.clone(), mesh: mesh(context, layout)? })
 }
 
-/// Why a program has no such text.
+/// The failure that a program cannot be written as StableHLO.
 pub fn refused(error: &Error, context: &Context) -> Failure {
     let mistake = Mistake::new(error.code(), error.to_string()).at(&context.source, Spot::default());
     Failure::mistake(match error {
@@ -51,10 +51,10 @@ pub fn refused(error: &Error, context: &Context) -> Failure {
     })
 }
 
-/// That nothing is said to other forms that only StableHLO listens to.
+/// Rejects options that apply only to StableHLO if the form is another one.
 ///
 /// # Errors
-/// Wrong use.
+/// Wrong use of the command.
 pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
     let said = match options {
         _ if form == OutputForm::StableHlo => return Ok(()),
@@ -68,7 +68,7 @@ pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
     ))
 }
 
-/// The devices that `--mesh` names, and how `--shard` splits inputs over them.
+/// The devices of `--mesh`, and the splits of inputs by `--shard`.
 fn mesh(context: &Context, options: &LayoutOptions) -> Outcome<Option<Mesh>> {
     if options.mesh.is_empty() {
         return Ok(None);
@@ -88,7 +88,7 @@ fn mesh(context: &Context, options: &LayoutOptions) -> Outcome<Option<Mesh>> {
         let Some((input, axes)) = text.split_once('=') else {
             return Err(Failure::with_help(format!("--shard {text} gives no axes"), "write --shard x=d,_"));
         };
-        // A single number has no axis.
+        // A single number has no axes.
         let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty());
         let split = axes.map(|axis| (axis != "_").then(|| axis.into())).collect();
         if mesh.shards.insert(input.into(), split).is_some() {

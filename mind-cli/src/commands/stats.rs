@@ -1,4 +1,4 @@
-//! `mind stats`: what a program costs.
+//! `mind stats`: the cost of a program.
 
 use std::collections::BTreeMap;
 
@@ -89,12 +89,12 @@ pub fn run(arguments: &StatsArguments, style: &Style) -> Outcome {
     output::print(&text)
 }
 
-/// A number or formula with what it counts.
+/// A number or formula, with the noun that it counts.
 fn several(number: &str, what: &str) -> String {
     if number == "1" { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// How often each operation stands in the program, most often first.
+/// The number of occurrences of each operation in the program, most frequent first.
 fn kinds(module: &Module) -> Vec<(&'static str, usize)> {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for inst in module.insts().iter().filter(|inst| !inst.operands.is_empty()) {
@@ -109,7 +109,7 @@ fn total(mut dims: impl Iterator<Item = DimResult>) -> DimResult {
     dims.try_fold(Dim::ZERO, |sum, dim| sum.add(&dim?))
 }
 
-/// The bytes of the arenas.
+/// The number of bytes of the arenas.
 fn peak(plan: &Plan) -> DimResult {
     total(plan.arenas.iter().map(|arena| arena.len.mul(&Dim::literal(arena.dtype.bytes() as i64))))
 }

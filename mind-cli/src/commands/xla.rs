@@ -1,4 +1,4 @@
-//! `mind xla`, and `mind run --on xla`: programs on the devices of a PJRT plugin.
+//! `mind xla` and `mind run --on xla`: runs programs on the devices of a PJRT plugin.
 
 use std::{
     env,
@@ -32,7 +32,7 @@ pub fn run(arguments: &XlaArguments, style: &Style) -> Outcome {
     }
 }
 
-/// The results of a program whose inputs have these values, of which the symbols' extents are.
+/// The results of a program for these inputs, which determine the extents of symbols.
 pub fn results(
     module: Verified,
     context: &Context,
@@ -46,7 +46,7 @@ pub fn results(
     let options = stablehlo::options(context, extents.collect(), layout)?;
     let names: Vec<_> = module.inputs().map(|(name, _)| name.to_string()).collect();
     let program = Program::new(canonicalise(module), options);
-    // What is wrong with the program is told before a plugin is loaded.
+    // Errors in the program are reported before a plugin is loaded.
     let ran = program.stablehlo().and_then(|_| {
         let client = client(&Plugin::load(path)?, plugin)?;
         let executable = client.compile(&program)?;
@@ -75,7 +75,8 @@ fn owned(values: Values) -> Elements {
     match_elements!(values, Values(elements) => elements.into())
 }
 
-/// The file of the plugin that is named. The system would look for a name without folders among its libraries only.
+/// The file of the plugin that the options or the environment name. It is made absolute, since the system searches only
+/// its library folders for a name without folders.
 fn path(options: &PluginOptions) -> Result<PathBuf, Error> {
     let of_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     let named = options.plugin.clone().or_else(of_environment).ok_or(Error::Unnamed)?;
@@ -87,7 +88,7 @@ fn client(plugin: &Plugin, options: &PluginOptions) -> Result<Client, Error> {
     plugin.client(count.as_slice())
 }
 
-/// What is wrong with a plugin, a program or a run, as the command says it.
+/// The failure for an error in a plugin, a program or a run.
 fn failure(error: Error, context: Option<&Context>) -> Failure {
     let at = |mistake: Mistake| match context {
         Some(context) => mistake.at(&context.source, Spot::default()),
@@ -115,7 +116,7 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
     })
 }
 
-/// What a plugin says of itself, and a table of its devices.
+/// Prints the platform and version of a plugin, and a table of its devices.
 fn devices(arguments: &XlaDevicesArguments, style: &Style) -> Outcome {
     let told = || {
         let plugin = Plugin::load(path(&arguments.plugin)?)?;
@@ -131,7 +132,7 @@ fn devices(arguments: &XlaDevicesArguments, style: &Style) -> Outcome {
     ))
 }
 
-/// What a plugin says, on one line.
+/// A text from a plugin, on one line.
 fn line(text: &str) -> String {
     printable(text.trim()).replace('\n', " ")
 }
@@ -152,7 +153,7 @@ fn table(devices: &[Device], style: &Style) -> String {
     text
 }
 
-/// `device, pinned_host; 1,024 bytes of 4,096 in use`
+/// The memory of a device: `device, pinned_host; 1,024 bytes of 4,096 in use`.
 fn memory(device: &Device) -> String {
     let kinds: Vec<&str> = device.memories.iter().map(|memory| &*memory.kind).collect();
     let kinds = if kinds.is_empty() { "not told".to_owned() } else { kinds.join(", ") };

@@ -1,10 +1,10 @@
-//! A picture in the language of Graphviz.
+//! Writes a picture in the language of Graphviz.
 
 use std::fmt::{self, Write};
 
 use super::{Kind, Node, Picture};
 
-/// The picture. Equal pictures give equal texts.
+/// The text of a picture. Equal pictures give equal texts.
 pub fn render(picture: &Picture) -> String {
     let mut text = String::new();
     write_graph(picture, &mut text).expect("writing to a string cannot fail");
@@ -70,7 +70,7 @@ fn look(node: &Node) -> Look {
     Look { style, fill, line }
 }
 
-/// A string of Graphviz's language: in it, a backslash begins an escape and only a quote needs one.
+/// A string in the language of Graphviz, in which backslashes and quotes are escaped.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

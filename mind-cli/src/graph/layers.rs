@@ -1,4 +1,4 @@
-//! Which box stands in which row: arrows lead downwards, and are as short as can be.
+//! Assigns boxes to rows, so that arrows point down and are as short as possible.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,11 @@ use super::{Edge, Kind, Node, Picture};
 
 /// The row of each node, from 0 at the top.
 ///
-/// Every node begins as high as its arrows allow. Then groups of nodes move down while that makes the arrows shorter in
-/// sum: a group is a node with all that would be in its way, so each move is the best one for that node.
+/// Every node starts in the highest row that its arrows allow. Then groups of nodes move down as long as this reduces
+/// the total length of the arrows. A group is a node with all nodes that would be in its way, so each move is the best
+/// one for that node.
 ///
-/// An arrow that would pass more than [`FARTHEST`] rows is cut: a reference to where it begins stands before its end.
+/// An arrow of more than [`FARTHEST`] rows is replaced by a reference to its start, just above its end.
 pub fn assign(picture: &mut Picture) -> Vec<usize> {
     let mut rows = shortest(picture);
     for position in 0..picture.edges.len() {
@@ -26,8 +27,8 @@ pub fn assign(picture: &mut Picture) -> Vec<usize> {
     rows
 }
 
-/// How many rows an arrow may lead down. In a gradient the first values are the last to be used again; with arrows of
-/// any length, a chain of 500 operations would be 500 arrows wide.
+/// The maximum length of an arrow in rows. A gradient uses the first values last. Without a limit, the picture of a
+/// chain of 500 operations would be 500 arrows wide.
 const FARTHEST: usize = 40;
 
 fn shortest(picture: &Picture) -> Vec<usize> {
@@ -39,7 +40,7 @@ fn shortest(picture: &Picture) -> Vec<usize> {
         outgoing[edge.from].push(edge.to);
     }
     let mut rows = vec![0usize; count];
-    // Arrows lead to later nodes, so one pass suffices.
+    // Arrows point to later nodes, so one pass suffices.
     for node in 0..count {
         rows[node] = incoming[node].iter().map(|from| rows[*from] + 1).max().unwrap_or(0);
     }
@@ -59,7 +60,7 @@ fn shortest(picture: &Picture) -> Vec<usize> {
                 .filter(|(_, to)| !inside(to))
                 .map(|(node, to)| rows[to] - rows[node] - 1)
                 .min();
-            // Where it makes no difference, what belongs to a gradient stands below what it is the gradient of.
+            // If a move makes no difference, nodes of a gradient go below the nodes that they differentiate.
             let late = gain == 0 && group.iter().all(|node| picture.nodes[*node].gradient);
             if let (true, Some(slack @ 1..)) = (gain > 0 || late, slack) {
                 group.iter().for_each(|node| rows[*node] += slack);
@@ -75,7 +76,7 @@ fn shortest(picture: &Picture) -> Vec<usize> {
     rows
 }
 
-/// The node and all that it would push when it moves down, ascending; nothing once the budget is spent.
+/// The node and all nodes that it pushes when it moves down, in ascending order. `None` after the budget is spent.
 fn group(node: usize, rows: &[usize], outgoing: &[Vec<usize>], budget: &mut usize) -> Option<Vec<usize>> {
     let mut group = vec![node];
     let mut waiting = VecDeque::from([node]);

@@ -1,4 +1,4 @@
-//! A module as a picture: boxes and arrows first, then where they stand, then SVG or Graphviz's language.
+//! Draws a module: first boxes and arrows, then their coordinates, then SVG or the language of Graphviz.
 
 pub mod dot;
 mod layers;
@@ -16,77 +16,77 @@ use mind_core::{
     ty::Type,
 };
 
-/// What is drawn, in the order of the module.
+/// The boxes and arrows of a picture, in the order of the module.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// What it is a picture of.
+    /// The title of the picture.
     pub title: String,
     /// The boxes.
     pub nodes: Vec<Node>,
-    /// The arrows; each leads to a later node.
+    /// The arrows. Each points to a later node.
     pub edges: Vec<Edge>,
 }
 
 /// A box.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it stands for.
+    /// The kind of the value.
     pub kind: Kind,
-    /// What is written in it: the name first, details below.
+    /// The text in the box: the name, then details.
     pub lines: Vec<String>,
-    /// The type of the value, written where its arrows begin.
+    /// The type of the value, which is written at the start of its arrows.
     pub ty: Option<String>,
     /// Whether only gradients need it.
     pub gradient: bool,
-    /// All there is to say, for who points at it.
+    /// The full description, which is shown when the pointer is over the box.
     pub tooltip: String,
 }
 
-/// What a box stands for.
+/// The kind of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An input.
     Input,
-    /// Known values.
+    /// A constant.
     Constant,
     /// An operation.
     Operation,
     /// A result.
     Output,
-    /// A value that stands elsewhere in the picture, too far away for an arrow.
+    /// A value whose box is too far away for an arrow.
     Reference,
 }
 
 /// An arrow.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// Where it begins, a position in [`Picture::nodes`].
+    /// The start, as an index into [`Picture::nodes`].
     pub from: usize,
-    /// Where it ends.
+    /// The end, as an index into [`Picture::nodes`].
     pub to: usize,
-    /// Which operand it is.
+    /// The position of the operand.
     pub operand: usize,
-    /// How many operands the end has.
+    /// The number of operands of the end.
     pub of: usize,
 }
 
-/// What a picture is to show of a module beside its instructions.
+/// The information that a picture shows besides the instructions of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Subject {
-    /// What it is a picture of.
+    /// The title of the picture.
     pub title: String,
-    /// The outputs from here on are gradients.
+    /// The position of the first output that is a gradient.
     pub primal_outputs: Option<usize>,
-    /// What each output is called; by its number where there is no name.
+    /// The name of each output. An output without a name is shown by its number.
     pub output_names: Vec<String>,
 }
 
-/// The longest text in a box, in characters.
+/// The maximum length of a line in a box, in characters.
 const WIDEST: usize = 30;
 
 impl Picture {
-    /// The picture of a module. A single constant number has a box of its own wherever it is used, since arrows from one
-    /// box to all its uses would cross everything else.
+    /// The picture of a module. A constant that is a single number has a separate box for each use, since arrows from
+    /// one box to all uses would cross everything else.
     pub fn of(module: &Module, subject: &Subject) -> Self {
         let is_gradient = gradients(module, subject);
         let mut picture = Self { title: subject.title.clone(), ..Self::default() };
@@ -115,7 +115,7 @@ impl Picture {
         picture
     }
 
-    /// The boxes that operands come from; those of single constants are made here.
+    /// The boxes of operands. Creates the boxes of constants that are single numbers.
     fn arrows(
         &mut self,
         module: &Module,
@@ -143,7 +143,7 @@ impl Picture {
     }
 }
 
-/// For each value whether only outputs that are gradients need it.
+/// For each value, whether only outputs that are gradients need it.
 fn gradients(module: &Module, subject: &Subject) -> Vec<bool> {
     let count = module.insts().len();
     let Some(primal) = subject.primal_outputs else { return vec![false; count] };
@@ -189,12 +189,12 @@ fn node(module: &Module, value: ValueId, gradient: bool) -> Node {
     Node { kind, lines: lines(inst).into_iter().map(shorten).collect(), ty, gradient, tooltip }
 }
 
-/// As on arrows: without spaces, since there is little room.
+/// The type as text for arrows: without spaces, to save space.
 fn shape(ty: &Type) -> String {
     if ty.rank() == 0 { ty.dtype.to_string() } else { format!("{}{:#}", ty.dtype, ty.shape) }
 }
 
-/// What is written in the box of an instruction: its name, and what its type and operands do not say.
+/// The text in the box of an instruction: its name, and attributes that its type and operands do not show.
 fn lines(inst: &Inst) -> Vec<String> {
     let row = inst.op.info();
     let mut details = Vec::new();
@@ -213,7 +213,7 @@ fn lines(inst: &Inst) -> Vec<String> {
             }
             Attribute::Data(data) => return vec!["constant".into(), numbers::elements(&data, 4)],
             Attribute::Flag(true) => details.push(name.to_string()),
-            // The shape of the result stands on its arrow, and the element type with it.
+            // The arrow shows the shape and the element type of the result.
             Attribute::Flag(false) | Attribute::DType(_) | Attribute::LeadingAxis | Attribute::Module(_) => {}
             Attribute::Dims(_) if name.ends_with("shape") => {}
             Attribute::Dims(dims) => details.push(format!("[{}]", joined(&dims))),
@@ -243,7 +243,7 @@ fn joined(items: &[impl std::fmt::Display]) -> String {
     items.iter().map(|item| format!("{item:#}")).collect::<Vec<_>>().join(",")
 }
 
-/// As in the surface language: `0..3, 1..N;2`.
+/// The ranges of a slice as in the language: `0..3, 1..N;2`.
 fn ranges(slice: &Slice) -> String {
     let mut text = String::new();
     for (axis, (start, end)) in slice.starts.iter().zip(&slice.ends).enumerate() {
@@ -255,7 +255,7 @@ fn ranges(slice: &Slice) -> String {
     text
 }
 
-/// Cut to what a box holds, and on one line.
+/// The text on one line, shortened to the maximum length.
 fn shorten(text: String) -> String {
     let plain = text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character });
     if text.chars().count() <= WIDEST {

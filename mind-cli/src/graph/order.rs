@@ -1,30 +1,31 @@
-//! In which order the boxes of a row stand, so that few arrows cross.
+//! Orders the boxes of each row so that few arrows cross.
 
 use super::Picture;
 
-/// A picture in rows: an arrow that passes a row has a place in it too, so that no box stands in its way.
+/// A picture in rows. An arrow that passes a row has a place in it too, so that no box is in its way.
 #[derive(Clone, Debug)]
 pub struct Layered {
     /// The places of each row, from left to right.
     pub rows: Vec<Vec<usize>>,
-    /// For each arrow the places it passes, from its box to its box; a place below [`Picture::nodes`]' length is a box.
+    /// For each arrow the places from its first box to its last. A place below the length of [`Picture::nodes`] is a
+    /// box.
     pub paths: Vec<Vec<usize>>,
-    /// For each place what it is joined with in the row above.
+    /// For each place its links to the row above.
     pub above: Vec<Vec<Link>>,
-    /// For each place what it is joined with in the row below.
+    /// For each place its links to the row below.
     pub below: Vec<Vec<Link>>,
 }
 
-/// A place that another is joined with.
+/// A link to another place by an arrow.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// The place.
+    /// The other place.
     pub place: usize,
-    /// Where on the lower of the two the arrow ends, from -0.5 at its left to 0.5 at its right.
+    /// The position where the arrow ends on the lower of the two places, from -0.5 at its left to 0.5 at its right.
     pub port: f64,
 }
 
-/// How often the rows are gone through.
+/// The number of passes over the rows.
 const SWEEPS: usize = 24;
 
 /// The picture in rows with few crossings.
@@ -53,7 +54,7 @@ pub fn arrange(picture: &Picture, rows: &[usize]) -> Layered {
     layered
 }
 
-/// The port of an operand among as many as there are.
+/// The port of an operand of a node with `of` operands.
 pub fn port(operand: usize, of: usize) -> f64 {
     (operand as f64 + 1.0) / (of as f64 + 1.0) - 0.5
 }
@@ -84,7 +85,7 @@ fn layer(picture: &Picture, row_of: &[usize]) -> Layered {
     layered
 }
 
-/// The order to begin with: from each end of the program back to what it needs, operand by operand.
+/// The initial order: from each end of the program back to the nodes that it needs, operand by operand.
 fn seed(picture: &Picture, row_of: &[usize], layered: &mut Layered) {
     let mut row = vec![0; layered.above.len()];
     row[..row_of.len()].copy_from_slice(row_of);
@@ -114,7 +115,7 @@ fn positions(layered: &Layered) -> Vec<usize> {
     position
 }
 
-/// Sorts a row by where the places that it is joined with stand, in the mean; what is joined with nothing stays.
+/// Sorts the places of a row by the mean position of their links. Places without links stay.
 fn sort_row(layered: &mut Layered, position: &mut [usize], row: usize, downwards: bool) {
     let mean = |place: &usize| -> Option<f64> {
         let links = if downwards { &layered.above[*place] } else { &layered.below[*place] };
@@ -134,7 +135,7 @@ fn sort_row(layered: &mut Layered, position: &mut [usize], row: usize, downwards
     layered.rows[row].iter().enumerate().for_each(|(at, place)| position[*place] = at);
 }
 
-/// Exchanges neighbours for as long as that saves crossings.
+/// Swaps neighbours as long as this reduces crossings.
 fn exchange_neighbours(layered: &mut Layered, position: &mut [usize]) {
     for _ in 0..8 {
         let mut improved = false;
@@ -160,17 +161,17 @@ fn exchange_neighbours(layered: &mut Layered, position: &mut [usize]) {
     }
 }
 
-/// Where the arrows of a place go, in thousandths of a place.
+/// The positions of a place's links, in thousandths of a place.
 fn keys(links: &[Link], position: &[usize]) -> Vec<i64> {
     links.iter().map(|link| position[link.place] as i64 * 1000 + (link.port * 500.0) as i64).collect()
 }
 
-/// How many arrows of the left one end right of arrows of the right one.
+/// The number of pairs in which an arrow of the left place ends to the right of an arrow of the right place.
 fn inversions(left: &[i64], right: &[i64]) -> usize {
     left.iter().map(|a| right.iter().filter(|b| a > b).count()).sum()
 }
 
-/// How many pairs of arrows cross, counted with a tree of sums over the ends.
+/// The number of pairs of arrows that cross, counted with a Fenwick tree over the ends.
 fn crossings(layered: &Layered, position: &[usize]) -> usize {
     let mut total = 0;
     for row in &layered.rows {

@@ -1,4 +1,4 @@
-//! Where each box stands: as near as its neighbours in the row allow to the boxes it is joined with.
+//! Computes the coordinates of boxes: each is as near to its linked boxes as its neighbours in the row allow.
 
 use super::{
     Picture,
@@ -21,9 +21,9 @@ pub struct Placed {
 /// The measures of a box.
 #[derive(Clone, Copy, Debug)]
 pub struct Measures {
-    /// What it takes on the left of its middle.
+    /// The space that it needs to the left of its middle.
     pub left: f64,
-    /// What it takes on the right, with what is written beside its arrows.
+    /// The space that it needs to the right of its middle, including the text beside its arrows.
     pub right: f64,
     /// The width of the box itself.
     pub width: f64,
@@ -31,15 +31,15 @@ pub struct Measures {
     pub height: f64,
 }
 
-/// Between neighbouring boxes.
+/// The space between neighbouring boxes.
 const GAP: f64 = 22.0;
-/// On each side of an arrow that passes a row.
+/// The space on each side of an arrow that passes a row.
 const LANE: f64 = 9.0;
-/// Between rows: what is written beside arrows, and room for the arrows to turn.
+/// The space between rows, for the text beside arrows and for the arrows to turn.
 pub const ROW_GAP: f64 = 54.0;
-/// Around the whole.
+/// The space around the picture.
 pub const MARGIN: f64 = 24.0;
-/// How often the rows are gone through.
+/// The number of passes over the rows.
 const SWEEPS: usize = 40;
 
 /// The coordinates of every place.
@@ -96,7 +96,7 @@ pub fn place(picture: &Picture, layered: &Layered, measures: &[Measures]) -> Pla
     Placed { x, tops, heights, size: (right - left + 2.0 * MARGIN, bottom - ROW_GAP + MARGIN) }
 }
 
-/// Puts places that follow one another without a branch below one another, as far as their neighbours allow.
+/// Aligns places of a chain without branches vertically, as far as their neighbours allow.
 fn straighten(layered: &Layered, room: &impl Fn(usize) -> (f64, f64), x: &mut [f64]) {
     let chains = chains(layered);
     let mut beside = vec![(None, None); x.len()];
@@ -123,7 +123,7 @@ fn straighten(layered: &Layered, room: &impl Fn(usize) -> (f64, f64), x: &mut [f
             let wanted = if low <= high { wanted.clamp(low, high) } else { wanted };
             for place in chain {
                 let (low, high) = range(*place, x);
-                // Rounding may leave no room at all; then the place stays.
+                // Because of rounding the range may be empty. Then the place stays.
                 if low <= high {
                     x[*place] = wanted.clamp(low, high);
                 }
@@ -132,7 +132,7 @@ fn straighten(layered: &Layered, room: &impl Fn(usize) -> (f64, f64), x: &mut [f
     }
 }
 
-/// The places that follow one another without a branch, two at least; those with the most arrows that pass rows first.
+/// The chains of at least two places without branches, longest first.
 fn chains(layered: &Layered) -> Vec<Vec<usize>> {
     let next = |place: usize| match (&layered.below[place][..], place) {
         ([only], _) if layered.above[only.place].len() == 1 => Some(only.place),
@@ -151,7 +151,8 @@ fn chains(layered: &Layered) -> Vec<Vec<usize>> {
     chains
 }
 
-/// Where a place would stand if it were alone, and how much it matters: what passes a row is best straight.
+/// The preferred position of a place and its weight. Arrows that pass rows have large weights, so that they are
+/// straight.
 fn wish(
     place: usize,
     layered: &Layered,
@@ -183,10 +184,10 @@ fn wish(
     if total == 0.0 { (x[place], 0.05) } else { (sum / total, total) }
 }
 
-/// Puts a row where the squares of the distances to the wishes, weighed, are least while nobody stands in another's
-/// room: neighbours whose wishes conflict stand together in the mean of their wishes.
+/// Places a row so that the weighted sum of squared distances to the preferred positions is least and no two places
+/// overlap. Neighbours whose preferred positions conflict are placed side by side at the mean of these positions.
 fn settle(row: &[usize], wishes: &[(f64, f64)], room: &impl Fn(usize) -> (f64, f64), x: &mut [f64]) {
-    // With the room of all on the left taken off, the order of the numbers is all that is left to keep.
+    // After subtracting the space of all places to the left, only the order of the positions has to be kept.
     let mut offsets = Vec::with_capacity(row.len());
     let mut offset = 0.0;
     for (at, place) in row.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A picture as SVG, laid out by this command.
+//! Writes a picture as SVG, with the layout of this command.
 
 use std::fmt::{self, Write};
 
@@ -8,18 +8,18 @@ use super::{
     place::{self, MARGIN, Measures, Placed},
 };
 
-/// The width of a character in the name and in the details of a box, and the heights of their lines.
+/// The width of a character and the height of a line, for the name (`NAME`) and the details (`DETAIL`) of a box.
 const NAME: (f64, f64) = (7.9, 17.0);
 const DETAIL: (f64, f64) = (6.7, 14.0);
-/// Between what is written and the border of its box.
+/// The space between the text and the border of its box.
 const PADDING: (f64, f64) = (10.0, 6.0);
-/// How far below its box an arrow goes straight, for what is written beside it.
+/// The length of the straight part of an arrow below its box, for the text beside it.
 const STRAIGHT: f64 = 20.0;
-/// The room for the title, and that for the legend.
+/// The heights of the title and of the legend.
 const TITLE: f64 = 30.0;
 const LEGEND: f64 = 46.0;
 
-/// The picture. Equal pictures give equal texts.
+/// The text of a picture. Equal pictures give equal texts.
 pub fn render(picture: &Picture) -> String {
     let mut picture = picture.clone();
     let rows = layers::assign(&mut picture);
@@ -147,7 +147,7 @@ impl Drawing<'_> {
         writeln!(self.svg, "<path class=\"{class}\" marker-end=\"url(#{head})\" d=\"{line}\"/>")
     }
 
-    /// Where a box begins: boxes stand in the middle of their row.
+    /// The top of a box. Boxes are in the middle of their row.
     fn top(&self, node: usize, row: usize) -> f64 {
         self.placed.tops[row] + (self.placed.heights[row] - self.measures[node].height) / 2.0
     }
@@ -156,7 +156,7 @@ impl Drawing<'_> {
         self.placed.tops[row] + self.placed.heights[row]
     }
 
-    /// Class, roundness and meaning of each kind of box there is.
+    /// The class, corner radius and meaning of each kind of box in the picture.
     fn legend(&self) -> Vec<(&'static str, f64, &'static str)> {
         let has = |kind: Kind, gradient: bool| {
             self.picture.nodes.iter().any(|node| node.kind == kind && node.gradient == gradient)
@@ -220,7 +220,7 @@ rect.output.gradient{fill:#dcfce7;stroke:#c2570c}
 .type.of-gradient{fill:#9a4308}
 </style>";
 
-/// Text in XML.
+/// Text with XML's special characters escaped.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -232,7 +232,7 @@ impl fmt::Display for Escaped<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\n' | '\t' => f.write_char(' ')?,
-                // XML has no way to write these.
+                // XML cannot represent these characters.
                 other if other.is_control() || matches!(other, '\u{fffe}' | '\u{ffff}') => {
                     f.write_char('\u{fffd}')?
                 }

@@ -1,13 +1,13 @@
-//! `mind bench`: what it prints, not how fast it was.
+//! Tests of the output of `mind bench`. They do not test its figures.
 
 use crate::support::{Answer, Folder, answer};
 
-/// Whether the command was built as these tests were, with assertions: its figures mean nothing then.
+/// Whether the command was built with assertions, like these tests. Its figures are meaningless then.
 const IS_DEBUG: bool = cfg!(debug_assertions);
 
 const WARNING: &str = "warning: this is a debug build, and its figures mean nothing: build with --release\n";
 
-/// What was printed, where all was well. A debug build warns on standard error too.
+/// The output of a successful command. A debug build also prints a warning on standard error.
 #[track_caller]
 fn table(answer: Answer) -> String {
     let expected = if IS_DEBUG { WARNING } else { "" };
@@ -15,7 +15,7 @@ fn table(answer: Answer) -> String {
     answer.out
 }
 
-/// The cells of the table whose head begins with a word, the head first and the line below it left out.
+/// The cells of the table whose header begins with a word, including the header and without the line below it.
 fn rows<'a>(said: &'a str, word: &str) -> Vec<Vec<&'a str>> {
     let cells = |line: &'a str| -> Option<Vec<&'a str>> {
         let cells = line.strip_prefix("| ")?.strip_suffix(" |")?;
@@ -87,7 +87,7 @@ fn one_thread_and_all_are_measured_unless_it_is_said_how_many() {
     assert_eq!(limits[0], ["limits", "1 thread", "2 threads", ""]);
     assert_eq!(rows(&said, "programs")[0][1..], ["1 thread", "", "of limit", "2 threads", "", "of limit"]);
     for row in &limits[1..] {
-        // One thread has none to start.
+        // With one thread there is no fork.
         assert!(if row[0].starts_with("fork") { row[1] == "–" } else { figure(row[1]) > 0.0 }, "{said}");
     }
     let folder = Folder::new();
@@ -139,7 +139,7 @@ fn wrong_words_and_counts_are_refused_before_anything_is_measured() {
     assert!(Folder::new().mind("bench --fast").misuse().contains("unexpected argument '--fast'"));
 }
 
-/// The limit is on what the process may map, which other systems do not keep.
+/// The limit is on the address space of the process, which other systems do not enforce.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_that_cannot_be_had_is_an_error() {

@@ -1,7 +1,7 @@
-//! What the book shows of the command is what it prints, and its pictures are those that the command draws.
+//! Tests that the book shows the output of the command, and the pictures that the command draws.
 //!
-//! `docs/book/listings/*.console` are calls with what they print, in a folder with the programs beside them.
-//! `MIND_BLESS=1 cargo test -p mind-cli --test cli book` records both anew.
+//! `docs/book/listings/*.console` contain calls with their output. They run in a folder with the programs beside them.
+//! `MIND_BLESS=1 cargo test -p mind-cli --test cli book` records listings and pictures again.
 
 use std::{env, fs, path::PathBuf};
 
@@ -11,7 +11,7 @@ fn book(part: &str) -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/book")).join(part)
 }
 
-/// The listings whose names end so, in order, with their texts.
+/// The listings whose names have this ending, in order, with their texts.
 fn listings(ending: &str) -> Vec<(String, String)> {
     let entries = fs::read_dir(book("listings")).expect("the book is there");
     let names = entries.map(|entry| entry.expect("the folder can be read").file_name());

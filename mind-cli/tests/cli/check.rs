@@ -1,4 +1,4 @@
-//! `mind check`, and how every subcommand reads programs.
+//! Tests of `mind check`, and of reading programs in every subcommand.
 
 use crate::support::{Folder, LAYER, LOSS};
 
@@ -173,7 +173,7 @@ fn truncated_and_foreign_files_are_mistakes_with_a_place() {
     assert!(said.starts_with("mic:1: error[E1009]: unsupported version mic@7, supported: mic@1\n"), "{said}");
 }
 
-/// What `docs/conformance.md` says of other paddings.
+/// The errors for invalid paddings are those of `docs/conformance.md`.
 #[test]
 fn each_padding_that_is_none_has_its_code_in_each_form() {
     let check = |name: &str, text: &str| {
@@ -235,7 +235,7 @@ fn each_padding_that_is_none_has_its_code_in_each_form() {
     }
 }
 
-/// Whatever the form is, and whichever command reads it.
+/// The limit applies to every form and every command.
 #[test]
 fn a_file_over_the_limit_of_size_is_refused_with_the_line_that_passes_it() {
     const LIMIT: usize = 10 << 20;
@@ -291,7 +291,7 @@ fn what_a_terminal_would_obey_is_not_printed() {
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
-/// What is updated is an input, and a struct has one for each field.
+/// A struct that is updated has one input for each field.
 #[test]
 fn a_struct_that_is_updated_goes_through_every_subcommand() {
     let program = "struct P { a: f32[2], b: f32[2] }\nfn f(p: &mut P) { p -= 0.5 * p; }";

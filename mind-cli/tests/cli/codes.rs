@@ -1,4 +1,4 @@
-//! Every code that the table says the command gives.
+//! Tests that the command gives every error code that it gives according to the table of codes.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use mind_core::diag::{Arises, Code};
 
 use crate::support::Folder;
 
-/// A program, the command on it, and the code that it gives.
+/// A program, the command to run on it, and the expected code.
 const CASES: &[(&str, &str, Code)] = &[
     ("fn f(a: i32) -> i32 { a + a }", "run f.mind --input a=0.5", Code::E1005),
     ("fn f<N>(x: f32[N]) -> f32 { sum(x) }", "run f.mind --input x=1", Code::E2001),
@@ -27,7 +27,7 @@ const CASES: &[(&str, &str, Code)] = &[
     ("fn f(a: i64, b: i64) -> i64 { a / b }", "run f.mind --input a=1 --input b=0", Code::E6010),
 ];
 
-/// Those that other tests show: they need a file of their own.
+/// The codes that other tests cover, since they need a special file.
 const ELSEWHERE: [Code; 4] = [Code::E1001, Code::E1008, Code::E6004, Code::E6009];
 
 #[test]

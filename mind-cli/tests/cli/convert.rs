@@ -1,4 +1,4 @@
-//! `mind convert`.
+//! Tests of `mind convert`.
 
 use std::{
     io::Read,
@@ -91,7 +91,7 @@ fn a_program_with_mistakes_is_not_converted() {
 
 #[test]
 fn a_reader_that_stops_reading_is_no_error() {
-    // More than a pipe holds.
+    // More bytes than the buffer of a pipe.
     let sum: String = (0..5_000).map(|i| format!("N{} exp N{} T0\n", i + 2, i + 1)).collect();
     let text = format!("mic@1\nS0 \"x\"\nT0 [f32;3]\nN1 input S0 T0\n{sum}O N5001\n");
     let folder = Folder::new().with("long.mic", text);
@@ -159,7 +159,7 @@ fn stablehlo_is_laid_out_over_a_mesh_that_fits() {
     assert!(text.contains("\n  sdy.mesh @mesh = <[\"d\"=4, \"m\"=2]>\n"), "{text}");
     let argument = "%arg1: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"m\"}]>, tf.aliasing_output = 1 : i32}";
     assert!(text.contains(argument), "{text}");
-    // What is updated stays where it was, and what is not split is whole.
+    // An updated input keeps its layout, and an input without `--shard` is not split.
     assert!(
         text.contains("tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"m\"}]>}) {"),
         "{text}"
@@ -195,7 +195,8 @@ fn stablehlo_is_laid_out_over_a_mesh_that_fits() {
     }
 }
 
-/// What a reader's limits refuse is not written, and JSON that is too long with a line for each item is on one.
+/// A text beyond the limits of the reader is not written. JSON that is too long with one line per item is written on
+/// one line.
 #[test]
 fn what_is_written_can_be_read() {
     let chain = |additions: usize| format!("fn f(x: f32) -> f32 {{ x{} }}", " + x".repeat(additions));

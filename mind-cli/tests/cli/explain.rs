@@ -1,4 +1,4 @@
-//! `mind explain`.
+//! Tests of `mind explain`.
 
 use mind_core::diag::Code;
 

@@ -1,8 +1,8 @@
-//! `mind fmt`.
+//! Tests of `mind fmt`.
 
 use crate::support::{Folder, LAYER};
 
-/// Gaps in ids, a value that nothing needs, a product that is `matmul` in canonical form, and comments.
+/// A program with gaps in its ids, an unused value, a product that is `matmul` in canonical form, and comments.
 const UNTIDY: &str = "\
 # A layer.
 mic@1
@@ -145,12 +145,12 @@ fn a_program_whose_syntax_is_wrong_is_left_alone_and_told_as_by_check() {
     for text in texts {
         let folder = Folder::new().with("a.mind", text);
         let said = folder.mind("fmt a.mind").mistakes();
-        // Of what could be read `check` says more behind that.
+        // `check` reports further mistakes after these, in the parts that could be read.
         let (mistakes, _) = said.rsplit_once("\n\n").unwrap();
         assert!(folder.mind("check a.mind").mistakes().starts_with(mistakes), "{said}");
         assert_eq!(folder.read("a.mind"), text);
     }
-    // What a name stands for is no matter of syntax.
+    // An undefined name is not a syntax error.
     let folder = Folder::new().with("a.mind", "fn f( ) -> f32 { undefined }");
     folder.mind("fmt a.mind").fine();
     assert_eq!(folder.read("a.mind"), "fn f() -> f32 {\n    undefined\n}\n");

@@ -1,4 +1,4 @@
-//! `mind grad`.
+//! Tests of `mind grad`.
 
 use crate::support::{Folder, LAYER, LOSS};
 

@@ -1,4 +1,4 @@
-//! `mind graph`.
+//! Tests of `mind graph`.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn the_picture_has_a_box_for_each_instruction_and_output() {
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" ") && svg.ends_with("</svg>\n"));
     assert!(svg.contains("<title>layer in layer.mic</title>"));
     for (class, count) in [("input", 3), ("operation", 3), ("output", 1)] {
-        // One more in the legend.
+        // The legend contains one more.
         assert_eq!(svg.matches(&format!("<rect class=\"{class}\"")).count(), count + 1, "{class}");
     }
     assert_eq!(svg.matches("<path class=\"arrow\"").count(), 6);
@@ -154,7 +154,7 @@ fn a_thousand_operations_are_drawn() {
     text += "    sum(v499)\n}\n";
     let svg = Folder::new().with("f.mind", text).mind("graph f.mind -o - --renderer own").fine();
     assert_eq!(svg.matches("<rect class=\"operation\"").count(), 2 + 2 * 498 + 1 + 1);
-    // Arrows that would pass too many rows are cut.
+    // Arrows that would pass too many rows become references.
     assert!(svg.contains("<rect class=\"reference\"") && svg.contains(">value from above<"));
 }
 

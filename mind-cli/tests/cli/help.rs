@@ -1,4 +1,4 @@
-//! Help, completions, and wrong use.
+//! Tests of help, completions and wrong use.
 
 use crate::support::Folder;
 

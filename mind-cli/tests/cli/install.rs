@@ -1,8 +1,9 @@
-//! What the README's commands compile: crates come back one by one, and nobody sees their cost.
+//! Tests of the crates that the commands of the README compile. Without these tests, dependencies would return one by
+//! one, and nobody would notice their cost.
 
 use std::{collections::BTreeSet, process::Command};
 
-/// The names of the crates that a package is made of.
+/// The names of the crates in the dependency tree of a package.
 fn crates(package: &str, edges: &str) -> BTreeSet<String> {
     let arguments =
         ["tree", "--offline", "--package", package, "--edges", edges, "--prefix", "none", "--no-dedupe"];

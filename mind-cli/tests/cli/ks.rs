@@ -1,4 +1,4 @@
-//! `mind ks`.
+//! Tests of `mind ks`.
 
 use crate::support::Folder;
 
@@ -121,7 +121,7 @@ fn main_or_a_function_is_run() {
     );
 }
 
-/// ksc prints numbers; what a run gives is as programs write it.
+/// `print` writes a Bool as a number, like ksc. The result of a run is in the syntax of programs.
 #[test]
 fn a_bool_is_printed_as_a_digit_or_a_word() {
     let text = "(def main Bool () (let (n (print true \" \" (tuple false 1) (Vec_init true false) \"\\n\")) (gt n 0)))";
@@ -134,7 +134,7 @@ fn a_bool_is_printed_as_a_digit_or_a_word() {
     assert!(help.contains("--print-bools <HOW>") && help.contains("1 and 0, as ksc does"), "{help}");
 }
 
-/// ksc prints six digits; what a run gives is as programs write it.
+/// `print` writes six digits, like ksc. The result of a run is in the syntax of programs.
 #[test]
 fn a_float_is_printed_in_six_digits_or_all() {
     let text = "(def main Float () (let (n (print (div 1.0 3.0) \" \" (tuple 10.0 1e-5) (Vec_init 1e6) \"\\n\")) (div 1.0 3.0)))";
@@ -195,7 +195,7 @@ fn gradients_are_told_with_the_value() {
     assert!(said.contains("error[E2006]: no overload of `[rev scale]` takes"), "{said}");
 }
 
-/// What a newcomer gives it first.
+/// Input that newcomers try first.
 #[test]
 fn what_is_no_program_is_told_so() {
     let folder = Folder::new().with("f.ks", "(def f Float (x : Float) x)\n").with("empty.ks", "");

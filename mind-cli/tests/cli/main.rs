@@ -1,4 +1,4 @@
-//! The `mind` command as a user drives it.
+//! Tests of the command `mind`, which run it as a process.
 
 mod bench;
 mod book;

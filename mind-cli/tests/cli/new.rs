@@ -1,4 +1,4 @@
-//! `mind new`.
+//! Tests of `mind new`.
 
 use std::{
     fs,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::support::Folder;
 
-/// The files below a folder with their texts, in order.
+/// The files in a folder and its subfolders, with their texts, in order.
 fn files(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];

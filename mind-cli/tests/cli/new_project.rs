@@ -1,5 +1,5 @@
-//! What `mind new` makes, as `cargo run` builds it: it learns. That takes a minute of the processor the first time, so without
-//! `MIND_TESTS=all` Cargo only reads it.
+//! Tests that a project of `mind new` builds with `cargo run` and that its network learns. The first run takes a minute
+//! of processor time. Without `MIND_TESTS=all`, Cargo only reads the project.
 
 use std::{env, ffi::OsString, fs, path::Path, process::Command};
 
@@ -9,13 +9,13 @@ use crate::sample::every_case;
 
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// What Cargo prints in a project, where all is well and it warns of nothing.
+/// The output of Cargo in a project. Checks that it succeeds without warnings.
 fn cargo(project: &Path, arguments: &[&str]) -> String {
     let output = Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
         .args(arguments)
         .args(["--offline", "--color", "never"])
         .current_dir(project)
-        // Kept, so that only the first run of this test builds the library.
+        // The target folder is kept, so that only the first run of this test builds the library.
         .env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/new"))
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0")
@@ -32,7 +32,7 @@ fn a_new_project_learns_in_a_debug_build() {
     let mut command = cargo_bin_cmd!("mind");
     command.current_dir(&folder).args(["new", "two-moons", "--path", CHECKOUT]).assert().success();
     let project = folder.path().join("two-moons");
-    // The versions of this repository, which are there already.
+    // The versions of the dependencies of this repository, which have been downloaded.
     fs::copy(format!("{CHECKOUT}/Cargo.lock"), project.join("Cargo.lock")).expect("there is one");
     if !every_case() {
         let read = cargo(&project, &["metadata", "--no-deps", "--format-version", "1"]);

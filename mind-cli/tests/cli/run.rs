@@ -1,10 +1,10 @@
-//! `mind run`.
+//! Tests of `mind run`.
 
 use std::fs;
 
 use crate::support::{Folder, LAYER, LOSS, answer};
 
-/// A `.npy` file as NumPy and the command write it.
+/// A `.npy` file in the format of NumPy and of the command.
 pub fn npy(descriptor: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let fortran = if fortran { "True" } else { "False" };
     file(&format!("{{'descr': '{descriptor}', 'fortran_order': {fortran}, 'shape': ({shape}), }}"), data)
@@ -88,7 +88,7 @@ fn either_byte_order_and_either_order_of_axes_is_read() {
     let folder = Folder::new()
         .with("f.mind", program)
         .with("big.npy", npy(">f4", false, "2, 3", &big))
-        // With one comma less than NumPy writes.
+        // NumPy would write a comma before the closing brace.
         .with("columns.npy", file("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3)}", &columns));
     assert_eq!(folder.mind("run f.mind --input x=big.npy").fine(), expected);
     assert_eq!(folder.mind("run f.mind --input x=columns.npy").fine(), expected);
@@ -157,7 +157,7 @@ fn shapes_that_do_not_fit_are_e6009_and_e2001() {
     assert!(said.contains("\n  = `a` is f32[2] in b.npy\n  = `b` is f32[6] in flat.npy\n"), "{said}");
 }
 
-/// The byte behind a header of 118 bytes and the 10 that stand before it.
+/// The byte follows a header of 118 bytes and the 10 bytes before the header.
 #[test]
 fn a_byte_that_is_no_truth_value_is_named_with_its_place() {
     let folder = Folder::new()
@@ -361,7 +361,7 @@ fn a_loss_and_its_gradient_agree_with_a_difference_quotient() {
     assert!((quotient - gradient).abs() < 0.01, "{quotient} and {gradient}");
 }
 
-/// Inputs, intermediate values and results share one limit, which `--memory` says.
+/// Inputs, intermediate values and results share the limit of `--memory`.
 #[test]
 fn more_memory_than_a_run_may_take_is_an_error_with_the_total() {
     let program = "fn f<N>(x: f32[N, 1], y: f32[1, N]) -> f32 { sum(x @ y @ x) }";
@@ -386,7 +386,7 @@ fn more_memory_than_a_run_may_take_is_an_error_with_the_total() {
     assert!(said.contains("needed a number of bytes above 0, as 512M or 4G, found `lots`"), "{said}");
 }
 
-/// Larger than the machine's memory, with nothing in it.
+/// The file is larger than the machine's memory, and sparse.
 #[test]
 fn large_files_are_refused_before_they_are_read() {
     let program = "fn f(x: f32[60000, 60000]) -> f32 { sum(x) }";
@@ -405,7 +405,7 @@ fn large_files_are_refused_before_they_are_read() {
     assert!(said.starts_with(expected), "{said}");
 }
 
-/// The cross entropy of numbers with themselves, shown on the way.
+/// The entropy of numbers, which inspects their logarithms, and the sum of the logarithms of positive numbers.
 const ENTROPY: &str = "\
 pub fn entropy<N>(p: f32[N]) -> f32 {
     let logs = inspect(log(p), \"logs\");
@@ -433,7 +433,7 @@ fn the_first_value_that_is_nan_is_named_with_its_line() {
     let said = folder.mind("run entropy.mind --function entropy --input p=p.npy --check nan").mistakes();
     let message = "is the first value that is NaN at [1], 1 in all, of p: f32[N]";
     assert!(said.contains(message) && said.contains("E6010") && said.contains("entropy.mind:2:24"), "{said}");
-    // What `where` does not choose is not told, nor what nobody asks for.
+    // A NaN that `where` does not select is not reported, nor is any NaN without `--check`.
     let said = folder.mind("run entropy.mind --function positive --input p=p.npy --check nan").fine();
     assert!(said.contains("-0.69"), "{said}");
     folder.mind("run entropy.mind --function entropy --input p=p.npy");

@@ -1,4 +1,4 @@
-//! `mind stats`.
+//! Tests of `mind stats`.
 
 use crate::support::{Folder, LAYER};
 
@@ -29,7 +29,7 @@ fn extents_that_are_given_make_them_numbers() {
     let said = folder.mind("stats layer.mic --dim N=1000").fine();
     assert!(said.contains("  parameters      12,032 bytes, 3,008 elements\n"), "{said}");
     assert!(said.contains("  arithmetic      16,000 operations\n"), "{said}");
-    // As memory is given out: in units of 64 bytes.
+    // Memory is allocated in units of 64 bytes.
     let text = "fn f<N>(x: f32[N, 3], w: f32[3, 3]) -> f32[N, 3] { x @ w @ w }";
     let folder = Folder::new().with("net.mind", text);
     let said = folder.mind("stats net.mind --dim N=1").fine();

@@ -1,4 +1,4 @@
-//! Files to work on, and what a command answers.
+//! Helpers of the tests: folders with files, and the results of commands.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 use assert_cmd::{Command, cargo::cargo_bin_cmd};
 use tempfile::TempDir;
 
-/// A dense layer, as `mind convert` writes it.
+/// A dense layer in MIC, in the format of `mind convert`.
 pub const LAYER: &str = "\
 mic@1
 S0 \"layer\"
@@ -37,7 +37,7 @@ fn loss<N>(x: f32[N, 3], w: f32[3, 2], b: f32[2]) -> f32 {
 }
 ";
 
-/// A folder of a test's own, which the command runs in.
+/// A temporary folder, in which the command runs.
 pub struct Folder(TempDir);
 
 impl Folder {
@@ -45,7 +45,7 @@ impl Folder {
         Self(tempfile::tempdir().expect("a folder can be made"))
     }
 
-    /// With a file.
+    /// The folder with an additional file.
     pub fn with(self, name: &str, contents: impl AsRef<[u8]>) -> Self {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("it is in the folder")).expect("folders can be made");
@@ -65,7 +65,7 @@ impl Folder {
         self.mind_with(arguments, "")
     }
 
-    /// With this on standard input.
+    /// Runs the command with `input` on standard input.
     pub fn mind_with(&self, arguments: &str, input: impl Into<Vec<u8>>) -> Answer {
         answer(self.command(arguments).write_stdin(input))
     }
@@ -83,7 +83,7 @@ fn command(folder: &Path) -> Command {
     command
 }
 
-/// What a command answered.
+/// The result of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
     pub code: i32,
@@ -101,21 +101,21 @@ pub fn answer(command: &mut Command) -> Answer {
 }
 
 impl Answer {
-    /// What was printed, where all was well.
+    /// The output. Checks that the command succeeded.
     #[track_caller]
     pub fn fine(self) -> String {
         assert_eq!((self.code, &*self.err), (0, ""), "{}", self.out);
         self.out
     }
 
-    /// What was said, where the program had mistakes.
+    /// The messages. Checks that the program has mistakes.
     #[track_caller]
     pub fn mistakes(self) -> String {
         assert_eq!(self.code, 1, "{self:?}");
         self.err
     }
 
-    /// What was said, where the command was used wrongly.
+    /// The messages. Checks that the command was used wrongly.
     #[track_caller]
     pub fn misuse(self) -> String {
         assert_eq!((self.code, &*self.out), (2, ""), "{}", self.err);

@@ -1,4 +1,4 @@
-//! `mind run --on xla` and `mind xla`, without a plugin and with that which `MIND_PJRT_PLUGIN` names.
+//! Tests of `mind run --on xla` and `mind xla`, without a plugin and with the plugin that `MIND_PJRT_PLUGIN` names.
 
 use std::{
     env, fs,
@@ -20,7 +20,7 @@ const STEP: &str = "fn step<N>(x: f32[N, 4], w: &mut f32[4, 2], rate: f32) -> f3
 
 const INPUTS: &str = "--input x=x.npy --input w=w.npy --input rate=0.25";
 
-/// A step of training with its inputs, and a file that is no plugin.
+/// A folder with a training step, its inputs, and a file that is not a plugin.
 fn step() -> Folder {
     let elements = |count: u8| (0..count).map(|at| f32::from(at % 7) * 0.5 - 1.0).collect::<Vec<_>>();
     Folder::new()
@@ -30,7 +30,7 @@ fn step() -> Folder {
         .with("none.so", "no library\n")
 }
 
-/// What the command answers where no plugin is named but by itself.
+/// The result of the command if the environment names no plugin.
 fn mind(folder: &Folder, arguments: &str) -> Answer {
     answer(folder.command(arguments).env_remove(VARIABLE))
 }
@@ -53,7 +53,7 @@ fn a_plugin_has_to_be_named() {
 fn what_is_no_plugin_is_refused() {
     let folder = step();
     let run = format!("run step.mind {INPUTS} --on xla --output-dir out --plugin");
-    // A file of this folder, which the system's search for libraries does not look through.
+    // A file in this folder, which the system's search for libraries does not include.
     for (command, place) in [(&*run, "mind: "), ("xla devices --plugin", "")] {
         for (path, why) in
             [("none.so", "cannot load the PJRT plugin"), ("absent.so", "cannot load the PJRT plugin")]
@@ -92,7 +92,7 @@ fn what_is_for_xla_is_refused_elsewhere() {
     }
 }
 
-/// Before a plugin is loaded: that which is named here is none.
+/// The errors are reported before a plugin is loaded. The file named here is not a plugin.
 #[test]
 fn what_is_wrong_with_a_program_and_its_inputs_is_one_error() {
     let folder = step()
@@ -125,7 +125,8 @@ fn what_is_wrong_with_a_program_and_its_inputs_is_one_error() {
     assert!(!folder.path("out").exists());
 }
 
-/// The plugin that the variable names, which is not to log anything. Tests of it are not run where it names none, and say so.
+/// The plugin that the variable names, with its logging disabled. If the variable is not set, tests that need it are
+/// skipped and say so.
 struct Plugin(PathBuf);
 
 impl Plugin {
@@ -137,12 +138,12 @@ impl Plugin {
         path.map(|path| Self(path::absolute(path).expect("there is a current folder")))
     }
 
-    /// What the command answers where the variable names the plugin.
+    /// The result of the command if the variable names the plugin.
     fn mind(&self, folder: &Folder, arguments: &str) -> Answer {
         answer(folder.command(arguments).env(VARIABLE, &self.0).env("TF_CPP_MIN_LOG_LEVEL", "3"))
     }
 
-    /// The same where an option names it.
+    /// The result of the command if an option names the plugin.
     fn mind_by_option(&self, folder: &Folder, arguments: &str) -> Answer {
         let mut command = folder.command(arguments);
         answer(command.arg("--plugin").arg(&self.0).env_remove(VARIABLE).env("TF_CPP_MIN_LOG_LEVEL", "3"))
@@ -154,7 +155,7 @@ fn outputs(folder: &Folder, name: &str, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|position| fs::read(path(position)).expect("it is written")).collect()
 }
 
-/// The elements of a file of `f32`.
+/// The elements of a `.npy` file of `f32`.
 fn elements(file: &[u8]) -> Vec<f32> {
     let (elements, rest) = file[128..].as_chunks();
     assert!(rest.is_empty());

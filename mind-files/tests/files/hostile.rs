@@ -1,4 +1,5 @@
-//! Files that are made to mislead: each is one clear error, loads nothing, and takes no memory for lengths that it tells of.
+//! Tests of malicious files: each gives one clear error, loads nothing, and causes no allocation for lengths that it
+//! declares.
 
 use std::cell::RefCell;
 use std::io::{Cursor, Write};
@@ -10,10 +11,10 @@ use zip::{CompressionMethod, ZipWriter};
 
 type Square = Tensor![f32; 2, 2];
 
-/// As much memory as is taken for a file of a few hundred bytes.
+/// The maximum number of bytes allocated for a file of a few hundred bytes.
 const MEMORY: u64 = 1 << 20;
 
-/// What loading says of a file; nothing of it is loaded, and no memory taken for it.
+/// The error of loading a file. Checks that nothing is loaded and no memory is allocated for it.
 fn refused(load: impl Fn(&mut Square) -> Result<(), Fault>) -> String {
     let (mut kept, mut message) = (Tensor::full(9.0), String::new());
     let taken = allocation_counter::measure(|| {
@@ -32,7 +33,7 @@ fn of_npz(bytes: &[u8]) -> String {
     refused(|square| npz::File::of_bytes(bytes)?.load(square, &Names::by(|_| "w".into())))
 }
 
-/// A header of safetensors and so many bytes behind it.
+/// A safetensors header, followed by `data` bytes.
 fn with_header(header: &str, data: usize) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; data]].concat()
 }
@@ -61,14 +62,14 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     assert_eq!(of_safetensors(b"1234"), "it is cut off: it has 4 bytes, needed 8");
     let largest = u64::MAX;
     for (header, why) in [
-        // Offsets that overlap, leave a hole, run backwards.
+        // Offsets that overlap, leave a gap, or run backwards.
         (
             r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}"#,
             "b",
         ),
         (r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#, "a"),
         (r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}}"#, "a"),
-        // Lengths that overflow, or are not those of the extents.
+        // Lengths that overflow, or do not match the extents.
         (&format!(r#"{{"a":{{"dtype":"F32","shape":[{largest},2],"data_offsets":[0,8]}}}}"#), "overflow"),
         (&format!(r#"{{"a":{{"dtype":"F32","shape":[{largest}],"data_offsets":[0,8]}}}}"#), "overflow"),
         (
@@ -77,7 +78,7 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
         ),
         (r#"{"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}}"#, "invalid shape"),
         (r#"{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}}"#, "-1"),
-        // Names twice, with elements and without.
+        // Duplicate names, with and without elements.
         (
             r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#,
             "\"a\" is there twice",
@@ -115,7 +116,7 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     );
 }
 
-/// NumPy and the others would take any byte for true.
+/// NumPy and other readers would treat any byte other than 0 as true.
 #[test]
 fn truth_values_are_0_or_1() {
     let mut mask: Tensor![bool; 2, 2] = Tensor::full(false);
@@ -165,7 +166,7 @@ fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Where the entries of the central directory begin.
+/// The positions of the entries of the central directory.
 fn central(bytes: &[u8]) -> Vec<usize> {
     (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(b"PK\x01\x02")).collect()
 }
@@ -194,7 +195,7 @@ fn archives_are_checked_before_they_are_believed() {
 
 #[test]
 fn archives_that_inflate_to_more_than_they_are_stay_small() {
-    // 16 MiB in 16 KiB: as an array of its own, behind one that is small, and told to be small.
+    // 16 MiB in 16 KiB: as an array, after a small array, and with a declared length that is small.
     let bomb = vec![0; 16 << 20];
     let all = archive(&[("w.npy", npy_of("(2048, 2048)", bomb.len()))]);
     assert!(all.len() < 100_000);
@@ -213,7 +214,7 @@ fn archives_that_inflate_to_more_than_they_are_stay_small() {
     assert_eq!(of_npz(&header), "of `w`: its header has 67108863 bytes, more than the limit of 65536");
 }
 
-/// An archive of one deflated entry that is told to inflate to so many elements, and inflates to none of them.
+/// An archive of one deflated entry that declares `elements` elements and contains none.
 fn claiming(elements: usize) -> Vec<u8> {
     let header = npy_of(&format!("({elements},)"), 0);
     let bytes = archive(&[("w.npy", header.clone())]);
@@ -228,7 +229,7 @@ fn no_memory_is_taken_for_elements_that_an_archive_only_claims() {
     let cut_off = format!("of `w`: it is cut off: f32[250000000] in its header is {claimed} bytes, 0 follow");
     let one = |_: &mut Square| npz::File::of_bytes(&small)?.tensor::<f32, (usize,)>("w").map(drop);
     assert_eq!(refused(one), cut_off);
-    // Parameters of the same length are no reason to take it either.
+    // No memory is allocated for parameters of the declared length either.
     let small = claiming(1 << 24);
     let parameters = RefCell::new(Tensor::<f32, (usize,)>::zeros_with((1 << 24,)));
     let all = |_: &mut Square| {
@@ -236,7 +237,7 @@ fn no_memory_is_taken_for_elements_that_an_archive_only_claims() {
     };
     let message = refused(all);
     assert!(message.ends_with("f32[16777216] in its header is 67108864 bytes, 0 follow"), "{message}");
-    // An entry that is stored has the bytes that it takes of the file, whatever it is told to have.
+    // The length of a stored entry is that of its bytes in the file, whatever length it declares.
     let mut stored = archive_by(CompressionMethod::Stored, &[("w.npy", npy_of("(250000000,)", 0))]);
     let (length, at) = (npy_of("(250000000,)", 0).len() as u32, central(&stored)[0]);
     stored[at + 24..at + 28].copy_from_slice(&(length + claimed).to_le_bytes());
@@ -262,7 +263,7 @@ fn memory_is_taken_once() {
     std::fs::write(at("columns.npz"), archive(&[("w.npy", columns)])).expect("it is written");
     let transposed: Rows = Tensor::from_fn(|[row, column]| (column * 512 + row) as f32);
 
-    // Memory of tensors that are gone is used again, and not counted, so all of them stay.
+    // Memory of dropped tensors is reused and then not counted, so all tensors are kept.
     let (mut kept, mut loaded) = (Vec::new(), Rows::zeros());
     let mut measured = |what: &str, right: &Rows, load: &dyn Fn() -> Rows| {
         let mut found = None;
@@ -280,7 +281,7 @@ fn memory_is_taken_once() {
         let file = at(&format!("{file}.npz"));
         let open = || npz::File::open(&file).expect("it is whole");
         measured(&file.display().to_string(), right, &|| open().tensor("w").expect("it is there"));
-        // Of parameters what is read stands beside what they are until all is read.
+        // The elements are read into separate memory, so the parameters are unchanged until all elements are read.
         let taken =
             allocation_counter::measure(|| npz::load_as(&file, &mut loaded, &names()).expect("it fits"));
         assert!((LENGTH..LENGTH + MEMORY).contains(&taken.bytes_max), "{} bytes", taken.bytes_max);
@@ -301,7 +302,7 @@ fn a_damaged_element_is_found_by_the_checksum() {
     assert!(message.starts_with("of `w`: ") && message.contains("checksum"), "{message}");
 }
 
-/// Changes to a file, as a fuzzer makes them.
+/// A file with random changes, as a fuzzer makes them.
 fn mutated(seed: &[u8], random: &mut Xoshiro256) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     for _ in 0..1 + random.next_u64() % 4 {

@@ -1,4 +1,4 @@
-//! A process that is killed while it writes leaves a whole file, whenever that is.
+//! Tests that a process that is killed at any moment of a write leaves a complete file.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -13,17 +13,17 @@ type Run = Adam<Vec<Tensor![f32; 2048]>>;
 
 const KILLS: usize = 200;
 const TEST: &str = "killed::a_process_killed_at_200_moments_leaves_a_whole_file_each_time";
-/// The file, and for a writer that stops in the middle, after how many bytes.
+/// Environment variables of the writer: the file, and the number of bytes after which a writer stops in the middle.
 const FILE: &str = "MIND_FILES_KILLED_FILE";
 const STOP: &str = "MIND_FILES_KILLED_STOP";
 
-/// A run after so many steps: every element is their number.
+/// A run after `steps` steps: every element is this number.
 fn run(steps: i64) -> Run {
     let layers = || vec![Tensor::full(steps as f32); 4];
     Adam { mean: layers(), square: layers(), steps }
 }
 
-/// The steps of the run that a file holds, which has to be whole.
+/// The number of steps of the run in a file. Checks that the file is complete.
 fn steps(path: &Path) -> i64 {
     let mut found = run(-1);
     safetensors::load(path, &mut found).expect("the file is whole");
@@ -40,7 +40,7 @@ fn say(line: &str) {
     writeln!(out, "{line}").and_then(|()| out.flush()).expect("the parent reads");
 }
 
-/// What the killed process does: goes on with a run, and saves every step.
+/// The work of the killed process: it continues a run and saves every step.
 fn write_until_killed(path: &Path) {
     let first = steps(path) + 1;
     if let Ok(stop) = std::env::var(STOP) {
@@ -49,7 +49,7 @@ fn write_until_killed(path: &Path) {
         let stopped = replace(path, |file| {
             file.write_all(&bytes[..stop])?;
             say("stopped");
-            // Until the parent is gone or kills.
+            // Waits until the parent kills this process or ends.
             std::io::stdin().read_line(&mut String::new())?;
             file.write_all(&bytes[stop..])
         });
@@ -85,7 +85,8 @@ fn a_process_killed_at_200_moments_leaves_a_whole_file_each_time() {
     let mut last = 0;
     for kill in 0..KILLS {
         let moment = random.next_u64() % length;
-        // Half of them at one byte exactly, half wherever a file that grows is found to be past it.
+        // Half of the writers stop at an exact byte. The others are killed when the growing file is found to have
+        // passed that byte.
         let stop = (kill % 2 == 0).then_some(moment as usize);
         let mut child = writer(&path, stop);
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();

@@ -1,4 +1,5 @@
-//! Arrays and structs of parameters in files, in every format. `memory` is a program of its own: its process runs out of memory.
+//! Tests of arrays and structs of parameters in files, in every format. `memory` is a separate program, since its
+//! process runs out of memory.
 
 mod hostile;
 mod killed;

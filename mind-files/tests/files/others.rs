@@ -1,11 +1,12 @@
-//! Files that numpy and the Python package `safetensors` wrote (`data/make.py`), and all that is told of those that do not fit.
+//! Tests of files from NumPy and from the Python package `safetensors` (`data/make.py`), and of the reported
+//! differences if they do not fit.
 
 use std::path::PathBuf;
 
 use mind_files::{Archive, Names, npy, npz, safetensors};
 use mind_rt::{Const, Parameter, ParameterMut, Parameters, Tensor};
 
-/// What the archives hold.
+/// The contents of the archives.
 #[derive(Debug, PartialEq)]
 struct Arrays {
     w: Tensor![f32; 2, 3],
@@ -115,7 +116,7 @@ fn what_is_written_is_read_and_equal_parameters_make_equal_files() {
     assert_eq!(left, 5, "nothing stays beside");
 }
 
-/// All that is wrong at once, and nothing is loaded.
+/// All differences are reported at once, and nothing is loaded.
 #[test]
 fn all_differences_are_told_and_nothing_is_loaded() {
     let mut layers: Vec<Tensor![f32; 3, 2]> = vec![Tensor::full(9.0), Tensor::full(9.0), Tensor::full(9.0)];

@@ -1,4 +1,5 @@
-//! Saving to what is no file, in every format: links stay links, devices and FIFOs are written to, and the rest is refused.
+//! Tests of saving to targets that are not regular files, in every format: links stay links, devices and FIFOs are
+//! written to, and other targets are errors.
 #![cfg(unix)]
 
 use std::fs::{self, File};
@@ -13,7 +14,7 @@ use mind_files::{Error, Names, npy, npz, safetensors};
 use mind_rt::Tensor;
 use tempfile::TempDir;
 
-/// More than a pipe holds.
+/// More bytes than the buffer of a pipe.
 type Weights = Tensor![f64; 300, 100];
 
 type Save = fn(&Path, &Weights) -> Result<(), Error>;
@@ -28,7 +29,7 @@ fn weights() -> Weights {
     Tensor::from_fn(|[row, column]| (row * 100 + column) as f64)
 }
 
-/// A folder, and the bytes of the weights in a file, which is not in it.
+/// An empty folder, and the bytes that the format writes for the weights.
 fn setting(save: Save) -> (TempDir, Vec<u8>) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("file");
@@ -38,7 +39,7 @@ fn setting(save: Save) -> (TempDir, Vec<u8>) {
     (folder, bytes)
 }
 
-/// The names in a folder, which has nothing half written.
+/// The sorted names in a folder, including those of unfinished files.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("it is a folder");
     let mut names: Vec<_> =
@@ -51,13 +52,13 @@ fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).expect("it is there").is_symlink()
 }
 
-/// Runs a program of the system on a path.
+/// Runs a system program on a path. Returns whether it succeeded.
 fn made(program: &str, path: &Path, more: &[&str]) -> bool {
     let status = Command::new(program).arg(path).args(more).stderr(Stdio::null()).status();
     status.expect("the program is there").success()
 }
 
-/// A device of its own where that is allowed, so that a mistake does not replace the machine's.
+/// A new device node if the system allows it, so that a bug does not replace the machine's device.
 fn device(folder: &Path, name: &str, minor: &str) -> PathBuf {
     let own = folder.join(name);
     if made("mknod", &own, &["c", "1", minor]) && File::options().write(true).open(&own).is_ok() {
@@ -74,7 +75,8 @@ fn a_link_stays_and_its_target_is_replaced() {
         fs::create_dir(at("inner")).expect("it is new");
         fs::write(at("inner/target"), "before").expect("it is written");
         let reader = File::open(at("inner/target")).expect("it is there");
-        // From one folder to the other by a relative path, a chain, an absolute path, and through a link to a folder.
+        // Links with a relative path to another folder, in a chain, with an absolute path, and through a link to a
+        // folder.
         symlink("inner", at("folder")).expect("it is new");
         symlink("../inner/target", at("inner/relative")).expect("it is new");
         symlink("folder/relative", at("chain")).expect("it is new");
@@ -87,7 +89,7 @@ fn a_link_stays_and_its_target_is_replaced() {
         }
         assert_eq!(names(&at("inner")), ["relative", "target"]);
         assert_eq!(names(folder.path()), ["absolute", "chain", "folder", "inner"]);
-        // Atomically: whoever has the old file open reads all of it.
+        // The replacement is atomic: a reader that has the old file open reads all of it.
         let mut before = String::new();
         (&reader).read_to_string(&mut before).expect("it is open");
         assert_eq!(before, "before");
@@ -124,12 +126,12 @@ fn a_fifo_is_written_to_and_stays() {
             let fifo = at(name);
             let reader = thread::spawn(move || fs::read(fifo).expect("it is written to"));
             save(&at(name), &weights()).expect("it is written");
-            // Before the wait for the reader, who has nothing to read where the FIFO was replaced.
+            // This check comes before waiting for the reader, which would wait forever if the FIFO was replaced.
             let kind = fs::symlink_metadata(at("fifo")).expect("it is there").file_type();
             assert!(kind.is_fifo() && is_link(&at("link")), "{format} {name}");
             assert_eq!(reader.join().expect("it reads"), bytes, "{format} {name}");
         }
-        // Whose reader goes away.
+        // A FIFO whose reader closes it early.
         let fifo = at("fifo");
         let reader = thread::spawn(move || File::open(fifo).expect("it is there").read_exact(&mut [0]));
         let error = save(&at("fifo"), &weights()).expect_err("nobody reads").to_string();
@@ -176,7 +178,7 @@ fn what_cannot_be_written_to_is_refused_and_stays() {
             assert_eq!(error, format!("{}: it cannot be written: {why}", at(name).display()), "{format}");
         }
         assert_eq!(names(folder.path()), ["inner", "link", "socket"]);
-        // What stands beside is no file either.
+        // The file beside the target must be a regular file too.
         for beside in ["net.part", "run.part"] {
             assert!(made("mkfifo", &at(beside), &[]));
         }
@@ -195,8 +197,8 @@ fn what_cannot_be_written_to_is_refused_and_stays() {
 
 const FORMAT: &str = "MIND_FILES_TARGETS_FORMAT";
 
-/// `/dev/stderr` is a link to a link in `/proc`, to what has no name in any folder or has lost it. The test has a link of its
-/// own, so that a mistake does not replace the machine's.
+/// `/dev/stderr` is a link to a link in `/proc`, which leads to an open file that has no name in any folder. The test
+/// creates such a link, so that a bug does not replace the machine's link.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_open_file_is_written_to() {

@@ -1,10 +1,10 @@
-//! What `angle!` rewrites, and that it touches nothing else.
+//! Tests that `angle!` rewrites its blocks and leaves all other tokens unchanged.
 
 use mind_core::surface::nesting::MAX_NESTING;
 
 use super::*;
 
-/// Every token in order with what parts it from the next: kind, text, spacing, delimiter.
+/// Every token in order: its text, spacing or delimiter.
 fn tokens(stream: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     for tree in stream {
@@ -21,7 +21,7 @@ fn tokens(stream: TokenStream) -> Vec<String> {
     found
 }
 
-/// Every token with its place; of brackets both ends.
+/// Every token with its span; brackets with the spans of both ends.
 fn places(stream: TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     for tree in stream {
@@ -42,7 +42,7 @@ fn lex(source: &str) -> TokenStream {
     source.parse().unwrap()
 }
 
-/// Checks that `source` becomes what `expected` is lexed to.
+/// Checks that `source` is rewritten to the tokens of `expected`.
 fn check(source: &str, expected: &str) {
     assert_eq!(tokens(expand(lex(source))), tokens(lex(expected)), "{source}");
 }
@@ -166,7 +166,7 @@ fn what_holds_no_block_is_as_it_was() {
 
 #[test]
 fn a_bracket_without_blocks_is_handed_on_itself() {
-    // Made anew, it would lose the places of its ends in rustc.
+    // A new group would lose the spans of its ends in rustc.
     let end = |source: &str| {
         let mut level = Level::new(None, TokenStream::new());
         for tree in lex(source) {
@@ -187,7 +187,7 @@ fn every_block_in_random_tokens_becomes_a_call() {
         let inside = soup(&mut random, &words);
         let source = format!("{} mind!<{inside}>", soup(&mut random, &around));
         let behind = soup(&mut random, &around);
-        // A space, or none: what is joined is lexed with it.
+        // With and without a space, since the lexer joins adjacent punctuation.
         for space in ["", " "] {
             let expected = source.replace("(mind!<x>)", "(mind!(x))").replace("mind!<", "mind!(");
             let expected = format!("{})", expected.strip_suffix('>').unwrap());
@@ -197,7 +197,7 @@ fn every_block_in_random_tokens_becomes_a_call() {
             ) else {
                 continue;
             };
-            // The end of what is inside can make an arrow of the closer.
+            // Here the last token of the block and the `>` form an arrow.
             if inside.ends_with(['-', '=']) {
                 continue;
             }
@@ -258,7 +258,7 @@ fn brackets_of_the_input_are_taken_off() {
     }
 }
 
-/// Some words, in brackets that match.
+/// Random words with matching brackets.
 fn soup(random: &mut impl FnMut(usize) -> usize, words: &[&str]) -> String {
     let (mut source, mut open) = (String::new(), Vec::new());
     for _ in 0..random(12) {
@@ -277,7 +277,7 @@ fn soup(random: &mut impl FnMut(usize) -> usize, words: &[&str]) -> String {
     if source.parse::<TokenStream>().is_ok() { source } else { String::new() }
 }
 
-/// xorshift64*: the same numbers in every run.
+/// The generator xorshift64*, with the same numbers in every run.
 fn random() -> impl FnMut(usize) -> usize {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     move |below| {

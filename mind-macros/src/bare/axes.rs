@@ -1,4 +1,4 @@
-//! How many axes results have, as types: what the Rust type of an ndarray asks for.
+//! The numbers of axes of results, as types. The Rust type of an ndarray contains its rank.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use quote::{format_ident, quote};
 
 use crate::emit::parse;
 
-/// The statements that bind the axes of these nodes, from `axes_0`, … of the leaves. Nodes of one shape share a binding.
+/// The statements that compute the axes of nodes from `axes_0`, … of the leaves. Nodes of one shape share a variable.
 pub(super) struct Bindings {
     pub(super) statements: TokenStream,
     names: BTreeMap<ShapeId, Ident>,
@@ -35,13 +35,13 @@ impl Bindings {
         Self { statements, names }
     }
 
-    /// Those of a node.
+    /// The variable with the axes of a node.
     pub(super) fn of(&self, program: &Program, node: NodeId) -> &Ident {
         &self.names[&program.node(node).shape]
     }
 }
 
-/// These nodes and those that their axes depend on.
+/// These nodes, and the nodes that their axes depend on.
 fn needed(program: &Program, nodes: &[NodeId]) -> BTreeSet<NodeId> {
     let mut needed: BTreeSet<NodeId> = nodes.iter().copied().collect();
     for index in (0..program.nodes.len()).rev().map(NodeId::new) {
@@ -65,7 +65,7 @@ fn operands(op: &Op) -> Vec<usize> {
     }
 }
 
-/// The axes of a node's result from those of its operands.
+/// An expression for the axes of a node, from those of its operands.
 fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
     match node.op.axes().expect("the axes of a leaf are bound") {
         Axes::Known(rank) => known(rank),
@@ -81,12 +81,12 @@ fn axes(node: &Node, of: impl Fn(usize) -> String) -> String {
         }
         Axes::Product => format!("rt::axes::at({}, {})", of(0), of(1)),
         Axes::Picked => format!("rt::axes::plus(rt::axes::less({}), {})", of(0), of(1)),
-        // The Rust types tell the extents, and so how many axes are left.
+        // The number of remaining axes depends on the extents, which the Rust types determine.
         Axes::Any => "rt::axes::any()".to_string(),
     }
 }
 
-/// So many axes.
+/// An expression for `rank` axes.
 pub(super) fn known(rank: usize) -> String {
     format!("rt::Known::<rt::axes::Rank{rank}>::default()")
 }

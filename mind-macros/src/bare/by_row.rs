@@ -1,4 +1,4 @@
-//! Groups of reductions and loops: for each a struct whose `block` computes some rows of everything.
+//! Emits groups of reductions and loops: for each a struct whose `block` computes a few rows of all its nodes.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -11,7 +11,7 @@ use super::{
     values::{Values, constant},
 };
 
-/// The rows of a group, if its shapes are those of rows.
+/// The statement that binds the `Rows` of a group, or `None` at run time if its shapes do not consist of rows.
 pub(super) fn rows(program: &Program, plan: &Plan, step: usize, group: &ByRow) -> String {
     let [known, found] = ["P::NODES", "__nodes"].map(|nodes| rows_of(program, plan, group, nodes));
     format!(
@@ -45,7 +45,7 @@ pub(super) fn call(
     });
     let numbers = listed(kept_numbers(group), |node| values.target(node));
     let known = rows_of(program, plan, group, "P::NODES");
-    // Where the Rust types decide all extents, only one of the two is instantiated.
+    // If the Rust types determine all extents, only one of the two branches is instantiated.
     let open = "!rt::all_static(P::KNOWN)";
     format!(
         "if const {{ {open} || {known}.is_some() }} {{\n\
@@ -68,7 +68,7 @@ fn inputs(program: &Program, plan: &Plan, group: &ByRow) -> BTreeSet<NodeId> {
     read.filter(is_outside).collect()
 }
 
-/// The numbers of rows that are stored.
+/// The stored nodes that are one number per row.
 fn kept_numbers(group: &ByRow) -> impl Iterator<Item = NodeId> + '_ {
     group.numbers.iter().copied().filter(|node| group.kept.contains(node))
 }
@@ -119,13 +119,13 @@ pub(super) fn block(program: &Program, plan: &Plan, step: &str, group: &ByRow, t
     text.push_str("}\n}\n");
 }
 
-/// What the elements of a row are computed of.
+/// A value from which the elements of a row are computed.
 struct Along {
     name: String,
     ty: &'static str,
-    /// Whether it is a row, or else one number.
+    /// Whether the value is a row. Otherwise it is a single number.
     is_row: bool,
-    /// What finds it for a row.
+    /// The statement that binds the value for a row.
     found: String,
 }
 
@@ -137,7 +137,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// What a reduction makes of each row.
+    /// Emits a reduction of each row.
     fn reduction(&self, node: NodeId, text: &mut String) {
         let known = self.program.node(node);
         let Op::Reduce(reduce, _) = &known.op else { unreachable!("a group has no other kernels") };
@@ -160,7 +160,7 @@ impl Block<'_> {
         }
     }
 
-    /// The numbers of rows that a loop computes, for each row.
+    /// Emits the nodes of a loop that are one number per row.
     fn numbers(&self, fused: &Fused, text: &mut String) {
         let numbers: Vec<NodeId> = self.of(fused, true);
         if numbers.is_empty() {
@@ -185,7 +185,7 @@ impl Block<'_> {
         text.push_str("__i += 1;\n}\n");
     }
 
-    /// The loop over elements that is left.
+    /// Emits the remaining nodes of a loop, which are computed for each element.
     fn elements(&self, fused: &Fused, text: &mut String) {
         let (folded, stored) = self.stored(fused);
         self.over_rows(fused, &stored, &[], text);
@@ -196,12 +196,12 @@ impl Block<'_> {
         }
     }
 
-    /// What a loop stores: of what reductions may compute themselves, and of the rest.
+    /// The nodes that a loop stores: those that reductions can compute themselves, and the others.
     fn stored(&self, fused: &Fused) -> (Vec<NodeId>, Vec<NodeId>) {
         self.group.stored(fused).into_iter().partition(|node| self.group.folded.contains(node))
     }
 
-    /// A loop that stores nodes, row after row.
+    /// Emits a loop that stores nodes, row after row.
     fn over_rows(&self, fused: &Fused, stored: &[NodeId], in_memory: &[NodeId], text: &mut String) {
         if stored.is_empty() {
             return;
@@ -219,7 +219,8 @@ impl Block<'_> {
         let _ = writeln!(text, "{}__i += 1;\n}}", elements.text());
     }
 
-    /// A reduction of what it computes of each element: a function of a row, which knows the lanes of its type.
+    /// Emits a reduction that computes the elements that it folds. It is a function of one row, with the number of
+    /// lanes of the element type.
     fn fold(&self, node: NodeId, reduce: &reduce::Row, fused: &Fused, text: &mut String) {
         let (index, folded) = (node.index(), self.program.node(node).operands[0]);
         let (_, stored) = self.stored(fused);
@@ -277,14 +278,14 @@ impl Block<'_> {
         );
     }
 
-    /// Nodes with those that they read which are computed again.
+    /// The nodes, and the nodes that they read and that loops recompute.
     fn with_repeated(&self, mut nodes: BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         let read: BTreeSet<NodeId> = nodes.iter().flat_map(|node| self.read(*node)).collect();
         nodes.extend(read.intersection(&self.group.repeated));
         nodes
     }
 
-    /// What nodes read beside each other.
+    /// The values that `nodes` read and that are not among them.
     fn along(&self, nodes: &BTreeSet<NodeId>) -> Vec<Along> {
         let read: BTreeSet<NodeId> = nodes.iter().flat_map(|node| self.read(*node)).collect();
         let each = read.into_iter().filter(|node| !nodes.contains(node)).map(|node| {
@@ -306,7 +307,7 @@ impl Block<'_> {
         each.collect()
     }
 
-    /// What an operand is called where these nodes are computed.
+    /// The name of an operand in a loop that computes `nodes`.
     fn operand(&self, nodes: &BTreeSet<NodeId>, node: NodeId, position: usize) -> String {
         let operand = self.program.node(node).operands[position];
         let index = operand.index();
@@ -318,7 +319,7 @@ impl Block<'_> {
         })
     }
 
-    /// The nodes of a loop that are numbers of rows, or those that are not.
+    /// The nodes of a loop that are one number per row, or those that are not.
     fn of(&self, fused: &Fused, numbers: bool) -> Vec<NodeId> {
         fused.nodes.iter().copied().filter(|node| self.group.numbers.contains(node) == numbers).collect()
     }
@@ -330,7 +331,7 @@ impl Block<'_> {
         operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
     }
 
-    /// The name of a node that is one number for all rows.
+    /// The name of a node that is one number for all rows. `None` for other nodes.
     fn uniform(&self, node: NodeId) -> Option<String> {
         if is_literal(self.program, self.plan, node) {
             Some(format!("c{}", node.index()))

@@ -1,4 +1,5 @@
-//! A loop over the elements of a row: two where functions are shorter of operands in range.
+//! Emits a loop over the elements of a row. If functions are shorter for operands in range, a second loop handles such
+//! operands.
 
 use std::fmt::Write;
 
@@ -6,24 +7,24 @@ use mind_core::open::{NodeId, Op, Program};
 
 use super::fused::expression;
 
-/// Elements that are asked at a time whether all operands are in range.
+/// The number of elements for which one check decides whether all operands are in range.
 const ASKED: usize = 256;
 
-/// What is computed of each element.
+/// The computation for each element.
 pub(super) struct Elements<'a> {
     pub(super) program: &'a Program,
-    /// In order.
+    /// The nodes to compute, in order.
     pub(super) nodes: &'a [NodeId],
-    /// What the operand at a position of a node is called.
+    /// The name of the operand at a position of a node.
     pub(super) operand: &'a dyn Fn(NodeId, usize) -> String,
-    /// Where a node is stored, if it is.
+    /// The place into which a node is stored, if it is stored.
     pub(super) place: &'a dyn Fn(NodeId) -> Option<String>,
 }
 
 impl Elements<'_> {
-    /// The loop over `__len` elements, `__j` the index.
+    /// The loop over `__len` elements, with the index `__j`.
     pub(super) fn text(&self) -> String {
-        // It counts by itself, as the loops of functions do (`emit/nest/print.rs`).
+        // The loop has its own counter, like the loops of functions (`emit/nest/print.rs`).
         let over = |end: &str, body: &str| format!("while __j < {end} {{\n{body}__j += 1;\n}}\n");
         let body = self.body("A");
         let Some(question) = self.question() else {
@@ -56,8 +57,8 @@ impl Elements<'_> {
         format!("let v{} = {value};", node.index())
     }
 
-    /// What is asked of an element, unless there is no such function or an operand takes longer to compute than the answer is
-    /// worth.
+    /// The check of one element. `None` if no function has a shorter form, or if computing an operand for the check
+    /// costs more than the shorter form saves.
     fn question(&self) -> Option<String> {
         let mut asked = Vec::new();
         let mut needed: Vec<NodeId> = Vec::new();

@@ -1,4 +1,4 @@
-//! Fused loops: for each a struct whose `row` is the chain of operations along slices.
+//! Emits fused loops: for each a struct whose `row` computes the chain of operations along slices.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub(super) fn rows(program: &Program, plan: &Plan) -> String {
     text
 }
 
-/// Those of a step, whose name is its position.
+/// The structs of the loops of a step. `step` contains the position of the step.
 fn rows_of(program: &Program, plan: &Plan, step: &str, known: &Step, text: &mut String) {
     match known {
         Step::Fused(fused) => row(program, plan, &name(step, 0), fused, text),
@@ -39,12 +39,12 @@ fn rows_of(program: &Program, plan: &Plan, step: &str, known: &Step, text: &mut 
     }
 }
 
-/// The struct of a loop of a step.
+/// The name of the struct of a loop of a step.
 fn name(step: &str, part: usize) -> String {
     format!("Row{step}_{part}")
 }
 
-/// One loop where these shapes are alike, else several.
+/// Calls of one loop if these shapes are equal, otherwise of several.
 pub(super) fn alike(
     program: &Program,
     plan: &Plan,
@@ -58,7 +58,7 @@ pub(super) fn alike(
     let apart = apart.iter().enumerate();
     let apart: String =
         apart.map(|(part, fused)| call(program, plan, values, (step, part + 1), fused)).collect();
-    // Where the Rust types decide all extents, only one of the two is instantiated.
+    // If the Rust types determine all extents, only one of the two branches is instantiated.
     let open = "!rt::all_static(P::KNOWN)";
     format!(
         "{{\nconst SAME: &[::core::primitive::usize] = &[{same}];\n\
@@ -90,12 +90,12 @@ pub(super) fn call(
     )
 }
 
-/// A node of the one type of a loop that is not of truth values, if it has one.
+/// A node of the loop that is not of truth values. All such nodes of a loop have the same element type.
 fn of_type(program: &Program, fused: &Fused) -> Option<NodeId> {
     fused.nodes.iter().chain(&fused.inputs).copied().find(|node| !program.is_of_truths(*node))
 }
 
-/// What is handed to a loop and what it stores: of the one type each, and of truth values.
+/// The inputs and the outputs of a loop, each separated into those of its element type and those of truth values.
 fn sides(program: &Program, plan: &Plan, fused: &Fused) -> ([Vec<NodeId>; 2], [Vec<NodeId>; 2]) {
     let apart = |nodes: &mut dyn Iterator<Item = &NodeId>| {
         let (truths, others) = nodes.copied().partition(|node| program.is_of_truths(*node));
@@ -104,12 +104,12 @@ fn sides(program: &Program, plan: &Plan, fused: &Fused) -> ([Vec<NodeId>; 2], [V
     (apart(&mut read(program, plan, fused)), apart(&mut fused.outputs.iter()))
 }
 
-/// Whether an input is one number of the program, which the loop has in itself.
+/// Whether an input is a uniform constant of the program, which the code of the loop contains.
 pub(super) fn is_literal(program: &Program, plan: &Plan, input: NodeId) -> bool {
     is_uniform(program, input) && plan.places[input.index()] == Some(Location::Constant)
 }
 
-/// The inputs that are handed to the loop.
+/// The inputs that are passed to the loop.
 fn read<'a>(program: &'a Program, plan: &'a Plan, fused: &'a Fused) -> impl Iterator<Item = &'a NodeId> {
     fused.inputs.iter().filter(|input| !is_literal(program, plan, **input))
 }
@@ -126,7 +126,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
         Some(Class::NumbersOf(_) | Class::Fixed(_)) => "Number",
         Some(Class::Of(_)) | None => "Datum",
     };
-    // Lints about what is generated are not for the user.
+    // Lints must not report generated code to the user.
     let _ = writeln!(
         text,
         "#[derive(Clone, Copy)] struct {name};\n\
@@ -163,7 +163,7 @@ fn row(program: &Program, plan: &Plan, name: &str, fused: &Fused, text: &mut Str
     let _ = writeln!(text, "{}}}\n}}", elements.text());
 }
 
-/// What a node of a loop computes of its operands, functions that are told of products and sums by `by`.
+/// The expression of a node of a loop. `by` is the path of functions that depend on how products and sums are computed.
 pub(super) fn expression(
     program: &Program,
     node: NodeId,
@@ -182,7 +182,7 @@ pub(super) fn expression(
                 Rust::Operator { method, .. } => {
                     format!("{}.{method}({})", operands[0], operands[1..].join(", "))
                 }
-                // Signs that a type which is not known has by a trait.
+                // The element type is generic, so the operator is a function of a trait.
                 Rust::Sign(_) if row.gives == Gives::Operand && !of_truths => {
                     format!("rt::{}({all})", row.mnemonic)
                 }

@@ -1,13 +1,13 @@
-//! From an open program to the Rust expression that a bare form becomes.
+//! Emits an expression over Rust variables. Its program is open: the types of its leaves are not known.
 //!
-//! For `relu(x @ w + b)` that is, with `rt` for the run time's module of this name:
+//! `relu(x @ w + b)` expands as follows, where `rt` is the module `bare` of the run time:
 //!
 //! ```text
 //! match (&x, &w, &b) { (leaf_0, leaf_1, leaf_2) => {
 //!     let (read_0, owner_0) = (rt::Leaf::read(leaf_0), rt::leaf(leaf_0));
 //!     let (view_0, view_1, view_2) = (read_0.view(), …);
 //!     struct Types<T0, S0, T1, S1, T2, S2>(…);             // element and shape type of each leaf
-//!     impl<…> rt::Leaves for Types<…> { … }              // what they tell of the leaves
+//!     impl<…> rt::Leaves for Types<…> { … }              // the types of the leaves as values
 //!     struct Expression<C>(…);                                   // C: a closure that returns `Types`
 //!     impl<…> rt::Expr for Expression<…> {
 //!         const OK: rt::Checked<Self> = {                    // the rules, each at the user's operator
@@ -18,27 +18,29 @@
 //!         const NODES: &'static [rt::Type] = &nodes(…);
 //!         const RESULTS: &'static [rt::Type] = &[Self::NODES[5]];
 //!     }
-//!     const fn nodes(…) -> [rt::Type; 6] { … }               // the rules again, for extents known on entry
+//!     const fn nodes(…) -> [rt::Type; 6] { … }               // the same rules, for extents known on entry
 //!     fn tie<…>(…) -> rt::Checked<impl rt::Expr> { … }
 //!     fn run<P: rt::Expr, F: rt::Form, R0: rt::Shape, …>(…) -> (rt::Tensor<T0, R0>,) { … }
 //!     let __expr = tie(view_0, view_1, view_2);
-//!     if let <_ as rt::Expr>::OK = __expr {}           // what `cargo check` evaluates
-//!     let ((form_0, shape_0, element_0, owner_0), …) = …;  // whose arrays the leaves are, and of what
+//!     if let <_ as rt::Expr>::OK = __expr {}           // the pattern that `cargo check` evaluates
+//!     let ((form_0, shape_0, element_0, owner_0), …) = …;  // form: tensor or ndarray; shape and element types
 //!     let __form = rt::join(rt::join(form_0, form_1), form_2);
 //!     let axes_3 = rt::axes::at(axes_0, axes_1);
 //!     let axes_4 = rt::axes::broadcast(axes_3, axes_2);
-//!     let __shapes = (rt::axes::inferred::<0, _, _>(__expr, axes_4),); // of `x + b` that of a leaf, if that is decided
+//!     let __shapes = (rt::axes::inferred::<0, _, _>(__expr, axes_4),); // for `x + b` the shape of a leaf, if it is
+//!     known
 //!     let __results = run(__expr, __form, __shapes, …);
 //!     rt::give(__form, axes_4, __results.0)
 //! } }
 //! ```
 //!
-//! What rustc prints of the type of a result, and of a constant that fails, is to be short whatever the leaves are. So
-//! outside of `tie` the type of the expression is opaque, and inside it is that of a closure, of which rustc prints the
-//! place alone. The closure is in a function of its own, or it would depend on the generic parameters of the user's.
+//! In messages about the type of a result, or about a constant that fails, rustc should print a short type for all
+//! leaves. Outside of `tie` the type of the expression is therefore opaque. Inside, it is the type of a closure, of
+//! which rustc prints only the place. The closure is in a separate function, since it would otherwise depend on the
+//! generic parameters of the user's function.
 //!
-//! The rules stand in the body of a constant, not in a function that it calls, since rustc reports a failed constant at
-//! the innermost call of its own body.
+//! The rules are in the body of a constant and not in a function that it calls, since rustc reports a failed constant
+//! at the innermost call in the constant's body.
 
 mod axes;
 mod by_row;
@@ -61,7 +63,8 @@ use crate::watch;
 use axes::Bindings;
 use values::{ResultType, Results, Values};
 
-/// The Rust expression that an expression of the language becomes, or an error for each mistake that shows without types.
+/// Expands an expression of the language to a Rust expression, or to an error for each mistake that can be detected
+/// without types.
 pub(crate) fn expand(
     root: &Root,
     expression: &Expression,
@@ -71,7 +74,7 @@ pub(crate) fn expand(
 ) -> TokenStream {
     let (program, more) = open::lower_with(expression, library);
     diags.extend(more);
-    // Where every type is written, mistakes are told as those of a closure are.
+    // If every leaf has a stated type, errors are reported like those of a closure.
     if let Some(Err(diag)) = program.as_ref().map(open::check_annotated) {
         diags.push(diag);
     }
@@ -84,7 +87,7 @@ pub(crate) fn expand(
         }
         Some(_) | None => {
             let errors = report(diags.as_slice());
-            // Of whatever type is needed, and without a warning that what follows is not reached.
+            // An expression of any type, which does not cause a warning about unreachable code.
             quote! {{ #errors (|| loop {})() }}
         }
     }
@@ -106,7 +109,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
         }
     });
     let read = program.leaves.iter().zip(&leaves).map(|(leaf, value)| {
-        // All that rustc says of a leaf is at one place, and so is one error.
+        // All tokens of a leaf have one span, so that rustc reports one error for it.
         let first = ends(leaf.site).0;
         let path = quote! { rt::Leaf::read }.into_iter().map(|mut token| {
             token.set_span(first.resolved_at(token.span()));
@@ -127,7 +130,7 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     quote! {
         match (#(#viewed,)*) {
             (#(#leaves,)*) => {
-                // Where nothing is checked and the results are plain, nothing below names it.
+                // If nothing is checked and the results are plain numbers, no code below uses it.
                 #[allow(unused_imports)]
                 use #root::bare as rt;
                 #(let (#reads, #owners) = (#read, rt::leaf(#leaves));)*
@@ -148,7 +151,8 @@ fn expression(root: &Root, program: &Program, plan: &Plan) -> TokenStream {
     }
 }
 
-/// `__form`, whose arrays the results are, and the axes of those results of which that is asked.
+/// The statements that bind `__form`, which decides whether results are tensors or ndarray's arrays, and the bindings
+/// for the axes of the results that need them.
 fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStream, Bindings) {
     let asked = values.results.asked(program);
     let bindings = Bindings::new(program, &asked);
@@ -163,7 +167,7 @@ fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStrea
             let #axes = rt::axes::of(#shape);
         }
     });
-    // Leaves of one class beside its first.
+    // Each leaf of a class is compared with the first leaf of the class.
     let class = |leaf: usize| program.nodes[leaf].class;
     let alike = (0..owners.len()).filter_map(|leaf| {
         let first = (0..leaf).find(|first| class(*first) == class(leaf))?;
@@ -183,7 +187,7 @@ fn form(program: &Program, values: &Values<'_>, owners: &[Ident]) -> (TokenStrea
     (form, bindings)
 }
 
-/// `__shapes`, of which types the shapes of results are that nobody wrote.
+/// The statements that bind `__shapes`: the shape types of the results for which the program states no type.
 fn shapes(program: &Program, results: &Results, bindings: &Bindings) -> TokenStream {
     let nodes = program.result.nodes();
     let shapes = nodes.iter().enumerate().filter_map(|(position, node)| {
@@ -212,9 +216,10 @@ fn shapes(program: &Program, results: &Results, bindings: &Bindings) -> TokenStr
     }
 }
 
-/// The struct that knows the shapes, and how it runs.
+/// The items of the expansion: the types with the shape rules, and the function that runs.
 fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
-    // What is generated for every shape is no style of the user's: some of it goes unused for his, and lints are not for him.
+    // The code is generated for all shapes, so parts may be unused for the user's shapes. Its style is not the user's,
+    // so lints must not apply.
     let lints = quote! {
         #[allow(non_snake_case, dead_code, unused, clippy::all, clippy::pedantic)]
     };
@@ -285,15 +290,15 @@ fn items(program: &Program, plan: &Plan, values: &Values<'_>) -> TokenStream {
     }
 }
 
-/// The type of the expression as everything outside of `tie` sees it. It stands at the tokens of the expression: where
-/// rustc names it, that is what it shows.
+/// The type of the expression outside of `tie`. It has the spans of the expression's tokens, which rustc shows in
+/// messages about it.
 fn opaque(program: &Program, arguments: &TokenStream) -> TokenStream {
     let (first, last) = ends(program.site);
     let bounds = quote_spanned! { last => rt::Expr + use<#arguments> };
     quote_spanned! { first => impl #bounds }
 }
 
-/// The closure as whose type rustc prints the expression, at the tokens of the expression.
+/// The closure whose type rustc prints for the expression, with the spans of the expression's tokens.
 fn closure(program: &Program, arguments: &TokenStream) -> TokenStream {
     let (first, last) = ends(program.site);
     let mut body = Group::new(Delimiter::Brace, quote! { loop {} });
@@ -301,8 +306,8 @@ fn closure(program: &Program, arguments: &TokenStream) -> TokenStream {
     quote_spanned! { first => || -> Types<#arguments> #body }
 }
 
-/// The pattern that `cargo check` evaluates. It stands at the tokens of the expression: where rustc refuses it, that is
-/// what it shows.
+/// The pattern that `cargo check` evaluates. It has the spans of the expression's tokens, which rustc shows if the
+/// pattern fails.
 fn check(program: &Program) -> TokenStream {
     let (first, last) = ends(program.site);
     let ok = Ident::new("OK", last);
@@ -370,7 +375,7 @@ fn result(
     }
 }
 
-/// `rt::name` and `(arguments)`, which rustc underlines from the first to the last token of a place.
+/// `rt::name` and `(arguments)`, with spans that make rustc underline from the first to the last token of `site`.
 fn call_at(site: Site, name: &str, arguments: TokenStream) -> (TokenStream, Group) {
     let (first, last) = ends(site);
     let name = Ident::new(name, first);
@@ -379,7 +384,7 @@ fn call_at(site: Site, name: &str, arguments: TokenStream) -> (TokenStream, Grou
     (quote_spanned! { first => rt::#name }, arguments)
 }
 
-/// The first and the last token of a place.
+/// The spans of the first and the last token of a place.
 fn ends(site: Site) -> (Span, Span) {
     match site {
         Site::Tokens { first, last } => (first, last),

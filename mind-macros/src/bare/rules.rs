@@ -1,5 +1,5 @@
-//! The rules of a program, one statement a node: from the types of the operands to that of the result, or out with the
-//! message.
+//! Emits the shape rules of a program, one statement per node. A statement computes the type of the result from those
+//! of the operands, or fails with the message.
 
 use mind_core::{
     diag::Site,
@@ -14,7 +14,8 @@ use quote::{format_ident, quote};
 use super::call_at;
 use crate::emit::parse;
 
-/// `let n0 = …; let n1 = …;` for every node, and the checks, each as soon as it can be told. Leaves are in `known_0`, …
+/// `let n0 = …; let n1 = …;` for every node, and the checks, each as early as possible. The types of the leaves are in
+/// `known_0`, …
 pub(super) fn statements(program: &Program) -> TokenStream {
     let mut tokens = TokenStream::new();
     let mut checks: Vec<&Check> = program.checks.iter().collect();
@@ -59,7 +60,7 @@ fn statement(program: &Program, node: &Node) -> TokenStream {
         return quote! {{ _ = #read; #declared }};
     }
     if node.op.axes() == Some(Axes::Any) {
-        // Which axes go is decided by the Rust types, as the rank depends on it.
+        // The Rust types determine which axes are removed, since the rank depends on it.
         let (own, position) = (format!("n{}", node.operands[0].index()), node.operands[0].index());
         return parse(&format!("rt::squeeze({own}, __known, {position})"));
     }
@@ -78,7 +79,7 @@ fn statement(program: &Program, node: &Node) -> TokenStream {
     or_fail(spot.site, &places, &rule, &context(&spot.said(), &operands))
 }
 
-/// Whether `failure` is about a part of what is written.
+/// A condition: whether `failure` is about this attribute or subscript.
 fn is_about(written: Written<'_>, rank: &str) -> TokenStream {
     let written = match written {
         Written::Attribute(name) => format!("rt::Written::Attribute({name:?})"),
@@ -87,9 +88,9 @@ fn is_about(written: Written<'_>, rank: &str) -> TokenStream {
     parse(&format!("failure.is_about({written}, {rank})"))
 }
 
-/// The type that a rule gives, or `rt::or_fail(…)`, which rustc and a panic place at the user's tokens: at the first of the
-/// places whose condition holds, else at the site. What that says is put together only where the rule is broken: it
-/// would take longer than the rule.
+/// The type that a rule returns, or a call of `rt::or_fail(…)` if the rule fails. rustc and a panic report the failure
+/// at the user's tokens: at the first place whose condition holds, otherwise at `site`. The message is built only after
+/// a failure, since that takes longer than the rule.
 fn or_fail(site: Site, places: &[(TokenStream, Site)], rule: &str, context: &str) -> TokenStream {
     let broken = format!("::core::result::Result::Err(failure), {context}");
     let fails = |site| {
@@ -132,7 +133,7 @@ fn checked(check: &Check) -> TokenStream {
     or_fail(check.site, &[], &rule, &context(&label, &operands))
 }
 
-/// The rule of what a template demands of an argument, the first of the types.
+/// The rule for a template's requirement on an argument, which is the first of the types.
 fn demanded(contract: &Contract, types: &[String]) -> String {
     let (text, own) = (&contract.pattern, &types[0]);
     let tie = |name: &str| format!("{RULES}::Tie {{ text: {text:?}, name: {name:?} }}");
@@ -166,7 +167,7 @@ fn operand(text: &str, base: &str, ty: &str) -> String {
     format!("rt::Operand::new({text:?}, {base:?}, {ty})")
 }
 
-/// The rule of a node, on `n0`, `n1`, …
+/// The rule of a node, applied to `n0`, `n1`, …
 fn rule(node: &Node) -> String {
     let operands: Vec<String> = node.operands.iter().map(|operand| format!("n{}", operand.index())).collect();
     let Op::Const(constant) = &node.op else { return rule_text(&node.op, &Texts::of_rule(RULES, &operands)) };
@@ -175,15 +176,15 @@ fn rule(node: &Node) -> String {
     format!("{RULES}::literal({}, {like}, {})", literal(constant), argument(&constant.shape))
 }
 
-/// An attribute as rules take it.
+/// An attribute as an argument of rules.
 fn argument(attribute: &impl Text) -> String {
     attribute.text(&Texts::of_rule(RULES, &[]))
 }
 
-/// Where the rules are.
+/// The path of the rules.
 pub(super) const RULES: &str = "rt::rules";
 
-/// A literal as the rules know it.
+/// A literal as an argument of rules.
 fn literal(constant: &Constant) -> String {
     let fits = DType::ALL.map(|dtype| match constant.values_in(dtype) {
         Ok(_) => "rt::rules::Fit::Yes".to_string(),

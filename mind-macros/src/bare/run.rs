@@ -1,4 +1,4 @@
-//! What runs: buffers, then the steps of the plan in order.
+//! Emits the function that runs an expression: buffers, then the steps of the plan in order.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -90,7 +90,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
     text
 }
 
-/// The call of a step, whose name is its position.
+/// The call of a step. `name` contains the position of the step.
 fn step(program: &Program, plan: &Plan, values: &Values<'_>, name: &str, step: &Step, text: &mut String) {
     match step {
         Step::Fused(nodes) => text.push_str(&fused::call(program, plan, values, (name, 0), nodes)),
@@ -119,11 +119,11 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
     };
     let kernels = plan.each().filter_map(|step| match step {
         Step::Kernel(kernel) => Some(*kernel),
-        // What is watched is read as a kernel would read it.
+        // Watching a node reads it as a kernel would.
         Step::Watch(node) => Some(*node),
         Step::Fused(_) | Step::Alike { .. } | Step::ByRow(_) => None,
     });
-    // Views of constants are read as kernels read, also by loops and as results.
+    // Loops and results also read views of constants as kernels do.
     let views = plan.places.iter().enumerate().filter_map(|(node, place)| match place {
         Some(Location::View(_)) => Some(source(plan, NodeId::new(node))),
         _ => None,
@@ -131,7 +131,7 @@ fn filled(program: &Program, plan: &Plan) -> BTreeSet<NodeId> {
     kernels.flat_map(read).chain(views).filter(|node| is_filled(program, *node)).collect()
 }
 
-/// The node of which a node is a view, or itself.
+/// The node of which `node` is a view, or `node` itself.
 fn source(plan: &Plan, mut node: NodeId) -> NodeId {
     while let Some(Location::View(of)) = plan.places[node.index()] {
         node = of;
@@ -139,7 +139,7 @@ fn source(plan: &Plan, mut node: NodeId) -> NodeId {
     node
 }
 
-/// `__nodes`: the types, constant where the leaves' Rust types decide every extent.
+/// `__nodes`: the types of the nodes. They are constants if the Rust types of the leaves determine every extent.
 fn types(program: &Program) -> String {
     let known: String = (0..program.leaves.len()).map(|leaf| format!("rt::known(&view_{leaf}), ")).collect();
     format!(
@@ -186,8 +186,8 @@ fn with_slots(program: &Program, plan: &Plan, values: &Values<'_>, steps: &str) 
     format!("{lens}rt::with_memory({bytes}, &mut |__memory| {{\n{carved}{steps}}});\n")
 }
 
-/// How many elements of a node its slot holds: where it is computed row by row for its group alone, those of a few rows,
-/// and of numbers none.
+/// The number of elements of a node in its slot, as text. A node that is computed row by row and that only its group
+/// reads has the elements of a few rows there; numbers of rows have none.
 fn held_of(groups: &[(usize, &ByRow)], node: usize) -> String {
     let (all, id) = (format!("rt::count(&__nodes[{node}])"), NodeId::new(node));
     let stores = |(_, group): &&(usize, &ByRow)| group.stores(id) && !group.kept.contains(&id);
@@ -215,20 +215,20 @@ fn watched(program: &Program, values: &Values<'_>, node: NodeId, text: &mut Stri
     let _ = writeln!(text, "rt::searched({value}, {});", said.watched(&search, known.op.is_input()));
 }
 
-/// The operands of which a node reads the elements.
+/// The operands whose elements a node reads.
 fn read_by(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
     let node = program.node(node);
     let operands = node.operands.iter().enumerate();
     operands.filter(|(position, _)| node.op.reads(*position)).map(|(_, operand)| *operand)
 }
 
-/// What is told of a node.
+/// The description of a node in messages.
 fn said(program: &Program, node: NodeId) -> WatchedText {
     if let Some(leaf) = program.node(node).op.input_name() {
         let leaf = &program.leaves[leaf.index()];
         return WatchedText { name: leaf.text.clone(), ..WatchedText::default() };
     }
-    // Of a derivative of a derivative what was written.
+    // For a derivative of any order, the node in the source.
     let mut written = node;
     while let (None, Some(of)) = (&program.node(written).spot, program.node(written).derives) {
         written = of;

@@ -1,4 +1,4 @@
-//! What the values of a program are called in Rust, and of which types they are.
+//! The Rust names and types of the values of a program.
 
 use mind_core::{
     open::{Check, CheckKind, Class, ClassId, LeafId, Location, NodeId, Op, Plan, Program},
@@ -11,41 +11,42 @@ use crate::emit::literal;
 pub(super) struct Values<'a> {
     program: &'a Program,
     plan: &'a Plan,
-    /// What each result is.
+    /// The types of the results.
     pub(super) results: Results,
 }
 
-/// What each result is, in order.
+/// The types of the results, in order.
 pub(super) struct Results(Vec<ResultType>);
 
-/// What a result is in Rust.
+/// The Rust type of a result.
 pub(super) enum ResultType {
-    /// A number, whatever the leaves' types are.
+    /// A number, for all types of the leaves.
     Number,
-    /// A tensor whose shape is inferred: the one of this position in the table.
+    /// A tensor with an inferred shape, which is at this position in the table of results.
     Inferred(usize),
-    /// The same, but that its shape is broadcast from those of these leaves, whose types may decide it.
+    /// The same, with a shape that is broadcast from those of these leaves. The types of the leaves may determine the
+    /// shape type.
     Broadcast(usize, Vec<LeafId>),
-    /// Of the type that is written.
+    /// The type that the program states.
     Written(Type),
-    /// Of the type that this leaf owns: a gradient by it, or what elementwise operations make of it.
+    /// The owned type of this leaf: for a gradient with respect to it, or a result of elementwise operations on it.
     Like(LeafId),
 }
 
 impl Results {
-    /// What a result is.
+    /// The type of the result at `position`.
     pub(super) fn kind(&self, position: usize) -> &ResultType {
         &self.0[position]
     }
 
-    /// Which of the shapes that are asked is that of a result, if it is one of these.
+    /// The position of a result's shape in `__shapes`. `None` if `__shapes` does not contain it.
     pub(super) fn shape(&self, position: usize) -> Option<usize> {
         let is_asked =
             |kind: &ResultType| matches!(kind, ResultType::Inferred(_) | ResultType::Broadcast(..));
         is_asked(self.kind(position)).then(|| self.0[..position].iter().filter(|kind| is_asked(kind)).count())
     }
 
-    /// The nodes of those whose rank only the leaves tell.
+    /// The nodes of the results whose rank only the types of the leaves determine.
     pub(super) fn asked(&self, program: &Program) -> Vec<NodeId> {
         let nodes = program.result.nodes().into_iter().zip(&self.0);
         nodes
@@ -69,7 +70,7 @@ impl<'a> Values<'a> {
         Self { program, plan, results: Results(results) }
     }
 
-    /// `T0: rt::Datum, S0: rt::Shape, ` for each leaf; the names alone where there is to be no bound.
+    /// `T0: rt::Datum, S0: rt::Shape, ` for each leaf. Only the names if `bound` is empty.
     pub(super) fn generics(&self, bound: &str) -> String {
         let [element, shape] = if bound.is_empty() { ["", ""] } else { ["rt::Datum", "rt::Shape"] };
         (0..self.program.leaves.len())
@@ -77,7 +78,7 @@ impl<'a> Values<'a> {
             .collect()
     }
 
-    /// The names of the shapes that are parameters of the function that runs.
+    /// The numbers of the shapes that are type parameters of the function `run`.
     pub(super) fn result_shapes(&self) -> Vec<usize> {
         let entries = self.results.0.iter().map(|kind| match kind {
             ResultType::Inferred(entry) | ResultType::Broadcast(entry, _) => Some(*entry),
@@ -86,7 +87,7 @@ impl<'a> Values<'a> {
         entries.flatten().collect()
     }
 
-    /// What the Rust types tell of each leaf.
+    /// For each leaf, the type that its Rust type determines.
     pub(super) fn known(&self) -> String {
         (0..self.program.leaves.len()).map(|leaf| format!("rt::type_of::<T{leaf}, S{leaf}>(), ")).collect()
     }
@@ -111,7 +112,7 @@ impl<'a> Values<'a> {
             .collect()
     }
 
-    /// The element and the shape type of a result; no shape of one that is a number.
+    /// The element type and the shape type of a result. A number has no shape type.
     pub(super) fn result_type(&self, position: usize) -> (String, Option<String>) {
         let node = self.program.result.nodes()[position];
         match &self.results.0[position] {
@@ -128,7 +129,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The Rust type of the elements of a class, as steps have it.
+    /// The Rust type of the elements of a class, in steps.
     pub(super) fn element(&self, class: ClassId) -> String {
         match self.program.classes[class.index()] {
             Class::NumbersOf(leaf) => format!("<T{} as rt::Datum>::Number", leaf.index()),
@@ -137,7 +138,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The same, as the caller has it.
+    /// The Rust type of the elements of a class, for the caller.
     fn told(&self, class: ClassId) -> String {
         match self.program.classes[class.index()] {
             Class::NumbersOf(leaf) | Class::Of(leaf) => format!("T{}", leaf.index()),
@@ -145,12 +146,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// That of the elements of a node.
+    /// The Rust type of the elements of a node, in steps.
     pub(super) fn element_of(&self, node: NodeId) -> String {
         self.element(self.program.node(node).class)
     }
 
-    /// The slice in which a node's elements lie, perhaps with others behind them.
+    /// The slice that contains a node's elements, possibly followed by other elements.
     pub(super) fn slice(&self, node: NodeId) -> String {
         match self.plan.places[node.index()] {
             Some(Location::Leaf(leaf)) => format!("elements_{}", leaf.index()),
@@ -165,7 +166,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The slice in which a node's elements are to lie.
+    /// The slice into which a node's elements are stored.
     pub(super) fn target(&self, node: NodeId) -> String {
         match self.plan.places[node.index()] {
             Some(Location::Result(result)) => format!("&mut *out_{result}"),
@@ -176,37 +177,37 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// A node as what kernels read.
+    /// A node as an argument of kernels.
     pub(super) fn value(&self, node: NodeId) -> String {
         format!("rt::Argument::new({}, &__nodes[{}])", self.slice(node), node.index())
     }
 }
 
-/// Whether a constant is a tensor of one number, which is written out only where a kernel reads it.
+/// Whether a constant is a tensor filled with one number. Its elements are stored only if a kernel reads them.
 pub(super) fn is_filled(program: &Program, node: NodeId) -> bool {
     let has_axes = matches!(&program.node(node).op, Op::Const(constant) if !constant.shape.is_empty());
     has_axes && is_uniform(program, node)
 }
 
-/// Whether a constant is one number everywhere, in every element type that it can have.
+/// Whether all elements of a constant are equal, in every element type that it can have.
 pub(super) fn is_uniform(program: &Program, node: NodeId) -> bool {
     let Op::Const(constant) = &program.node(node).op else { return false };
     constant.values.iter().flatten().all(|data| data.stored() == 1)
 }
 
-/// The elements of a constant as a slice of `element`; one where it is uniform.
+/// The elements of a constant as a slice of `element`. A uniform constant has one element.
 pub(super) fn constant(program: &Program, node: NodeId, element: &str) -> String {
     let Op::Const(constant) = &program.node(node).op else {
         unreachable!("only constants lie in the program")
     };
     let uniform = is_uniform(program, node);
-    // Of a shape with more elements than can be counted the rules have an error.
+    // The rules report an error for a shape with too many elements to count.
     let count = constant.shape.iter().fold(1_i64, |count, extent| count.saturating_mul(*extent));
     let of = |dtype: DType| match constant.values_in(dtype) {
-        // Rounding can make equal what is not in another element type.
+        // Rounding to this element type can make elements equal that differ in another.
         Ok(data) if data.stored() == 1 && !uniform => format!("&[{}; {count}]", literal::scalar(data)),
         Ok(data) => format!("&{}", literal::elements(data)),
-        // The rules have refused this element type.
+        // The rules reject this element type.
         Err(_) => "&[]".to_string(),
     };
     match DType::ALL.into_iter().find(|dtype| dtype.name() == element) {
@@ -217,11 +218,11 @@ pub(super) fn constant(program: &Program, node: NodeId, element: &str) -> String
     }
 }
 
-/// What a result that nobody wrote a type for is.
+/// The type of a result for which the program states none.
 fn result_type(program: &Program, position: usize, id: NodeId) -> ResultType {
     let node = program.node(id);
     let is_differentiated = |check: &Check| check.node == id && matches!(check.kind, CheckKind::Scalar(_));
-    // What is differentiated is a single number, or a rule says that it is not.
+    // A differentiated value is a single number; otherwise a rule reports an error.
     if node.shape.is_scalar() || program.checks.iter().any(is_differentiated) {
         return ResultType::Number;
     }

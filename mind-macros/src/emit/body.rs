@@ -1,4 +1,5 @@
-//! The body of the function that runs a plan, while it is written: the names of its variables, and the text so far.
+//! The state while the body of the function that runs a plan is emitted: the names of its variables, and the text so
+//! far.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -17,12 +18,12 @@ use super::{
     watched::WatchedText,
 };
 
-/// What one plan is called by.
+/// The emitted body of one plan so far.
 pub(super) struct Body<'p> {
     pub(super) plan: &'p Plan,
-    /// The symbols that `sizes` has the extents of: those of the plan, then those of the strip at hand.
+    /// The symbols whose extents are in `sizes`: those of the plan, then those of the current strip.
     pub(super) symbols: Vec<Symbol>,
-    /// The function, for run-time errors.
+    /// The name of the function, for run-time errors.
     pub(super) function: &'p str,
     pub(super) wishes: &'p dyn Fn(ValueId) -> Option<String>,
     pub(super) said: &'p dyn Fn(ValueId) -> WatchedText,
@@ -32,25 +33,25 @@ pub(super) struct Body<'p> {
     pub(super) locals: HashMap<ValueId, (String, DType)>,
     pub(super) inputs: Vec<String>,
     pub(super) results: Vec<String>,
-    /// For each element type, the variable that is the memory of temporaries.
+    /// For each element type, the variable of the arena, which is the memory of temporaries.
     pub(super) arenas: HashMap<DType, String>,
-    /// For each element type, what is left of the workspace beside the arena.
+    /// For each element type, the variable of the part of the workspace after the arena.
     pub(super) scratch: HashMap<DType, String>,
-    /// The convolutions so far, whose geometries are functions of the module.
+    /// The number of convolutions so far. Their geometries are functions of the module.
     pub(super) convolutions: usize,
-    /// The loops so far, each of which has a module.
+    /// The number of loops so far. Each has a module.
     pub(super) loops: usize,
     pub(super) text: String,
 }
 
 impl Body<'_> {
-    /// Gives a single number its name from here on.
+    /// Emits a variable for a single number, which later steps use by name.
     pub(super) fn define_local(&mut self, value: ValueId, dtype: DType, text: &str) {
         let name = self.name_local(value, dtype);
         let _ = writeln!(self.text, "let {name} = {text};");
     }
 
-    /// The name of a single number that a loop or expression computes.
+    /// Creates the name of a single number that a loop or expression computes.
     pub(super) fn name_local(&mut self, value: ValueId, dtype: DType) -> String {
         let name = self.wish(value);
         let name = self.names.fresh(&name);
@@ -58,13 +59,13 @@ impl Body<'_> {
         name
     }
 
-    /// What the user calls a value, or a short name of our own.
+    /// The user's name of a value, or a short generated name.
     pub(super) fn wish(&self, value: ValueId) -> String {
         let input = self.plan.inputs.get(value.index()).map(|input| input.name.to_string());
         input.or_else(|| (self.wishes)(value)).unwrap_or_else(|| format!("t{}", value.index()))
     }
 
-    /// The element type of what a view shows.
+    /// The element type of a view.
     pub(super) fn dtype(&self, view: &View) -> DType {
         let buffer = view.buffer().expect("steps read and write memory");
         self.plan.buffers[buffer.0].ty.dtype
@@ -108,12 +109,12 @@ impl Body<'_> {
     }
 }
 
-/// The place of a number's new value.
+/// The variable for the new value of an updated number.
 pub(super) fn new_value(input: &str) -> String {
     format!("new_{}", input.trim_start_matches("r#"))
 }
 
-/// What a function takes of an input: a number as it was on entry, or elements.
+/// The parameter type for an input: a number by its value on entry, or a slice of elements.
 pub(super) fn input_type(input: &Parameter) -> String {
     let dtype = input.ty.dtype;
     match (input.ty.rank(), input.updated) {
@@ -134,14 +135,14 @@ pub(super) fn extents_of_symbols(plan: &Plan) -> String {
     symbols.map(|(position, variable)| format!("let {variable} = sizes.{position}.extent();\n")).collect()
 }
 
-/// `<N: rt::Dim, M: rt::Dim>` over the symbols.
+/// `<N: rt::Dim, M: rt::Dim>` for the symbols, or nothing.
 pub(super) fn generics(plan: &Plan) -> String {
     let symbols: Vec<_> = plan.symbols.iter().map(|symbol| format!("{symbol}: rt::Dim")).collect();
     if symbols.is_empty() { String::new() } else { format!("<{}>", symbols.join(", ")) }
 }
 
-/// A function of operands that are single words or indexed. `by` is what the functions of the run time are told of products and
-/// sums: the type parameter of a loop, or one after the other.
+/// The expression of an elementwise function. Operands are single words or indexed. `by` is the path of functions that
+/// depend on how products and sums are computed: the type parameter of a loop, or `rt` for separate operations.
 pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) -> String {
     let all = operands.join(", ");
     match (map.row().rust, operands) {
@@ -159,7 +160,7 @@ pub(super) fn expression(map: Map, operands: &[String], dtype: DType, by: &str) 
     }
 }
 
-/// `N: usize` of each symbol.
+/// `dim_n: usize` for each symbol.
 pub(super) fn size_parameters(plan: &Plan) -> String {
     let parameters: Vec<_> =
         plan.symbols.iter().map(|symbol| format!("{}: usize", symbol_variable(symbol))).collect();

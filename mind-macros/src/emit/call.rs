@@ -1,4 +1,5 @@
-//! Calls of kernels: the functions of the run time that expressions without types call too, by the same table.
+//! Emits calls of kernels: the functions of the run time that expressions over Rust variables call too, by the same
+//! table.
 
 use std::fmt::Write;
 
@@ -28,7 +29,7 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
     let _ = writeln!(body.text, "rt::bare::{};", kernel_text(&of_call(&call.op), &texts));
 }
 
-/// Elements and their type.
+/// A `rt::bare::Argument`: the elements of an operand and their type.
 fn value(body: &Body<'_>, argument: &Argument) -> String {
     let elements = match argument {
         Argument::Tensor(buffer, _) => body.read(*buffer),
@@ -37,7 +38,7 @@ fn value(body: &Body<'_>, argument: &Argument) -> String {
     format!("rt::bare::Argument::new({elements}, {})", ty(&argument.ty()))
 }
 
-/// A reference to a type as a value, constant where every extent is known.
+/// A reference to a type as a value. It is a constant if every extent is known.
 fn ty(ty: &Type) -> String {
     let extents: Vec<String> = ty.shape.iter().map(signed).collect();
     let value = format!("&rt::bare::Type::new(rt::bare::DType::{:?}, &[{}])", ty.dtype, extents.join(", "));

@@ -1,15 +1,15 @@
-//! Dims as Rust text.
+//! Emits dims as Rust text.
 
 use mind_core::dim::{Atom, Dim, Term};
 
-/// How arithmetic on extents is written.
+/// The kind of arithmetic on extents.
 #[derive(Clone, Copy)]
 pub(super) enum Arithmetic {
-    /// On `usize`, plainly: what is computed was checked on entry to be positive and to fit.
+    /// Plain operators on `usize`. The function has checked on entry that the results are positive and fit.
     Plain,
-    /// On `usize`, saturating: for sizes that are compared with what there is.
+    /// Saturating operations on `usize`, for sizes that are compared with actual extents or with available memory.
     Saturating,
-    /// On `i64`, saturating: for checks on entry, where a quantity may turn out negative.
+    /// Saturating operations on `i64`, for checks on entry, where a quantity may be negative.
     Signed,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn extent(dim: &Dim, arithmetic: Arithmetic) -> String {
     }
     let terms = dim.terms();
     let (positive, negative): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(|term| term.coefficient > 0);
-    // What is added comes first, so that no partial sum of `usize` falls below zero.
+    // Positive terms come first, so that no partial sum of `usize` falls below zero.
     let mut text = String::new();
     for (operator, method, terms) in [('+', "add", positive), ('-', "sub", negative)] {
         for term in terms {
@@ -39,13 +39,13 @@ pub(super) fn extent(dim: &Dim, arithmetic: Arithmetic) -> String {
     text
 }
 
-/// In parentheses unless it is a single word.
+/// The text in parentheses, unless it is a single word.
 pub(super) fn grouped(text: &str) -> String {
     let word = text.chars().all(|c| c.is_alphanumeric() || c == '_');
     if word { text.to_string() } else { format!("({text})") }
 }
 
-/// The variable that holds a symbol's extent.
+/// The variable of a symbol's extent.
 pub(super) fn symbol_variable(symbol: &str) -> String {
     super::names::identifier(&format!("dim_{}", symbol.trim_start_matches("r#")))
 }
@@ -59,7 +59,7 @@ fn product(term: &Term, arithmetic: Arithmetic) -> String {
                 Arithmetic::Plain | Arithmetic::Saturating => symbol_variable(symbol),
                 Arithmetic::Signed => format!("({} as i64)", symbol_variable(symbol)),
             },
-            // A dim keeps what it divides without negative coefficients.
+            // The dividend in a dim never has negative coefficients.
             Atom::Floor(inner, by) => format!("({} / {by})", grouped(&extent(inner, arithmetic))),
         };
         factors.extend(std::iter::repeat_n(text, *power as usize));

@@ -1,4 +1,5 @@
-//! Calls of functions that are elsewhere: a module that names them as the block does, and the calls in `run`.
+//! Emits calls of `extern` functions: a module whose functions call them by the paths of the block, and the calls of
+//! that module in `run`.
 
 use std::fmt::Write;
 
@@ -17,9 +18,10 @@ use super::{
     tokens::{at, parse},
 };
 
-/// The module that holds a function for each such step. What rustc says of it is said at the call in the block.
+/// The module with a function for each call of an `extern` function. rustc reports errors in it at the call in the
+/// block.
 ///
-/// It stands in the module of the function, or within so many modules of loops there.
+/// The module is nested in the module of the function and in `depth` modules of loops.
 pub(super) fn functions(
     plan: &Plan,
     value_span: &dyn Fn(ValueId) -> Option<Span>,
@@ -31,13 +33,14 @@ pub(super) fn functions(
     let span_of = |call: &Call| value_span(plan.buffers[call.result.0].value);
     let functions = calls(plan).enumerate().map(|(position, call)| {
         let tokens = parse(&function(position, call));
-        // A derivative is written nowhere: the call that it is of is.
+        // The call of a derivative does not appear in the source, so it gets the span of the call that it
+        // differentiates.
         let mut others = calls(plan).filter(|other| called(other).0 == called(call).0);
         let span = span_of(call).or_else(|| others.find_map(span_of));
         span.map_or_else(|| tokens.clone(), |span| at(tokens.clone(), span))
     });
     let around = (0..2 + depth).map(|_| quote! { super:: });
-    // What is imported by name comes before what `*` finds.
+    // An import by name takes precedence over `*`.
     quote! {
         #[allow(warnings, clippy::all)]
         mod externs {
@@ -48,12 +51,12 @@ pub(super) fn functions(
     }
 }
 
-/// Whether there is such a step.
+/// Whether a plan or one of its loops calls an `extern` function.
 pub(super) fn has_any(plan: &Plan) -> bool {
     calls(plan).next().is_some() || iteration::loops(plan).any(|of| has_any(&of.body))
 }
 
-/// The step of `run`.
+/// Emits the step in `run`.
 pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
     let position = calls(body.plan).position(|other| std::ptr::eq(other, call));
     let position = position.expect("the step is one of the plan's");
@@ -79,10 +82,11 @@ fn calls(plan: &Plan) -> impl Iterator<Item = &Call> {
     })
 }
 
-/// The path of the function, and how often it is differentiated.
+/// The path of the function, and the order of the derivative.
 ///
-/// A derivative's last operand is the cotangent of what is differentiated, and its result has those of all other operands of
-/// floats, one after the other; so cotangents behind the first are such vectors.
+/// The last operand of a derivative is the cotangent of the differentiated function's result. The result of a
+/// derivative is a vector with the cotangents of all other float operands, one after the other. All cotangents after
+/// the first are therefore such vectors.
 fn called(call: &Call) -> (&str, usize) {
     match call.external().expect("only calls of functions that are elsewhere are asked") {
         External::Call { function, .. } => (function, 0),
@@ -96,7 +100,8 @@ fn name(position: usize) -> String {
     format!("__mind_call_{position}")
 }
 
-/// Takes slices and extents, calls the function with tensors of dynamic extents, and stores what it gives.
+/// The function for one call. It takes slices and extents, calls the `extern` function with tensors of dynamic extents,
+/// and stores the result.
 fn function(position: usize, call: &Call) -> String {
     let Call { operands: arguments, ty, .. } = call;
     let (function, order) = called(call);
@@ -127,7 +132,8 @@ fn function(position: usize, call: &Call) -> String {
             Argument::Scalar(..) => write!(given, "x{position}, "),
         };
     }
-    // The cotangents of derivatives are vectors here, and there the tuples that derivatives give.
+    // The cotangent of a derivative's result is a vector here. The Rust function takes a tuple of the type that the
+    // derivative returns.
     for cotangent in 2..=order {
         let given_back = Back::of_order(arguments, operands.len(), cotangent - 1);
         let position = operands.len() + cotangent - 1;
@@ -174,29 +180,29 @@ fn function(position: usize, call: &Call) -> String {
     text + "::core::result::Result::Ok(()) }\n"
 }
 
-/// A tensor of dynamic extents, as an argument.
+/// An argument: a tensor of dynamic extents.
 fn tensor(elements: &str, extents: &str, dtype: DType, rank: usize) -> String {
     let dims: String = (0..rank).map(|axis| format!("{extents}[{axis}], ")).collect();
     format!("&*__mind_rt::TensorView::<{dtype}, _>::from_slice(({dims}), {elements})?")
 }
 
-/// What a derivative gives, as Rust has it: cotangents in tuples, and `()` for what has none.
+/// The Rust result of a derivative: cotangents in tuples, and `()` for an operand without a cotangent.
 enum Back<'a> {
-    /// That of an operand, which has its type.
+    /// The cotangent of one operand, with the operand's type.
     Leaf(Leaf<'a>),
-    /// Those of what is one argument there.
+    /// The cotangents of an argument that is a tuple.
     Tuple(Vec<Self>),
 }
 
-/// The operand or cotangent that something is the cotangent of.
+/// An operand or cotangent of the call, for which a derivative returns the cotangent.
 struct Leaf<'a> {
     position: usize,
     argument: &'a Argument,
 }
 
 impl<'a> Back<'a> {
-    /// Of the derivative of an order: that of `f : S → T` takes `S` and what has the type of `T`, and gives what has that of
-    /// `S`; so the next takes both, and what has the type of `S`.
+    /// The result of the derivative of this order. The derivative of `f : S → T` takes `S` and a cotangent of type `T`,
+    /// and returns a cotangent of type `S`. The next derivative takes both of these and a cotangent of type `S`.
     fn of_order(arguments: &'a [Argument], operands: usize, order: usize) -> Self {
         let leaf = |position: usize| Self::Leaf(Leaf { position, argument: &arguments[position] });
         match order {
@@ -210,7 +216,7 @@ impl<'a> Back<'a> {
         }
     }
 
-    /// As text, of the text of each leaf that has a cotangent, from the first to the last.
+    /// The text of the result, in which `text` gives the text of each leaf with a cotangent, in order.
     fn map(&self, text: &mut impl FnMut(&Leaf<'a>) -> String) -> String {
         match self {
             Self::Leaf(leaf) => {
@@ -228,7 +234,8 @@ impl<'a> Back<'a> {
     }
 }
 
-/// A path of the module that the block stands in, with a prefix before its last word, as the module of calls has it.
+/// Rewrites a path relative to the module of the block for use in the module of calls, with `prefix` before its last
+/// segment.
 fn path(function: &str, prefix: &str) -> String {
     let (before, last) = function.rsplit_once("::").map_or(("", function), |(before, last)| (before, last));
     let before = match before.split_once("::").unwrap_or((before, "")) {

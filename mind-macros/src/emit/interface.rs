@@ -1,5 +1,6 @@
-//! What the user calls: parameters and results under the user's names, with structs whole. The functions of the module
-//! take and give their fields one by one, since the structs may not be in scope there.
+//! The functions that the user calls: parameters and results have the user's names, and structs are passed as a whole.
+//! The functions of the module take and return the fields of structs one by one, since the structs may not be in scope
+//! there.
 
 use mind_core::surface::lower::{StructType, Structure};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -18,23 +19,24 @@ pub(super) struct Interface {
     pub(super) generics: TokenStream,
     /// `x: &TensorRef<…>`, `p: &Mlp`
     pub(super) parameters: Vec<TokenStream>,
-    /// What the functions of the module get: `x`, and of a struct its tensors and numbers
+    /// The arguments for the functions of the module: `x`, and the tensors and numbers of a struct.
     pub(super) arguments: Vec<TokenStream>,
     /// The type of the result.
     pub(super) result: TokenStream,
     /// The parameter for results, `out: &mut Mlp,`, or nothing.
     pub(super) out: Option<TokenStream>,
-    /// What the functions of the module get for it.
+    /// The argument for results, for the functions of the module.
     pub(super) out_argument: Option<TokenStream>,
-    /// Takes `out` apart where there are structs in it.
+    /// Destructures `out` if it contains structs.
     pub(super) out_binding: Option<TokenStream>,
-    /// The pattern of what a call of the module gives, and the result made of it; nothing where they are the same.
+    /// The pattern for the result of a function of the module, and the user's result built from it. `None` if the two
+    /// are the same.
     pub(super) rebuilt: Option<(TokenStream, TokenStream)>,
     /// The parameter for the workspace.
     pub(super) workspace: Ident,
-    /// The parameters that are tensors only once they are opened, and whether they are updated.
+    /// The parameters that must be converted to tensors first, and whether they are updated.
     pub(super) opened: Vec<(Ident, bool)>,
-    /// The structs among the parameters, taken apart.
+    /// For each parameter that is a struct, the pattern of its parts and the expression to match.
     taken: Vec<(TokenStream, TokenStream)>,
 }
 
@@ -60,7 +62,7 @@ impl Interface {
                 Structure::Struct(_) => structs.push((arguments.len(), parameter)),
             }
         }
-        // Their parts have names that meet no parameter's.
+        // The names of parts must not collide with those of parameters.
         let mut taken = Vec::new();
         for (position, parameter) in structs.into_iter().rev() {
             let (parts, own) = taken_apart(parameter, &mut names);
@@ -100,15 +102,15 @@ impl Interface {
         interface
     }
 
-    /// `body`, in which the parameters that are to be opened are, and the structs are taken apart; `failed` is the value where
-    /// one cannot be opened, for `__mind_error`.
+    /// Wraps `body` in code that converts the parameters in `opened` to tensors and destructures the structs. If a
+    /// conversion fails, the value is `failed`, which can use `__mind_error`.
     pub(super) fn opened(&self, item: &Item<'_>, body: TokenStream, failed: &TokenStream) -> TokenStream {
         let (root, function) = (item.root, item.name.to_string());
         let body = self
             .taken
             .iter()
             .fold(body, |body, (pattern, parts)| quote! { match #parts { #pattern => #body } });
-        // The first is opened first, so it stands outermost.
+        // The first parameter is converted first, so its `match` is the outermost.
         self.opened.iter().rev().fold(body, |body, (name, update)| {
             let text = name.to_string();
             let (open, pattern) = match update {
@@ -132,7 +134,7 @@ fn borrow(update: bool) -> TokenStream {
     }
 }
 
-/// The trait of what may be given for a tensor, where that may be more than one.
+/// The trait for the argument types of a tensor parameter. `None` if the parameter has a single type.
 fn any_type(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>) -> Option<TokenStream> {
     let Parameter { name, structure, update, .. } = parameter;
     let root = item.root;
@@ -187,7 +189,8 @@ fn declaration(parameter: &Parameter, generics: &mut Vec<Ident>, item: &Item<'_>
     }
 }
 
-/// A type whose last token is where the user's declaration ends: rustc shows a parameter from its first to its last token.
+/// The type with the span of its last token moved to the end of the user's declaration, since rustc shows a parameter
+/// from its first to its last token.
 fn ending_at(ty: TokenStream, end: Span) -> TokenStream {
     let mut tokens: Vec<TokenTree> = ty.into_iter().collect();
     if let Some(last) = tokens.last_mut() {
@@ -196,7 +199,7 @@ fn ending_at(ty: TokenStream, end: Span) -> TokenStream {
     tokens.into_iter().collect()
 }
 
-/// The pattern of the parts of a struct with what they are of, and what the functions of the module get.
+/// The pattern of the parts of a struct and the expression to match, and the arguments for the functions of the module.
 fn taken_apart(parameter: &Parameter, names: &mut Names) -> ((TokenStream, TokenStream), Vec<TokenStream>) {
     let Parameter { name, structure, update, .. } = parameter;
     let leaves = structure.named_leaves();
@@ -241,7 +244,7 @@ fn result_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
     }
 }
 
-/// A struct as a result: dims that are computed are dynamic.
+/// The type of a struct as a result. Computed dims are dynamic.
 fn result_struct(ty: &StructType, item: &Item<'_>) -> TokenStream {
     let dims = ty.dims.iter();
     let dims = dims.map(|dim| dim_type(dim, item).unwrap_or_else(|| quote! { ::core::primitive::usize }));
@@ -271,7 +274,7 @@ fn out_type(structure: &Structure, item: &Item<'_>) -> TokenStream {
     }
 }
 
-/// The pattern of a result with structs as tuples, and the result with structs.
+/// The pattern of a result in which structs are tuples, and the result with structs built from it.
 fn rebuilt(root: &Root, structure: &Structure, names: &mut Names) -> (TokenStream, TokenStream) {
     match structure {
         Structure::Value(_) => {
@@ -291,7 +294,7 @@ fn rebuilt(root: &Root, structure: &Structure, names: &mut Names) -> (TokenStrea
     }
 }
 
-/// The pattern of a struct as tuples, and the names in it.
+/// The pattern of a struct as tuples. Adds the names in it to `parts`.
 fn parts_pattern(structure: &Structure, names: &mut Names, parts: &mut Vec<Ident>) -> TokenStream {
     let inner = match structure {
         Structure::Value(_) => {
@@ -306,7 +309,7 @@ fn parts_pattern(structure: &Structure, names: &mut Names, parts: &mut Vec<Ident
     quote! { (#(#patterns,)*) }
 }
 
-/// `let (out_2, …) = out;` if that is needed, and what the functions of the module get.
+/// `let (out_2, …) = out;` if it is needed, and the argument for the functions of the module.
 fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Option<TokenStream>, TokenStream) {
     match structure {
         _ if !has_struct(structure) => (None, quote! { #out }),
@@ -329,7 +332,7 @@ fn out_argument(structure: &Structure, out: &Ident, names: &mut Names) -> (Optio
     }
 }
 
-/// Mutable borrows of the parts of a struct, as tuples, and the names of these.
+/// Mutable borrows of the parts of a struct, as tuples. Adds the names of the parts to `parts`.
 fn out_parts(structure: &Structure, names: &mut Names, parts: &mut Vec<Ident>) -> TokenStream {
     let inner = match structure {
         Structure::Value(ty) => {

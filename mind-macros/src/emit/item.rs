@@ -1,13 +1,13 @@
-//! What is emitted of a function.
+//! The input of the emitter for one function.
 
 use mind_core::{dim::Dim, ir::ValueId, plan::Plan, surface::lower::Structure};
 use proc_macro2::{Ident, Span, TokenStream};
 
 use super::{outline::Lengths, root::Root, watched::WatchedText};
 
-/// A function that is ready to be written as Rust.
+/// A function that is ready to be emitted as Rust.
 pub struct Item<'a> {
-    /// Where the facade is.
+    /// The path of the facade.
     pub root: &'a Root,
     /// Doc comments and attributes, as written.
     pub attributes: TokenStream,
@@ -21,35 +21,36 @@ pub struct Item<'a> {
     pub parameters: Vec<Parameter>,
     /// The result; its leaves are the plan's results, in order.
     pub result: Structure,
-    /// What runs.
+    /// The plan that the function runs.
     pub plan: &'a Plan,
-    /// What the user calls a value of the planned module.
+    /// The user's name of a value of the planned module.
     pub value_name: &'a dyn Fn(ValueId) -> Option<String>,
-    /// Where the user writes a value of the planned module.
+    /// The span of a value of the planned module in the program.
     pub value_span: &'a dyn Fn(ValueId) -> Option<Span>,
-    /// What is told of a value of the planned module that is watched.
+    /// The description of a watched value of the planned module.
     pub value_said: &'a dyn Fn(ValueId) -> WatchedText,
     /// The constants of the module.
     pub constants: Constants,
-    /// What other blocks import the function by.
+    /// The items by which other blocks import the function.
     pub import: TokenStream,
-    /// What the user calls it with.
+    /// The types of arguments that the function accepts for tensors.
     pub arguments: Arguments,
-    /// How long functions of what runs may be.
+    /// The limits for the length of functions that run the plan.
     pub lengths: Lengths,
 }
 
-/// What the user calls a function with where it takes tensors.
+/// The types of arguments that a function accepts for tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arguments {
     /// Tensors and views of them, by `&TensorRef`.
     Tensors,
-    /// Whatever the run time reads as one. The function is generic then, which the value of a closure cannot be.
+    /// Any type that the run time can read as a tensor. The function is then generic, so it cannot be used as the value
+    /// of a closure.
     Any,
 }
 
 impl Arguments {
-    /// Those of functions that are items.
+    /// The arguments of functions that are items.
     pub const OF_ITEMS: Self = if cfg!(feature = "ndarray") { Self::Any } else { Self::Tensors };
 }
 
@@ -66,13 +67,13 @@ pub struct Parameter {
     pub end: Span,
 }
 
-/// What the module of a function tells.
+/// The constants in the module of a function.
 pub struct Constants {
     /// The Core IR of the function as text.
     pub core_ir: String,
-    /// The same as MIC.
+    /// The same program as MIC.
     pub mic: String,
-    /// Which inputs of the module its last outputs update.
+    /// The inputs of the module that its last outputs update.
     pub updates: Vec<usize>,
     /// The number of elements in the parameters.
     pub params: Dim,

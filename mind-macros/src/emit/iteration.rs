@@ -1,4 +1,5 @@
-//! Loops: a function that runs the plan of the body, in a module of its own, and calls of it.
+//! Emits loops: for each a module with a function that runs the plan of the body, and the code that calls it for each
+//! step.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -13,7 +14,7 @@ use super::{
     extent::{Arithmetic, extent, grouped, symbol_variable},
 };
 
-/// The loops of a plan, in order. Each has a module named by its position.
+/// The loops of a plan, in order. Each has a module, whose name contains the position.
 pub(super) fn loops(plan: &Plan) -> impl Iterator<Item = &Loop> {
     plan.steps.iter().filter_map(|step| match step {
         Step::Loop(of) => Some(of),
@@ -21,24 +22,24 @@ pub(super) fn loops(plan: &Plan) -> impl Iterator<Item = &Loop> {
     })
 }
 
-/// The module of the loop at a position.
+/// The name of the module of the loop at a position.
 pub(super) fn module(position: usize) -> String {
     format!("loop_{position}")
 }
 
-/// The elements of a type that the memory of a step of a loop has.
+/// The number of elements of type `dtype` in the workspace of one step of a loop, as text.
 pub(super) fn len(plan: &Plan, position: usize, dtype: DType) -> String {
     let sizes: String = plan.symbols.iter().map(|symbol| format!("{}, ", symbol_variable(symbol))).collect();
     format!("{}::lens({sizes}).{dtype}", module(position))
 }
 
-/// The element types of what a plan has in memory.
+/// The element types of the buffers of a plan and of its loops.
 pub(super) fn dtypes(plan: &Plan) -> BTreeSet<DType> {
     let own = plan.buffers.iter().map(|buffer| buffer.ty.dtype);
     loops(plan).flat_map(|of| dtypes(&of.body)).chain(own).collect()
 }
 
-/// The loop itself.
+/// Emits the loop that calls the function of the body.
 pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     let module = module(body.loops);
     body.loops += 1;
@@ -84,7 +85,7 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
         };
         let _ = write!(arguments, "{text}, ");
     }
-    // Single numbers are returned, all else is written.
+    // The function returns single numbers, and writes tensors into slices.
     let mut returned = String::new();
     for (position, ty) in of.body.results.iter().enumerate() {
         let text = match (carries.get(position), ty.rank()) {
@@ -147,15 +148,15 @@ fn guard(body: &mut Body<'_>, of: &Loop, carries: &[Carry], [steps, step, at]: [
     let _ = writeln!(body.text, "if !{goes_on} {{ {zeros}{way}; }}");
 }
 
-/// A carry with no more elements than this is kept in arrays.
+/// The maximum number of elements of a carry that is kept in arrays.
 const MOST_IN_ARRAYS: i64 = 16;
 
-/// A carry of a loop: the variables of its present and its next value.
+/// A carry of a loop, as the variables of its current and its next value.
 struct Carry {
     now: String,
     next: String,
-    /// The number of elements, if both are arrays, which LLVM can keep in registers. Otherwise they are buffers, which are exchanged after
-    /// each step.
+    /// The number of elements if both variables are arrays, which LLVM can keep in registers. `None` if they are
+    /// buffers, which are swapped after each step.
     array: Option<i64>,
 }
 
@@ -211,7 +212,7 @@ impl Carry {
     }
 }
 
-/// One element along the leading axis.
+/// The element of a buffer at index `at` of its leading axis.
 fn element(body: &Body<'_>, buffer: BufferId, ty: &Type, at: &str, borrow: &str) -> String {
     let whole = body.read(buffer);
     if ty.rank() == 0 {

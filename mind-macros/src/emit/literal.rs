@@ -1,11 +1,11 @@
-//! Constant data as Rust literals, exact to the bit.
+//! Emits constant data as Rust literals, exact to the bit.
 
 use std::fmt::Write;
 
 use mind_core::data::TensorData;
 use mind_shape::{element_types, match_elements};
 
-/// The only element of a constant, in parentheses where negative so that methods apply to all of it.
+/// The single element of a constant. A negative one is in parentheses, so that a method call applies to the sign too.
 pub(crate) fn scalar(data: &TensorData) -> String {
     match_elements!(data, TensorData(elements) => elements[0].get().literal())
 }
@@ -20,9 +20,9 @@ pub(crate) fn elements(data: &TensorData) -> String {
     text
 }
 
-/// An element type with literals.
+/// An element type whose values can be written as Rust literals.
 trait Literal {
-    /// Its literal.
+    /// The literal of the value.
     fn literal(self) -> String;
 }
 

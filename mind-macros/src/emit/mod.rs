@@ -1,4 +1,5 @@
-//! From a plan to the Rust items of a function: the function itself, its `try_` and `_into` forms, and its module.
+//! The emitter: turns a plan into the Rust items of a function, which are the function, its `try_` and `_into` forms,
+//! and its module.
 
 mod body;
 mod call;
@@ -36,17 +37,17 @@ use interface::Interface;
 use signature::Signature;
 use tokens::{bounds, stand_at};
 
-/// What is made of the body of an item before it is written.
+/// A transformation of the body of an item before it is emitted.
 pub type Guard<'a> = dyn Fn(TokenStream) -> TokenStream + 'a;
 
-/// A function on its way to being Rust: what is emitted, and the pieces that its forms share, found once.
+/// Emits one function. It holds the function and the pieces that its forms share.
 pub struct Emitter<'a> {
     item: &'a Item<'a>,
     signature: Signature<'a>,
 }
 
 impl<'a> Emitter<'a> {
-    /// That of a function.
+    /// The emitter for a function.
     pub fn new(item: &'a Item<'a>) -> Self {
         Self { item, signature: Signature::new(item) }
     }
@@ -58,14 +59,15 @@ impl<'a> Emitter<'a> {
         quote! { #forms #try_form #module }
     }
 
-    /// The same items, to be called and never to return: what callers see of a function whose body is in error.
+    /// The same items with bodies that never run, for a function whose body has an error. Callers see the right
+    /// signatures.
     pub fn fallback(&self) -> TokenStream {
         let (forms, module) = (self.forms(&|body| body), self.fallback_module());
         let try_form = self.try_form(&|body| body);
         quote! { #forms #try_form #module }
     }
 
-    /// The function and its `_into` form, which call what is in the module.
+    /// The function and its `_into` form, which call the functions in the module.
     pub fn forms(&self, guard: &Guard<'_>) -> TokenStream {
         let Self { item, signature } = self;
         let (root, attributes, name) = (item.root, &item.attributes, &item.name);
@@ -100,7 +102,7 @@ impl<'a> Emitter<'a> {
             }
         };
         let call = guard(signature.interface.opened(item, call, &quote! { #root::fail(__mind_error) }));
-        // The binding is beside the guard, in which it would be a statement among expressions.
+        // The binding is outside of the guard, which accepts only an expression.
         let into = quote! { #parts::into(#(#arguments,)* #out_argument #workspace) };
         let into = guard(signature.interface.opened(
             item,
@@ -130,7 +132,7 @@ impl<'a> Emitter<'a> {
         let (root, visibility, name) = (item.root, visibility_at(&item.visibility), &item.name);
         let (try_name, parts) = (format_ident!("try_{}", name), parts(name));
         let Interface { generics, parameters, arguments, result, rebuilt, .. } = &signature.interface;
-        // What can fail is returned as it is where there is nothing to rebuild.
+        // The `Result` is returned unchanged if there is nothing to rebuild.
         let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
         let lints = lints();
         let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
@@ -148,26 +150,26 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Whether anything can go wrong at run time.
+    /// Whether a call can fail at run time.
     pub fn is_fallible(&self) -> bool {
         self.is_fallible_anyhow()
             || !self.item.plan.requirements.is_empty()
             || self.item.plan.steps.iter().any(Step::can_fail)
     }
 
-    /// Whether something can, whatever the body is.
+    /// Whether the signature alone makes a call fallible.
     pub fn is_fallible_anyhow(&self) -> bool {
         !self.item.plan.symbols.is_empty() || self.signature.has_open_extents()
     }
 }
 
-/// The module with what the forms of a function call, which a module of the user's cannot stand for.
+/// The name of the module with the functions that the forms call. No module of the user can have it.
 fn parts(name: &Ident) -> Ident {
     let place = name.span().start();
     format_ident!("__mind_parts_{}_{}_{}", name, place.line, place.column, span = Span::call_site())
 }
 
-/// What users' lints should not say of the forms.
+/// Lints that must not apply to the forms.
 fn lints() -> TokenStream {
     quote! {
         #[allow(

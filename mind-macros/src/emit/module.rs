@@ -1,4 +1,4 @@
-//! The modules beside a function: what its forms call, and what users see of it.
+//! Emits the two modules beside a function: one with the functions that its forms call, and one for users.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use super::{
 };
 
 impl Emitter<'_> {
-    /// The modules beside the function: what it calls, and what it is made of.
+    /// Both modules beside the function.
     pub fn module(&self) -> TokenStream {
         let Self { item, signature } = self;
         let plan =
@@ -59,7 +59,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The module of a function whose body is in error.
+    /// The modules of a function whose body has an error.
     pub fn fallback_module(&self) -> TokenStream {
         let Self { item, signature } = self;
         let (root, parts, public) = (item.root, parts(&item.name), public_module(item, ""));
@@ -82,7 +82,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The module that users see: what the function is made of.
+/// The module for users, with the constants of the function.
 fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
     let (root, name, import) = (item.root, &item.name, &item.import);
     let visibility = visibility_at(&item.visibility);
@@ -116,12 +116,12 @@ fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
     }
 }
 
-/// What both modules of a function begin with.
+/// The first items of both modules.
 fn preamble(root: &Root) -> TokenStream {
     quote! {
         #[allow(unused_imports)]
         use #root as rt;
-        // For modules that are without.
+        // For modules without a prelude.
         #[allow(unused_imports)]
         use ::core::prelude::v1::*;
         #[allow(unused_imports)]
@@ -129,16 +129,16 @@ fn preamble(root: &Root) -> TokenStream {
     }
 }
 
-/// What the modules of loops hold.
+/// The contents of the modules of loops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loops {
-    /// How much memory a step needs.
+    /// The memory that a step needs.
     Sizes,
-    /// That, and the function that runs it.
+    /// The same, and the function that runs a step.
     Run,
 }
 
-/// A module for each loop of a plan, which is the body of so many loops that stand in each other.
+/// A module for each loop of a plan. `plan` is the body of `depth` nested loops.
 fn loops(item: &Item<'_>, plan: &Plan, depth: usize, held: Loops) -> TokenStream {
     let modules = iteration::loops(plan).enumerate().map(|(position, of)| {
         let (body, name) = (&*of.body, format_ident!("{}", iteration::module(position)));
@@ -164,14 +164,15 @@ fn loops(item: &Item<'_>, plan: &Plan, depth: usize, held: Loops) -> TokenStream
     modules.collect()
 }
 
-/// How much memory a call needs; in both modules, since neither sees the other where a block stands in a function.
+/// The memory that a call needs. Both modules contain it, since neither can name the other if the block is in a
+/// function.
 fn sizes(item: &Item<'_>) -> TokenStream {
     let (peak, lens) = (peak_bytes(item), parse(&lens(item.plan)));
     let geometries = parse(&product::geometries(item.plan));
     quote! { #peak #lens #geometries }
 }
 
-/// A constant, or a function of the symbols.
+/// A constant, or a function of the symbols if there are any.
 fn quantity(item: &Item<'_>, name: &str, doc: &str, dim: &Dim) -> TokenStream {
     let upper = name.to_uppercase();
     if item.plan.symbols.is_empty() {
@@ -218,7 +219,7 @@ fn peak_bytes(item: &Item<'_>) -> TokenStream {
     ))
 }
 
-/// `fn check`: binds the symbols and checks all that signature and shapes require of dynamic dims.
+/// `fn check`: binds the symbols, and checks every requirement of the signature and the shapes on dynamic dims.
 fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let (generics, tensors) = (&signature.generics, &signature.tensors);
     let symbols = &item.symbols;
@@ -226,7 +227,8 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let (mut bindings, mut checks) = (String::new(), String::new());
     let mut bound: Vec<String> = Vec::new();
     for Input { path: name, name: variable, leaf, .. } in &signature.inputs {
-        // Here there are no results yet, which the checks of bounds that this makes superfluous would have to drop.
+        // Knowing the length makes later bounds checks superfluous. Here no results exist yet that a failed bounds
+        // check would have to drop.
         let typed = leaf.axes.iter().all(|axis| axis.typed);
         if let Some(len) = leaf.ty.shape.element_count().ok().and_then(|count| count.as_literal())
             && leaf.ty.rank() > 0
@@ -262,7 +264,7 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
             ));
         }
     }
-    // What is derived is known to be positive before anything is compared with it.
+    // Derived extents are checked to be positive before anything is compared with them.
     for requirement in &item.plan.requirements {
         bindings.push_str(&match requirement {
             Requirement::Positive(dim) => {
@@ -294,7 +296,7 @@ fn check(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     }
 }
 
-/// The numbers of elements that loops go over, where symbols decide them and no tensor of the caller has as many.
+/// The element counts of loops that depend on symbols and differ from the element count of every input.
 fn counts(plan: &Plan) -> BTreeSet<Dim> {
     let known: BTreeSet<Dim> =
         plan.inputs.iter().filter_map(|input| input.ty.shape.element_count().ok()).collect();
@@ -325,7 +327,7 @@ fn signed(dim: &Dim) -> String {
     }
 }
 
-/// Where a symbol is bound, for messages: ``N, from `x` ``.
+/// The origin of a symbol for messages: ``N, from `x` ``.
 fn first_use(signature: &Signature<'_>, symbol: &str) -> Option<String> {
     let names = |input: &&Input<'_>| {
         let mut axes = input.leaf.ty.shape.iter().zip(&input.leaf.axes);
@@ -334,7 +336,7 @@ fn first_use(signature: &Signature<'_>, symbol: &str) -> Option<String> {
     signature.inputs.iter().find(names).map(|input| format!("{symbol}, from `{}`", input.path))
 }
 
-/// `fn call`: checks, allocates the results and runs with this thread's workspace.
+/// `fn call`: checks, allocates the results and runs in the workspace of this thread.
 fn call(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let Signature { generics, parameters, borrows, result, .. } = signature;
     let bind = signature::bind_sizes(item);
@@ -368,7 +370,7 @@ fn call(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     }
 }
 
-/// `fn into`: checks and runs with the caller's results and workspace.
+/// `fn into`: checks and runs with the results and the workspace of the caller.
 fn into(item: &Item<'_>, signature: &Signature<'_>) -> TokenStream {
     let Signature { generics, parameters, borrows, .. } = signature;
     let bind = signature::bind_sizes(item);

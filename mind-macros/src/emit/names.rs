@@ -1,20 +1,20 @@
-//! Names for what generated functions hold: the user's where there is one.
+//! Names for the variables of generated functions. A variable gets the user's name if it has one.
 
 use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span};
 
-/// Names already given out in one function.
+/// The names that one function already uses.
 #[derive(Clone, Default)]
 pub(super) struct Names {
-    /// With how often each was wished for, so that the next is found at once.
+    /// Each name with the last number that was appended to it, so that the next free name is found quickly.
     taken: HashMap<String, usize>,
 }
 
 impl Names {
-    /// None but those the emitter uses itself.
+    /// Only the names that the emitter itself uses.
     pub(super) fn new() -> Self {
-        // What stands in the module of a function, and the locals that are named by hand.
+        // The items in the module of a function, and the local variables with fixed names.
         let own = [
             "rt",
             "check",
@@ -25,7 +25,7 @@ impl Names {
             "params",
             "flops",
             "peak_bytes",
-            // Constants, which a pattern of the name would mean.
+            // Constants: a pattern with such a name would refer to the constant.
             "CORE_IR",
             "MIC",
             "UPDATES",
@@ -46,7 +46,7 @@ impl Names {
         Self { taken: own.iter().map(|name| ((*name).to_string(), 1)).collect() }
     }
 
-    /// A name like `wish` that no other has.
+    /// A unique name similar to `wish`.
     pub(super) fn fresh(&mut self, wish: &str) -> String {
         let wish = identifier(wish);
         let Some(mut number) = self.taken.get(&wish).copied() else {
@@ -66,7 +66,7 @@ impl Names {
     }
 }
 
-/// The token of a name that [`Names::fresh`] or [`identifier`] gave.
+/// The token of a name from [`Names::fresh`] or [`identifier`].
 pub(super) fn ident(name: &str) -> Ident {
     match name.strip_prefix("r#") {
         Some(name) => Ident::new_raw(name, Span::call_site()),
@@ -74,14 +74,14 @@ pub(super) fn ident(name: &str) -> Ident {
     }
 }
 
-/// A name of the language as one of Rust: raw where that has it as a keyword.
+/// A name of the language as a Rust identifier: raw if it is a keyword.
 pub(crate) fn raw(name: &Ident) -> Ident {
     let mut raw = ident(&identifier(&name.to_string()));
     raw.set_span(name.span());
     raw
 }
 
-/// A Rust identifier like `wish`, raw where it is a keyword.
+/// A Rust identifier similar to `wish`, raw if it is a keyword.
 pub(super) fn identifier(wish: &str) -> String {
     const KEYWORDS: &[&str] = &[
         "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",

@@ -1,4 +1,5 @@
-//! Steps of a long program in functions of their own, since LLVM's time grows faster than the length of a function.
+//! Splits the steps of a long program into several functions, since LLVM's compile time grows faster than the length of
+//! a function.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -13,17 +14,18 @@ use super::{
     iteration,
 };
 
-/// How long the text of a program's steps may be.
+/// The limits for the length of generated functions.
 #[derive(Clone, Copy)]
 pub struct Lengths {
-    /// So many bytes are one function.
+    /// The maximum number of bytes of steps that are emitted as one function.
     pub whole: usize,
-    /// If there are more, so many are a part, or one step.
+    /// The maximum number of bytes of a part if the steps are split. A part has at least one step.
     pub part: usize,
 }
 
 impl Lengths {
-    /// A call of a part costs as much as a few additions, and LLVM's time for so much is in proportion still.
+    /// Calling a part of this length costs as much as a few additions, and LLVM's time for it is still proportional to
+    /// the length.
     pub const DEFAULT: Self = Self { whole: 16 * 1024, part: 4 * 1024 };
 }
 
@@ -33,13 +35,14 @@ pub(super) struct Emitted<'p> {
     pub(super) text: String,
 }
 
-/// The text of all steps: itself if it is short, else calls of functions that each run some of them.
+/// The text of all steps. If it is too long, functions that each run some of the steps, and calls of them.
 pub(super) fn text(body: &Body<'_>, steps: &[Emitted<'_>], lengths: Lengths) -> String {
     if steps.iter().map(|step| step.text.len()).sum::<usize>() <= lengths.whole {
         return steps.iter().map(|step| &*step.text).collect();
     }
     let parts = cut(steps, lengths.part);
-    // What is returned, and from the last part on what a later one reads.
+    // The single numbers that the function returns or that a later part reads. Collected from the last part to the
+    // first.
     let mut wanted: BTreeSet<ValueId> = body.plan.returned.iter().filter_map(returned_local).collect();
     let mut texts = Vec::new();
     for (position, steps) in parts.iter().enumerate().rev() {
@@ -67,19 +70,19 @@ fn cut<'s, 'p>(steps: &'s [Emitted<'p>], most: usize) -> Vec<&'s [Emitted<'p>]> 
     parts
 }
 
-/// What the steps of a part name.
+/// The variables that the steps of a part use.
 #[derive(Default)]
 struct Uses {
-    /// The positions of inputs and results.
+    /// The positions of used inputs and results.
     inputs: BTreeSet<usize>,
     results: BTreeSet<usize>,
-    /// Numbers of rank 0 that get a new value.
+    /// The positions of inputs of rank 0 that are updated.
     updated: BTreeSet<usize>,
-    /// The element types in memory.
+    /// The element types of used buffers.
     dtypes: BTreeSet<DType>,
     /// The single numbers that earlier parts compute.
     read: BTreeSet<ValueId>,
-    /// Those that the part computes.
+    /// The single numbers that the part computes.
     defined: BTreeSet<ValueId>,
 }
 
@@ -93,7 +96,7 @@ impl Uses {
                 match buffer.place {
                     Location::Input(input) => _ = uses.inputs.insert(input),
                     Location::Result(result) => _ = uses.results.insert(result),
-                    // Of a part the whole is told.
+                    // For a part, `for_each_buffer` visits the whole buffer instead.
                     Location::Arena { .. } | Location::Constant(_) | Location::Part { .. } => {}
                 }
             });
@@ -122,7 +125,7 @@ fn returned_local(returned: &Returned) -> Option<ValueId> {
     }
 }
 
-/// A function that runs some steps, and its call.
+/// The text of a function that runs some steps, followed by its call.
 fn part(body: &Body<'_>, position: usize, steps: &[Emitted<'_>], uses: &Uses, results: &[ValueId]) -> String {
     let plan = body.plan;
     let [mut parameters, mut arguments] = [(); 2].map(|()| String::new());

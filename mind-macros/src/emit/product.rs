@@ -1,4 +1,5 @@
-//! Products and convolutions as Rust text: calls of kernels, which take what becomes of their sums along.
+//! Emits products and convolutions as Rust text: calls of kernels, with the epilogue that the kernel applies to its
+//! sums.
 
 use std::fmt::Write;
 
@@ -119,7 +120,7 @@ fn geometry(Conv2d { convolution, input, filter, output, .. }: &Conv2d) -> Strin
     )
 }
 
-/// The scratch memory that the steps of a plan need of an element type: the most that any of them does.
+/// The scratch memory of an element type that a plan needs, as text: the maximum over its steps.
 pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
     let mut scratch = Scratch { plan, wanted, convolutions: 0, loops: 0, needs: Vec::new() };
     plan.steps.iter().for_each(|step| scratch.step(step, &Bindings::new()));
@@ -130,7 +131,7 @@ pub(super) fn scratch(plan: &Plan, wanted: DType) -> String {
     }
 }
 
-/// What steps need, as far as they have been gone over.
+/// The scratch memory that the visited steps need.
 struct Scratch<'p> {
     plan: &'p Plan,
     wanted: DType,
@@ -140,7 +141,7 @@ struct Scratch<'p> {
 }
 
 impl Scratch<'_> {
-    /// Adds what a step needs, where symbols of strips stand for the longest.
+    /// Adds the scratch memory of a step. `longest` binds the symbols of strips to the length of the longest strip.
     fn step(&mut self, step: &Step, longest: &Bindings) {
         let (plan, wanted) = (self.plan, self.wanted);
         let of_type = |finish: &Finish| element_type(plan, finish) == wanted;
@@ -163,7 +164,7 @@ impl Scratch<'_> {
                 self.convolutions += 1;
             }
             Step::Nest(nest) => {
-                // The chains of each sum, and what it lost.
+                // For each sum, its chains and their rounding errors.
                 let sums = nest_scratch(plan, nest).into_iter().filter(|(dtype, _)| *dtype == wanted);
                 let sums = sums.map(|(_, len)| {
                     format!("rt::chain_scratch::<{wanted}>({}).saturating_mul(2)", size(&len))

@@ -1,4 +1,4 @@
-//! Clocks around the steps of a function, where the environment asks for them.
+//! Timing of the steps of a function, if the environment requests it.
 
 use std::fmt::Write;
 
@@ -12,12 +12,12 @@ use super::{
     extent::{Arithmetic, extent},
 };
 
-/// Whether functions time their steps: if `MIND_PROFILE` is set where the macro runs.
+/// Whether functions time their steps, which is the case if `MIND_PROFILE` is set when the macro runs.
 pub(super) fn wanted() -> bool {
     std::env::var_os("MIND_PROFILE").is_some()
 }
 
-/// What the listing says in the first line of each step.
+/// The first line of each step in the listing of the plan.
 pub(super) fn titles(body: &Body<'_>) -> Vec<String> {
     let listed = listing(&Listing { plan: body.plan, value_name: body.wishes, bindings: &Bindings::new() });
     let title = |line: &str| {
@@ -29,7 +29,7 @@ pub(super) fn titles(body: &Body<'_>) -> Vec<String> {
     titles
 }
 
-/// The step between reading a clock and noting how long it took. Single numbers are not worth a clock.
+/// Emits a step between code that starts a clock and code that records the time. Steps on single numbers are not timed.
 pub(super) fn step(body: &mut Body<'_>, position: usize, title: &str, step: &Step) {
     let cost = step.cost(body.plan);
     let (false, Ok(cost)) = (matches!(step, Step::Scalar(_) | Step::Load { .. }), cost) else {

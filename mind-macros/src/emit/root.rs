@@ -1,21 +1,21 @@
-//! Under which path generated code finds the facade crate.
+//! The path of the facade crate in generated code.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
-/// The facade crate, whatever the user's manifest calls it.
+/// The facade crate, under whatever name the user's manifest gives it.
 ///
-/// As tokens it is the path of what generated code may name, `$crate::__private`.
+/// Its tokens are the path of the items for generated code, `$crate::__private`.
 #[derive(Clone, Debug)]
 pub struct Root {
     facade: TokenStream,
 }
 
 impl Root {
-    /// Stands for `$crate` in an expansion that goes through text, where that would lose what it means.
+    /// A placeholder for `$crate` in an expansion that is converted to text, since `$crate` has no meaning there.
     pub const PLACEHOLDER: &str = "__mind_facade";
 
-    /// Takes the root off an input: every macro of the facade hands its input on behind `[$crate]`. Without it the
+    /// Splits the root off an input: every macro of the facade passes `[$crate]` before its input. Without it the
     /// facade is `::mind`.
     pub fn take(input: TokenStream) -> (Self, TokenStream) {
         let mut rest = input.clone().into_iter();
@@ -40,25 +40,25 @@ impl Root {
         quote! { #facade::__macros }
     }
 
-    /// The path of the module of files.
+    /// The path of the module `files`.
     #[cfg(feature = "safetensors")]
     pub fn files(&self) -> TokenStream {
         let facade = &self.facade;
         quote! { #facade::files }
     }
 
-    /// The path of what language servers are to see.
+    /// The path of the items for language servers.
     pub fn editor(&self) -> TokenStream {
         let facade = &self.facade;
         quote! { #facade::__editor }
     }
 
-    /// Whether the expansion goes through text.
+    /// Whether the expansion is converted to text.
     pub fn is_placeholder(&self) -> bool {
         matches!(self.facade.clone().into_iter().next(), Some(TokenTree::Ident(name)) if name == Self::PLACEHOLDER)
     }
 
-    /// What [`Root::take`] takes off again.
+    /// The prefix `[$crate]`, which [`Root::take`] splits off again.
     pub fn prefix(&self) -> TokenStream {
         let facade = &self.facade;
         quote! { [#facade] }

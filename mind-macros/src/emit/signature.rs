@@ -1,4 +1,4 @@
-//! The signature of a function in Rust types, and the expressions that go between it and the plan.
+//! The signature of a function in Rust types, and the expressions that convert between it and the plan.
 
 use mind_core::{
     dim::Dim,
@@ -17,29 +17,29 @@ use super::{
 
 /// The pieces that the forms of a function share.
 pub(super) struct Signature<'a> {
-    /// What the user calls.
+    /// The signature of the function that the user calls.
     pub(super) interface: Interface,
-    /// The tensors and numbers that the functions of the module take: structs taken apart.
+    /// The tensors and numbers that the functions of the module take. Structs are replaced by their fields.
     pub(super) inputs: Vec<Input<'a>>,
     /// `<N: Dim>` of the functions of the module, or nothing.
     pub(super) generics: TokenStream,
     /// The parameters of the functions of the module.
     pub(super) parameters: Vec<TokenStream>,
-    /// The tensors among these, to be read only.
+    /// The tensors among these, as shared borrows.
     pub(super) tensors: Vec<TokenStream>,
-    /// Borrows of the tensors.
+    /// Shared borrows of the tensors, as arguments.
     pub(super) borrows: Vec<TokenStream>,
     /// The parameter for results, unless there are none.
     pub(super) out: Option<TokenStream>,
-    /// What a call gives: structs as tuples of their fields.
+    /// The type of the result. Structs are tuples of their fields.
     pub(super) result: TokenStream,
 }
 
 /// A tensor or number that the functions of the module take: a parameter, or a field of one.
 pub(super) struct Input<'a> {
-    /// As messages name it, `p.w`.
+    /// The name in messages, such as `p.w`.
     pub(super) path: String,
-    /// A name that meets no name of the emitter's.
+    /// A name that does not collide with names of the emitter.
     pub(super) name: Ident,
     pub(super) leaf: Leaf<'a>,
     pub(super) update: bool,
@@ -102,7 +102,7 @@ impl<'a> Signature<'a> {
         self.out.as_ref().map(|ty| quote! { out: #ty, })
     }
 
-    /// Whether the Rust types leave an extent open that the program knows.
+    /// Whether the Rust types leave an extent open that the program determines.
     pub(super) fn has_open_extents(&self) -> bool {
         self.inputs.iter().any(|input| input.leaf.axes.iter().any(|axis| !axis.typed))
     }
@@ -121,7 +121,7 @@ fn inputs<'a>(item: &'a Item<'_>, names: &mut Names) -> Vec<Input<'a>> {
     inputs
 }
 
-/// The value of type `N` that a symbol is bound to: the dim of the first input that has it.
+/// The value of type `N` for a symbol: the dim of the first input that contains the symbol.
 pub(super) fn symbol_value(signature: &Signature<'_>, symbol: &Ident) -> TokenStream {
     let symbol = symbol.to_string();
     for Input { name, leaf, .. } in &signature.inputs {
@@ -149,7 +149,7 @@ pub(super) fn variable(symbol: &str) -> Ident {
     names::ident(&symbol_variable(symbol))
 }
 
-/// What the inputs are to `run`: slices and numbers.
+/// The inputs as arguments of `run`: slices and numbers.
 pub(super) fn slices(item: &Item<'_>, signature: &Signature<'_>) -> Vec<TokenStream> {
     let inputs = signature.inputs.iter().zip(&item.plan.inputs);
     let slices = inputs.map(|(Input { name, leaf, update, .. }, planned)| match (leaf.ty.rank(), update) {
@@ -183,7 +183,7 @@ pub(super) fn shape_value(leaf: &Leaf<'_>, item: &Item<'_>) -> TokenStream {
                 let position = Literal::usize_unsuffixed(position);
                 quote! { sizes.#position }
             }
-            // A size that does not fit is one that cannot be allocated.
+            // A size that overflows saturates, and then cannot be allocated.
             None => super::parse(&extent(dim, Arithmetic::Saturating)),
         }
     });
@@ -204,7 +204,7 @@ pub(super) fn result_value(item: &Item<'_>) -> TokenStream {
     })
 }
 
-/// The pattern that takes results apart into `out_0`, `out_1`, …
+/// The pattern that destructures results into `out_0`, `out_1`, …
 pub(super) fn out_pattern(item: &Item<'_>) -> TokenStream {
     build(&item.result, &mut |position, _| {
         let name = format_ident!("out_{}", position);
@@ -212,7 +212,7 @@ pub(super) fn out_pattern(item: &Item<'_>) -> TokenStream {
     })
 }
 
-/// A tuple of what becomes of each leaf, structs as tuples too.
+/// A tuple of the tokens that `make` returns for each leaf. Structs become tuples too.
 pub(super) fn build(
     structure: &Structure,
     make: &mut dyn FnMut(usize, &Leaf<'_>) -> TokenStream,
@@ -256,7 +256,7 @@ fn out_type(result: &Structure, item: &Item<'_>) -> TokenStream {
     })
 }
 
-/// The Rust type of what a parameter refers to; a dim that the type leaves open becomes a generic parameter of its own.
+/// The Rust type that a parameter refers to. A dim that the type leaves open becomes a new generic parameter.
 pub(super) fn parameter_type(
     leaf: &Leaf<'_>,
     name: &Ident,
@@ -274,14 +274,14 @@ pub(super) fn parameter_type(
 
 /// A dim of a parameter.
 pub(super) enum ParameterDim {
-    /// Of this type, a generic parameter.
+    /// A generic parameter of this name.
     Open(Ident),
-    /// Of this extent.
+    /// A static extent.
     Fixed(Literal),
 }
 
 impl ParameterDim {
-    /// Its Rust type.
+    /// The Rust type of the dim.
     pub(super) fn ty(&self, root: &Root) -> TokenStream {
         match self {
             Self::Open(ty) => quote! { #ty },
@@ -290,7 +290,7 @@ impl ParameterDim {
     }
 }
 
-/// The dims of what a parameter refers to; one that the type leaves open becomes a generic parameter of its own.
+/// The dims of the tensor that a parameter refers to. A dim that the type leaves open becomes a new generic parameter.
 pub(super) fn parameter_dims(
     leaf: &Leaf<'_>,
     name: &Ident,
@@ -307,12 +307,12 @@ pub(super) fn parameter_dims(
     dims.collect()
 }
 
-/// The type of a dim that is known or a symbol.
+/// The type of a dim that is a number or a symbol. `None` for other dims.
 pub(super) fn dim_type(dim: &Dim, item: &Item<'_>) -> Option<TokenStream> {
     parameter_dim(dim, item).map(|dim| dim.ty(item.root))
 }
 
-/// A dim that is known or a symbol.
+/// The dim if it is a number or a symbol.
 fn parameter_dim(dim: &Dim, item: &Item<'_>) -> Option<ParameterDim> {
     if let Some(extent) = dim.as_literal() {
         return Some(ParameterDim::Fixed(Literal::i64_unsuffixed(extent)));
@@ -327,7 +327,7 @@ pub(super) fn dtype(ty: &Type) -> TokenStream {
     quote! { ::core::primitive::#name }
 }
 
-/// The doc section that tells the shapes in the user's words.
+/// The doc section with the shapes as the program writes them.
 pub(super) fn shape_section(item: &Item<'_>) -> TokenStream {
     let mut lines = vec![" # Shapes".to_string(), String::new()];
     for parameter in &item.parameters {

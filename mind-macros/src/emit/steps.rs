@@ -1,5 +1,5 @@
-//! The function that runs a plan, as Rust text: each step takes its buffers from the arenas and is a call
-//! or a loop.
+//! Emits the function that runs a plan, as Rust text. Each step takes its buffers from the arenas, and is a call or a
+//! loop.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -114,7 +114,7 @@ impl Body<'_> {
         self.text.push_str(&extents_of_symbols(self.plan));
     }
 
-    /// Numbers that are updated are read once, before anything is written.
+    /// Reads updated numbers once, before anything is written.
     fn read_updated_numbers(&mut self) {
         for (input, name) in self.plan.inputs.iter().zip(&self.inputs) {
             if input.updated && input.ty.rank() == 0 {
@@ -140,7 +140,8 @@ impl Body<'_> {
         }
     }
 
-    /// Takes the temporaries that a step uses from their arenas, and the parts of results; those at one place are one variable.
+    /// Borrows the temporaries that a step uses from their arenas, and the parts of results. Temporaries at one offset
+    /// share a variable.
     fn take_temporaries(&mut self, used: &[BufferId]) {
         for dtype in DType::ALL {
             let mut taken: Vec<(&Dim, Vec<BufferId>)> = Vec::new();
@@ -194,7 +195,7 @@ impl Body<'_> {
         }
     }
 
-    /// The steps of a strip in loops over strips.
+    /// Emits loops over strips, with the steps of one strip as the body.
     fn strips(&mut self, strips: &Strips) {
         for sum in &strips.sums {
             self.take_temporaries(&[*sum]);

@@ -1,4 +1,4 @@
-//! Structs of tensors as Rust structs.
+//! Emits structs of tensors as Rust structs.
 
 use mind_core::{
     diag::Site,
@@ -17,7 +17,7 @@ use super::{
     stand_at,
 };
 
-/// The Rust struct, its constructors, and what visits its fields.
+/// The Rust struct, its constructors, and its implementation of `Parameters`.
 pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     let Struct { attributes, visibility, name, symbols, fields, sound, site } = item;
     let generics = generics(root, symbols);
@@ -30,13 +30,14 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
         quote! { #attributes #visibility #name: #ty, }
     });
     let declared: Vec<_> = declared.collect();
-    // With a mistake in a field no field may have a symbol left.
+    // If a field has an error, possibly no field uses a symbol.
     let unused = (!sound && !symbols.is_empty()).then(|| {
         quote! { #[doc(hidden)] __symbols: ::core::marker::PhantomData<(#(#symbols,)*)>, }
     });
     let (parts, visits) = (parts(root, item), visits(root, item));
     let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
-    // At the keyword and not at the name, which a language server would take for theirs.
+    // The span is that of the keyword. With the span of the name, a language server would resolve the name to these
+    // items.
     let constructors = stand_at(keyword.span(), constructors(root, item));
     quote! {
         #attributes
@@ -48,8 +49,8 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     }
 }
 
-/// `struct` and the fields in braces, where the user wrote them: rustc shows a struct from the first to the last of its tokens, and
-/// proposes a `derive` before the first.
+/// `struct` and the braces with the fields, with the user's spans. rustc shows a struct from its first to its last
+/// token, and proposes a `derive` before the first.
 fn written_at(site: Site, name: &Ident, fields: TokenStream) -> (Ident, Group) {
     let (first, last) = match site {
         Site::Tokens { first, last } => (first, last),
@@ -60,7 +61,7 @@ fn written_at(site: Site, name: &Ident, fields: TokenStream) -> (Ident, Group) {
     (Ident::new("struct", first), braces)
 }
 
-/// `zeros` and the initialisers; where there are symbols also those that take the dims.
+/// `zeros` and the initialisers. If there are symbols, also the forms that take the dims.
 fn constructors(root: &Root, item: &Struct) -> TokenStream {
     let Struct { visibility, name, symbols, sound, .. } = item;
     let generics = generics(root, symbols);
@@ -149,13 +150,13 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
     }
 }
 
-/// Zeros of a type whose dimensions are all numbers.
+/// An expression for zeros of a type whose dimensions are all numbers.
 #[cfg(feature = "safetensors")]
 pub(crate) fn zeros_of(root: &Root, structure: &Structure) -> TokenStream {
     zeros(root, structure, &[], &[])
 }
 
-/// A field of zeros.
+/// An expression for a field of zeros.
 fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) -> TokenStream {
     let dim = |dim: &Dim| {
         if dim.as_literal().is_some() {
@@ -167,7 +168,7 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
                 let name = &dims[position];
                 quote! { #name }
             }
-            // A size that does not fit is one that cannot be allocated.
+            // A size that overflows saturates, and then cannot be allocated.
             None => super::parse(&extent(dim, Arithmetic::Saturating)),
         }
     };
@@ -204,7 +205,8 @@ fn zeros(root: &Root, structure: &Structure, symbols: &[Ident], dims: &[Ident]) 
     }
 }
 
-/// What generated code reaches the tensors and numbers by, wherever it stands: fields may be private there.
+/// The methods by which generated code reads and constructs the struct's tensors and numbers. The fields themselves may
+/// be private where that code is.
 fn parts(root: &Root, item: &Struct) -> TokenStream {
     let Struct { name, symbols, fields, sound, .. } = item;
     if !sound {
@@ -253,15 +255,16 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
     }
 }
 
-/// How parts of a struct are reached.
+/// How the parts of a struct are borrowed.
 #[derive(Clone, Copy)]
 pub(super) enum Borrow {
     Shared,
     Unique,
 }
 
-/// The pattern that takes a value of a struct apart into parts of these names, and what it is matched with. A struct of the
-/// library is taken apart by its fields, which are public: it knows nothing of the parts of what it is over.
+/// A pattern that binds the parts of a struct's value to `names`, and the expression to match it with. A struct of the
+/// library is destructured by its fields, which are public, since it is generic over a struct whose parts it does not
+/// know.
 pub(super) fn taken(
     ty: &StructType,
     value: &TokenStream,
@@ -291,7 +294,7 @@ pub(super) fn taken(
     (quote! { (#(#patterns,)*) }, quote! { (#(#parts,)*) })
 }
 
-/// A reference to one of the parts of a struct that stands at a place: rustc tells a place that is none.
+/// A reference to one part of the struct in a variable or field. rustc reports an error if that is no such struct.
 pub(crate) fn part(
     root: &Root,
     ty: &StructType,
@@ -308,7 +311,7 @@ pub(crate) fn part(
             let dims = ty.dims.iter().map(|_| quote! { _ });
             quote! { <#(#dims),*> }
         });
-        // A mismatch is reported at the variable alone: that of an argument would be shown with the method too.
+        // With a `let`, rustc reports a mismatch at the variable alone. For an argument it would also show the method.
         return quote_spanned! { at => { let #whole: &#name #dims = &#place; #whole.__mind_parts().#position } };
     }
     let (name, mut start) = (struct_name(root, ty), 0);
@@ -330,7 +333,7 @@ pub(crate) fn part(
     unreachable!("a leaf of a struct is in one of its fields")
 }
 
-/// The struct that has these parts.
+/// An expression that constructs the struct from its parts.
 pub(crate) fn whole_of(
     root: &Root,
     ty: &StructType,
@@ -351,7 +354,7 @@ pub(crate) fn whole_of(
     quote! { #name { #(#fields),* } }
 }
 
-/// The name of a struct in Rust, without what stands in `<…>`.
+/// The name of a struct in Rust, without its arguments in `<…>`.
 fn struct_name(root: &Root, ty: &StructType) -> TokenStream {
     let name = ty.rust_name();
     match ty.over() {
@@ -367,7 +370,7 @@ fn struct_name(root: &Root, ty: &StructType) -> TokenStream {
 pub(super) fn struct_type(root: &Root, ty: &StructType, dims: &[TokenStream]) -> TokenStream {
     let name = struct_name(root, ty);
     match ty.over() {
-        // Its dims are those of what it is over.
+        // Its dims are the arguments of the struct that it is generic over.
         Some((_, over)) => {
             let over = struct_type(root, over, dims);
             quote! { #name<#over> }
@@ -377,7 +380,8 @@ pub(super) fn struct_type(root: &Root, ty: &StructType, dims: &[TokenStream]) ->
     }
 }
 
-/// What Rust refuses where a field of an imported struct is private, at the place where it is named.
+/// Code that reads each used field of imported structs, so that rustc reports a private field at the place where the
+/// program names it.
 pub fn seen(root: &Root, seen: &[Seen]) -> TokenStream {
     let fields = seen.iter().map(|Seen { alias, dims, field }| {
         let symbols: Vec<Ident> = (0..*dims).map(|dim| format_ident!("N{}", dim)).collect();
@@ -403,7 +407,8 @@ fn leaf_type(root: &Root, leaf: &Leaf<'_>, symbols: &[Ident]) -> TokenStream {
     quote! { #root::Tensor<#dtype, (#(#dims,)*)> }
 }
 
-/// The implementation of `Parameters`: every tensor and number by its name, those of nested structs as `first.w`.
+/// The implementation of `Parameters`. It visits every tensor and number with its name; names in nested structs are
+/// like `first.w`.
 fn visits(root: &Root, item: &Struct) -> TokenStream {
     let Struct { name, symbols, fields, sound, .. } = item;
     let (generics, arguments) = (generics(root, symbols), arguments(symbols));
@@ -481,7 +486,7 @@ fn field_type(root: &Root, structure: &Structure, symbols: &[Ident]) -> TokenStr
     }
 }
 
-/// The type of a dim of a field; a computed one is dynamic.
+/// The type of a dim of a field. A computed dim is dynamic.
 fn dim_type(root: &Root, dim: &Dim, symbols: &[Ident]) -> TokenStream {
     if let Some(extent) = dim.as_literal() {
         let extent = Literal::i64_unsuffixed(extent);

@@ -1,23 +1,25 @@
-//! Tokens with the places that rustc and editors need.
+//! Tokens with the spans that rustc and editors need.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 use super::root::Root;
 
-/// A keyword where the user's name is: an item is where its first and last tokens are, and so is what rustc says of two of one name.
+/// A keyword with the span of the user's name. rustc derives the span of an item from its first and last token, also
+/// for an error about two items of one name.
 pub fn keyword_at(keyword: &str, name: &Ident) -> Ident {
     Ident::new(keyword, name.span().resolved_at(Span::call_site()))
 }
 
-/// Braces where the user's name is.
+/// Braces with the span of the user's name.
 pub fn braces_at(name: &Ident, inside: TokenStream) -> Group {
     let mut braces = Group::new(Delimiter::Brace, inside);
     braces.set_span(name.span().resolved_at(Span::call_site()));
     braces
 }
 
-/// A visibility where it is written, and of the same origin as [`keyword_at`]: else rustc shows an item as all of the block.
+/// A visibility with its own span and the hygiene of [`keyword_at`]. With different hygiene, rustc would show the whole
+/// block as the item.
 pub fn visibility_at(visibility: &TokenStream) -> TokenStream {
     let moved = visibility.clone().into_iter().map(|mut tree| {
         tree.set_span(tree.span().resolved_at(Span::call_site()));
@@ -26,7 +28,8 @@ pub fn visibility_at(visibility: &TokenStream) -> TokenStream {
     moved.collect()
 }
 
-/// `N: Dim` of each, or of another trait, at the symbol: there rustc says that the bound is not met.
+/// `N: Dim` for each symbol, or with another trait as the bound. The bound has the span of the symbol, where rustc
+/// reports a violation.
 pub(super) fn bounds(root: &Root, symbols: &[Ident], bound: &str) -> TokenStream {
     let bound = Ident::new(bound, Span::call_site());
     let bounds = symbols.iter().map(|symbol| {
@@ -36,7 +39,7 @@ pub(super) fn bounds(root: &Root, symbols: &[Ident], bound: &str) -> TokenStream
     quote! { #(#bounds),* }
 }
 
-/// The same tokens, of which those that the user did not write stand where a token of the user's does.
+/// The same tokens. Those that the user did not write get the span `place`, that of a token of the user.
 pub(super) fn stand_at(place: Span, tokens: TokenStream) -> TokenStream {
     let (start, end) = (Span::call_site().start(), Span::call_site().end());
     let moved = tokens.into_iter().map(|mut tree| {
@@ -51,7 +54,7 @@ pub(super) fn stand_at(place: Span, tokens: TokenStream) -> TokenStream {
     moved.collect()
 }
 
-/// The same tokens at one place, meaning what they mean.
+/// The same tokens with one span, with unchanged hygiene.
 pub(super) fn at(tokens: TokenStream, span: Span) -> TokenStream {
     let moved = tokens.into_iter().map(|mut tree| {
         let place = span.resolved_at(tree.span());
@@ -71,7 +74,8 @@ pub(crate) fn parse(text: &str) -> TokenStream {
         quote! { ::core::compile_error!(#message); }
     };
     if proc_macro::is_available() {
-        // rustc's lexer alone: proc-macro2 would first run its own, unoptimised in most builds, over the same text.
+        // Uses only rustc's lexer. proc-macro2 would first run its own lexer over the same text, which is not optimised
+        // in most builds.
         let tokens = text.parse::<proc_macro::TokenStream>();
         return tokens.map_or_else(|error| failed(error.to_string()), TokenStream::from);
     }

@@ -1,24 +1,24 @@
-//! What is told of values that are searched for NaN.
+//! The description of a value that is searched for NaN.
 
 use std::fmt::Write;
 
 use mind_core::plan::Search;
 
-/// What is told of a value.
+/// The description of a value in messages.
 #[derive(Default)]
 pub struct WatchedText {
-    /// As the program has it.
+    /// The value's source text.
     pub text: String,
-    /// What the program calls it, if anything.
+    /// The value's name in the program, or an empty string.
     pub name: String,
-    /// `src/main.rs:12:5`, if it is known.
+    /// The value's place, such as `src/main.rs:12:5`, or an empty string.
     pub place: String,
-    /// Whether it is the derivative of that.
+    /// Whether the value is the derivative of the value at that place.
     pub derivative: bool,
 }
 
 impl WatchedText {
-    /// `rt::watch::Watched { … }` of a search for NaN.
+    /// The expression `rt::watch::Watched { … }` for a search for NaN.
     pub fn watched(&self, search: &Search, is_given: bool) -> String {
         let Self { text, name, place, derivative } = self;
         let comes = match (is_given, derivative) {

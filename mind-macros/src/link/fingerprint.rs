@@ -1,26 +1,28 @@
-//! Names that no other block has, and the same in every build.
+//! Names that are unique to a block and the same in every build.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
-/// Where a program stands: file, line and column.
+/// The place of a program: file, line and column.
 ///
-/// Programs from one `macro_rules!` share all of these, and differ in what rustc calls the context of their spans.
+/// Programs from one `macro_rules!` macro share all of these, and differ in the syntax context of their spans, which is
+/// therefore included.
 pub(crate) struct CallSite(String);
 
 impl CallSite {
-    /// That of the first token.
+    /// The place of the first token of a program.
     pub(crate) fn of(program: &TokenStream) -> Self {
         let first = program.clone().into_iter().next();
         Self::at(first.map_or_else(Span::call_site, |first| first.span()))
     }
 
-    /// That of a span.
+    /// The place of a span.
     pub(crate) fn at(span: Span) -> Self {
         let start = span.start();
         Self(format!("{}:{}:{}:{}", file(span), start.line, start.column, context(span)))
     }
 
-    /// A name for a program here of these tokens, and of what else decides what it means.
+    /// A name for the program with these tokens at this place. `more` contains everything else that determines the
+    /// meaning of the program.
     pub(super) fn fingerprint(&self, tokens: &TokenStream, more: &[String]) -> Ident {
         fingerprint(&self.0, tokens, more)
     }
@@ -56,7 +58,7 @@ fn fingerprint(place: &str, tokens: &TokenStream, more: &[String]) -> Ident {
     Ident::new(&format!("h{:016x}", hash.state), Span::call_site())
 }
 
-/// Where a span is, as a part of a name that messages may show: `main_rs_12_5`.
+/// The place of a span as a part of a name that messages may show: `main_rs_12_5`.
 pub(super) fn readable(span: Span) -> String {
     let (start, file) = (span.start(), file(span));
     let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -64,7 +66,8 @@ pub(super) fn readable(span: Span) -> String {
     text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect()
 }
 
-/// The file, from the folder of the manifest where it is in it, so that a build elsewhere gives the same name.
+/// The file of a span. It is relative to the folder of the manifest if it is in that folder, so that a build elsewhere
+/// gives the same name.
 fn file(span: Span) -> String {
     let file = span.file();
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
@@ -78,14 +81,15 @@ pub(crate) fn of_text(text: &str) -> String {
     format!("{:016x}", hash.state)
 }
 
-/// `#5` of a span's debug text `#5 bytes(12..16)`; nothing for what the user wrote outside macros.
+/// The syntax context of a span: `#5` in its debug text `#5 bytes(12..16)`. Empty for tokens that the user wrote
+/// outside of macros.
 fn context(span: Span) -> String {
     let text = format!("{span:?}");
     let context = text.split_whitespace().next().filter(|word| word.starts_with('#') && *word != "#0");
     context.unwrap_or_default().to_owned()
 }
 
-/// The hash of Fowler, Noll and Vo (FNV-1a), 64 bits: short, and the same in every release of Rust.
+/// The hash FNV-1a of Fowler, Noll and Vo with 64 bits. Its code is short, and it is the same in every release of Rust.
 struct Fnv {
     state: u64,
 }
@@ -95,7 +99,7 @@ impl Fnv {
         Self { state: 0xcbf2_9ce4_8422_2325 }
     }
 
-    /// Takes a text, and that it ends.
+    /// Hashes a text and a byte that marks its end.
     fn text(&mut self, text: &str) {
         for byte in text.bytes().chain([0]) {
             self.state = (self.state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,16 +1,20 @@
-//! Composition: how a block asks for what it imports, and how it hands over its own.
+//! Imports and exports of blocks: how a block receives the sources of its imports, and passes on its own.
 //!
-//! A proc macro sees its own tokens only, so sources travel as arguments of macros. In the module of each function `f` stand
-//! two hidden macros: `f::__mind_function` appends to its arguments which function `f` is and which [`VERSION`] of this crate
-//! says so, and `f::__mind_source` the [package] of its block; both then call the macro that their first argument lists first. Beside a struct or constant `S`
-//! stands a macro `S`, which a `use` of the struct brings along, and which appends which it is and what the block's structs
-//! and constants are. A block with imports becomes a call of these macros, in turn and with its own tokens among the
-//! arguments, that ends in the macro `linked`, which has all that `mind!` has for a block without imports.
+//! A proc macro sees only its own tokens, so sources travel as arguments of `macro_rules!` macros:
 //!
-//! Where an import does not resolve, rustc says so at its path and expands nothing that goes through it, without a word.
-//! So the forms of the functions are written at once, and only their bodies go through the imports. What has an imported
-//! struct or constant in its type waits for it. Structs and constants that have not are handed over at once, so that two
-//! blocks may import them from each other.
+//! - The module of each function `f` has two hidden macros. `f::__mind_function` appends the identity of `f` and the
+//!   [`VERSION`] of this crate to its arguments. `f::__mind_source` appends the [package] of its block.
+//! - Beside a struct or constant `S` there is a macro `S`, which a `use` of the struct also imports. It appends the
+//!   identity of `S`, and the structs and constants of the block.
+//! - Each of these macros then calls the next macro: the first one in the list that is its first argument.
+//!
+//! A block with imports expands to a chain of calls of these macros, with its own tokens among the arguments. The chain
+//! ends in the macro `linked`, which then has everything that `mind!` has for a block without imports.
+//!
+//! If an import does not resolve, rustc reports that at the path of the import, and silently drops every expansion that
+//! goes through it. The forms of functions are therefore emitted at once, and only their bodies go through the imports.
+//! An item with an imported struct or constant in its type waits for the import. Other structs and constants are
+//! exported at once, so that two blocks can import them from each other.
 
 pub(crate) mod fingerprint;
 mod package;
@@ -26,13 +30,14 @@ use crate::emit::Root;
 pub(crate) use fingerprint::CallSite;
 pub(crate) use package::{Received, Unreadable};
 
-/// What stands in all that a block hands over. Packages are read by the version that wrote them only: what a text means may
-/// differ in another, and types of its run time are other types.
+/// The version in everything that a block exports. Only the version that wrote a package reads it: for another version
+/// the text may have a different meaning, and the types of its run time are different types.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The names under which a program imports, and the way to what they stand for.
+/// The imports of a program as Rust `use` items, and the macros that the items import.
 pub(crate) struct Imports {
-    /// The macros of each import: two of a function, one of a struct or constant, by which the program's Rust also names it.
+    /// The macros of each import: two for a function; one for a struct or constant, whose name generated code also uses
+    /// for the item.
     aliases: Vec<Vec<Ident>>,
     uses: TokenStream,
 }
@@ -44,8 +49,9 @@ impl Imports {
         let alias = |(position, import): (usize, &Import)| {
             let path = &import.path;
             let last = path.clone().into_iter().last().map_or_else(Span::call_site, |last| last.span());
-            // The path as it is written, so that rustc says which name is near if it does not resolve; what goes through this
-            // import is not told again. Where it is found to be something else, rustc names it.
+            // The path has the user's tokens, so that rustc suggests a similar name if it does not resolve. rustc
+            // reports nothing else for items that go through this import. If the path resolves to something else, the
+            // message contains the name of this alias.
             let name = import.name.name.to_string();
             let name = name.trim_start_matches("r#");
             let (at, what) = (
@@ -78,18 +84,19 @@ impl Imports {
         Self { aliases, uses }
     }
 
-    /// What each import is called in Rust.
+    /// The Rust name of each import.
     pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
         self.aliases.iter().map(|aliases| &aliases[0])
     }
 
-    /// Tokens that vanish where an import does not resolve, and stay as they are elsewhere.
+    /// Wraps tokens so that rustc drops them if an import does not resolve. Otherwise they are unchanged.
     pub(crate) fn guard(&self, tokens: TokenStream) -> TokenStream {
         let names: Vec<_> = self.names().collect();
         names.iter().rev().fold(tokens, |tokens, name| quote! { #name! { @then #tokens } })
     }
 
-    /// The `use` items, and the call that ends in a macro of the facade for the program of these tokens: [`Linked`].
+    /// The `use` items, and the chain of calls, which passes the tokens of `program` and the sources to the macro `end`
+    /// of the facade: [`Linked`].
     pub(crate) fn ask(&self, root: &Root, program: TokenStream, end: &str) -> (&TokenStream, TokenStream) {
         let (mut steps, names) = (self.aliases.iter().flatten(), self.names());
         let first = steps.next();
@@ -99,14 +106,15 @@ impl Imports {
     }
 }
 
-/// What the macro at the end of [`Imports::ask`] is given: `[] [$crate] { program } [names] (f hash) { package } …`.
+/// The input of the macro at the end of the chain of [`Imports::ask`]:
+/// `[] [$crate] { program } [names] (f hash version) { package } …`.
 pub(crate) struct Linked {
     pub(crate) root: Root,
     /// The tokens of the program.
     pub(crate) written: TokenStream,
-    /// What the imports are called in Rust.
+    /// The Rust names of the imports.
     pub(crate) names: Vec<Ident>,
-    /// What the imports are.
+    /// The sources of the imports.
     pub(crate) received: Result<Received, Unreadable>,
 }
 
@@ -128,11 +136,11 @@ impl Linked {
     }
 }
 
-/// What a block hands over.
+/// The exports of a block.
 pub(crate) struct Exports {
-    /// Names the block.
+    /// A name that identifies the block.
     hash: Ident,
-    /// What the expansion begins with.
+    /// The first item of the expansion.
     pub(crate) first: TokenStream,
     /// The macro with the sources of functions and templates.
     pub(crate) source: TokenStream,
@@ -141,8 +149,8 @@ pub(crate) struct Exports {
 }
 
 impl Exports {
-    /// Of a program with the tokens `written`; nothing where it has nothing to import. Of structs and constants that are not
-    /// `here` the macros are elsewhere.
+    /// The exports of a program with the tokens `written`. `None` if the program has nothing to import. `here` selects
+    /// the structs and constants whose macros this expansion contains.
     pub(crate) fn new(
         program: &Program,
         place: &CallSite,
@@ -163,7 +171,7 @@ impl Exports {
         let constants = constants.iter().map(|constant| (&constant.name, &constant.visibility));
         let named = package::write_items(&hash, block, lowered, received);
         let others = received.named_by(block);
-        // Macros of Rust's own have small letters, and none is to be hidden.
+        // The macros of Rust have lowercase names, and none of them must be shadowed.
         let is_capital =
             |name: &Ident| name.to_string().trim_start_matches("r#").starts_with(char::is_uppercase);
         let items = structs.chain(constants).filter(|(name, _)| here(name) && is_capital(name));
@@ -188,7 +196,8 @@ impl Exports {
         let functions = lowered.functions.iter().map(|function| &function.visibility);
         let mut all = functions.chain(lowered.templates.iter().map(|template| &template.visibility));
         let exported = all.any(is_public).then(|| quote! { #[macro_export] });
-        // Where a block stands in the place of an expression, rustc names what comes first: a `fn`, as the user has written.
+        // If a block is used as an expression, rustc's message names the first item. This one is a `fn`, like the
+        // user's items.
         let first = macro_name("first", &hash);
         let first = quote! {
             #[doc(hidden)]
@@ -210,15 +219,16 @@ impl Exports {
         Some(Self { hash, first, source, items })
     }
 
-    /// What stands in the module of a function or template of the block.
+    /// The macros in the module of a function or template of the block.
     pub(crate) fn import(&self, name: &Ident, visibility: &TokenStream) -> TokenStream {
         let hash = &self.hash;
-        // No function is called `block` here, whatever its name.
+        // The prefix `fn` keeps the name apart from the macro `block`, also for a function with the name `block`.
         let key = plain_name("fn", name, hash);
         let source = macro_name("block", hash);
         let (exported, visibility) = match is_public(visibility) {
             true => (Some(quote! { #[macro_export] }), quote! { pub }),
-            // As far as a macro that is not exported can be seen; the module around it is private where the function is.
+            // The largest visibility of a macro that is not exported. If the function is private, so is the module
+            // around it.
             false => (None, quote! { pub(crate) }),
         };
         let answering = answering(&key, exported.as_ref(), &quote! { (#name #hash #VERSION) });
@@ -231,7 +241,8 @@ impl Exports {
     }
 }
 
-/// A macro that answers who imports something, and lets through what the import guards.
+/// A macro that appends `answer` for a program that imports the item, and expands to the tokens that [`Imports::guard`]
+/// wraps.
 fn answering(key: &Ident, exported: Option<&TokenStream>, answer: &TokenStream) -> TokenStream {
     quote! {
         #[doc(hidden)]

@@ -1,12 +1,15 @@
-//! Packages: the functions of a block with what their names mean, as tokens.
+//! Packages: the functions of a block and the meaning of the names in them, as tokens.
 //!
 //! ```text
 //! { hash [const WIDTH: dim = 32; struct Dense { … } …] [[gelu] gelu_tanh hash [Net] type Mlp hash [sm] [nn::softmax] …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
 //! ```
 //!
-//! The lists are the constants of the block, worked out, its structs, and its `extern` functions for messages; its imports,
-//! each with the name it has in the block and the name it has where it is defined and the block that is, for a struct or
-//! constant behind `type`, or its path in the library; and the functions and templates. `!` marks one with a mistake.
+//! The hash of the block is followed by three lists:
+//!
+//! - the evaluated constants of the block, its structs, and its `extern` functions, which are used in messages;
+//! - its imports, each with its name in the block, then its name in the defining block and the hash of that block
+//!   (after `type` for a struct or constant), or its path in the library;
+//! - its functions and templates. `!` marks one with an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,29 +22,29 @@ use quote::ToTokens;
 
 use super::*;
 
-/// All that a linked block received.
+/// Everything that a linked block received.
 #[derive(Default)]
 pub(crate) struct Received {
-    /// What its imports name, in order.
+    /// The items that its imports name, in order.
     requests: Vec<Key>,
-    /// The blocks, each once; one stands behind those whose structs and constants it names.
+    /// The blocks, without duplicates. Each comes after the blocks whose structs and constants it names.
     packages: Vec<Package>,
 }
 
 /// A function, struct or constant of a block: its name and the block's hash.
 type Key = (String, String);
 
-/// Why nothing can be made of what macros appended.
+/// The reason why the tokens that macros appended cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// This import, counted from 0, is of a block that another version of this crate expanded.
+    /// Another version of this crate expanded the block of this import.
     Version {
-        /// The position of the import.
+        /// The position of the import, counted from 0.
         import: usize,
-        /// The version, where it says so.
+        /// The version, if the tokens contain it.
         version: Option<String>,
     },
-    /// It is something else.
+    /// Any other reason.
     Other,
 }
 
@@ -54,7 +57,7 @@ struct Package {
 
 struct Packed {
     name: Ident,
-    /// Whether its mistake is reported where it stands.
+    /// Whether it has an error, which its own block reports.
     broken: bool,
     source: Group,
 }
@@ -121,14 +124,14 @@ fn with_functions(
         };
         quote! { const #name: #value; }
     });
-    // What is elsewhere is said for messages only.
+    // The `extern` functions are only used in messages.
     let externs =
         block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
     let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
     quote! { { #hash [#(#constants)* #(#structs)*] [#(#imports)* #(#library)*] [#functions] } }
 }
 
-/// What an import is called in its block.
+/// The name of an import in its block.
 fn local(import: &Import) -> TokenStream {
     import.name.to_string().parse().expect("names and paths are tokens")
 }
@@ -150,12 +153,12 @@ fn without_body(source: &TokenStream) -> TokenStream {
 }
 
 impl Received {
-    /// Reads what the macros on the way appended: `(name hash version)` for each import, and packages.
+    /// Reads the tokens that the macros of the imports appended: `(name hash version)` for each import, and packages.
     ///
     /// # Errors
-    /// Where it is not what this version of the crate writes.
+    /// If this version of the crate did not write them.
     pub(crate) fn read(tokens: TokenStream) -> Result<Self, Unreadable> {
-        // All of them first, since the rest is read as this version writes it.
+        // Checks all versions first, since the rest is read in the format of this version.
         let answers = tokens.clone().into_iter().filter_map(|tree| match tree {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
             TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => None,
@@ -172,7 +175,7 @@ impl Received {
         Self::read_own(tokens).ok_or(Unreadable::Other)
     }
 
-    /// What this version wrote.
+    /// Reads tokens in the format of this version.
     fn read_own(tokens: TokenStream) -> Option<Self> {
         let mut received = Self::default();
         for tree in tokens {
@@ -196,8 +199,8 @@ impl Received {
         Some(received)
     }
 
-    /// Puts blocks behind those whose structs and constants they name. No block names one that names it: a hash is made of
-    /// those of what a block imports.
+    /// Sorts the blocks, each after those whose structs and constants it names. There are no cycles, since the hash of
+    /// a block depends on the hashes of the blocks that it imports from.
     fn sort(&mut self) -> Option<()> {
         let mut rest = std::mem::take(&mut self.packages);
         while !rest.is_empty() {
@@ -214,7 +217,8 @@ impl Received {
         Some(())
     }
 
-    /// Adds a package, or what it has more than one of the same block: a block that imports hands on only what it needs.
+    /// Adds a package, or its new functions to a known package of the same block: a block passes on only the functions
+    /// of its imports that it needs.
     fn add(&mut self, package: Package) {
         let Some(known) = self.packages.iter_mut().find(|known| known.hash == package.hash) else {
             self.packages.push(package);
@@ -227,12 +231,13 @@ impl Received {
         }
     }
 
-    /// The blocks that were received, for the hash of the block that received them.
+    /// The hashes of the received blocks, which enter the hash of the receiving block.
     pub(super) fn hashes(&self) -> Vec<String> {
         self.packages.iter().map(|package| package.hash.to_string()).collect()
     }
 
-    /// What the imports of a program name, and what that names, read; `names` are what the imports are called in Rust.
+    /// The items that the imports of a program name, and the items that these name in turn. `names` are the Rust names
+    /// of the imports.
     pub(crate) fn library(&self, imports: &[Import], names: &[Ident]) -> Option<Library> {
         if imports.len() != self.requests.len() || imports.len() != names.len() {
             return None;
@@ -243,7 +248,7 @@ impl Received {
         let mut positions: BTreeMap<Key, usize> = BTreeMap::new();
         let blocks: Option<_> = self.packages.iter().map(|package| self.block(package)).collect();
         let mut library = Library { blocks: blocks?, ..Library::default() };
-        // Callees first: a function is added once all that it calls have been.
+        // Callees first: a function is added after all functions that it calls.
         let mut path: Vec<(Key, usize)> = Vec::new();
         for ((import, request), alias) in imports.iter().zip(&self.requests).zip(names) {
             if import.kind == ImportKind::Item {
@@ -287,7 +292,7 @@ impl Received {
         Some(library)
     }
 
-    /// The packages of what a block imports, without the functions that it does not need.
+    /// The packages of a block's imports, without the functions that the block does not need.
     pub(super) fn needed_by(&self, block: &Block) -> TokenStream {
         let called = |import: &Import| {
             let functions = block.functions.iter().flat_map(|function| function.callees());
@@ -300,18 +305,20 @@ impl Received {
         self.packages_with(block, needed.into_keys().collect())
     }
 
-    /// The packages of the structs and constants that a block imports, and of those that these name.
+    /// The packages of the structs and constants that a block imports, and of the structs and constants that these
+    /// name.
     pub(super) fn named_by(&self, block: &Block) -> TokenStream {
         self.packages_with(block, BTreeSet::new())
     }
 
-    /// The packages with these functions, and those with structs and constants that a block or one of these imports.
+    /// The packages with these functions, and the packages with structs and constants that `block` or one of the
+    /// packages imports.
     fn packages_with(&self, block: &Block, functions: BTreeSet<Key>) -> TokenStream {
         let imports = block.imports.iter().zip(&self.requests);
         let named = imports.filter(|(import, _)| import.kind == ImportKind::Item).map(|(_, (_, hash))| hash);
         let mut hashes: BTreeSet<String> =
             named.chain(functions.iter().map(|(_, hash)| hash)).cloned().collect();
-        // Each stands behind those that it names.
+        // Each package comes after those that it names.
         for package in self.packages.iter().rev() {
             if hashes.contains(&package.hash.to_string()) {
                 let imported = package.imports().unwrap_or_default();
@@ -342,7 +349,7 @@ impl Received {
         Some(ForeignBlock { imports, constants, structs, externs })
     }
 
-    /// Functions and all that they call, directly or not.
+    /// The functions in `from`, and all functions that they call directly or indirectly.
     fn reach(&self, from: impl Iterator<Item = Key>) -> Option<BTreeMap<Key, Read>> {
         let mut reached: BTreeMap<Key, Read> = BTreeMap::new();
         let mut rest: Vec<Key> = from.collect();
@@ -384,7 +391,7 @@ impl Received {
                 true => Some((callee.clone(), hash.clone())),
                 false => imports.blocks.get(&callee).cloned(),
             };
-            // What is neither is built in.
+            // A callee that is neither in the block nor imported is built in.
             if let Some(key) = key {
                 callees.insert(callee, key);
             }
@@ -401,19 +408,19 @@ struct Read {
     block: usize,
 }
 
-/// What a block imports, under the names that it has there.
+/// The imports of a block, by their names in the block.
 #[derive(Default)]
 struct LocalNames {
     /// Functions of other blocks.
     blocks: BTreeMap<String, Key>,
     /// Structs and constants of other blocks.
     items: BTreeMap<String, Key>,
-    /// Of the library, by their paths.
+    /// Functions of the library, with their paths.
     library: Vec<(String, TokenStream)>,
 }
 
 impl Package {
-    /// What each import is: of another block, or by its path in the library.
+    /// The imports of the block: from other blocks, or by their path in the library.
     fn imports(&self) -> Option<LocalNames> {
         let mut imported = LocalNames::default();
         let mut tokens = self.imports.stream().into_iter();
@@ -455,7 +462,7 @@ fn packed(list: Group) -> Option<Vec<Packed>> {
     Some(functions)
 }
 
-/// The name that a token is.
+/// The token as a name. `None` for other tokens.
 pub(super) fn name(tree: TokenTree) -> Option<Ident> {
     match tree {
         TokenTree::Ident(name) => Some(name),
@@ -489,7 +496,7 @@ mod tests {
     fn what_another_version_wrote_is_not_read() {
         let own = format!("(layer h1 {VERSION:?}) {{ h1 [] [] [layer {{ fn layer(x: f32) {{ x }} }}] }}");
         assert_eq!(read(&own).expect("it is of this version").requests, [("layer".into(), "h1".into())]);
-        // Whatever else it holds.
+        // The version is checked before the rest is read.
         let other = format!("{own} (gate h2 \"9.0.0\" more) < {{ }} >");
         let version = Some("9.0.0".to_owned());
         assert_eq!(read(&other).err(), Some(Unreadable::Version { import: 1, version }));

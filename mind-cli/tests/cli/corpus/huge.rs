@@ -1,5 +1,5 @@
-//! Extents of 2^40 through every subcommand that reads a program, in an address space that holds none of the tensors: each
-//! call succeeds or reports an error, in a short time.
+//! Tests of programs with extents of 2^40 in every subcommand that reads programs. The address space is too small for
+//! any of the tensors. Each call succeeds or reports an error, in a short time.
 
 use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
@@ -17,13 +17,14 @@ use mind_core::{
 use super::{extents::variants, threads::on_all_threads};
 use crate::sample::{few, some};
 
-/// The address space of each call, in KiB: far less than one tensor, and enough for the stacks of the command's threads.
+/// The address space of each call in KiB: far less than one tensor needs, and enough for the stacks of the command's
+/// threads.
 const ADDRESS_SPACE: u64 = 2 << 20;
 
-/// Longer than any of the calls takes on a busy machine.
+/// The time limit of a call. No call takes as long, even on a busy machine.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What reads a module, and what of it these make is read again. FILE is the module.
+/// The commands that read a module, and commands that read their output again. FILE is the module.
 const COMMANDS: [&str; 20] = [
     "check FILE",
     "check --profile core-v1 FILE",
@@ -60,12 +61,12 @@ fn huge_extents_go_through_every_subcommand_in_little_memory() {
         fs::write(folder.path().join("a.npy"), huge_file()).expect("the folder can be written");
         COMMANDS.map(|command| ask(folder.path(), &command.replace("FILE", &file), text)).into()
     });
-    // Most are right, and are not only refused.
+    // Most modules are valid, so that most calls are not only rejected.
     let succeeded = answers.iter().filter(|code| **code == 0).count();
     assert!(succeeded * 2 > answers.len(), "{succeeded} of {}", answers.len());
 }
 
-/// Sizes of 2^40 in Knossos: in each function that makes a tensor, and in derivatives.
+/// Sizes of 2^40 in Knossos: in each function that creates a tensor, and in derivatives.
 #[test]
 fn huge_sizes_of_knossos_are_refused_as_they_run() {
     let answers = for_each(&PROGRAMS, |text| {
@@ -100,7 +101,7 @@ fn huge_extents_of_symbols_take_no_memory() {
         let mut given = String::new();
         for symbol in ["N", "M", "K", "P", "Q", "H", "W"].iter().filter(|symbol| text.contains(**symbol)) {
             let command = format!("stats{given} --dim {symbol}=1099511627776 p.mic");
-            // Not every letter of a text is a symbol of it.
+            // Not every letter in a text is a symbol.
             if ask(folder.path(), &command, text) == 0 {
                 given += &format!(" --dim {symbol}=1099511627776");
             }
@@ -111,14 +112,15 @@ fn huge_extents_of_symbols_take_no_memory() {
     });
 }
 
-/// One operation each, of every row of the table: on inputs, and on constants that one number fills.
+/// Modules with one operation each, for every row of the table of operations: on inputs, and on constants filled with
+/// one number.
 fn modules() -> Vec<Module> {
     let huge = [const { 1_i64 << 40 }; 7].map(Dim::literal);
     let mut modules = Vec::new();
     for row in ops::TABLE {
         let dtypes = [DType::F32, DType::I64, DType::Bool].into_iter();
         let cases = dtypes.map(|dtype| row.cases(dtype)).find(|cases| !cases.is_empty()).unwrap_or_default();
-        // As many of the extents at once as can be counted.
+        // Enlarges as many extents at once as possible while the number of elements can be counted.
         let grown: Vec<Case> = cases.iter().filter_map(|case| variants(case, &huge).pop()).collect();
         let few = grown.iter().take(2).chain(grown.iter().skip(2).last());
         for case in few {
@@ -134,7 +136,7 @@ fn of_inputs(case: &Case) -> Option<Module> {
     of_case(case, named)
 }
 
-/// The case with constants for operands: an optimiser may fold them, and a run has to make them.
+/// The case with constants as operands. An optimiser may fold them, and a run must create them.
 fn of_constants(case: &Case) -> Option<Module> {
     let filled = |builder: &mut Builder, _: &str, ty: &Type| {
         let data = TensorData::splat(ty.dtype, 1.0);
@@ -154,23 +156,24 @@ fn of_case(
     Some(builder.finish([result]))
 }
 
-/// The module in one of the forms, in the one or the other by the length of its text.
+/// The module in one of two forms, selected by the length of its text.
 fn form(module: &Module) -> (&'static str, String) {
     let (mic, core_ir) = (mic::print(module), core_ir::print(module));
     if mic.len().is_multiple_of(2) { ("mic", mic) } else { ("ir", core_ir) }
 }
 
-/// A file of NumPy's whose header promises 2^40 elements, of which none are there.
+/// A NumPy file whose header declares 2^40 elements, and which contains none.
 fn huge_file() -> Vec<u8> {
     super::npy("<f4", &[1 << 40], 0)
 }
 
-/// Asks of every case, on all processors; the codes of all answers.
+/// Runs `ask` for every case, on all processors. Returns all exit codes.
 fn for_each<T: Sync>(cases: &[T], ask: impl Fn(&T) -> Vec<i32> + Sync) -> Vec<i32> {
     on_all_threads(cases, ask).into_iter().flatten().collect()
 }
 
-/// The exit code of a call: 0; 1 with the code of a mistake; or 2, where the call does not fit the program.
+/// The exit code of a call. Checks that it is 0, 1 with the code of a mistake, or 2 for a call that does not fit the
+/// program.
 fn ask(folder: &Path, command: &str, text: &str) -> i32 {
     let limited = format!("ulimit -v {ADDRESS_SPACE} && exec \"$0\" \"$@\"");
     let mut shell = Command::new("sh");
@@ -188,7 +191,7 @@ fn ask(folder: &Path, command: &str, text: &str) -> i32 {
     code
 }
 
-/// Functions that make something of huge extents, or of what has them.
+/// Functions that create or use tensors with huge extents.
 const FUNCTIONS: [&str; 20] = [
     "fn f(a: f32[1099511627776]) -> f32[1099511627776] { a + zeros([1099511627776]) }",
     "fn f() -> f32 { sum(zeros([1099511627776])) }",
@@ -212,7 +215,7 @@ const FUNCTIONS: [&str; 20] = [
     "const N: dim = 1099511627776;\nfn f(a: f32[N]) -> f32[N] { where(a > 0.0, a, 0.0) * 2.0 }",
 ];
 
-/// Each has a `main` and an `f` that ask for more than there is.
+/// Programs whose `main` and `f` need more memory than exists.
 const PROGRAMS: [&str; 8] = [
     "(def f Float (x : Float) (sum (build 1099511627776 (lam (i : Integer) x))))\n(def main Float () (f 2.0))",
     "(def f Float (x : Float) (index 0 (constVec 1099511627776 x)))\n(def main Float () (f 2.0))",

@@ -1,5 +1,5 @@
-//! Every program of the repository through every subcommand: none panics, each that is right succeeds, and what is said
-//! of the others begins with its place and code.
+//! Tests of every program of the repository in every subcommand: no call panics, valid programs succeed, and messages
+//! about the others begin with the place and the code.
 
 #[path = "../../../../tests/support/extents.rs"]
 mod extents;
@@ -28,14 +28,14 @@ use threads::on_all_threads;
 
 use crate::sample::{few, sample};
 
-/// In the whole repository.
+/// The minimum number of programs in the repository.
 const FEWEST: usize = 1500;
 
 #[test]
 fn every_program_of_the_repository_goes_through_every_subcommand() {
     let programs = programs();
     assert!(programs.len() >= FEWEST, "only {} programs are found", programs.len());
-    // Each takes a process for each subcommand.
+    // Each program takes one process per subcommand.
     let programs = sample("of these", few("programs", programs));
     let trials = on_all_threads(&programs, |program| {
         let mut trial = Trial::new(program);
@@ -45,11 +45,11 @@ fn every_program_of_the_repository_goes_through_every_subcommand() {
     let mut failures: Vec<String> = trials.into_iter().flat_map(|(_, failures)| failures).collect();
     failures.sort();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    // The larger part are programs of tests whose point is a mistake.
+    // Most programs are from tests of mistakes.
     assert!(right * 4 > programs.len(), "only {right} of {} programs are right", programs.len());
 }
 
-/// Every text as every form, whatever it is: nothing panics.
+/// Reading every text as every form does not panic.
 #[test]
 fn every_program_is_read_or_refused_in_every_form() {
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -60,7 +60,7 @@ fn every_program_is_read_or_refused_in_every_form() {
         names.insert(name);
     }
     for form in ["mic", "core-ir", "json", "mind", "ks"] {
-        // Each text is checked beside a prelude: a fifth of them take as long as all in the other forms.
+        // Each text is checked with the prelude, so a fifth of the texts takes as long as all texts in another form.
         let (command, step) =
             if form == "ks" { ("ks check", 5) } else { (&*format!("check --from {form}"), 1) };
         let mut arguments: Vec<_> = command.split(' ').collect();
@@ -81,35 +81,37 @@ fn mind(folder: &Path, arguments: &[&str]) -> Answer {
     let mut command = cargo_bin_cmd!("mind");
     let output = command.current_dir(folder).args(arguments).output().expect("the command runs");
     Answer {
-        // Nothing where a signal ended it.
+        // There is no code if a signal ended the process.
         code: output.status.code().unwrap_or(-1),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
     }
 }
 
-/// A program on its way through the subcommands.
+/// A program, and the failures of the subcommands on it.
 struct Trial<'a> {
     program: &'a Program,
     folder: TempDir,
     failures: Vec<String>,
 }
 
-/// What a subcommand may answer.
+/// The allowed results of a subcommand.
 #[derive(Clone, Copy)]
 enum Allowed {
-    /// Success alone.
+    /// Only success.
     Success,
-    /// Or one of these codes.
+    /// Success, or one of these codes.
     Codes(&'static [&'static str]),
-    /// A mistake with any code.
+    /// Success, or a mistake with any code.
     Mistake,
 }
 
-/// Why the interpreter may stop in a right program: no element to gather, more memory than there is, functions of Rust.
+/// The codes with which the interpreter may stop in a valid program: no element to gather, too little memory, Rust
+/// functions.
 const STOPS: Allowed = Allowed::Codes(&["E6001", "E6004", "E6010"]);
 
-/// Why a right program may have no gradient: an operation without one, outputs or inputs that are not differentiable.
+/// The codes for which a valid program may have no gradient: an operation without a derivative, outputs or inputs that
+/// are not differentiable.
 const NOT_DIFFERENTIABLE: Allowed = Allowed::Codes(&["E5001", "E5004", "E5005"]);
 
 impl<'a> Trial<'a> {
@@ -120,7 +122,7 @@ impl<'a> Trial<'a> {
         Self { program, folder, failures: Vec::new() }
     }
 
-    /// Whether the program is right; failures are kept.
+    /// Runs the subcommands and collects failures. Returns whether the program is valid.
     fn run(&mut self) -> bool {
         match self.program.extension {
             "ks" => self.knossos(),
@@ -129,7 +131,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Every function of a file.
+    /// Runs the subcommands on every function of a file.
     fn surface(&mut self) -> bool {
         let checked = self.ask("check p.mind", Allowed::Mistake);
         let fine =
@@ -150,7 +152,7 @@ impl<'a> Trial<'a> {
         checked.code == 0
     }
 
-    /// A module in a file.
+    /// Runs the subcommands on a module in a file.
     fn module(&mut self, file: &str) -> bool {
         let right = self.ask(&format!("check {file}"), Allowed::Mistake).code == 0;
         let allowed = if right { Allowed::Success } else { Allowed::Mistake };
@@ -165,10 +167,10 @@ impl<'a> Trial<'a> {
         right
     }
 
-    /// A module or function that verifies.
+    /// Runs the subcommands on a module or function that verifies.
     fn right(&mut self, chosen: &str) {
         self.ask_all(&COMMANDS, chosen, Allowed::Success);
-        // What was written is read, and formatted.
+        // The written file can be read and formatted.
         if self.ask("fmt out.mic", Allowed::Success).code != 0 {
             return;
         }
@@ -179,7 +181,7 @@ impl<'a> Trial<'a> {
         self.evaluation(&module, chosen);
     }
 
-    /// By the first input of floats.
+    /// Derives the gradient by the first floating-point input.
     fn gradient(&mut self, module: &Module, chosen: &str) {
         let Some((name, _)) = module.inputs().find(|(_, ty)| ty.dtype.is_float()) else { return };
         let name = name.to_string();
@@ -190,7 +192,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// On zeros of the first extents that the program admits.
+    /// Runs the program on zeros, with the first extents that it admits.
     fn evaluation(&mut self, module: &Verified, chosen: &str) {
         let Some(bindings) = bindings(module) else {
             return self.fail("run", "no extents are found that it admits");
@@ -201,7 +203,7 @@ impl<'a> Trial<'a> {
             let extents = extents.expect("every symbol is bound");
             let count: i64 = extents.iter().product();
             if count > 1 << 20 {
-                // A file of such a size shows nothing more.
+                // A file of this size would test nothing more.
                 return;
             }
             let descriptor = match ty.dtype {
@@ -225,7 +227,7 @@ impl<'a> Trial<'a> {
 
     fn knossos(&mut self) -> bool {
         let right = self.ask("ks check --rules --print-ir p.ks", Allowed::Mistake).code == 0;
-        // The other subcommands say whose it is.
+        // The other subcommands report that it is a Knossos program.
         self.ask_all(COMMANDS.iter().chain(&FORMS).take(1), "p.ks", Allowed::Mistake);
         let Ok(program) = knossos::check(&self.program.text) else {
             self.ask("ks run p.ks", Allowed::Mistake);
@@ -272,11 +274,11 @@ impl<'a> Trial<'a> {
         let code =
             first.split_once("error[").and_then(|(_, rest)| rest.split_once(']')).map(|(code, _)| code);
         let fine = match (answer.code, allowed) {
-            // Values that a program inspects are shown there.
+            // Values that a program inspects are shown on standard error.
             (0, _) => answer.err.is_empty() || self.program.text.to_lowercase().contains("inspect"),
             (1, Allowed::Mistake) => code.is_some() && begins_with_its_place(first),
             (1, Allowed::Codes(codes)) => code.is_some_and(|code| codes.contains(&code)),
-            // It says which command or option is meant.
+            // The message names the command or option to use.
             (2, _) => is_misuse(first),
             _ => false,
         };
@@ -293,21 +295,21 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What every function goes through, beside `check`, `fmt`, `grad` and `run`.
+/// The commands for every function, besides `check`, `fmt`, `grad` and `run`.
 const COMMANDS: [&str; 3] =
     ["convert FILE --to mic -o out.mic", "stats --plan FILE", "graph FILE -o out.svg --renderer own"];
 
-/// What the first function of a file goes through too: what it may show is how forms are written.
+/// Further commands for the first function of a file. They test the writing of forms.
 const FORMS: [&str; 3] = [
     "convert FILE --to core-ir -o out.ir",
     "convert FILE --to json -o out.json",
     "convert FILE --to dot -o out.dot",
 ];
 
-/// The most arithmetic operations that the interpreter is asked for; larger programs are given no memory.
+/// The maximum number of arithmetic operations in the interpreter. Larger programs run with too little memory.
 const MOST_WORK: i64 = 1 << 20;
 
-/// `mic:3: error[E4001]: …`, or without a place where the whole program is meant.
+/// Whether a line is like `mic:3: error[E4001]: …`, or without a place if it is about the whole program.
 fn begins_with_its_place(line: &str) -> bool {
     let (place, _) = line.split_once("error[").unwrap_or((line, ""));
     let place = place.trim_end_matches(": ");
@@ -316,14 +318,14 @@ fn begins_with_its_place(line: &str) -> bool {
         && parts.all(|part| part.parse::<u32>().is_ok())
 }
 
-/// What no mistake of the program is: Knossos has a command of its own, a function has to
-/// be chosen among several.
+/// Whether a message is not about a mistake in the program: Knossos has a separate command, or one of several functions
+/// has to be chosen.
 fn is_misuse(first: &str) -> bool {
     let of_functions = first.ends_with(" functions") || first.ends_with("has no function");
     of_functions || first.ends_with(" is a Knossos program") || first.ends_with("has no `main` to run")
 }
 
-/// Extents that the inputs can have, and that keep what the module requires.
+/// Extents that the inputs can have and that satisfy the requirements of the module.
 fn bindings(module: &Verified) -> Option<Bindings> {
     let mut symbols = BTreeSet::new();
     for (_, ty) in module.inputs() {
@@ -342,7 +344,7 @@ fn bindings(module: &Verified) -> Option<Bindings> {
     })
 }
 
-/// A file of zeros.
+/// A `.npy` file of zeros.
 fn npy(descriptor: &str, extents: &[i64], bytes: usize) -> Vec<u8> {
     let shape: String = extents.iter().map(|extent| format!("{extent}, ")).collect();
     let header = format!("{{'descr': '{descriptor}', 'fortran_order': False, 'shape': ({shape}), }}\n");

@@ -1,4 +1,4 @@
-//! Every program that stands in the repository: in files, in pages, in Rust sources.
+//! Collects every program in the repository: from files, pages and Rust sources.
 
 use std::{
     collections::BTreeMap,
@@ -8,19 +8,19 @@ use std::{
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// A program and where it stands.
+/// A program and its place.
 pub struct Program {
-    /// The file, and which of its programs.
+    /// The file, and the number of the program in it.
     pub place: String,
-    /// What files of its form end in.
+    /// The extension of files in its form.
     pub extension: &'static str,
     pub text: String,
 }
 
-/// The folders that hold no program of the project.
+/// The folders without programs of the project.
 const PASSED_OVER: [&str; 4] = ["target", ".git", "images", "peers"];
 
-/// Every program, each once, in the order of their places.
+/// Every program, without duplicates, in the order of their places.
 pub fn programs() -> Vec<Program> {
     let mut found = Found::default();
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
@@ -66,7 +66,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
 #[derive(Default)]
 struct Found {
     place: String,
-    /// Those of the place so far.
+    /// The programs of the current place so far.
     programs: BTreeMap<(&'static str, String), Program>,
 }
 
@@ -79,7 +79,7 @@ impl Found {
         self.programs.entry(key).or_insert_with(program);
     }
 
-    /// The texts in fences of a page.
+    /// Adds the programs in code fences of a page.
     fn page(&mut self, text: &str) {
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
@@ -95,7 +95,7 @@ impl Found {
                 "core-ir" => self.add("ir", &inside),
                 "lisp" => self.add("ks", &inside),
                 "" | "rust" if inside.contains("mind!") => {
-                    // Lines that a page hides begin with `# `.
+                    // Hidden lines of a page begin with `# `.
                     let shown: String =
                         inside.lines().map(|line| format!("{}\n", line.trim_start_matches("# "))).collect();
                     if let Ok(tokens) = shown.parse() {
@@ -107,7 +107,7 @@ impl Found {
         }
     }
 
-    /// A text that is a program if it begins like one.
+    /// Adds a text if it begins like a program.
     fn text(&mut self, text: &str) {
         let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("//"));
         let first = first.unwrap_or_default();
@@ -123,7 +123,7 @@ impl Found {
         }
     }
 
-    /// Recorded cases: a module below `=== module`, or a program above each `----`.
+    /// Adds the programs of recorded cases: a module below `=== module`, or a program above each `----`.
     fn cases(&mut self, text: &str) {
         if let Some((_, rest)) = text.split_once("=== module\n") {
             return self.text(rest.split("\n=== ").next().unwrap_or_default());
@@ -135,7 +135,7 @@ impl Found {
         }
     }
 
-    /// What stands in `mind! { … }`, in strings and in documentation.
+    /// Adds the programs in `mind! { … }`, in strings and in documentation.
     fn rust(&mut self, tokens: &TokenStream, text: &str) {
         let (mut open, mut documentation) = (vec![tokens.clone()], String::new());
         while let Some(tokens) = open.pop() {

@@ -1,4 +1,4 @@
-//! Work on many cases on all threads of the machine.
+//! Runs work on many cases on all threads of the machine.
 
 use std::{
     sync::{
@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-/// The answers of `work` to all cases, in no particular order.
+/// The results of `work` for all cases, in no particular order.
 pub fn on_all_threads<T: Sync, R: Send>(cases: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(cases.len())));
     let work_through = || {

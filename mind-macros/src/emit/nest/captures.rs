@@ -1,4 +1,4 @@
-//! What loops capture, as fields of the struct whose `run` the run time compiles for each SIMD level.
+//! The captures of loops, as fields of the struct whose `run` the run time compiles for each SIMD level.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -10,28 +10,28 @@ use mind_core::{
 
 use super::{Body, grouped, list, print::Printer, symbol_variable};
 
-/// Something that loops capture.
+/// A capture of loops.
 pub(super) struct Field {
     pub(super) name: String,
-    /// What it is outside.
+    /// The captured expression, outside of the loops.
     pub(super) value: String,
     pub(super) kind: Kind,
 }
 
-/// What a field holds.
+/// The contents of a field.
 pub(super) enum Kind {
-    /// Elements that are read, and so many of a step of the axis that is cut.
+    /// Elements that are read, and the number of them per step of the axis that is split.
     Read(DType, Dim),
-    /// Elements that are written, likewise.
+    /// Elements that are written, and the number of them per step of the axis that is split.
     Written(DType, Dim),
     /// A single number.
     Number(DType),
-    /// How many steps of the axis that is cut there are.
+    /// The number of steps of the axis that is split.
     Steps,
 }
 
 impl Field {
-    /// The fields of loops, whose scratch memory is taken here.
+    /// The fields of loops. Also emits the code that borrows their scratch memory.
     pub(super) fn all(body: &mut Body<'_>, loops: &Loops, printer: &Printer<'_>) -> Vec<Self> {
         let scratch = scratch(body, loops, printer);
         let mut scratch = scratch.into_iter();
@@ -71,22 +71,23 @@ impl Field {
     }
 }
 
-/// What the struct of loops is made of, as text: the symbols of the program and the fields.
+/// The pieces of the struct of loops as text: the symbols of the program and the fields.
 #[derive(Default)]
 pub(super) struct Scaffold {
     /// The fields with their types.
     pub(super) declaration: String,
-    /// Their names.
+    /// The names of the fields.
     pub(super) names: String,
-    /// The fields as they are where the loops stand.
+    /// The fields with their values, for the expression that constructs the struct.
     pub(super) construction: String,
     /// The variables of extents, from `sizes`.
     pub(super) sizes: String,
-    /// Extents and fields as parameters of a function: LLVM knows that arguments do not overlap, and must check fields.
+    /// Extents and fields as parameters of a function. LLVM knows that the slices in parameters do not overlap; for
+    /// fields it would have to check.
     pub(super) parameters: String,
-    /// The extents as arguments of it.
+    /// The extents as arguments of that function.
     pub(super) extents: String,
-    /// The symbols as generic parameters, and as arguments of such.
+    /// The symbols as generic parameters with bounds (`bounds`), and as generic arguments (`symbols`).
     pub(super) bounds: Vec<String>,
     pub(super) symbols: Vec<String>,
 }
@@ -121,10 +122,11 @@ impl Scaffold {
     }
 }
 
-/// Takes scratch memory, as much for each as its buffer has elements; the variables that are it, in the order of captures.
+/// Borrows scratch memory for each captured buffer, with as many elements as the buffer. Returns the variables in the
+/// order of the captures.
 fn scratch(body: &mut Body<'_>, loops: &Loops, printer: &Printer<'_>) -> Vec<String> {
     let mut all = Vec::new();
-    // For each element type the variables, their ranges, and where the next begins.
+    // For each element type the variables, their ranges, and the start of the next range.
     let mut of_types: BTreeMap<DType, (String, String, String)> = BTreeMap::new();
     for Capture { var, source, .. } in &loops.captures {
         let Captured::Scratch(buffer) = source else { continue };

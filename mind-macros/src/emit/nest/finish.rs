@@ -1,5 +1,5 @@
-//! Finishes of products and convolutions as Rust text: a struct of what they read and write, which kernels give blocks of
-//! sums while these are in cache.
+//! Emits the epilogues of products and convolutions as Rust text: a struct with the slices that the epilogue reads and
+//! writes. Kernels pass blocks of sums to it while these are in cache.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::{
     print::Printer,
 };
 
-/// An expression that makes the epilogue; what it writes begins here.
+/// An expression that constructs the epilogue. Its slices begin at the first row.
 pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> String {
     let Finished { loops, destination, stride, dtype, joins_rows } = finished;
     let printer = Printer::new(body, loops);
@@ -45,7 +45,7 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
         let all: Vec<_> = [lifetime.to_string()].into_iter().chain(rest.iter().cloned()).collect();
         all.join(", ")
     };
-    // As in a nest, functions such as `exp` are given the products and sums of the SIMD level.
+    // As in a nest, functions such as `exp` compute products and sums in the way of the SIMD level.
     let head = format!("#[inline(always)] fn block(&mut self, block: rt::Block<'_, {dtype}>)");
     let (head, by, turbofish) = match loops.tells_how {
         false => (head, "", ""),
@@ -80,7 +80,7 @@ pub(in crate::emit) fn finished(body: &mut Body<'_>, finished: &Finished) -> Str
     )
 }
 
-/// The variables of what a kernel says of a block.
+/// The variables for the block that a kernel passes.
 struct Block {
     first: String,
     pattern: String,
@@ -109,8 +109,8 @@ impl Block {
     }
 }
 
-/// A block that computes the rows of a product of small known extents and finishes each; the type of the product, and what
-/// makes it.
+/// Code that computes the rows of a product with small known extents and applies the epilogue to each. `ty` is the type
+/// of the product, and `product` the expression that constructs it.
 pub(in crate::emit) fn whole_rows(body: &mut Body<'_>, whole: &Whole, ty: &str, product: &str) -> String {
     let printer = Printer::new(body, &whole.loops);
     let (fields, rows) = (Field::all(body, &whole.loops, &printer), printer.body());

@@ -1,5 +1,5 @@
-//! Loops of nests as Rust text: a struct of what they capture, whose `run` the run time compiles for each SIMD level and, where
-//! there is enough to do, cuts for several threads.
+//! Emits the loops of nests as Rust text: a struct with their captures. The run time compiles its `run` for each SIMD
+//! level and, if there is enough work, splits it for several threads.
 
 mod captures;
 pub(super) mod finish;
@@ -39,13 +39,13 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Nest) {
     }
 }
 
-/// The struct of a nest, and what runs it.
+/// The struct of a nest, and the call that runs it.
 struct Item<'a, 'p> {
     body: &'a Body<'p>,
     loops: &'a Loops,
     printer: &'a Printer<'a>,
     fields: &'a [Field],
-    /// What later steps call each total.
+    /// The name of each total in later steps.
     totals: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Item<'_, '_> {
         let totals = &self.loops.totals;
         let ty = |total: &Total| format!("rt::Folded<rt::{}, {}>", total.monoid.rust, total.dtype);
         let output = tuple(&totals.iter().map(ty).collect::<Vec<_>>());
-        // Parts are put together as their elements are.
+        // The totals of two parts are combined by the monoid that combines elements.
         let part = |total: &Total| format!("rt::Folded::new({})", self.printer.value(&total.part));
         let given = tuple(&totals.iter().map(part).collect::<Vec<_>>());
         let arguments =
@@ -78,8 +78,8 @@ impl Item<'_, '_> {
             Run::Here | Run::Dispatched => String::new(),
         };
         let run = format!("#[inline(always)] fn run(self) -> {output}");
-        // What has `exp` or `ln` is told how the SIMD level computes products and sums. Symbols begin
-        // with capital letters, or Rust warns of them.
+        // A nest with `exp` or `ln` takes the type parameter `by`: how the SIMD level computes products and sums. The
+        // name cannot be that of a symbol, since symbols begin with capital letters (otherwise Rust warns).
         let (run, by, turbofish) = match self.loops.tells_how {
             false => (run, "", ""),
             true => (
@@ -91,7 +91,8 @@ impl Item<'_, '_> {
                 "::<by>",
             ),
         };
-        // A function that takes slices tells LLVM that they do not overlap, which a struct does not.
+        // LLVM knows that slices in parameters of a function do not overlap. It does not know this of slices in a
+        // struct.
         format!(
             "{binding}{{ struct Kernel{declared} {{ {declaration}}}\n\
              impl<{bounds}> rt::Kernel for Kernel{of_any} {{ type Output = {output};\n\
@@ -123,7 +124,7 @@ impl Item<'_, '_> {
     }
 }
 
-/// The run time's blocked copy.
+/// Emits a call of the blocked copy of the run time.
 fn copy(body: &mut Body<'_>, from: &View, to: BufferId) {
     let source = body.read(from.buffer().expect("what is copied is in memory"));
     let sizes = |dims: &[Dim]| list(&dims.iter().map(|dim| body.extent(dim)).collect::<Vec<_>>());
@@ -137,7 +138,8 @@ fn list(names: &[String]) -> String {
     names.iter().map(|name| format!("{name},")).collect()
 }
 
-/// `()`, `a`, or `(a, b)`; more than eight are put together in eights, which is what the run time combines.
+/// `()`, `a`, or `(a, b)`. More than eight parts are nested in tuples of at most eight, the longest that the run time
+/// combines.
 fn tuple(parts: &[String]) -> String {
     match parts {
         [] => "()".to_string(),

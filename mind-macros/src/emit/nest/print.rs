@@ -1,4 +1,4 @@
-//! Loops as Rust text, a statement at a time: everything was decided before.
+//! Prints loops as Rust text, statement by statement. All decisions were made before.
 
 use std::fmt::Write;
 
@@ -17,14 +17,15 @@ use crate::emit::{
     names::Names,
 };
 
-/// Names that stand in the text beside those of variables.
+/// Names in the emitted text that are not names of variables.
 const OWN: [&str; 10] = ["nest", "rows", "elements", "near", "turns", "sum", "at", "block", "product", "by"];
 
 #[derive(Clone)]
 pub(super) struct Printer<'a> {
     loops: &'a Loops,
     names: Vec<String>,
-    /// What functions are told of products and sums: the type parameter of a loop, or one after the other.
+    /// The path of functions that depend on how products and sums are computed: the type parameter of a loop, or `rt`
+    /// for separate operations.
     by: &'static str,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Printer<'a> {
         &self.names[var.0]
     }
 
-    /// All statements, a line each.
+    /// All statements, one per line.
     pub(super) fn body(&self) -> String {
         let mut text = String::new();
         self.statements(&self.loops.body, &mut text);
@@ -78,8 +79,9 @@ impl<'a> Printer<'a> {
         text.push_str(&self.end(head));
     }
 
-    /// Turns of which each asks whether its elements are in range: a loop over those that follow each other and are, and one
-    /// turn that is not. In one loop LLVM would read the constants of both sorts anew each turn.
+    /// Emits a loop whose iterations each ask whether their elements are in range. An inner loop runs consecutive
+    /// iterations that are in range. The outer loop runs the one after them, which is not. In a single loop, LLVM would
+    /// reload the constants of both variants in each iteration.
     fn runs(&self, (index, from, to): (Var, &Size, &Size), asked: CheckedLoop<'_>, text: &mut String) {
         let CheckedLoop { before, head, elements, ranges, after } = asked;
         let (index, from, to) = (self.name(index), self.size(from), self.size(to));
@@ -100,7 +102,8 @@ impl<'a> Printer<'a> {
         text.push_str("} }\n");
     }
 
-    /// A loop over elements: two where functions are shorter of operands in range, with another that asks whether all are.
+    /// Emits a loop over elements. If functions are shorter for operands in range, this is a loop that asks whether all
+    /// operands are, and a loop for either answer.
     fn elements(&self, head: &Head, body: &[Statement], text: &mut String) {
         let Some(ranges) = self.loops.ranges(body) else {
             return self.block(head, body, text);
@@ -113,7 +116,7 @@ impl<'a> Printer<'a> {
         text.push_str("}\n");
     }
 
-    /// The loop that tells whether all elements are in range.
+    /// Emits the loop that computes whether all elements are in range.
     fn question(&self, head: &Head, Ranges { numbers, questions }: Ranges<'_>, text: &mut String) {
         let _ = writeln!(text, "let mut near = true;\n{}", self.head(head));
         for (var, value) in numbers {
@@ -126,7 +129,7 @@ impl<'a> Printer<'a> {
         text.push_str(&self.end(head));
     }
 
-    /// What prints the same of operands in range.
+    /// A printer of the same loops for operands in range.
     fn near(&self) -> Self {
         Self { by: "rt::Near::<by>", ..self.clone() }
     }
@@ -255,8 +258,8 @@ impl<'a> Printer<'a> {
                      let {rows} = ({to} - {first}).min({most});"
                 )
             }
-            // It counts by itself, since the calls that a range makes for each element are a good part of what a build
-            // without optimisation does.
+            // The loop has its own counter. In a build without optimisation, the calls that a range makes for each
+            // element take a large part of the time.
             Head::Elements { index, count } => {
                 let (index, count) = (self.name(*index), self.size(count));
                 format!("{{ let (mut {index}, elements) = (0, {count}); while {index} < elements {{")
@@ -316,7 +319,7 @@ impl<'a> Printer<'a> {
         text
     }
 
-    /// Whether a part is an array as a whole.
+    /// Whether a part is a whole array.
     fn is_array(&self, Part { of, at, len }: &Part) -> bool {
         matches!(self.loops.variable(*of).holds, Holds::Array(..)) && at.is_none() && len.is_none()
     }
@@ -346,12 +349,12 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// An extent, whose arithmetic was checked on entry.
+/// The text of an extent. The function has checked its arithmetic on entry.
 fn plain(dim: &Dim) -> String {
     extent(dim, Arithmetic::Plain)
 }
 
-/// An element that changes no other, with its type.
+/// The neutral element, with its type.
 fn of_neutral(neutral: Neutral, dtype: DType) -> String {
     if dtype == DType::Bool {
         return matches!(neutral, Neutral::One | Neutral::Greatest).to_string();

@@ -1,4 +1,4 @@
-//! How a nest is cut along an axis, as Rust text.
+//! Emits the code that splits a nest along an axis, as Rust text.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::{
     grouped,
 };
 
-/// `fn split`: the parts before a step and from it on.
+/// `fn split`: the part before step `at`, and the part from it on.
 pub(super) fn implementation(body: &Body<'_>, fields: &[Field], names: &str, sizes: &str) -> String {
     let (mut cuts, mut first, mut later) = (String::new(), String::new(), String::new());
     if !sizes.is_empty() {
