@@ -15,7 +15,7 @@ use crate::{args::Form, style::Style};
 pub enum Failure {
     /// Wrong use of the command, or a file that cannot be read or written. The exit code is 2.
     Usage {
-        /// What is wrong.
+        /// The message.
         message: String,
         /// A likely remedy.
         help: Option<String>,

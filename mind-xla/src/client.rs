@@ -10,9 +10,9 @@ use crate::executable::Executable;
 use crate::ffi::{self, Table};
 use crate::program::Program;
 
-/// The devices of a plugin that this process has, and what compiles programs for them.
+/// The devices of a plugin that this process can use. A client compiles programs for them.
 ///
-/// It stays on the thread that made it. It is alive for as long as what was made of it: executables and tensors.
+/// A client cannot be sent to another thread. Its executables and tensors keep it alive.
 pub struct Client(Rc<ffi::Client>);
 
 impl Client {
@@ -21,18 +21,18 @@ impl Client {
         Ok(Self(Rc::new(client)))
     }
 
-    /// What the plugin calls its kind of devices: `cpu`, `cuda`.
+    /// The plugin's name for its kind of devices, such as `cpu` or `cuda`.
     ///
     /// # Errors
-    /// What the plugin says.
+    /// If the plugin reports an error.
     pub fn platform(&self) -> Result<String, Error> {
         self.platform_texts().map(|[name, _]| name)
     }
 
-    /// The version of what the plugin runs programs with, in its words.
+    /// The plugin's text for the version of its runtime.
     ///
     /// # Errors
-    /// What the plugin says.
+    /// If the plugin reports an error.
     pub fn platform_version(&self) -> Result<String, Error> {
         self.platform_texts().map(|[_, version]| version)
     }
@@ -41,16 +41,16 @@ impl Client {
         self.0.platform().map_err(Failure::during("tell its platform"))
     }
 
-    /// How many devices this process has.
+    /// The number of devices that this process can use.
     #[must_use]
     pub fn device_count(&self) -> usize {
         self.0.device_count()
     }
 
-    /// The devices that this process has, in the order in which programs are split over them.
+    /// The devices that this process can use, in the order in which programs are split over them.
     ///
     /// # Errors
-    /// What the plugin says.
+    /// If the plugin reports an error.
     pub fn devices(&self) -> Result<Vec<Device>, Error> {
         (0..self.device_count()).map(|device| self.device(device)).collect()
     }
@@ -58,7 +58,7 @@ impl Client {
     /// The device at a position.
     ///
     /// # Errors
-    /// If it is not there; what the plugin says.
+    /// If the client has no device at this position, or the plugin reports an error.
     pub fn device(&self, device: usize) -> Result<Device, Error> {
         let found = self.device_count();
         if device >= found {
@@ -71,16 +71,18 @@ impl Client {
         Ok(Device { id, kind, description, memories, stats })
     }
 
-    /// Compiles a program for as many devices as its mesh has, the first ones; for the first device if it has no mesh.
+    /// Compiles a program for the first devices, as many as its mesh has. A program without a mesh is compiled for the
+    /// first device.
     ///
     /// # Errors
-    /// If the program has no text for its extents and mesh, the client has too few devices, or the plugin refuses the text.
+    /// If the program cannot be lowered for its extents and mesh, the client has too few devices, or the plugin rejects
+    /// the text.
     pub fn compile(&self, program: &Program) -> Result<Executable, Error> {
         Executable::new(&self.0, program)
     }
 }
 
-/// What a plugin tells, if it has such a function.
+/// Converts the answer of an optional function of the plugin: `None` if the plugin does not implement the function.
 fn told<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),

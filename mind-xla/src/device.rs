@@ -1,41 +1,41 @@
-//! What is known of devices, and the options of their clients.
+//! Descriptions of devices, and the options of clients.
 
-/// What is known of a device.
+/// The description of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Device {
-    /// Its number, which no other device of the client has.
+    /// The number of the device, unique within the client.
     pub id: i32,
-    /// What it is: `cpu`, the name of a GPU.
+    /// The kind of device, such as `cpu` or the name of a GPU.
     pub kind: String,
-    /// What the plugin says of it.
+    /// The plugin's description of the device.
     pub description: String,
-    /// The memories that it reaches; none where the plugin does not tell.
+    /// The memories that the device can access. Empty if the plugin does not list them.
     pub memories: Vec<Memory>,
-    /// How its memory is used, where the plugin tells.
+    /// The use of the device's memory, if the plugin reports it.
     pub stats: Option<MemoryStats>,
 }
 
-/// A memory that a device reaches.
+/// A memory that a device can access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// What it is: `device`, `pinned_host`.
+    /// The kind of memory, such as `device` or `pinned_host`.
     pub kind: String,
-    /// What the plugin says of it.
+    /// The plugin's description of the memory.
     pub description: String,
 }
 
-/// How the memory of a device is used, in bytes.
+/// The use of a device's memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// What is in use.
+    /// The number of bytes in use.
     pub in_use: i64,
-    /// The most that was in use at a time, where the plugin counts it.
+    /// The highest number of bytes in use so far, if the plugin reports it.
     pub peak: Option<i64>,
-    /// The most that may be in use, where there is a limit.
+    /// The limit of bytes in use, if the plugin reports one.
     pub limit: Option<i64>,
 }
 
-/// What a plugin is told as it makes a client.
+/// The value of an option of a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientOption {
     /// A text.
@@ -44,6 +44,6 @@ pub enum ClientOption {
     Int(i64),
     /// A number.
     Float(f32),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
 }

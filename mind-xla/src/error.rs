@@ -1,27 +1,30 @@
-//! What goes wrong, with what the plugin says of it.
+//! The errors of this crate, which include the messages of plugins.
 
 use std::path::PathBuf;
 
 use mind_core::{diag::Code, stablehlo};
 
-/// The variable of the environment that names a plugin.
+/// The environment variable with the path of a plugin.
 pub const VARIABLE: &str = "MIND_PJRT_PLUGIN";
 
-/// Why something is not done. What is said of a plugin's names it, and nothing is half done.
+/// An error of this crate.
+///
+/// An operation that fails changes nothing, with one exception: a failed [`Call::run`](crate::Call::run) may lose the
+/// tensors that it updates.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No plugin is named.
+    /// The environment variable names no plugin.
     #[error("no PJRT plugin is named: set `{VARIABLE}` to the path of one")]
     Unnamed,
-    /// There is no library at the path, or the system refuses it.
+    /// The path has no library, or the system cannot load it.
     #[error("cannot load the PJRT plugin {}: {}", path.display(), reason(source))]
     Load {
         /// The path that was given.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: libloading::Error,
     },
-    /// The library is something else.
+    /// The library is not a PJRT plugin.
     #[error("{} is no PJRT plugin: it gives no table by the name `GetPjrtApi`", path.display())]
     NoPlugin {
         /// The path that was given.
@@ -32,10 +35,10 @@ pub enum Error {
     Version {
         /// The path that was given.
         path: PathBuf,
-        /// Its major and minor version.
+        /// The major and minor version of the plugin.
         found: (i32, i32),
     },
-    /// The plugin is too old.
+    /// The plugin is too old: it lacks a function.
     #[error(
         "{}, with version {}.{} of the PJRT interface, lacks the function `{function}`: a younger plugin is needed",
         path.display(), version.0, version.1
@@ -43,58 +46,58 @@ pub enum Error {
     Lacks {
         /// The path that was given.
         path: PathBuf,
-        /// Its major and minor version.
+        /// The major and minor version of the plugin.
         version: (i32, i32),
-        /// What it lacks.
+        /// The function that the plugin lacks.
         function: String,
     },
-    /// The plugin fails.
+    /// The plugin reported an error.
     #[error("the plugin failed to {doing}{}: {text}", named(*code))]
     Plugin {
-        /// What it was asked to do.
+        /// The operation that failed.
         doing: String,
-        /// Its code, as in gRPC; 0 where it failed without one.
+        /// The gRPC code of the error, or 0 if it has none.
         code: i32,
-        /// What it says.
+        /// The message.
         text: String,
     },
-    /// The text of a module is wrong.
+    /// The text of a module is invalid.
     #[error("the module cannot be read: {0}")]
     Module(String),
-    /// The module has no text for these extents and devices.
+    /// The module cannot be lowered for these extents and devices.
     #[error(transparent)]
     Text(#[from] stablehlo::Error),
-    /// A program is for more devices than there are.
+    /// A program needs more devices than the client has.
     #[error("the program is for {needed} devices, and the client has {found}")]
     Devices {
-        /// Those of its mesh.
+        /// The number of devices of the program's mesh.
         needed: i64,
-        /// Those of the client.
+        /// The number of devices of the client.
         found: usize,
     },
-    /// A device is asked for that is not there.
+    /// The client has no device at the position.
     #[error("there is no device {device}: the client has {found}")]
     NoDevice {
-        /// Its position.
+        /// The position that was given.
         device: usize,
-        /// How many there are.
+        /// The number of devices of the client.
         found: usize,
     },
-    /// Arguments do not fit the program: all that is wrong.
+    /// Arguments do not fit the program. Has one text per fault.
     #[error("the arguments do not fit: {}", .0.join("; "))]
     Arguments(Vec<String>),
-    /// A tensor is read as something else.
+    /// A tensor was read as another type, or its elements are lost.
     #[error("{found} was asked for as {needed}")]
     Read {
-        /// What it is.
+        /// The type of the tensor, or a note that its elements are lost.
         found: String,
-        /// As what it was to be read.
+        /// The type as which it was read.
         needed: String,
     },
 }
 
 impl Error {
-    /// The stable number of what is wrong with a program or its arguments; nothing for what plugins and devices say.
+    /// The stable error code, for errors of lowering a program. Other errors have none.
     #[must_use]
     pub fn code(&self) -> Option<Code> {
         match self {
@@ -114,7 +117,7 @@ impl Error {
     }
 }
 
-/// What a plugin says went wrong.
+/// An error that a plugin reported.
 #[derive(Debug)]
 pub struct Failure {
     pub code: i32,
@@ -122,16 +125,16 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The error that it is where the plugin was asked to do something.
+    /// Converts to an [`Error`] of the operation `doing`.
     pub fn during(doing: impl Into<String>) -> impl FnOnce(Self) -> Error {
         |Self { code, text }| Error::Plugin { doing: doing.into(), code, text }
     }
 }
 
-/// Of a function that a plugin does not have.
+/// The gRPC code of a plugin for a function that it does not implement.
 pub const UNIMPLEMENTED: i32 = 12;
 
-/// ` (INVALID_ARGUMENT)`
+/// The name of a gRPC code in parentheses, such as ` (INVALID_ARGUMENT)`. Empty for the code 0.
 fn named(code: i32) -> String {
     const NAMES: [&str; 17] = [
         "OK",
@@ -159,7 +162,7 @@ fn named(code: i32) -> String {
     }
 }
 
-/// What the system says, which the crate's error holds as its source.
+/// The message of the operating system, which `libloading` stores as the source of its error.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -1,4 +1,4 @@
-//! Compiled programs, and calls of them.
+//! Compiled programs and their calls.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,14 +15,14 @@ use crate::parameters::OnDevices;
 use crate::program::Program;
 use crate::tensor::{DeviceTensor, Values, shown};
 
-/// A program that a client compiled, for as many devices as its mesh has.
+/// A program that a client compiled for the devices of its mesh.
 pub struct Executable {
     client: Rc<ffi::Client>,
     executable: ffi::Executable,
     described: Described,
     arguments: Vec<Layout>,
     results: Vec<Layout>,
-    /// The positions of arguments.
+    /// The position of each argument, by its name.
     positions: BTreeMap<String, usize>,
 }
 
@@ -50,28 +50,28 @@ impl Executable {
         Ok(Self { client: client.clone(), executable, described, arguments, results, positions })
     }
 
-    /// The arguments in order, with how they are split.
+    /// The arguments in order, each with its split over the devices.
     #[must_use]
     pub fn arguments(&self) -> &[Argument] {
         &self.described.arguments
     }
 
-    /// The results in order. Those that update an argument are the last.
+    /// The results in order. Results that update an argument are last.
     #[must_use]
     pub fn results(&self) -> &[Placed] {
         &self.described.results
     }
 
-    /// The text that was compiled.
+    /// The StableHLO text that was compiled.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.described.text
     }
 
-    /// Copies the parameters that an argument is to the devices, split as the program has it.
+    /// Copies `parameters` to the devices, split as the program splits the argument `argument`.
     ///
     /// # Errors
-    /// If they do not fit the argument: all that is wrong. What the plugin says.
+    /// Returns all faults if `parameters` do not fit the argument, or the error of the plugin.
     pub fn load(&self, argument: &str, parameters: &impl Parameters) -> Result<OnDevices, Error> {
         let (mut names, mut placed, mut faults) = (Vec::new(), Vec::new(), Vec::new());
         for part in parameters.parameters() {
@@ -92,13 +92,13 @@ impl Executable {
         Ok(OnDevices { tensors: tensors.collect::<Result<_, _>>()?, names })
     }
 
-    /// A call, to which arguments are given one by one.
+    /// Starts a call, which takes its arguments by further methods.
     pub fn call(&self) -> Call<'_> {
         let given = self.arguments.iter().map(|_| None).collect();
         Call { executable: self, given, faults: Vec::new() }
     }
 
-    /// The position of an argument that has this type.
+    /// The position of the argument `name`. Fails unless it has these extents and this element type.
     fn fitting(&self, name: &str, dims: &[usize], elements: Elements<'_>) -> Result<usize, String> {
         let position =
             *self.positions.get(name).ok_or_else(|| format!("the program has no argument `{name}`"))?;
@@ -127,7 +127,7 @@ impl fmt::Debug for Executable {
     }
 }
 
-/// A call of a program under way. What is wrong with its arguments is told by [`run`](Self::run), all at once.
+/// A call of a program that has not run yet. [`run`](Self::run) reports all faults of its arguments at once.
 #[must_use = "a call does nothing until it is run"]
 pub struct Call<'a> {
     executable: &'a Executable,
@@ -144,7 +144,7 @@ enum Given<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Gives a tensor or a struct that is here; it is copied to the devices.
+    /// Passes a tensor or a struct in host memory. Its elements are copied to the devices.
     pub fn pass(mut self, argument: &str, value: &'a impl Parameters) -> Self {
         for part in value.parameters() {
             self = self.elements(&under(argument, &part.name), &part.dims, part.elements);
@@ -152,7 +152,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Gives a number.
+    /// Passes a number.
     pub fn number(mut self, argument: &str, number: impl Element) -> Self {
         let values = Values::number(number);
         match self.executable.fitting(argument, &[], values.as_elements()) {
@@ -162,7 +162,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Gives elements that are here, in row-major order.
+    /// Passes elements in host memory, in row-major order.
     pub fn elements(mut self, argument: &str, dims: &[usize], elements: Elements<'a>) -> Self {
         match self.executable.fitting(argument, dims, elements) {
             Ok(position) => self.give(position, Given::Here(elements)),
@@ -171,8 +171,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Gives what is on the devices, for an argument that the program only reads. A struct of which it updates some fields is
-    /// given by [`update`](Self::update).
+    /// Passes tensors on the devices, for an argument that the program only reads. If the program updates some fields
+    /// of a struct, pass the struct by [`update`](Self::update).
     pub fn lend(mut self, argument: &str, value: &'a OnDevices) -> Self {
         for (name, tensor) in value.names.iter().zip(&value.tensors) {
             let name = under(argument, name);
@@ -192,8 +192,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Gives what is on the devices, for an argument that the program updates. Its memory is reused. Fields that the program
-    /// leaves as they are, such as frozen layers, are lent.
+    /// Passes tensors on the devices, for an argument that the program updates. Their memory is reused. Fields that the
+    /// program only reads, such as frozen layers, are passed as by [`lend`](Self::lend).
     pub fn update(mut self, argument: &str, value: &'a mut OnDevices) -> Self {
         let mut updates_any = false;
         let mut only_read = Vec::new();
@@ -222,7 +222,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// The position of an argument that takes a tensor which is on the devices.
+    /// The position of the argument `name`. Fails unless it can take `tensor`, which is on the devices.
     fn on_devices(&self, name: &str, tensor: &DeviceTensor) -> Result<usize, String> {
         let executable = self.executable;
         let position = executable.positions.get(name);
@@ -257,12 +257,13 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Runs the program, and waits until it has run. Gives the results in order, but for those that went into what
-    /// [`update`](Self::update) was given.
+    /// Runs the program and waits for its end. Returns the results in order, except for results that replace tensors of
+    /// [`update`](Self::update).
     ///
     /// # Errors
-    /// If arguments are missing or do not fit: all that is wrong; nothing has happened then. If the plugin fails: what was given
-    /// to be updated is as it was, or [gone](DeviceTensor::is_there) where the plugin had taken its memory.
+    /// - Returns all faults if arguments are missing or do not fit. Nothing has been copied or run then.
+    /// - Returns the error of the plugin. Each tensor of [`update`](Self::update) is then unchanged, or
+    ///   [lost](DeviceTensor::is_there) if the plugin had already taken its memory.
     pub fn run(self) -> Result<Vec<DeviceTensor>, Error> {
         let Self { executable, given, mut faults } = self;
         let mut arguments = Vec::new();
@@ -304,7 +305,7 @@ impl<'a> Call<'a> {
 }
 
 impl Executable {
-    /// For how many devices it is.
+    /// The number of devices that the program runs on.
     fn devices(&self) -> usize {
         self.described
             .axes
@@ -313,7 +314,7 @@ impl Executable {
             .product()
     }
 
-    /// What is updated in place, by the position of the result that does it.
+    /// The tensors that are updated, each with the position of the result that replaces it.
     fn updated<'a>(&self, arguments: Vec<Given<'a>>) -> BTreeMap<usize, &'a mut DeviceTensor> {
         let arguments = arguments.into_iter().zip(&self.described.arguments);
         let updated = arguments.filter_map(|(given, argument)| match given {
@@ -323,7 +324,7 @@ impl Executable {
         updated.collect()
     }
 
-    /// Gives results to what they update; the others are tensors of their own.
+    /// Stores results in the tensors that they update, and returns the other results as new tensors.
     fn keep(
         &self,
         results: Vec<Vec<Buffer>>,
@@ -342,19 +343,19 @@ impl Executable {
     }
 }
 
-/// After a run that failed: a tensor whose memory the plugin took, in part or whole, is no more.
+/// After a failed run, removes the parts of a tensor if the plugin took the memory of any part.
 fn forget_what_is_gone(tensor: &mut DeviceTensor) {
     if tensor.parts().iter().any(|part| part.is_gone().unwrap_or(true)) {
         tensor.replace(Vec::new());
     }
 }
 
-/// What the program calls a part of an argument: `net.w1`.
+/// The name of a part of an argument in the program, such as `net.w1`.
 fn under(argument: &str, part: &str) -> String {
     if part.is_empty() { argument.to_owned() } else { format!("{argument}.{part}") }
 }
 
-/// Whether a name is that of an argument or of a part of it.
+/// Whether `name` names the argument or a part of it.
 fn is_within(name: &str, argument: &str) -> bool {
     name.strip_prefix(argument).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,14 +1,14 @@
-//! Where the elements of a tensor are: on which device, and in which order.
+//! The distribution of a tensor's elements over devices.
 
 use mind_core::stablehlo::{Described, Placed};
 use mind_core::ty::DType;
 
-/// A tensor's type, and which part of it each device has.
+/// The type of a tensor, and the part of it that each device has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     pub dtype: DType,
     pub extents: Vec<usize>,
-    /// Into how many parts each dimension is split, and by how many devices the parts of one index are apart.
+    /// For each dimension, its number of parts, and the distance in devices between consecutive parts.
     splits: Vec<Split>,
     devices: usize,
 }
@@ -19,11 +19,11 @@ struct Split {
     stride: usize,
 }
 
-/// Elements that are one behind the other both in the whole tensor and in a part.
+/// Elements that are contiguous both in the whole tensor and in a part.
 pub struct Run {
-    /// Where they begin in the whole, in bytes.
+    /// The offset in the whole tensor, in bytes.
     pub start: usize,
-    /// How many bytes they are.
+    /// The length in bytes.
     pub len: usize,
 }
 
@@ -54,17 +54,17 @@ impl Layout {
         self.splits.iter().all(|split| split.parts == 1)
     }
 
-    /// Bytes of the whole tensor.
+    /// The size of the whole tensor in bytes.
     pub fn bytes(&self) -> usize {
         self.extents.iter().product::<usize>() * self.dtype.bytes()
     }
 
-    /// Bytes of a part.
+    /// The size of a part in bytes.
     pub fn part_bytes(&self) -> usize {
         self.counts().iter().product::<usize>() * self.dtype.bytes()
     }
 
-    /// What the plugin calls the type of elements.
+    /// The number of the element type in the PJRT interface, a `PJRT_Buffer_Type`.
     pub const fn element(&self) -> i32 {
         match self.dtype {
             DType::Bool => 1,
@@ -81,15 +81,15 @@ impl Layout {
         self.extents.iter().zip(&self.splits).map(|(extent, split)| extent / split.parts).collect()
     }
 
-    /// Which part of each dimension a device has.
+    /// The index of the part that a device has, in each dimension.
     pub fn part(&self, device: usize) -> Vec<usize> {
         self.splits.iter().map(|split| device / split.stride % split.parts).collect()
     }
 
-    /// The elements of a device's part, in its order.
+    /// The contiguous runs of a device's part, in the order of the part.
     pub fn runs(&self, device: usize) -> Vec<Run> {
         let counts = self.counts();
-        // Behind the last dimension that is split, whole and part have the same order.
+        // After the last split dimension, the elements of the whole and of a part are in the same order.
         let last = self.splits.iter().rposition(|split| split.parts > 1).unwrap_or(0);
         let inner: usize = self.extents.iter().skip(last + 1).product::<usize>() * self.dtype.bytes();
         let len = counts.get(last).copied().unwrap_or(1) * inner;
@@ -125,7 +125,7 @@ mod tests {
         Layout::new(&placed, &Described { text: String::new(), axes, arguments: vec![], results: vec![] })
     }
 
-    /// The elements of a device's part.
+    /// The positions in the whole tensor of the elements of a device's part.
     fn elements(layout: &Layout, device: usize) -> Vec<usize> {
         layout.runs(device).iter().flat_map(|run| run.start / 4..(run.start + run.len) / 4).collect()
     }

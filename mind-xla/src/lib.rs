@@ -1,29 +1,33 @@
-//! Programs of the language `mind` on XLA: on processors, GPUs and TPUs, by PJRT plugins.
+//! Runs programs of `mind!` on GPUs, TPUs and CPUs through XLA, by PJRT plugins. Programs that run on the CPU of one
+//! machine need only [`mind-dsl`](https://docs.rs/mind-dsl), which compiles them with Rust.
 //!
-//! A function of `mind!` says its module as text, `step::MIC`, and which inputs it updates, `step::UPDATES`. A [`Program`] is
-//! that with the extents of its symbols, and with how arguments are split over devices. A [`Plugin`] is a library that whoever
-//! makes the devices gives out; the user names its file. A [`Client`] of it compiles the program as StableHLO, and an
-//! [`Executable`] is called with tensors that are here or stay [on the devices](OnDevices).
+//! - A function `step` of `mind!` provides its module as text, `step::MIC`, and the positions of the inputs that it
+//!   updates, `step::UPDATES`.
+//! - A [`Program`] is this module with the extents of its symbols and the split of its arguments over devices.
+//! - A [`Plugin`] is a library from the vendor of the devices. The user names its file.
+//! - A [`Client`] of the plugin compiles the program as StableHLO.
+//! - An [`Executable`] is called with tensors in host memory, or with tensors that stay [on the devices](OnDevices).
 //!
 //! ```no_run
 #![doc = include_str!("../examples/plane.rs")]
 //! ```
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **Errors** of the plugin are an [`Error`] with its text. What is wrong with arguments is told before anything happens, all
-//!   of it. A run that fails leaves what it was to update as it was, or [gone](DeviceTensor::is_there) where the plugin had
-//!   taken its memory, never in between.
-//! - **Memory** of what a program updates is given to it, and it stays on the devices between calls. Whatever is on devices keeps
-//!   its client alive.
-//! - **Splitting** is what the program says of its arguments. A result that updates one is split as that is; others are whole on
-//!   every device. Parts of tensors go to the devices that have them, and come back as one.
-//! - **Trust**: a plugin is code that runs in this process. What it is not is found out where that can be: a file that is no
-//!   library, a library that is no plugin, another version, a function that is missing.
-//! - **Versions**: of the interface, major version 0. Minor versions differ in what is behind the arguments that are known here,
-//!   which are zeros for younger plugins.
+//! - **Errors**: an error of the plugin is an [`Error`] with the text of the plugin. Wrong arguments are all reported
+//!   at once, before anything is copied or run. If a run fails, each tensor that it updates is either unchanged, or
+//!   [lost](DeviceTensor::is_there) because the plugin had already taken its memory.
+//! - **Memory**: a program reuses the memory of the tensors that it updates. They stay on the devices between calls.
+//!   Tensors on devices keep their client alive.
+//! - **Splitting**: the program sets how its arguments are split. A result that updates an argument is split like this
+//!   argument. Other results are whole on every device. Each part of a tensor is copied to its device, and reading a
+//!   tensor joins the parts.
+//! - **Trust**: a plugin is code that runs in this process. Loading it reports a file that is not a library, a library
+//!   that is not a plugin, another version, and a missing function. Nothing else is checked.
+//! - **Versions**: the crate needs major version 0 of the interface. Newer minor versions add fields after the
+//!   arguments that this crate knows. The crate passes zeros for these fields.
 //!
-//! What XLA does otherwise than this library is on the page of [`mind_core::stablehlo`].
+//! [`mind_core::stablehlo`] lists how results of XLA differ from results of `mind-dsl`.
 #![deny(unsafe_code)]
 
 mod client;

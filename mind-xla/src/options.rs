@@ -1,6 +1,6 @@
-//! How a text is compiled, as the message `CompileOptionsProto` of XLA's `compile_options.proto`.
+//! The options of compilation: the message `CompileOptionsProto` of XLA's `compile_options.proto`.
 
-/// The message for a program that is split over devices of these numbers.
+/// The encoded message for a program that is split over the devices with these numbers.
 pub fn compile_options(devices: &[i32]) -> Vec<u8> {
     let count = devices.len() as u64;
     let is_split = u64::from(devices.len() > 1);
@@ -9,7 +9,7 @@ pub fn compile_options(devices: &[i32]) -> Vec<u8> {
     integer(&mut assignment, 2, count);
     for device in devices {
         let mut replicas = Vec::new();
-        // Sign-extended, as the format has it.
+        // The format sign-extends integers to 64 bits.
         integer(&mut replicas, 1, i64::from(*device).cast_unsigned());
         message(&mut assignment, 3, &replicas);
     }
@@ -18,7 +18,7 @@ pub fn compile_options(devices: &[i32]) -> Vec<u8> {
     integer(&mut build, 5, count);
     integer(&mut build, 6, is_split);
     message(&mut build, 9, &assignment);
-    // Layouts are written for Shardy.
+    // The text describes splits in the dialect of Shardy.
     integer(&mut build, 19, is_split);
     let mut options = Vec::new();
     message(&mut options, 3, &build);
@@ -36,7 +36,7 @@ fn message(to: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     to.extend_from_slice(bytes);
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends an integer in groups of seven bits, one per byte, lowest group first.
 fn varint(to: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         to.push(value.to_le_bytes()[0] | 0x80);
@@ -49,7 +49,7 @@ fn varint(to: &mut Vec<u8>, mut value: u64) {
 mod tests {
     use super::*;
 
-    // As `protoc --encode` writes them.
+    // The expected bytes are the output of `protoc --encode`.
     #[test]
     fn one_device_is_not_split() {
         let expected =

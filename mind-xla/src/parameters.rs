@@ -1,4 +1,4 @@
-//! Structs of parameters whose tensors are on devices.
+//! Tensors and structs of parameters on devices.
 
 use mind_rt::{Element, ElementsMut, Parameters};
 use mind_shape::match_elements;
@@ -6,24 +6,25 @@ use mind_shape::match_elements;
 use crate::error::Error;
 use crate::tensor::{DeviceTensor, Values, shown};
 
-/// The tensors of an argument, a struct or a single one, on the devices of a client. They stay there from call to call.
+/// The tensors of one argument, a struct or a single tensor, on the devices of a client. They stay there between calls.
 #[derive(Debug)]
 pub struct OnDevices {
-    /// Their names within the argument: `w1`, `first.w`; empty for a tensor by itself.
+    /// The names within the argument, such as `w1` or `first.w`. Empty for an argument that is a single tensor.
     pub(crate) names: Vec<String>,
     pub(crate) tensors: Vec<DeviceTensor>,
 }
 
 impl OnDevices {
-    /// Each tensor, by its name within the argument: `w1`, `first.w`; empty for a tensor by itself.
+    /// The tensors, each with its name within the argument, such as `w1` or `first.w`. The name is empty for an
+    /// argument that is a single tensor.
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, &DeviceTensor)> {
         self.names.iter().map(|name| &**name).zip(&self.tensors)
     }
 
-    /// Copies all of them from the devices. Nothing is changed unless all could be copied.
+    /// Copies all tensors from the devices to `parameters`. An error leaves `parameters` unchanged.
     ///
     /// # Errors
-    /// If the parameters are others, and as [`DeviceTensor::read`].
+    /// If `parameters` have other names, shapes or element types, and the errors of [`DeviceTensor::read`].
     pub fn read_into(&self, parameters: &mut impl Parameters) -> Result<(), Error> {
         let mut faults = Vec::new();
         let parts = parameters.parameters();

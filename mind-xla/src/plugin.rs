@@ -1,4 +1,4 @@
-//! Plugins, and the clients that they make.
+//! Loads plugins and creates clients.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,42 +8,43 @@ use crate::device::ClientOption;
 use crate::error::{Error, VARIABLE};
 use crate::ffi::Table;
 
-/// A PJRT plugin: a library by which programs run on devices of a kind.
+/// A PJRT plugin: a library that runs programs on one kind of devices.
 ///
 /// A plugin is code that runs in this process with all of its rights. It stays loaded until the process ends.
 #[derive(Clone)]
 pub struct Plugin(Arc<Table>);
 
 impl Plugin {
-    /// Loads the plugin in a file, `pjrt_c_api_cpu_plugin.so` or the like, and initialises it if nobody has.
+    /// Loads the plugin in a file such as `pjrt_c_api_cpu_plugin.so`, and initialises it if this process has not yet
+    /// done so.
     ///
     /// # Errors
-    /// If there is no library, it is no plugin, it has another major version of the interface or lacks functions of it, or it
-    /// fails.
+    /// If the file is not a library or not a plugin, the plugin has another major version of the interface or lacks
+    /// functions of it, or its initialisation fails.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         Table::load(path.as_ref()).map(Self)
     }
 
-    /// Loads the plugin that the variable `MIND_PJRT_PLUGIN` of the environment names.
+    /// Loads the plugin that the environment variable `MIND_PJRT_PLUGIN` names.
     ///
     /// # Errors
-    /// If it names none, and as [`load`](Self::load).
+    /// If the variable is empty or not set, and the errors of [`load`](Self::load).
     pub fn from_env() -> Result<Self, Error> {
         let path = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).ok_or(Error::Unnamed)?;
         Self::load(path)
     }
 
-    /// The version of the PJRT interface that the plugin has: major and minor.
+    /// The major and minor version of the plugin's PJRT interface.
     #[must_use]
     pub fn version(&self) -> (i32, i32) {
         self.0.version()
     }
 
-    /// A client of the plugin, with options by name. Which there are is the plugin's choice: that for CPUs takes
+    /// Creates a client of the plugin, with options by name. Each plugin defines its options. The plugin for CPUs takes
     /// `cpu_device_count`.
     ///
     /// # Errors
-    /// What the plugin says.
+    /// If the plugin reports an error.
     pub fn client(&self, options: &[(&str, ClientOption)]) -> Result<Client, Error> {
         Client::new(&self.0, options)
     }

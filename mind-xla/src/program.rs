@@ -1,4 +1,4 @@
-//! What is to be compiled: a module, its extents, and how it is split over devices.
+//! The input of compilation: a module, the extents of its symbols, and its split over devices.
 
 use mind_core::{
     canon::{Canonical, canonicalise},
@@ -12,7 +12,7 @@ use mind_core::{
 
 use crate::error::Error;
 
-/// A function of the language, the extents of its symbols, and how its arguments are split over devices.
+/// A function of the language, the extents of its symbols, and the split of its arguments over devices.
 ///
 /// ```
 /// use mind_xla::Program;
@@ -29,11 +29,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// The function whose module this is: of a function `step` of `mind!`, `step::MIC` and `step::UPDATES`. The last outputs
-    /// of the module update the inputs at the positions `updates`, in order.
+    /// Creates the program of a module. For a function `step` of `mind!`, pass `step::MIC` and `step::UPDATES`. The
+    /// last outputs of the module update the inputs at the positions `updates`, in order.
     ///
     /// # Errors
-    /// If the text is not a module's, or inputs cannot be updated so.
+    /// If the text is not a valid module, or an output cannot update the input at its position of `updates`.
     pub fn from_mic(text: &str, updates: &[usize]) -> Result<Self, Error> {
         let wrong = |diags: Diags| {
             Error::Module(diags.as_slice().iter().map(|diag| &*diag.message).collect::<Vec<_>>().join("; "))
@@ -58,28 +58,28 @@ impl Program {
         Ok(Self::new(module, Options { updates: updates.collect(), ..Options::default() }))
     }
 
-    /// A module, with what is said of it.
+    /// Creates the program of a parsed module, with these options.
     #[must_use]
     pub const fn new(module: Canonical, options: Options) -> Self {
         Self { module, options }
     }
 
-    /// Says the extent of a symbol. Each symbol of the function needs one.
+    /// Sets the extent of a symbol. Each symbol of the function needs an extent.
     #[must_use]
     pub fn extent(mut self, symbol: &str, extent: usize) -> Self {
         self.options.extents.insert(symbol.into(), number(extent));
         self
     }
 
-    /// Adds an axis of so many devices to the mesh. The program is for as many devices as all axes together have.
+    /// Adds an axis of `devices` devices to the mesh. The program runs on as many devices as the product of all axes.
     #[must_use]
     pub fn axis(mut self, name: &str, devices: usize) -> Self {
         self.options.mesh.get_or_insert_with(Mesh::default).axes.push((name.into(), number(devices)));
         self
     }
 
-    /// Splits an argument: for each of its dimensions the axis of the mesh that splits it, or `_`. A field of a struct is
-    /// named as `net.w1`. What is not split is whole on every device.
+    /// Splits an argument. `axes` has one entry per dimension: the axis of the mesh that splits it, or `_`. Name a
+    /// field of a struct as in `net.w1`. An argument that is not split is whole on every device.
     #[must_use]
     pub fn split(mut self, argument: &str, axes: &[&str]) -> Self {
         let axes = axes.iter().map(|axis| (*axis != "_").then(|| (*axis).into())).collect();
@@ -87,16 +87,16 @@ impl Program {
         self
     }
 
-    /// The text that is compiled, and what its arguments and results are.
+    /// The StableHLO text of the program, with descriptions of its arguments and results.
     ///
     /// # Errors
-    /// If a symbol has no extent, or an argument cannot be split so.
+    /// If a symbol has no extent, or an argument cannot be split as set.
     pub fn stablehlo(&self) -> Result<Described, Error> {
         Ok(stablehlo::described(&self.module, &self.options)?)
     }
 }
 
-/// What does not fit is more than any tensor or machine has, which the text refuses.
+/// Converts a count. A count that does not fit becomes `i64::MAX`, which lowering rejects.
 fn number(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -15,13 +15,13 @@ use crate::layout::Layout;
 pub struct DeviceTensor {
     client: Rc<ffi::Client>,
     layout: Layout,
-    /// The part of each device; none where a run took the memory and failed.
+    /// The part of each device. Empty if a failed run took the memory.
     parts: Vec<Buffer>,
 }
 
 macro_rules! values {
     ($($element:ident $variant:ident;)*) => {
-        /// Elements in the memory of this process, in row-major order.
+        /// Elements in host memory, in row-major order.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Values {
             $(#[doc = concat!("Of `", stringify!($element), "`.")] $variant(Vec<$element>),)*
@@ -38,13 +38,13 @@ macro_rules! values {
 element_types!(all => values!);
 
 impl Values {
-    /// The same, borrowed.
+    /// Borrows the elements.
     #[must_use]
     pub fn as_elements(&self) -> Elements<'_> {
         match_elements!(self, Self(elements) => Element::elements(elements))
     }
 
-    /// A number.
+    /// A single number.
     pub(crate) fn number<T: Element>(number: T) -> Self {
         match_elements!(T::elements(&[number]), Elements(elements) => elements.to_vec().into())
     }
@@ -55,7 +55,7 @@ impl DeviceTensor {
         Self { client, layout, parts }
     }
 
-    /// Copies elements to the devices, of which there have to be as many as the layout has, and of its type.
+    /// Copies elements to the devices. They must have the number and the type of `layout`.
     pub(crate) fn put(
         client: &Rc<ffi::Client>,
         layout: &Layout,
@@ -95,33 +95,33 @@ impl DeviceTensor {
         Rc::ptr_eq(&self.client, client)
     }
 
-    /// Takes new elements of the same layout.
+    /// Replaces the parts by others of the same layout.
     pub(crate) fn replace(&mut self, parts: Vec<Buffer>) {
         self.parts = parts;
     }
 
-    /// Whether its elements are there: not where a run that failed took its memory.
+    /// Whether the tensor still has its elements. `false` if a failed run took its memory.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.parts.len() == self.layout.devices()
     }
 
-    /// Its extents, before it is split.
+    /// The extents of the whole tensor.
     #[must_use]
     pub fn dims(&self) -> &[usize] {
         &self.layout.extents
     }
 
-    /// Its element type.
+    /// The element type.
     #[must_use]
     pub const fn dtype(&self) -> DType {
         self.layout.dtype
     }
 
-    /// Copies its elements from the devices.
+    /// Copies the elements from the devices.
     ///
     /// # Errors
-    /// What the plugin says; if the elements are [gone](Self::is_there).
+    /// If the plugin reports an error, or the elements are [lost](Self::is_there).
     pub fn read(&self) -> Result<Values, Error> {
         let count = self.layout.extents.iter().product();
         Ok(match_dtype!(self.layout.dtype, T {
@@ -134,20 +134,20 @@ impl DeviceTensor {
         }))
     }
 
-    /// Copies its elements from the devices, as elements of `T`.
+    /// Copies the elements from the devices, as elements of `T`.
     ///
     /// # Errors
-    /// If it has elements of another type, and as [`read`](Self::read).
+    /// If the tensor has another element type, and the errors of [`read`](Self::read).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, Error> {
         let values = self.read()?;
         let elements = T::slice(values.as_elements());
         elements.map(<[T]>::to_vec).ok_or_else(|| self.read_as(T::DTYPE.to_string()))
     }
 
-    /// The number that it is.
+    /// Copies the number of a tensor without dimensions from the devices.
     ///
     /// # Errors
-    /// If it has dimensions or is of another type, and as [`read`](Self::read).
+    /// If the tensor has dimensions or another element type, and the errors of [`read`](Self::read).
     pub fn number<T: Element>(&self) -> Result<T, Error> {
         match *self.to_vec::<T>()? {
             [number] if self.dims().is_empty() => Ok(number),
@@ -201,7 +201,7 @@ impl fmt::Debug for DeviceTensor {
     }
 }
 
-/// `f32[2, 3]`
+/// The text of a type, such as `f32[2, 3]`.
 pub fn shown(dtype: impl fmt::Display, dims: &[usize]) -> String {
     let dims: Vec<_> = dims.iter().map(ToString::to_string).collect();
     if dims.is_empty() { dtype.to_string() } else { format!("{dtype}[{}]", dims.join(", ")) }

@@ -1,16 +1,17 @@
-//! What the header of the PJRT C API declares, as far as it is used here: version 0, from `pjrt_c_api.h` of OpenXLA.
+//! The declarations of the PJRT C API that this crate uses: version 0, from `pjrt_c_api.h` of OpenXLA.
 //!
-//! No structure has implicit padding, so that each is written as a whole: plugins that are younger read what was padding.
+//! No structure has implicit padding, so all bytes are initialised. Newer plugins may read fields where older headers
+//! have padding.
 
 use std::ffi::{c_char, c_int, c_void};
 
 /// The major version of the interface.
 pub const MAJOR: c_int = 0;
 
-/// What only the plugin looks into.
+/// A pointer to a value that only the plugin accesses.
 pub type Opaque = *mut c_void;
 
-/// How the table of a plugin begins.
+/// The start of a plugin's table of functions.
 #[repr(C)]
 pub struct Head {
     pub struct_size: usize,
@@ -21,10 +22,10 @@ pub struct Head {
     pub minor: c_int,
 }
 
-/// All but two of the functions of the table.
+/// The type of the functions in the table, except for two that return nothing.
 pub type Function = unsafe extern "C" fn(Opaque) -> Opaque;
 
-/// The functions in use, by their places behind the head of the table.
+/// The functions that this crate calls, with their indices in the table after its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum FunctionIndex {
@@ -59,11 +60,11 @@ pub enum FunctionIndex {
     BufferToHostBuffer = 70,
 }
 
-/// One more than the last place.
+/// One more than the largest index.
 pub const PLACES: usize = 71;
 
 impl FunctionIndex {
-    /// All of them.
+    /// All functions that this crate calls.
     pub const ALL: [Self; 29] = [
         Self::ErrorDestroy,
         Self::ErrorMessage,
@@ -97,7 +98,7 @@ impl FunctionIndex {
     ];
 }
 
-/// What the arguments of a function begin with.
+/// The first fields of the arguments of every function.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Start {
@@ -121,7 +122,7 @@ pub struct List {
     pub len: usize,
 }
 
-/// An object, and room for another that is made of it or of nothing.
+/// Arguments of functions that take an object, with space for an object that the function may return.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Object {
@@ -130,7 +131,7 @@ pub struct Object {
     pub made: Opaque,
 }
 
-/// An object, and text of it.
+/// Arguments of functions that return a text of an object.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Named {
@@ -139,7 +140,7 @@ pub struct Named {
     pub text: Text,
 }
 
-/// An object, and what it consists of.
+/// Arguments of functions that return a list of objects that belong to an object.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Parts {
@@ -148,7 +149,7 @@ pub struct Parts {
     pub parts: List,
 }
 
-/// An object, and a number of it: an `int`, a `bool` or a `size_t`, of which the others fill the lower bytes.
+/// Arguments of functions that return a number of an object: a `size_t`, or an `int` or a `bool` in the first bytes.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Numbered {
@@ -157,7 +158,7 @@ pub struct Numbered {
     pub number: [u8; 8],
 }
 
-/// An option with which a client is made.
+/// An option of a new client.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct NamedValue {
@@ -165,7 +166,7 @@ pub struct NamedValue {
     pub name: Text,
     pub kind: c_int,
     pub padding: c_int,
-    /// A pointer to text, or the bytes of a number.
+    /// The bytes of a pointer to text, or of a number.
     pub value: [u8; 8],
     pub value_size: usize,
 }
@@ -181,7 +182,7 @@ pub struct ClientCreate {
     pub start: Start,
     pub options: *const NamedValue,
     pub option_count: usize,
-    /// Between processes.
+    /// Callbacks for communication between processes.
     pub key_value: [Opaque; 4],
     pub client: Opaque,
     pub key_value_try: [Opaque; 2],
@@ -226,10 +227,10 @@ pub struct BufferFromHost {
     pub buffer: Opaque,
 }
 
-/// The data is read before the call returns.
+/// The function reads the data before it returns.
 pub const ONLY_DURING_CALL: c_int = 0;
 
-/// How elements lie in memory, by the order of dimensions.
+/// The order of elements in memory, given by an order of dimensions.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Layout {
@@ -237,13 +238,13 @@ pub struct Layout {
     pub start_of_tiled: Start,
     pub minor_to_major: *const i64,
     pub rank: usize,
-    /// Their extents, how many each has, and how many there are.
+    /// The extents of the tiles, the number of extents of each tile, and the number of tiles.
     pub tiles: [usize; 3],
     pub kind: c_int,
     pub padding: c_int,
 }
 
-/// A [`Layout`] in tiles, of which there may be none.
+/// The kind of a [`Layout`] with tiles, possibly none.
 pub const TILED: c_int = 0;
 
 #[derive(Clone, Copy)]
@@ -257,7 +258,7 @@ pub struct BufferToHost {
     pub event: Opaque,
 }
 
-/// A number, and whether there is one.
+/// A number that may be missing.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Optional {
@@ -272,11 +273,11 @@ pub struct MemoryStats {
     pub start: Start,
     pub device: Opaque,
     pub in_use: i64,
-    /// The peak of bytes in use, allocations, the largest of them, the limit, and others.
+    /// The peak of bytes in use, the number of allocations, the size of the largest, the limit, and further numbers.
     pub more: [Optional; 10],
 }
 
-/// Where the limit is among [`MemoryStats::more`]; the peak is the first.
+/// The index of the limit in [`MemoryStats::more`]. The peak has the index 0.
 pub const LIMIT: usize = 3;
 
 #[derive(Clone, Copy)]
@@ -315,7 +316,7 @@ mod tests {
 
     use super::*;
 
-    // The sizes that the header has on 64-bit systems.
+    // The expected sizes are those of the header on 64-bit systems.
     #[test]
     fn structures_are_as_large_as_in_the_header() {
         assert_eq!(size_of::<Head>(), 40);

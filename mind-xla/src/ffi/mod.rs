@@ -1,8 +1,12 @@
-//! All that is unsafe: the PJRT C API behind functions that any safe caller may call.
+//! A safe interface to the PJRT C API. All unsafe code of the crate is in this module.
 //!
-//! What is believed of a plugin is what its interface promises: that it is one if it exports `GetPjrtApi` with a table of this
-//! version, that its functions keep to the header, and that its objects live until they are destroyed. Each object is owned by
-//! one value here, which destroys it when it is dropped; what it was made of is kept alive by a shared pointer in it.
+//! The code relies on these promises of the interface:
+//!
+//! - A library that exports `GetPjrtApi`, with a table of this version, is a plugin.
+//! - The functions of a plugin behave as the header says.
+//! - The objects of a plugin live until they are destroyed.
+//!
+//! One Rust value owns each object, and destroys it on drop. It keeps the object's parent alive by a shared pointer.
 
 #![allow(unsafe_code, reason = "the functions of a plugin are those of C")]
 
@@ -24,10 +28,11 @@ use crate::device::{ClientOption, Memory, MemoryStats};
 use crate::error::{Error, Failure};
 use abi::{Function, FunctionIndex, MAJOR, Opaque, PLACES, Start, Text};
 
-/// Bytes behind the arguments that are known here, for those of younger plugins: they take a zero for what is not given.
+/// The number of words after the known arguments. Newer plugins have more arguments, and take 0 for an argument that is
+/// not given.
 const TAIL: usize = 16;
 
-/// Arguments, and the zeros behind them.
+/// Arguments, followed by zeros.
 #[repr(C)]
 struct Padded<A> {
     arguments: A,
@@ -40,7 +45,7 @@ impl<A> Padded<A> {
     }
 }
 
-/// How arguments begin that [`Padded`] holds.
+/// The first fields of arguments that [`Padded`] holds.
 const fn start<A>() -> Start {
     Start { struct_size: size_of::<Padded<A>>(), extension_start: ptr::null_mut() }
 }
@@ -51,37 +56,37 @@ pub struct Table {
     version: (c_int, c_int),
 }
 
-/// The tables of plugins that were initialised, which has to happen once: by the address of the plugin's own.
+/// The addresses of the tables of all initialised plugins. A plugin must be initialised only once.
 static INITIALISED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 impl Table {
     /// Opens a library and initialises the plugin in it.
     ///
     /// # Errors
-    /// If there is no such library, it is no plugin, it is of another version, or it fails.
+    /// If the library cannot be loaded, is not a plugin, has another version, lacks a function, or fails to initialise.
     pub fn load(path: &Path) -> Result<Arc<Self>, Error> {
         let named = || path.to_owned();
-        // SAFETY: what a library does as it is loaded cannot be known. The user names it as a plugin to be run.
+        // SAFETY: a library can run any code when it is loaded. The user names it as a plugin, and so trusts it.
         let library =
             unsafe { Library::new(path) }.map_err(|source| Error::Load { path: named(), source })?;
-        // SAFETY: a library that exports this name is a plugin, and the header gives it this type.
+        // SAFETY: a library that exports this name is a plugin, and the function has this type in the header.
         let found = unsafe { library.get::<unsafe extern "C" fn() -> *const abi::Head>("GetPjrtApi") };
         let get = *found.map_err(|_| Error::NoPlugin { path: named() })?;
-        // A plugin has threads and values of its own, which outlive all that is made here: it is never unloaded.
+        // Never unloads the plugin, since its threads and values may outlive all objects of this crate.
         std::mem::forget(library);
-        // SAFETY: the function takes nothing, and the library stays loaded.
+        // SAFETY: the function takes no arguments, and the library stays loaded.
         let head = unsafe { get() };
         if head.is_null() || !head.is_aligned() {
             return Err(Error::NoPlugin { path: named() });
         }
-        // SAFETY: the table of every version begins so; it is the plugin's, for as long as the process runs.
+        // SAFETY: the table starts with these fields in every version. The plugin keeps it until the process ends.
         let (size, version) = unsafe { ((*head).struct_size, ((*head).major, (*head).minor)) };
         if version.0 != MAJOR {
             return Err(Error::Version { path: named(), found: version });
         }
         let mut functions = [None; PLACES];
         let held = size.saturating_sub(size_of::<abi::Head>()) / size_of::<Function>();
-        // SAFETY: behind the head are as many pointers to functions as the size says, any of which may be null.
+        // SAFETY: after the head, the table has `held` pointers to functions, each of which may be null.
         let table =
             unsafe { std::slice::from_raw_parts(head.add(1).cast::<Option<Function>>(), held.min(PLACES)) };
         functions[..table.len()].copy_from_slice(table);
@@ -92,7 +97,7 @@ impl Table {
         let table = Arc::new(Self { functions, version });
         let mut initialised = INITIALISED.lock().unwrap_or_else(PoisonError::into_inner);
         if !initialised.contains(&head.addr()) {
-            // SAFETY: the function takes these arguments.
+            // SAFETY: the function takes arguments of this type.
             unsafe { table.call(FunctionIndex::PluginInitialize, start::<Start>()) }
                 .map_err(Failure::during("initialise itself"))?;
             initialised.push(head.addr());
@@ -100,7 +105,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The version of its interface.
+    /// The version of the plugin's interface.
     pub const fn version(&self) -> (i32, i32) {
         self.version
     }
@@ -109,70 +114,72 @@ impl Table {
         self.functions[place as usize].expect("loading a table checks that it has every function in use")
     }
 
-    /// Calls a function with arguments, and gives them back as it left them.
+    /// Calls a function with these arguments, and returns them as the function left them.
     ///
     /// # Errors
-    /// What the plugin says.
+    /// If the plugin reports an error.
     ///
     /// # Safety
-    /// The function has to take such arguments, which begin with [`Start`] and have no padding, and their pointers have to be
-    /// good for what it does.
+    /// The function must take arguments of type `A`. `A` must start with [`Start`] and have no padding. The pointers in
+    /// the arguments must be valid for what the function does.
     unsafe fn call<A>(&self, place: FunctionIndex, arguments: A) -> Result<A, Failure> {
         let mut padded = Padded::new(arguments);
-        // SAFETY: the caller promises that the function takes these.
+        // SAFETY: the caller promises that the function takes these arguments.
         let error = unsafe { self.function(place)((&raw mut padded).cast()) };
         if error.is_null() { Ok(padded.arguments) } else { Err(self.failure(error)) }
     }
 
-    /// As [`call`](Self::call), of an object which is made nothing of.
+    /// Calls a function on an object, for functions that return nothing.
     ///
     /// # Safety
-    /// The function has to take an object and nothing else, and the object has to be one that it takes.
+    /// The function must take only an object, and `object` must be valid for it.
     unsafe fn tell(&self, place: FunctionIndex, object: Opaque) -> Result<(), Failure> {
         // SAFETY: the caller promises it.
         unsafe { self.make(place, object) }.map(|_| ())
     }
 
-    /// The object that a function makes of another.
+    /// Calls a function on an object, and returns the object that it returns.
     ///
     /// # Safety
-    /// The function has to take an object and give one, and the object has to be one that it takes.
+    /// The function must take an object and return at most one object, and `object` must be valid for it.
     unsafe fn make(&self, place: FunctionIndex, object: Opaque) -> Result<Opaque, Failure> {
         let arguments = abi::Object { start: start::<abi::Object>(), object, made: ptr::null_mut() };
         // SAFETY: the caller promises it.
         unsafe { self.call(place, arguments) }.map(|arguments| arguments.made)
     }
 
-    /// What a function calls an object.
+    /// Calls a function that returns a text of an object.
     ///
     /// # Safety
-    /// The function has to give the text of an object, and the object has to be one that it takes.
+    /// The function must take an object and return a text, and `object` must be valid for it.
     unsafe fn named(&self, place: FunctionIndex, object: Opaque) -> Result<String, Failure> {
         let text = Text { bytes: ptr::null(), len: 0 };
-        // SAFETY: the caller promises that the function takes these; the text that it gives is the plugin's, and is copied.
+        // SAFETY: the caller promises that the function takes these arguments. The plugin owns the text, which is
+        // copied.
         unsafe {
             let arguments = self.call(place, abi::Named { start: start::<abi::Named>(), object, text })?;
             Ok(copied(arguments.text))
         }
     }
 
-    /// A number of an object, by its bytes.
+    /// Calls a function that returns a number of an object, and returns the bytes of the number.
     ///
     /// # Safety
-    /// The function has to give a number of an object, and the object has to be one that it takes.
+    /// The function must take an object and return a number, and `object` must be valid for it.
     unsafe fn number(&self, place: FunctionIndex, object: Opaque) -> Result<[u8; 8], Failure> {
         let arguments = abi::Numbered { start: start::<abi::Numbered>(), object, number: [0; 8] };
-        // SAFETY: the caller promises that the function takes these.
+        // SAFETY: the caller promises that the function takes these arguments.
         unsafe { self.call(place, arguments) }.map(|arguments| arguments.number)
     }
 
-    /// The objects that another consists of.
+    /// Calls a function that lists the objects that belong to an object.
     ///
     /// # Safety
-    /// The function has to list objects of an object, and the object has to be one that it takes.
+    /// The function must take an object and return a list of objects, and `object` must be valid for it.
     unsafe fn parts(&self, place: FunctionIndex, object: Opaque) -> Result<Vec<Opaque>, Failure> {
         let parts = abi::List { items: ptr::null(), len: 0 };
-        // SAFETY: the caller promises that the function takes these; the list that it gives is the plugin's, and is copied.
+        // SAFETY: the caller promises that the function takes these arguments. The plugin owns the list, which is
+        // copied.
         unsafe {
             let abi::List { items, len } =
                 self.call(place, abi::Parts { start: start::<abi::Parts>(), object, parts })?.parts;
@@ -180,11 +187,12 @@ impl Table {
         }
     }
 
-    /// What an error says, which is destroyed.
+    /// Reads the message and the code of an error, and destroys the error.
     fn failure(&self, error: Opaque) -> Failure {
         let text = Text { bytes: ptr::null(), len: 0 };
         let mut message = Padded::new(abi::Named { start: start::<abi::Named>(), object: error, text });
-        // SAFETY: the error is one of the plugin's that is not destroyed yet; these two functions of the table give nothing.
+        // SAFETY: the error belongs to the plugin and is not yet destroyed. The two functions with another type return
+        // nothing.
         unsafe {
             let [tell, destroy] = [FunctionIndex::ErrorMessage, FunctionIndex::ErrorDestroy].map(|place| {
                 std::mem::transmute::<Function, unsafe extern "C" fn(Opaque)>(self.function(place))
@@ -204,15 +212,15 @@ impl Table {
         }
     }
 
-    /// Waits for an event, which is destroyed.
+    /// Waits for an event, and destroys it.
     ///
     /// # Safety
-    /// The event has to be one of the plugin's that is not destroyed yet, or null.
+    /// The event must be an event of the plugin that is not yet destroyed, or null.
     unsafe fn wait(&self, event: Opaque) -> Result<(), Failure> {
         if event.is_null() {
             return Ok(());
         }
-        // SAFETY: the caller promises that the event is there; after both calls nobody has it.
+        // SAFETY: the caller promises that the event is valid. Nothing uses it after the second call.
         unsafe {
             let waited = self.tell(FunctionIndex::EventAwait, event);
             self.tell(FunctionIndex::EventDestroy, event).and(waited)
@@ -238,17 +246,17 @@ impl Client {
             client: ptr::null_mut(),
             key_value_try: [ptr::null_mut(); 2],
         };
-        // SAFETY: the function takes these arguments; names and values of options are alive until it returns.
+        // SAFETY: the function takes these arguments. The names and values of options live until it returns.
         let client = unsafe { table.call(FunctionIndex::ClientCreate, arguments) }?.client;
         let mut client = Self { table: table.clone(), client, devices: Vec::new() };
-        // SAFETY: the function lists the devices of a client, and this is one.
+        // SAFETY: the function lists the devices of a client, and `client.client` is a client.
         client.devices =
             unsafe { client.table.parts(FunctionIndex::ClientAddressableDevices, client.client) }?;
         Ok(client)
     }
 
     pub fn platform(&self) -> Result<[String; 2], Failure> {
-        // SAFETY: the functions give texts of a client, and this is one.
+        // SAFETY: the functions return texts of a client, and `self.client` is a client.
         unsafe {
             Ok([
                 self.table.named(FunctionIndex::ClientPlatformName, self.client)?,
@@ -264,7 +272,7 @@ impl Client {
     /// The number, kind and description of a device.
     pub fn device(&self, device: usize) -> Result<(i32, [String; 2]), Failure> {
         let table = &self.table;
-        // SAFETY: the device is the client's, which is alive, and so is its description; the functions take these.
+        // SAFETY: the client is alive, and it owns the device and its description. The functions take these objects.
         unsafe {
             let description = table.make(FunctionIndex::DeviceGetDescription, self.devices[device])?;
             let id = int(table.number(FunctionIndex::DeviceDescriptionId, description)?);
@@ -275,7 +283,7 @@ impl Client {
 
     pub fn memories(&self, device: usize) -> Result<Vec<Memory>, Failure> {
         let table = &self.table;
-        // SAFETY: the device is the client's, which is alive, and so are its memories; the functions take these.
+        // SAFETY: the client is alive, and it owns the device and its memories. The functions take these objects.
         unsafe {
             let memories = table.parts(FunctionIndex::DeviceAddressableMemories, self.devices[device])?;
             let memories = memories.into_iter().map(|memory| {
@@ -291,7 +299,7 @@ impl Client {
         let device = self.devices[device];
         let arguments =
             abi::MemoryStats { start: start::<abi::MemoryStats>(), device, in_use: 0, more: [none; 10] };
-        // SAFETY: the function takes these arguments, and the device is the client's, which is alive.
+        // SAFETY: the function takes these arguments. The client is alive, and it owns the device.
         let stats = unsafe { self.table.call(FunctionIndex::DeviceMemoryStats, arguments) }?;
         let [peak, .., limit] = &stats.more[..=abi::LIMIT] else { unreachable!("four were taken of ten") };
         let known = |optional: &abi::Optional| (optional.is_set[0] != 0).then_some(optional.number);
@@ -311,8 +319,8 @@ impl Client {
             options: borrowed(options),
             executable: ptr::null_mut(),
         };
-        // SAFETY: the function takes these arguments; the text, which it only reads, and the options are alive until it returns.
-        // The executable of the second call is one that its last destroys.
+        // SAFETY: the function takes these arguments. It only reads the text and the options, which live until it
+        // returns. `inner` is destroyed exactly once.
         unsafe {
             let executable = self.table.call(FunctionIndex::ClientCompile, arguments)?.executable;
             let mut executable = Executable { client: self.clone(), executable, results: 0 };
@@ -325,7 +333,7 @@ impl Client {
         }
     }
 
-    /// A copy of elements on a device: as many bytes as the extents and the type of elements ask for.
+    /// Copies elements to a device. `bytes` must have the size that `extents` and the element type give.
     pub fn buffer(
         self: &Rc<Self>,
         device: usize,
@@ -351,8 +359,9 @@ impl Client {
             done: ptr::null_mut(),
             buffer: ptr::null_mut(),
         };
-        // SAFETY: the function takes these arguments; it reads the bytes until it returns, and they are as many as it asks for;
-        // the device is the client's. What it gives is nobody else's.
+        // SAFETY: the function takes these arguments. It reads the bytes only until it returns, and the caller passes
+        // as many as it reads. The device belongs to the client. Nothing else owns the buffer and the event that it
+        // returns.
         unsafe {
             let arguments = self.table.call(FunctionIndex::ClientBufferFromHostBuffer, arguments)?;
             let buffer = Buffer { client: self.clone(), buffer: arguments.buffer };
@@ -364,7 +373,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // SAFETY: the client is destroyed once, after all that was made of it, which keeps it alive. Nobody can be told of an error.
+        // SAFETY: the client is destroyed once, after its executables and buffers, which keep it alive. A drop cannot
+        // return an error.
         let _ = unsafe { self.table.tell(FunctionIndex::ClientDestroy, self.client) };
     }
 }
@@ -377,12 +387,12 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// How many results it has.
+    /// The number of results.
     pub const fn results(&self) -> usize {
         self.results
     }
 
-    /// Runs it, and waits until it has run. Each device has a list of arguments, and gives one of results.
+    /// Runs the program and waits for its end. Takes a list of arguments and returns a list of results per device.
     pub fn execute(&self, arguments: &[Vec<&Buffer>]) -> Result<Vec<Vec<Buffer>>, Failure> {
         let table = &self.client.table;
         let count = arguments.first().map_or(0, Vec::len);
@@ -417,18 +427,18 @@ impl Executable {
             events: events.as_mut_ptr(),
             device: ptr::null_mut(),
         };
-        // SAFETY: the function takes these arguments. It reads a list of buffers for each device, which are alive, and writes as
-        // many results as the executable has for each and an event for each; all of them are there until it returns.
+        // SAFETY: the function takes these arguments. For each device, it reads a list of live buffers, and writes
+        // `self.results` results and one event. All lists live until it returns.
         let ran = unsafe { table.call(FunctionIndex::LoadedExecutableExecute, execute) };
-        // What is there has an owner before anything else is asked.
+        // Takes ownership of all results first, so that a later error does not leak them.
         let own = |buffer: &Opaque| Buffer { client: self.client.clone(), buffer: *buffer };
         let results =
             results.iter().map(|list| list.iter().filter(|buffer| !buffer.is_null()).map(own).collect());
         let results: Vec<Vec<Buffer>> = results.collect();
         ran?;
-        // SAFETY: a call that succeeds gives events, which nobody else has.
+        // SAFETY: a successful call returned these events, and nothing else owns them.
         let waited = events.into_iter().map(|event| unsafe { table.wait(event) });
-        // All are waited for, whatever the first of them says.
+        // Waits for all events, even after one that failed.
         waited.collect::<Vec<_>>().into_iter().collect::<Result<(), _>>()?;
         if results.iter().any(|list| list.len() != self.results) {
             return Err(Failure { code: 0, text: "it gave no buffer for a result".into() });
@@ -439,7 +449,7 @@ impl Executable {
 
 impl Drop for Executable {
     fn drop(&mut self) {
-        // SAFETY: the executable is destroyed once, before its client. Nobody can be told of an error.
+        // SAFETY: the executable is destroyed once, before its client. A drop cannot return an error.
         let _ = unsafe { self.client.table.tell(FunctionIndex::LoadedExecutableDestroy, self.executable) };
     }
 }
@@ -451,14 +461,14 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Whether a run took its memory.
+    /// Whether a run took the memory of the buffer.
     pub fn is_gone(&self) -> Result<bool, Failure> {
-        // SAFETY: the function tells of a buffer, and this is one.
+        // SAFETY: the function takes a buffer, and `self.buffer` is a buffer.
         let number = unsafe { self.client.table.number(FunctionIndex::BufferIsDeleted, self.buffer) }?;
         Ok(number[0] != 0)
     }
 
-    /// Copies its elements, row by row, of so many dimensions, into as many bytes as there are.
+    /// Copies the elements, with `rank` dimensions, to `bytes` in row-major order. Fails unless `bytes` has their size.
     pub fn read(&self, rank: usize, bytes: &mut [u8]) -> Result<(), Failure> {
         let order: Vec<i64> = (0..rank).rev().map(|axis| axis as i64).collect();
         let tiled = start::<abi::Layout>();
@@ -480,22 +490,22 @@ impl Buffer {
             event: ptr::null_mut(),
         };
         let table = &self.client.table;
-        // SAFETY: the function takes these arguments; the layout is there until it returns. Without a place for the elements it only
-        // says how many bytes they are.
+        // SAFETY: the function takes these arguments. The layout lives until it returns. As `data` is null, it only
+        // returns the size of the elements.
         let size = unsafe { table.call(FunctionIndex::BufferToHostBuffer, arguments) }?.size;
         if size != bytes.len() {
             let text = format!("it has {size} bytes on a device, needed {}", bytes.len());
             return Err(Failure { code: 0, text });
         }
         (arguments.data, arguments.size) = (bytes.as_mut_ptr().cast(), bytes.len());
-        // SAFETY: as above; it writes no more than as many bytes, until the event comes, for which is waited.
+        // SAFETY: as above. It writes at most `size` bytes before the event, which is awaited here.
         unsafe { table.wait(table.call(FunctionIndex::BufferToHostBuffer, arguments)?.event) }
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the buffer is destroyed once, before its client. Nobody can be told of an error.
+        // SAFETY: the buffer is destroyed once, before its client. A drop cannot return an error.
         let _ = unsafe { self.client.table.tell(FunctionIndex::BufferDestroy, self.buffer) };
     }
 }
@@ -520,7 +530,7 @@ fn named_value(name: &str, value: &ClientOption) -> abi::NamedValue {
             (abi::BOOL, 1)
         }
     };
-    // It stands in a list, whose items are as large as the header says.
+    // An option is an item of an array, so it has the exact size of the header, without zeros after it.
     let start = Start { struct_size: size_of::<abi::NamedValue>(), extension_start: ptr::null_mut() };
     abi::NamedValue { start, name: borrowed(name.as_bytes()), kind, padding: 0, value: bytes, value_size }
 }
@@ -529,10 +539,10 @@ fn borrowed(bytes: &[u8]) -> Text {
     Text { bytes: bytes.as_ptr().cast::<c_char>(), len: bytes.len() }
 }
 
-/// A text of the plugin's.
+/// Copies a text of the plugin.
 ///
 /// # Safety
-/// It has to have as many bytes as it says.
+/// The text must have `len` readable bytes.
 unsafe fn copied(text: Text) -> String {
     if text.len == 0 {
         return String::new();
@@ -542,7 +552,7 @@ unsafe fn copied(text: Text) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The `int` that stands first.
+/// The `int` in the first four bytes.
 fn int(bytes: [u8; 8]) -> i32 {
     let [a, b, c, d, ..] = bytes;
     i32::from_ne_bytes([a, b, c, d])

@@ -1,4 +1,4 @@
-//! Modules on the plugin that `MIND_PJRT_PLUGIN` names.
+//! Runs modules on the plugin that `MIND_PJRT_PLUGIN` names.
 
 use mind_core::{
     build::Builder,
@@ -15,7 +15,7 @@ use mind_core::{
 use mind_rt::Elements as Given;
 use mind_xla::{Client, Plugin, Program, VARIABLE, Values};
 
-/// One device; none where there is no plugin.
+/// A client with one device, or `None` without a plugin.
 pub fn client() -> Option<Client> {
     if std::env::var_os(VARIABLE).is_none() {
         eprintln!("NOT RUN: `{VARIABLE}` names no plugin; `ci/xla` installs one");
@@ -25,7 +25,7 @@ pub fn client() -> Option<Client> {
     Some(plugin.client(&[]).expect("the plugin makes a client"))
 }
 
-/// The results of a module on the plugin.
+/// Compiles and runs a module on the plugin, and returns its results.
 pub fn run(client: &Client, name: &str, module: &Canonical, inputs: &[Array]) -> Vec<Elements> {
     let program = Program::new(module.clone(), Options::default());
     let executable = client.compile(&program).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -37,7 +37,7 @@ pub fn run(client: &Client, name: &str, module: &Canonical, inputs: &[Array]) ->
     results.iter().map(|result| found(result.read().expect("it is read"))).collect()
 }
 
-/// A function of elements of some operands.
+/// A module that applies an element-wise function to operands of these shapes and element types.
 pub fn of_elements(map: Map, operands: &[Array]) -> Canonical {
     let mut b = Builder::new();
     let inputs: Vec<_> = operands
@@ -52,12 +52,13 @@ pub fn of_elements(map: Map, operands: &[Array]) -> Canonical {
     canonical(b, result)
 }
 
-/// A module with this result.
+/// The canonical module with this result.
 pub fn canonical(builder: Builder, result: ValueId) -> Canonical {
     canonicalise(verify(builder.finish([result]), Profile::Extended).expect("it is valid"))
 }
 
-/// The module's gradient by all floats, of a cotangent that is an input; none where it has none.
+/// The gradient of a module by all floating-point inputs, with a cotangent as its last input. `None` if the module has
+/// no floating-point inputs, or outputs of other types.
 pub fn gradient(module: &Canonical) -> Option<Canonical> {
     let floats = module.inputs().enumerate().filter(|(_, (_, ty))| ty.dtype.is_float());
     let wrt: Vec<_> = floats.map(|(input, _)| Wrt { input: ValueId::new(input), zero_ok: true }).collect();
@@ -69,7 +70,7 @@ pub fn gradient(module: &Canonical) -> Option<Canonical> {
     Some(differentiate(module, &options).expect("it has a gradient").module)
 }
 
-/// A value with the same elements as the plugin takes them.
+/// Borrows elements of the interpreter as elements for the plugin.
 fn given(elements: &Elements) -> Given<'_> {
     match elements {
         Elements::U8(elements) => Given::U8(elements),

@@ -1,10 +1,10 @@
-//! How far functions of elements and their gradients are from the exact ones on a real plugin, in units in the last place.
+//! The errors of element-wise functions and their gradients on a real plugin, in units in the last place.
 //!
-//! Each line of `errors.txt` has a function and its bounds: of values in `f32` and `f64`, of gradients in `f32` and `f64`; `-`
-//! where there is none. `docs/engines.md` shows them. `ci/xla --errors` measures them anew.
+//! Each line of `errors.txt` has a function and four bounds: of values in `f32` and `f64`, and of gradients in `f32`
+//! and `f64`. A missing bound is `-`. `docs/engines.md` shows the bounds. `ci/xla --errors` measures them again.
 //!
-//! The plugin is that which `MIND_PJRT_PLUGIN` names, and `MIND_EXACT` names the exact results that `ci/exact COUNT --slopes` writes;
-//! without either, it is said aloud that nothing was tried.
+//! `MIND_PJRT_PLUGIN` names the plugin, and `MIND_EXACT` names a file of exact results that `ci/exact COUNT --slopes`
+//! writes. If either is missing, the test prints `NOT RUN`.
 
 use std::{env, fmt::Write as _, fs, path::Path};
 
@@ -21,7 +21,7 @@ use crate::{
     exact::{Exact, Worst, bound},
 };
 
-/// The variable that names the file of exact results.
+/// The environment variable with the path of the file of exact results.
 const EXACT: &str = "MIND_EXACT";
 
 /// The element types in the order of the columns.
@@ -66,19 +66,20 @@ fn functions_are_as_exact_as_is_recorded() {
     assert_eq!(lines.next(), None, "of a function that is not there");
 }
 
-/// Whether there is anything to measure: a function of floats that gives such floats.
+/// Whether errors of the function can be measured: it takes floats and returns floats of the same type.
 fn has_errors(row: &Row) -> bool {
     FLOATS.iter().all(|dtype| row.takes(*dtype) && row.result(*dtype) == *dtype)
 }
 
-/// The bounds of a line, which is that of a function.
+/// The bounds in the line of the function `name`.
 fn bounds(line: &str, name: &str) -> Vec<Option<f64>> {
     let mut words = line.split(' ');
     assert_eq!(words.next(), Some(name), "the line of a function is missing, or is another's");
     words.map(|word| word.parse().ok()).collect()
 }
 
-/// The lines of the file. A bound is a quarter above what was measured, as vectors of other widths round in another way.
+/// The text of the file. A bound is a quarter above the measured error, since vectors of other widths round
+/// differently.
 fn recorded(measured: &[(&str, [Option<Worst>; 4])]) -> String {
     let mut text = String::new();
     for (name, errors) in measured {
@@ -89,14 +90,14 @@ fn recorded(measured: &[(&str, [Option<Worst>; 4])]) -> String {
     text
 }
 
-/// The errors of values in `f32` and `f64`, then of gradients in both.
+/// The largest errors of values in `f32` and `f64`, then of gradients in `f32` and `f64`.
 fn measure(client: &Client, map: Map, exact: &Exact) -> [Option<Worst>; 4] {
     let [narrow, wide] = FLOATS.map(|dtype| of_type(client, map, dtype, exact));
     let ([value, slope], [wide_value, wide_slope]) = (narrow, wide);
     [value, wide_value, slope, wide_slope]
 }
 
-/// The errors of values and of gradients in an element type.
+/// The largest errors of values and of gradients in an element type.
 fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Worst>; 2] {
     let row = map.row();
     let name = format!("{} of {dtype}", row.mnemonic);
@@ -107,7 +108,7 @@ fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Wo
     let order = orders(row);
     let exact_values = values(row, dtype, exact, &operands);
     let mut value = worst(row, dtype, &operands, &found, &exact_values, order);
-    // There the nearest float is known, and not what it lacks.
+    // Here only the nearest `f64` is known, which may be half a unit away from the exact value.
     if let (DType::F64, Exactness::Rounded, Some(value)) = (dtype, row.exactness, &mut value) {
         value.error += 0.5;
     }
@@ -123,7 +124,7 @@ fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Wo
             continue;
         }
         let mut expected = derivatives(map, dtype, exact, &operands, position);
-        // Outside the domain formulas are what they are.
+        // Skips gradients outside the domain of the function, where the formulas may give any number.
         for (slope, (value, _)) in expected.iter_mut().zip(&exact_values) {
             if value.is_nan() {
                 slope.0 = f64::NAN;
@@ -136,12 +137,12 @@ fn of_type(client: &Client, map: Map, dtype: DType, exact: &Exact) -> [Option<Wo
     [value, largest]
 }
 
-/// Operands of all sizes, and the ones of the exact results, of each one after the other.
+/// Lists of operands, one list per evaluation: operands of all magnitudes, and then the operands of the exact results.
 fn operands(row: &Row, dtype: DType, exact: &Exact) -> Vec<Vec<f64>> {
     let round = |x: f64| if dtype == DType::F32 { f64::from(x as f32) } else { x };
     let lines = exact.of(row.mnemonic).iter().map(|line| line.operands.iter().copied().map(round).collect());
     let lines: Vec<Vec<f64>> = lines.collect();
-    // In `f64` nothing else is known exactly of functions that are not rounded correctly.
+    // In `f64`, a function that is not rounded correctly has no other exact results.
     if row.formals.contains(&"n") || (dtype == DType::F64 && is_approximate(row)) {
         return lines;
     }
@@ -173,12 +174,12 @@ fn is_approximate(row: &Row) -> bool {
     matches!(row.exactness, Exactness::Within(_))
 }
 
-/// The highest order of derivatives that engines have.
+/// The highest order of derivatives that engines support.
 fn orders(row: &Row) -> f64 {
     if row.mnemonic == "erfcx_derivative" { 2.0 } else { 4.0 }
 }
 
-/// An operand of a function, a truth value where that is what it takes.
+/// The operand of a function at a position, as booleans if the function takes booleans there.
 fn input(row: &Row, position: usize, dtype: DType, operands: &[Vec<f64>]) -> Array {
     let numbers: Vec<_> = operands.iter().map(|operands| operands[position]).collect();
     Array::new([operands.len()], elements(row.operand(position, dtype), numbers))
@@ -193,15 +194,15 @@ fn elements(dtype: DType, numbers: Vec<f64>) -> Elements {
     }
 }
 
-/// An exact result: a float and what it lacks in units in its last place.
+/// An exact result: a float, and the difference of the exact result from it, in units in its last place.
 type Precise = (f64, f64);
 
-/// Exact values: of the reference where it is right to the last place, else the recorded ones.
+/// Exact values: from the reference if it is correct to the last place, otherwise from the file of exact results.
 fn values(row: &Row, dtype: DType, exact: &Exact, operands: &[Vec<f64>]) -> Vec<Precise> {
     if dtype == DType::F64 && is_approximate(row) {
         return recorded_for(exact, row.mnemonic, operands);
     }
-    // Truth values are 0 and 1 there.
+    // The reference takes booleans as 0 and 1.
     let number = |(position, x): (usize, &f64)| match row.operand(position, dtype) {
         DType::Bool => f64::from(*x > 0.0),
         DType::U8 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => *x,
@@ -210,7 +211,7 @@ fn values(row: &Row, dtype: DType, exact: &Exact, operands: &[Vec<f64>]) -> Vec<
     exact.map(|operands| ((row.float)(&operands), 0.0)).collect()
 }
 
-/// Exact derivatives by an operand: the recorded ones, else those of the interpreter in `f64`.
+/// Exact derivatives by an operand: from the file of exact results, otherwise from the interpreter in `f64`.
 fn derivatives(
     map: Map,
     dtype: DType,
@@ -239,7 +240,7 @@ fn recorded_for(exact: &Exact, name: &str, operands: &[Vec<f64>]) -> Vec<Precise
     lines.iter().map(|line| (line.result, line.rest)).collect()
 }
 
-/// The largest error of what was found, of results that [count](counts).
+/// The largest error of the found results. Skips results that [`Limits`] excludes.
 fn worst(
     row: &Row,
     dtype: DType,
@@ -261,13 +262,13 @@ fn worst(
     worst
 }
 
-/// The numbers of an element type that count.
+/// The numbers of an element type for which errors are measured.
 struct Limits {
-    /// The least normal number.
+    /// The least positive normal number.
     least: f64,
-    /// The largest one of which parts of results are within the range.
+    /// The largest number for which intermediate results stay in the range.
     largest: f64,
-    /// The digits of a unit.
+    /// The number of bits of the fraction, which give the unit in the last place.
     digits: i32,
 }
 
@@ -279,24 +280,24 @@ impl Limits {
         }
     }
 
-    /// Whether operands count. Orders of derivatives end at `order`.
+    /// Whether errors are measured at these operands. An order of derivatives is at most `order`.
     fn has(&self, row: &Row, operands: &[f64], order: f64) -> bool {
         let has_order = !row.formals.contains(&"n") || operands[0] <= order;
         has_order && operands.iter().all(|x| self.is_within(*x))
     }
 
-    /// Whether a number is far enough from the ends of the range that parts of a result are within it.
+    /// Whether a number is so far from the ends of the range that intermediate results stay in the range.
     fn is_within(&self, x: f64) -> bool {
         x == 0.0 || (1.0 / self.largest..=self.largest).contains(&x.abs())
     }
 
-    /// In units in the last place, of a result that has so many of these more than the float.
+    /// The error of `found` in units in the last place. The exact result is `result` plus `lacks` units.
     fn error(&self, found: f64, result: f64, lacks: f64) -> f64 {
         if result == 0.0 {
             return if found.abs() <= self.least { 0.0 } else { f64::INFINITY };
         }
         let exponent = (result.abs().to_bits() >> 52) as i32 - 1023;
-        // In two steps, as a power may be too large for one.
+        // Multiplies in two steps, since the power of 2 may overflow.
         let half = exponent / 2;
         let units = |x: f64| x * 2f64.powi(-half) * 2f64.powi(self.digits - exponent + half);
         let error = (units(found) - units(result) - lacks).abs();

@@ -1,4 +1,4 @@
-//! That the example `digits_xla` has the program of `digits`, word for word.
+//! Checks that the examples `digits_xla` and `digits` have the same program, character for character.
 
 #[test]
 fn the_program_is_that_of_digits() {

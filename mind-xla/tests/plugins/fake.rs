@@ -1,5 +1,7 @@
-//! What is said of plugins that are none, of another version or fail in the middle, and of arguments that do not fit: one error
-//! each, nothing half done, and none of the plugin's objects left behind. The plugin is `tests/plugins/fake/plugin.rs`, compiled here.
+//! Errors of invalid plugins, of plugins of other versions, of plugins that fail in the middle, and of wrong arguments.
+//!
+//! Each case gives one error, leaves no partial effect, and leaks no objects of the plugin. The tests compile the
+//! plugin `tests/plugins/fake/plugin.rs`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +43,7 @@ static COMPILED: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// A plugin with counts of its own: a copy, which is another library to the system.
+/// A copy of the compiled plugin. The system loads each copy as another library, so its counts are separate.
 struct Copy {
     path: PathBuf,
     _folder: TempDir,
@@ -93,7 +95,7 @@ fn compiled(plugin: &Plugin, fail: &str) -> (Executable, OnDevices) {
     (executable, on_devices)
 }
 
-/// That a new client is all that the plugin has.
+/// Checks that a new client is the only object of the plugin that is alive.
 fn assert_nothing_is_left(plugin: &Plugin) {
     let left = plugin.client(&[]).expect("it makes a client").platform_version().expect("it tells");
     assert_eq!(left, "clients 1, executables 0, buffers 0, events 0, errors 0");
@@ -101,7 +103,7 @@ fn assert_nothing_is_left(plugin: &Plugin) {
 
 #[test]
 fn functions_tell_which_inputs_they_update() {
-    // Of `x`, `layer.w`, `layer.b`, `rate`.
+    // The inputs are `x`, `layer.w`, `layer.b`, `rate`.
     assert_eq!(step::UPDATES, [1, 2]);
     assert!(first::UPDATES.is_empty());
 }
@@ -122,7 +124,7 @@ fn a_file_that_is_no_plugin_is_refused() {
 fn a_library_that_is_no_plugin_is_refused() {
     assert_eq!(refused("null"), "PLUGIN is no PJRT plugin: it gives no table by the name `GetPjrtApi`");
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
-    // The C library is loaded already, and none.
+    // The C library is already loaded, and is not a plugin.
     let Some(libc) = maps.split_whitespace().find(|word| word.contains("libc.so")) else { return };
     let said = Plugin::load(libc).err().expect("it is refused").to_string();
     assert_eq!(said, format!("{libc} is no PJRT plugin: it gives no table by the name `GetPjrtApi`"));
@@ -195,14 +197,14 @@ fn fields_that_a_program_leaves_as_they_are_are_lent_by_an_update() {
     let mut back = layer();
     on_devices.read_into(&mut back).expect("it is the same struct");
     assert_eq!((&back.b, back.w.as_slice()[0]), (&layer().b, layer().w.as_slice()[0] + 3.0));
-    // Lending the struct is a mistake, which is told of the field that is updated alone.
+    // Lending the struct is an error, reported only for the field that the program updates.
     let said = executable.call().pass("x", &x).lend("layer", &on_devices).number("rate", 1.0_f32).run();
     assert_eq!(
         said.expect_err("a field is updated").to_string(),
         "the arguments do not fit: `layer.w` is lent, and the program updates it: give `layer` by `update`, which lends the \
          fields that are only read"
     );
-    // Where nothing is updated, the call is a mistake.
+    // Passing the struct by `update` is an error if the program updates no field.
     let executable = compiled(reads::MIC, reads::UPDATES);
     let said = executable.call().pass("x", &x).update("layer", &mut on_devices).run();
     let said = said.expect_err("nothing is updated").to_string();
@@ -278,7 +280,7 @@ fn copying_that_fails_in_the_middle_leaves_nothing() {
         drop(executable);
         assert_nothing_is_left(&plugin);
     }
-    // Those of the call itself, after four of the layer.
+    // The first four copies are parts of the layer. The copies of the call itself follow.
     for put in 5..=8 {
         let (executable, mut on_devices) = compiled(&plugin, &format!("put {put}"));
         let x = x();

@@ -1,4 +1,5 @@
-//! Tests of programs on PJRT plugins: a fake one, compiled here, and the real one that `MIND_PJRT_PLUGIN` names.
+//! Tests of programs on PJRT plugins: a fake plugin, compiled by the tests, and the real one that `MIND_PJRT_PLUGIN`
+//! names.
 
 mod engine;
 mod errors;

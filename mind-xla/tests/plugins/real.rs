@@ -1,5 +1,5 @@
-//! What a real plugin makes of programs: that which `MIND_PJRT_PLUGIN` names, for CPUs. `ci/xla` installs one. Without, it is said
-//! aloud that nothing was tried.
+//! Runs programs on a real plugin for CPUs, which `MIND_PJRT_PLUGIN` names. `ci/xla` installs one. Without a plugin,
+//! each test prints `NOT RUN`.
 
 use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
 use mind_xla::{Client, ClientOption, OnDevices, Plugin, Program, VARIABLE};
@@ -41,7 +41,7 @@ mind! {
 
 type Rows = Tensor![f32; ?, 6];
 
-/// A client of so many devices; none where there is no plugin.
+/// A client with `devices` devices, or `None` without a plugin.
 fn client(devices: i64) -> Option<Client> {
     if std::env::var_os(VARIABLE).is_none() {
         eprintln!("NOT RUN: `{VARIABLE}` names no plugin; `ci/xla` installs one");
@@ -63,7 +63,7 @@ fn sample() -> (Rows, Tensor![i64; ?], Network) {
     (x, y, Network::he_uniform(&mut Xoshiro256::new(3)))
 }
 
-/// The losses of some steps, and the network behind them.
+/// The losses of 50 steps, and the network after them.
 fn train(client: &Client, program: &Program) -> (Vec<f32>, Network) {
     let (x, y, mut net) = sample();
     let executable = client.compile(program).expect("the program compiles");
@@ -125,7 +125,7 @@ fn a_layer_that_a_step_leaves_as_it_is_stays_on_the_devices() {
     assert_ne!(back.w2, first.w2);
 }
 
-/// On several devices too, where each finds the largest number of its part.
+/// Runs on one device and on four devices, each of which computes the maximum of its part.
 #[test]
 fn nan_stays_where_rows_are_split() {
     for devices in [1, 4] {

@@ -1,7 +1,8 @@
-//! Every function of elements and every reduction on a real plugin, with their gradients, at special numbers: NaN, infinities,
-//! zeros of both signs, the ends of the range. The interpreter says what is right, but for
-//! what the book lists in "Differences on engines".
-//! The plugin is that which `MIND_PJRT_PLUGIN` names; without, it is said aloud that nothing was tried.
+//! Compares every element-wise function and every reduction, with their gradients, on a real plugin with the
+//! interpreter. The operands are special numbers: NaN, infinities, zeros of both signs, and the ends of the range. The
+//! book lists the known differences in "Differences on engines".
+//!
+//! `MIND_PJRT_PLUGIN` names the plugin. Without it, each test prints `NOT RUN`.
 
 use std::f64::consts::FRAC_PI_4;
 
@@ -19,8 +20,8 @@ use mind_xla::Client;
 
 use crate::engine::{self, canonical, client, gradient, of_elements};
 
-/// Functions at which the interpreter stops at some of the numbers, with the mistake: integers divided by 0. They are compared
-/// at the others.
+/// Functions for which the interpreter reports an error at some operands, with the code of the error: division of
+/// integers by 0. They are compared at the other operands.
 const STOPS: &[(&str, &str)] = &[
     ("div of i32", "E6010"),
     ("div of i64", "E6010"),
@@ -32,8 +33,8 @@ const STOPS: &[(&str, &str)] = &[
     ("remainder of i64", "E6010"),
 ];
 
-/// Functions at numbers where the formulas of the text, or what XLA made of them, once failed: the value and the gradients
-/// by mpmath.
+/// Operands at which the lowered formulas, or XLA's transformation of them, were wrong before. Each row has the
+/// function, the operands, the value and the gradients. The expected numbers are from mpmath.
 const CASES: &[(Map, &[f64], f64, &[f64])] = &[
     (Map::Div, &[0.0, 1e-25], 0.0, &[1e25, 0.0]),
     (Map::Div, &[1e-10, 1e-20], 1e10, &[1e20, -1e30]),
@@ -43,7 +44,7 @@ const CASES: &[(Map, &[f64], f64, &[f64])] = &[
     (Map::Trigamma, &[6.0], 0.18132295573711533, &[-0.0327897322451145]),
     (Map::Hypot, &[1.0, f64::NAN], f64::NAN, &[f64::NAN, f64::NAN]),
     (Map::Hypot, &[f64::NAN, 1.0], f64::NAN, &[f64::NAN, f64::NAN]),
-    // At 1 + 2^-13, 2 - 2^-13, 1 - 2^-13 and 2 + 2^-13, which are the same in `f32` and `f64`.
+    // At 1 + 2^-13, 2 - 2^-13, 1 - 2^-13 and 2 + 2^-13, which are exact in `f32` and `f64`.
     (Map::Lgamma, &[1.0001220703125], -7.044864160936656e-05, &[-0.577014885196026]),
     (Map::Lgamma, &[1.9998779296875], -5.160461064981216e-05, &[0.4227056047843528]),
     (Map::Lgamma, &[0.9998779296875], 7.047315303717008e-05, &[-0.5774164804311276]),
@@ -52,11 +53,11 @@ const CASES: &[(Map, &[f64], f64, &[f64])] = &[
     (Map::Minimum, &[f64::NAN, 1.0], f64::NAN, &[1.0, 0.0]),
 ];
 
-/// Numbers at which functions are special, and some beside them.
+/// Numbers at which functions have special values, and ordinary numbers.
 fn specials(dtype: DType) -> Vec<f64> {
     let largest = if dtype == DType::F32 { f64::from(f32::MAX) } else { f64::MAX };
     let least = if dtype == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
-    // Above the least normal number, as what is a part of that is subnormal, which engines flush to 0.
+    // A multiple of the least normal number, since fractions of that are subnormal, and engines flush those to 0.
     let least = 4.0 * least;
     let either = [
         0.0, 0.5, 1.0, 1.0001, 1.5, 1.999, 2.0, 3.0, 1e-20, 1e-10, 1e-3, 6.0, 104.0, 1e10, 1e20, largest,
@@ -99,11 +100,11 @@ fn operands(map: Map, dtype: DType) -> Vec<Elements> {
     let chosen = |position: usize| (0..count).map(move |at| at / choices.pow(position as u32) % choices);
     let operands = (0..row.arity()).map(|position| match row.operand(position, dtype) {
         DType::Bool => Elements::from(chosen(position).map(|at| at % 2 == 1).collect::<Vec<_>>()),
-        // Shifts by less than nothing stop nowhere, and are no number of any engine.
+        // The integers include negative counts of shifts, for which the interpreter reports no error.
         DType::U8 => chosen(position).map(|at| integers(dtype)[at] as u8).collect::<Vec<_>>().into(),
         DType::I32 => chosen(position).map(|at| integers(dtype)[at] as i32).collect::<Vec<_>>().into(),
         DType::I64 => chosen(position).map(|at| integers(dtype)[at]).collect::<Vec<_>>().into(),
-        // Orders of derivatives that engines have, with the gradient one order up.
+        // Orders for which engines also support the next order, which the gradient needs.
         DType::F32 | DType::F64 if row.formals[position] == "n" => {
             elements(dtype, &chosen(position).map(|at| (at % orders) as f64).collect::<Vec<_>>())
         }
@@ -114,16 +115,16 @@ fn operands(map: Map, dtype: DType) -> Vec<Elements> {
     operands.collect()
 }
 
-/// How a result is compared.
+/// The tolerance of a comparison.
 #[derive(Clone, Copy)]
 struct Near {
     relative: f64,
-    /// The least normal number, below which engines give 0, and of which parts of a result may be 0.
+    /// The least positive normal number. Engines may flush smaller results and intermediate results to 0.
     least: f64,
 }
 
 fn near(name: &str, dtype: DType) -> Near {
-    // The fourth derivative below 0 is the difference of larger numbers.
+    // Below 0, the fourth derivative is computed as a difference of larger numbers, which loses digits.
     let loose = if name.starts_with("polygamma") { 1e-3 } else { 2e-5 };
     match dtype {
         DType::F32 => Near { relative: loose, least: f64::from(f32::MIN_POSITIVE) },
@@ -140,7 +141,7 @@ fn agree(found: f64, expected: f64, near: Near) -> bool {
         || (found.abs() <= near.least && expected.abs() <= 1000.0 * near.least)
 }
 
-/// Where the plugin's results are not the interpreter's.
+/// Runs a module on the plugin and in the interpreter, and appends the differences to `wrong`.
 fn differences(client: &Client, name: &str, module: &Canonical, inputs: &[Array], wrong: &mut Vec<String>) {
     let expected = interp::run(module, inputs).expect("it runs");
     let results = engine::run(client, name, module, inputs);
@@ -171,7 +172,8 @@ fn differences(client: &Client, name: &str, module: &Canonical, inputs: &[Array]
     }
 }
 
-/// The combinations of operands at which the interpreter does not stop, and what it says at one of the others.
+/// The combinations of operands at which the interpreter reports no error, and the code of its error at one of the
+/// others.
 fn without_stops(map: Map, inputs: &[Array]) -> (Vec<Array>, Option<String>) {
     let count = inputs[0].shape[0];
     let at = |position: usize| -> Vec<Array> {
@@ -188,7 +190,7 @@ fn without_stops(map: Map, inputs: &[Array]) -> (Vec<Array>, Option<String>) {
     (inputs.iter().map(|input| Array::new([kept.len()], only(&input.elements, &kept))).collect(), stop)
 }
 
-/// The elements at some positions.
+/// The elements at these positions.
 fn only(elements: &Elements, positions: &[usize]) -> Elements {
     match elements {
         Elements::U8(elements) => positions.iter().map(|at| elements[*at]).collect::<Vec<_>>().into(),
@@ -259,7 +261,7 @@ fn reported_cases_are_right() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Rows of three numbers, in which each special number stands at each place, beside others of its kind too.
+/// All rows of three special numbers.
 fn rows() -> Vec<f64> {
     let specials = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.0, -2.0, 1e20];
     let all = specials.iter().flat_map(|a| specials.iter().map(move |b| (*a, *b)));
@@ -268,7 +270,7 @@ fn rows() -> Vec<f64> {
     rows
 }
 
-/// Rows of three integers, likewise.
+/// All rows of three of the special integers.
 fn rows_of_integers(dtype: DType) -> Vec<i64> {
     let all = integers(dtype);
     let pairs = all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b)));
@@ -315,7 +317,8 @@ fn reductions_keep_special_numbers() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let of = |dtype| tried.iter().filter(|tried| **tried == dtype).count();
-    // Of floats five reductions, two positions and four running sums; of integers all but the mean; of truth values none.
+    // Floats have five reductions, two argument reductions and four running sums. Integers have all but the mean.
+    // Booleans have none.
     assert_eq!(DType::ALL.map(of), [0, 10, 10, 10, 11, 11]);
 }
 

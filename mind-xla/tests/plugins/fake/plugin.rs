@@ -1,8 +1,10 @@
-//! A PJRT plugin that computes nothing and fails where it is told to. The test `fake` compiles it.
+//! A PJRT plugin that runs no programs and fails where a test requests it. The tests in `fake.rs` compile it.
 //!
-//! The n-th result of a program is the n-th argument, or that which it updates with 1 added to each `f32`. How many of its
-//! objects are alive is its platform's version. The option `fail` of a client says what fails; [`VARIANT`], which the test
-//! overwrites in the compiled file, in what it is no good plugin.
+//! - The n-th result of a program is the n-th argument, or the argument that it updates with 1 added to each `f32`.
+//! - The version of the platform lists how many objects of each kind are alive.
+//! - The option `fail` of a client names the operation that fails.
+//! - [`VARIANT`] selects a variant of the plugin, most of which are faulty. The tests overwrite it in the compiled
+//!   file.
 
 #[path = "../../../src/ffi/abi.rs"]
 #[allow(dead_code, reason = "the plugin answers a part of what there is to call")]
@@ -113,7 +115,7 @@ struct Client {
 
 struct Executable {
     client: Opaque,
-    /// For each result the argument that it is, and whether it updates that.
+    /// For each result, the argument that it copies, and whether the result updates this argument.
     results: Vec<(usize, bool)>,
 }
 
@@ -142,7 +144,7 @@ fn error(code: c_int, text: &str) -> Opaque {
     made(Error { code, text: text.into() }, &ERRORS)
 }
 
-/// The arguments of a call, if they are as large as this plugin needs them and zero where it has more than the test knows.
+/// The arguments of a call. Fails if they are smaller than this plugin needs, or not zero after the known arguments.
 unsafe fn arguments<A>(given: Opaque) -> Result<&'static mut A, Opaque> {
     let more = if variant() == b"younger" { 4 } else { 0 };
     let size = unsafe { (*given.cast::<Start>()).struct_size };
