@@ -145,3 +145,19 @@ fn rank_8_and_unused_symbols_are_fine() {
         Tensor::from_fn_with((3, Const, 2, Const), |[c, b, a, d]| (1000 * a + 100 * b + 10 * c + d) as f32);
     assert_eq!(y, expected);
 }
+
+#[test]
+fn the_number_of_elements_is_that_of_the_argument_of_a_call() {
+    mind! {
+        fn average<M>(x: f32[M]) -> f32 { sum(x) / M }
+
+        fn both<N>(y: f32[N, 3]) -> (f32, f32) { (average(y[.., 0]), average(y[0])) }
+
+        fn slope<N>(y: f32[N, 3]) -> f32[N, 3] { grad(first, wrt = y)(y) }
+
+        fn first<N>(y: f32[N, 3]) -> f32 { average(y[.., 0]) }
+    }
+    let y = Tensor::from_vec((2, Const::<3>), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+    assert_eq!(both(&y), (2.5, 2.0));
+    assert_eq!(slope(&y).as_slice(), [0.5, 0.0, 0.0, 0.5, 0.0, 0.0]);
+}
