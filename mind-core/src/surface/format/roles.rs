@@ -133,7 +133,7 @@ struct Level {
     assign: Option<usize>,
     /// Whether the current element begins with `..`.
     is_rest: bool,
-    /// Whether the current tokens are before the body of a loop.
+    /// Whether the current tokens are before the body of a loop or a branch.
     is_before_body: bool,
     item: Option<Item>,
 }
@@ -252,7 +252,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
         self.is_filled_no_more_unless(is_short);
         let is_outside = self.kind().is_none();
         let level = self.level();
-        level.is_before_body |= !is_outside && text == "for";
+        level.is_before_body |= !is_outside && matches!(text, "for" | "if" | "while");
         if is_outside && level.item.is_none() {
             level.item = match text {
                 "fn" => Some(Item::Function),
