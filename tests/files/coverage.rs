@@ -86,7 +86,7 @@ fn constraints() -> Vec<(String, usize)> {
                 words.push_str(&more[5..]);
             }
             let count = (1..).take_while(|number| words.contains(&format!(" {number}. "))).count();
-            let name = lines.find_map(|line| line.trim().strip_prefix("name: \"")?.strip_suffix("\","));
+            let name = lines.find_map(|line| Some(line.split_once("name: \"")?.1.split_once('"')?.0));
             found.push((snake(name.expect("a row has a name")), count));
         }
     }
