@@ -71,6 +71,11 @@ impl Builder {
         self.insts.split_off(start)
     }
 
+    /// Adds instructions that [`Self::cut`] returned, at the position where they were.
+    pub(crate) fn restore(&mut self, insts: Vec<Inst>) {
+        self.insts.extend(insts);
+    }
+
     fn add(&mut self, op: Op, operands: &[ValueId], ty: Type) -> ValueId {
         let operands =
             Operands::new(operands).expect("inference refuses more operands than any operation takes");

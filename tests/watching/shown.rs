@@ -249,3 +249,17 @@ fn pullbacks_in_a_loop_show_their_values_once_in_the_order_of_the_steps_backward
     assert_eq!(seen, ["dy [] [4.0]", "dy [] [2.0]", "dy [] [1.0]"]);
     assert_eq!(slope, 1.0);
 }
+
+#[test]
+fn a_branch_shows_its_values_only_if_it_runs() {
+    mind! {
+        fn branches(c: bool, x: f64) -> f64 {
+            if c { inspect(x, "then"); 0.0 } else { inspect(x * 2.0, "else") }
+        }
+
+        fn slope(c: bool, x: f64) -> f64 { grad(branches, wrt = x)(c, x) }
+    }
+    assert_eq!(shown(|| branches(true, 3.0)), (0.0, vec!["then [] [3.0]".to_owned()]));
+    assert_eq!(shown(|| branches(false, 3.0)), (6.0, vec!["else [] [6.0]".to_owned()]));
+    assert_eq!(shown(|| slope(false, 3.0)), (2.0, vec!["else [] [6.0]".to_owned()]));
+}

@@ -1,5 +1,6 @@
 //! Loops with a condition, and branches. Both are loops of Core IR with a guard: a branch is a loop of one step that runs or not.
 
+use super::loops::next_carry;
 use super::lowering::{BodyLowering, OpenBranches, OpenWhile, Then};
 use super::report::Spot;
 use crate::build::extracted;
@@ -142,7 +143,13 @@ impl BodyLowering<'_> {
     fn next_of_while(&mut self, open: &OpenWhile, tail: ExprId, head: ExprId) -> Lowered<Vec<ValueId>> {
         let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
-        let next = self.coerce(&value, &open.carry, tail, "next carry")?.leaves();
+        let NodeKind::Tested { head: begin, .. } = self.body[head].kind else {
+            unreachable!("the parser gives the head of each loop")
+        };
+        let NodeKind::While { carry, .. } = &self.body[begin].kind else {
+            unreachable!("the parser gives the head of each loop")
+        };
+        let next = self.coerce(&value, &open.carry, tail, &next_carry(carry))?.leaves();
         if next.is_empty() {
             let message = "the body of `while` gives no tensor";
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
@@ -186,7 +193,7 @@ impl BodyLowering<'_> {
         let instructions = self.cut_out(open.start);
         let (structure, value) = value?;
         if let Value::Literal(_) = value {
-            return Ok(Then::Literal { value, tail });
+            return Ok(Then::Literal { value, instructions, tail });
         }
         let (module, captured) = self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
         Ok(Then::Module { structure, module, captured })
@@ -214,7 +221,9 @@ impl BodyLowering<'_> {
             self.module_of(open.start, &instructions, &[], &value.leaves(), expr)?;
         let (then, captured) = match open.then.ok_or(Stop::Poisoned)? {
             Then::Module { module, captured, .. } => (module, captured),
-            Then::Literal { value, tail } => {
+            Then::Literal { value, instructions, tail } => {
+                self.builder.restore(instructions);
+                self.made.resize(self.builder.insts().len(), Some(expr));
                 let value = self.coerce(&value, &structure, tail, "the value before `else`");
                 let instructions = self.cut_out(open.start);
                 self.module_of(open.start, &instructions, &[], &value?.leaves(), expr)?
@@ -267,17 +276,6 @@ impl BodyLowering<'_> {
         self.results_of(Scan { body, carries, reverse: false, guard: Guard::Operand }, &operands, expr)
     }
 
-    /// All results of a loop.
-    fn results_of(&mut self, scan: Scan, operands: &[ValueId], head: ExprId) -> Lowered<Vec<ValueId>> {
-        let count = scan.body.outputs().len();
-        let first = self.of_loop(scan.into(), operands, head)?;
-        let mut results = vec![first];
-        for at in 1..count {
-            results.push(self.of_loop(Op::further_result(at), &[first], head)?);
-        }
-        Ok(results)
-    }
-
     /// A condition: a single truth value.
     fn truth(&mut self, test: ExprId, of: &str) -> Lowered<ValueId> {
         let value = self.values[test.index()].clone();
@@ -296,14 +294,6 @@ impl BodyLowering<'_> {
                 let help = "`where(x > 0.0, …, …)` chooses each element; `all(x > 0.0)` and `any(x > 0.0)` are single truth values";
                 Err(refused(&ty.to_string()).help(help).into())
             }
-        }
-    }
-
-    /// The last value of a block.
-    fn value_of_block(&self, block: ExprId) -> ExprId {
-        match self.body[block].kind {
-            NodeKind::Close { tail: Some(last) } => last,
-            _ => block,
         }
     }
 }

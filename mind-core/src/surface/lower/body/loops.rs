@@ -80,12 +80,7 @@ impl BodyLowering<'_> {
         if count > MAX_INSTRUCTIONS {
             return Err(too_many(&self.signature.name, count, self.body[expr].site).into());
         }
-        let first = self.of_loop(scan.into(), &operands, head)?;
-        let mut results = vec![first];
-        for at in 1..outputs.len() {
-            results.push(self.of_loop(Op::further_result(at), &[first], head)?);
-        }
-        let mut results = results.into_iter();
+        let mut results = self.results_of(scan, &operands, head)?.into_iter();
         let last = Value::rebuilt(&open.carry, &mut results);
         let all = refilled(&stacked, &mut results);
         match of.kind {
@@ -234,10 +229,7 @@ impl BodyLowering<'_> {
 
     /// Lowers the results of a step.
     fn of_step(&mut self, of: &Loop, carry: &Structure, tail: ExprId) -> Lowered<OfStep> {
-        let tail = match self.body[tail].kind {
-            NodeKind::Close { tail: Some(last) } => last,
-            _ => tail,
-        };
+        let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
         if matches!(value, Value::Poison) {
             return Err(Stop::Poisoned);
@@ -259,10 +251,7 @@ impl BodyLowering<'_> {
                 }
             },
         };
-        let what = match &of.carry {
-            Some((Pattern::Name(name), _)) => format!("next `{name}`"),
-            _ => "next carry".to_owned(),
-        };
+        let what = of.carry.as_ref().map_or_else(String::new, |(pattern, _)| next_carry(pattern));
         let next = next.map(|next| self.coerce(&next, carry, tail, &what)).transpose()?;
         let stacked = given.map_or_else(|| Ok(Value::unit()), |given| self.infer(given, tail))?;
         if let Some(name) = struct_in(&stacked) {
@@ -334,7 +323,31 @@ impl BodyLowering<'_> {
         Ok((nested, operands))
     }
 
-    pub(crate) fn of_loop(&mut self, op: Op, operands: &[ValueId], head: ExprId) -> Lowered<ValueId> {
+    /// Emits a loop. Returns all its results.
+    pub(crate) fn results_of(
+        &mut self,
+        scan: Scan,
+        operands: &[ValueId],
+        head: ExprId,
+    ) -> Lowered<Vec<ValueId>> {
+        let count = scan.body.outputs().len();
+        let first = self.of_loop(scan.into(), operands, head)?;
+        let mut results = vec![first];
+        for at in 1..count {
+            results.push(self.of_loop(Op::further_result(at), &[first], head)?);
+        }
+        Ok(results)
+    }
+
+    /// The last value of a block.
+    pub(crate) fn value_of_block(&self, block: ExprId) -> ExprId {
+        match self.body[block].kind {
+            NodeKind::Close { tail: Some(last) } => last,
+            _ => block,
+        }
+    }
+
+    fn of_loop(&mut self, op: Op, operands: &[ValueId], head: ExprId) -> Lowered<ValueId> {
         let site: Site = self.body[head].site;
         let made = self
             .builder
@@ -342,6 +355,14 @@ impl BodyLowering<'_> {
             .map_err(|error| Diag::new(error.code, site, error.to_string()))?;
         self.made.push(Some(head));
         Ok(made)
+    }
+}
+
+/// The name of the next carry in messages.
+pub(crate) fn next_carry(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Name(name) => format!("next `{name}`"),
+        _ => "next carry".to_owned(),
     }
 }
 

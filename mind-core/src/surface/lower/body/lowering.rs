@@ -6,7 +6,7 @@ use proc_macro2::Ident;
 
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
-use crate::ir::{Nested, ValueId};
+use crate::ir::{Inst, Nested, ValueId};
 use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::callees::table::Scope;
@@ -121,8 +121,8 @@ pub(crate) struct OpenBranches {
 
 /// The first branch of an `if`.
 pub(crate) enum Then {
-    /// A literal, which takes the type of the other branch.
-    Literal { value: Value, tail: ExprId },
+    /// A literal, which takes the type of the other branch, and the instructions before it, such as those that show values.
+    Literal { value: Value, instructions: Vec<Inst>, tail: ExprId },
     /// A module of captured values.
     Module { structure: Structure, module: Nested, captured: Vec<ValueId> },
 }
