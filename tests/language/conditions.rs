@@ -29,6 +29,8 @@ fn newtons_method_ends_when_its_steps_are_small_and_has_derivatives() {
 #[test]
 fn a_loop_that_needs_more_steps_than_its_limit_is_an_error() {
     mind! {
+        fn searched(x: f32) -> f32 { while y = 1.0 if y < x, at most = 1000000 { y * 2.0 } }
+
         fn doublings(x: f32) -> (f32, i64) {
             while (x, n) = (x, 0) if x < 100.0, at most = 3 { (x * 2.0, n + 1) }
         }
@@ -39,6 +41,9 @@ fn a_loop_that_needs_more_steps_than_its_limit_is_an_error() {
             sum(x)
         }
     }
+    // Nothing is stored for each of the steps that are allowed.
+    assert!(searched::PEAK_BYTES < 1024, "{}", searched::PEAK_BYTES);
+    assert_eq!(searched(5.0), 8.0);
     assert_eq!(doublings(100.0), (100.0, 0));
     assert_eq!(doublings(30.0), (120.0, 2));
     // The last step that is allowed.

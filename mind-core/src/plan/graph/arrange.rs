@@ -7,6 +7,8 @@ use std::collections::HashMap;
 
 use super::{Conv, Delivery, Graph, Item, ItemId, LoopWork, Read, Work, without_ones};
 use crate::{
+    build,
+    data::TensorData,
     dim::{Dim, Symbol},
     ir::{
         Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Scan, ValueId, Window,
@@ -32,7 +34,13 @@ pub(super) fn arrange(
     plan_of: &dyn Fn(&Optimised) -> Plan,
 ) -> Graph {
     let mut arranger = Arranger::new(module, plan_of);
+    let is_computed = computed(module);
     for (value, inst) in module.iter() {
+        if !is_computed[value.index()] {
+            let unread = Scalar::Constant(TensorData::splat(inst.ty.dtype, 0.0));
+            arranger.views.push(View::scalar(unread, &inst.ty.shape));
+            continue;
+        }
         let view = arranger.instruction(value, inst);
         // Every value of rank 0 is a scalar.
         let view = if inst.ty.rank() == 0 { arranger.loaded(value, view, inst.ty.dtype) } else { view };
@@ -400,17 +408,21 @@ impl<'m> Arranger<'m> {
 
     /// The first result of a loop; the others are read later.
     fn scan(&mut self, value: ValueId, inst: &Inst, scan: &Scan) -> View {
-        let body = (self.plan_of)(&opt::of_body(&scan.body, &self.symbols));
         let types: Vec<Type> = inst.operands.iter().map(|operand| self.module.ty(*operand).clone()).collect();
         let carries = scan.carry_count();
         let accesses = scan.accesses(types.iter().map(Type::rank));
         let steps = Scan::counted(&accesses).map(|counted| types[counted].shape[0].clone());
+        // An operand that only counts the steps is not passed, so it need not be in memory.
+        let is_passed = passed(scan);
+        let body = (self.plan_of)(&opt::of_body(&with_inputs(&scan.body, &is_passed), &self.symbols));
         // A single number is stored as one element.
         let stored = |ty: Type| if ty.rank() == 0 { ty.with_shape(Shape::literal(&[1])) } else { ty };
         let results = ops::results_of_loop(&inst.op, scan, &types.iter().collect::<Vec<_>>());
         let results: Vec<Type> = results.into_iter().map(stored).collect();
-        let operands = types.into_iter().zip(accesses).collect();
-        let reads = inst.operands.iter().map(|operand| self.argument(*operand)).collect();
+        let operands = types.into_iter().zip(accesses).zip(&is_passed);
+        let operands = operands.filter(|(_, is_passed)| **is_passed).map(|(operand, _)| operand).collect();
+        let reads = inst.operands.iter().zip(&is_passed).filter(|(_, is_passed)| **is_passed);
+        let reads = reads.map(|(operand, _)| self.argument(*operand)).collect();
         // The items after that of the loop are numbered before they exist.
         let first = self.items.len();
         let result = |at: usize| first + at;
@@ -591,6 +603,45 @@ impl<'m> Arranger<'m> {
         }
         feeds
     }
+}
+
+/// For each value whether it is computed. A value that only counts the steps of loops is not.
+fn computed(module: &Module) -> Vec<bool> {
+    let mut computed = vec![false; module.insts().len()];
+    for value in module.outputs().iter().copied().chain(module.effects()) {
+        computed[value.index()] = true;
+    }
+    for (value, inst) in module.iter().rev() {
+        computed[value.index()] |= inst.op.is_input();
+        if !computed[value.index()] {
+            continue;
+        }
+        let is_passed = inst.op.as_loop().map(passed);
+        for (at, operand) in inst.operands.iter().enumerate() {
+            computed[operand.index()] |= is_passed.as_ref().is_none_or(|is_passed| is_passed[at]);
+        }
+    }
+    computed
+}
+
+/// For each operand of a loop whether a step needs it: the carries, the guard, and the inputs that the body reads.
+fn passed(scan: &Scan) -> Vec<bool> {
+    let count = scan.body.inputs().len();
+    let mut passed: Vec<bool> =
+        (0..count).map(|at| at < scan.carry_count() || scan.guard() == Some(at)).collect();
+    let operands = scan.body.insts().iter().flat_map(|inst| inst.operands.iter());
+    for value in operands.chain(scan.body.outputs()).filter(|value| value.index() < count) {
+        passed[value.index()] = true;
+    }
+    passed
+}
+
+/// A body with some of its inputs. The others are not read.
+fn with_inputs(body: &Module, is_kept: &[bool]) -> Module {
+    let inputs = body.inputs().enumerate().filter(|(at, _)| is_kept[*at]);
+    let inputs = inputs.map(|(at, (name, ty))| (ValueId::new(at), name.to_string(), ty.clone()));
+    let insts = body.iter().filter(|(_, inst)| !inst.op.is_input());
+    build::extracted(inputs, insts, body.outputs())
 }
 
 /// The read of an operand's view. A view of memory is stripped of axes of extent 1.
