@@ -145,7 +145,7 @@ impl<T: Scalar> Case<T> {
         }
     }
 
-    /// How many products a measurement needs to be long enough for the clock.
+    /// The number of products in one measurement. It is long enough for the clock.
     pub fn rounds(&mut self, contender: Contender) -> u32 {
         self.multiply(contender);
         let mut rounds = 1;
@@ -208,13 +208,13 @@ impl<T: Scalar> Case<T> {
         black_box(&mut self.out[contender as usize]);
     }
 
-    /// Checks that this project and gemm computed the same product.
+    /// Checks that all contenders computed the same product.
     pub fn check(&self) {
-        let [ours, gemm, _] = &self.out;
+        let [ours, others @ ..] = &self.out;
         let bound = 1e-6 * (self.layout.k as f64) + 1e-6;
-        for (ours, gemm) in ours.iter().zip(gemm) {
-            let apart = (ours.to_f64() - gemm.to_f64()).abs();
-            assert!(apart <= bound, "{}: {ours} and {gemm}", self.layout);
+        for (ours, other) in others.iter().flat_map(|other| ours.iter().zip(other)) {
+            let apart = (ours.to_f64() - other.to_f64()).abs();
+            assert!(apart <= bound, "{}: {ours} and {other}", self.layout);
         }
     }
 }

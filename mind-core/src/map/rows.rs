@@ -2033,7 +2033,7 @@ rows! {
         mnemonic: "lgamma",
         label: "lgamma",
         profile: Profile::Extended,
-        exactness: Exactness::Within([4, 4]),
+        exactness: Exactness::Within([4, 6]),
         least_error: GAMMA_ERROR,
         rust: Rust::By("lgamma"),
         // XLA's function is a difference of larger numbers near its zeros, 1 and 2. A series at 2 with ζ(k) - 1
