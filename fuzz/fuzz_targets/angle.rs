@@ -3,7 +3,7 @@
 //!
 //! A proc-macro crate exports only its macros, so this compiles its files.
 #![no_main]
-#![allow(dead_code, reason = "the files of the macros have more than is tried here")]
+#![allow(dead_code, reason = "the files of the macros have items that this target does not call")]
 
 use libfuzzer_sys::fuzz_target;
 use mind_core::surface::{nesting::check_nesting, parse};

@@ -288,7 +288,7 @@ impl<'a> Run<'a, '_> {
         let (carries, of_steps) = operands.split_at(scan.carry_count());
         let mut carried: Vec<Array> =
             carries.iter().map(|carry| self.result(carry.index())).collect::<Result<_, _>>()?;
-        // For each step its results behind the carries; none for a step that does not run.
+        // For each step, its results after the carries; `None` for a step that does not run.
         let mut given: Vec<Option<Vec<Array>>> = Vec::new();
         for at in scan.visited(steps.unwrap_or(usize::MAX)) {
             let runs = match scan.guard {

@@ -49,7 +49,7 @@ pub trait Archive {
     /// first.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load).
+    /// The errors of [`load`](Self::load).
     #[cfg(feature = "parameters")]
     fn stage(&mut self, parameters: &impl Parameters, names: &Names<'_>) -> Result<Staged, Fault>
     where

@@ -143,7 +143,7 @@ impl Header {
     /// Reads all elements and passes them to a sink.
     ///
     /// # Errors
-    /// Those of [`elements`](Self::elements).
+    /// The errors of [`elements`](Self::elements).
     pub(crate) fn read_to(&self, reader: &mut impl Read, to: Sink<'_>) -> Result<(), Fault> {
         let length = self.bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let (Some(width), Some(length)) = (width(&self.layout.dtype), length) else {

@@ -28,7 +28,7 @@ macro_rules! whole_files {
         /// Writes parameters to a file atomically, with these names in the file.
         ///
         /// # Errors
-        /// Those of [`save`]; names that belong to no parameter.
+        /// The errors of [`save`]; names that belong to no parameter.
         pub fn save_as(
             path: impl AsRef<Path>,
             parameters: &impl Parameters,
@@ -49,7 +49,7 @@ macro_rules! whole_files {
         /// Sets parameters to the values in a file, in which they have these names.
         ///
         /// # Errors
-        /// Those of [`load`].
+        /// The errors of [`load`].
         pub fn load_as(
             path: impl AsRef<Path>,
             parameters: &mut impl Parameters,

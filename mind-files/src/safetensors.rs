@@ -238,7 +238,7 @@ mod of_parameters {
     /// Does the same as [`save_as`], with texts in the metadata of the file.
     ///
     /// # Errors
-    /// Those of [`save_as`].
+    /// The errors of [`save_as`].
     pub fn save_with(
         path: impl AsRef<Path>,
         parameters: &impl Parameters,
@@ -263,7 +263,7 @@ mod of_parameters {
     /// The bytes that [`save_as`] writes to a file.
     ///
     /// # Errors
-    /// Those of [`save_as`].
+    /// The errors of [`save_as`].
     pub fn to_bytes(parameters: &impl Parameters, names: &Names<'_>) -> Result<Vec<u8>, Fault> {
         let parts = ordered(parameters, names)?;
         let header = header(&parts, &BTreeMap::new())?;
@@ -275,7 +275,7 @@ mod of_parameters {
     /// Sets parameters to the values in a file in memory.
     ///
     /// # Errors
-    /// Those of [`load`].
+    /// The errors of [`load`].
     pub fn from_bytes(
         bytes: &[u8],
         parameters: &mut impl Parameters,

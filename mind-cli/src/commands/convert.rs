@@ -52,7 +52,7 @@ pub struct Written<'a> {
 /// A module in a form. `subject` is called only for a picture.
 ///
 /// # Errors
-/// Those of [`readable`] and [`stablehlo::text`].
+/// The errors of [`readable`] and [`stablehlo::text`].
 pub fn print(
     module: Verified,
     context: &Context,

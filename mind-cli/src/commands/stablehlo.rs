@@ -20,7 +20,7 @@ use crate::{
 /// The StableHLO text of a program.
 ///
 /// # Errors
-/// Those of `--dim` and of [`stablehlo::print`].
+/// The errors of `--dim` and of [`stablehlo::print`].
 pub fn text(module: Verified, context: &Context, options: &EngineOptions) -> Outcome<String> {
     let extents = dims::given(&module, context, &options.dims)?;
     let options = self::options(context, extents, &options.layout)?;

@@ -21,7 +21,7 @@ pub enum AutodiffError {
         /// From the output to the parameter, `%7 Mul <- %4 Conv2d <- %0 x`.
         path: String,
     },
-    /// E5001: the derivative of a loop keeps values of each step, whose number nothing limits.
+    /// E5001: a loop without a limit on its steps. Its derivative would keep values of each step.
     #[error(
         "`while` has no gradient without a limit on its steps, because the gradient keeps values of each step: write `at most = 100`"
     )]

@@ -98,7 +98,7 @@ pub(super) fn loops(
             body,
             carries,
             reverse: !scan.reverse,
-            // The same steps run, of which the operands tell.
+            // The same steps run. An operand says which.
             guard: if scan.guard == Guard::Always { Guard::Always } else { Guard::Operand },
         }),
         captured: needs.captured.iter().map(|sum| gradient.captured(sum, &needs, stacked)).collect(),
@@ -117,7 +117,7 @@ struct BodyGradient {
     inputs: usize,
     carries: usize,
     accesses: Vec<Access>,
-    /// The input of the body that decides whether a step runs.
+    /// The input of the body that decides whether a step runs, if there is one.
     guard: Option<usize>,
     /// The results of the body that have cotangents.
     results: Vec<usize>,

@@ -35,19 +35,19 @@ pub struct Scan {
     pub carries: i64,
     /// Whether the steps run from the last element to the first.
     pub reverse: bool,
-    /// Which steps run.
+    /// The rule for which steps run.
     pub guard: Guard,
 }
 
-/// Which steps of a loop run. A step that does not run leaves the carries as they are, and its stacked results are zeros.
+/// Decides which steps of a loop run. A step that does not run leaves the carries as they are, and its stacked results are zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Guard {
     /// All steps run.
     Always,
-    /// Steps run while the first carry, a `bool`, is true. Nothing need be iterated. If something is, the first carry must be false
-    /// after the last step.
+    /// Steps run while the first carry, a `bool`, is true. The loop may iterate over no operand. If it iterates over one, the
+    /// first carry must be false after the last step.
     Carry,
-    /// A step runs if the first operand behind the carries is true: a `bool` for all steps, or one for each.
+    /// A step runs if the first operand after the carries is true: a `bool` for all steps, or one for each.
     Operand,
 }
 
@@ -90,8 +90,8 @@ impl Scan {
         }
     }
 
-    /// The operand whose leading extent is the number of steps: the first that is iterated. Only a loop that a carry ends may iterate
-    /// over none.
+    /// The position of the first iterated operand, whose leading extent is the number of steps. `None` for a loop that only
+    /// its guard ends.
     pub fn counted(accesses: &[Access]) -> Option<usize> {
         accesses.iter().position(|access| *access == Access::Element)
     }

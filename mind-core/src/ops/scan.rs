@@ -69,7 +69,7 @@ pub(super) static WHILE: OpInfo =
 pub(super) static WHEN: OpInfo =
     OpInfo { name: "When", mnemonic: "when", label: "if", make: of(Guard::Operand), ..LOOP };
 
-/// What the rows of loops share.
+/// The common part of the rows of loops.
 const LOOP: OpInfo = OpInfo {
     infer: |op, operands| {
         let scan = scan(op);
@@ -94,7 +94,7 @@ const LOOP: OpInfo = OpInfo {
     ..HOLDING
 };
 
-/// How a loop with this guard is made.
+/// Makes a loop with this guard.
 const fn of(guard: Guard) -> Make {
     Make::Of(match guard {
         Guard::Always => |given| made(given, Guard::Always),
@@ -146,23 +146,7 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
     if steps.is_none() && (scan.guard != Guard::Carry || results > carries) {
         return mistake(Code::E2007, "no operand is iterated, needed one or more".to_owned());
     }
-    if let Some(guard) = scan.guard() {
-        let input = scan.body.inputs().nth(guard).map(|(_, ty)| ty);
-        if input.is_none_or(|ty| ty.dtype != DType::Bool || ty.rank() > 0)
-            || (guard < carries) != (scan.guard == Guard::Carry)
-        {
-            let found = input.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-            let which = if scan.guard == Guard::Carry {
-                "the first carry"
-            } else {
-                "the first operand behind the carries"
-            };
-            return mistake(
-                Code::E2001,
-                format!("{which} is {found}, needed bool: it decides whether a step runs"),
-            );
-        }
-    }
+    check_guard(op, scan, carries)?;
     let operands_of_body = scan.body.inputs().zip(operands).zip(accesses(scan, operands));
     for (at, (((name, needed), found), access)) in operands_of_body.enumerate() {
         let is_iterated = access == Access::Element;
@@ -188,6 +172,22 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
         }
     }
     Ok(())
+}
+
+/// Checks that the guard is a single truth value, and a carry if it is one of the carries.
+fn check_guard(op: &Op, scan: &Scan, carries: usize) -> Result<(), Box<OpError>> {
+    let Some(guard) = scan.guard() else { return Ok(()) };
+    let (which, is_there) = match scan.guard {
+        Guard::Carry => ("the first carry", carries > 0),
+        Guard::Always | Guard::Operand => ("the first operand after the carries", true),
+    };
+    let input = scan.body.inputs().nth(guard).filter(|_| is_there).map(|(_, ty)| ty);
+    if input.is_some_and(|ty| ty.dtype == DType::Bool && ty.rank() == 0) {
+        return Ok(());
+    }
+    let found = input.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+    let problem = format!("{which} is {found}, needed bool: it decides whether a step runs");
+    Err(OpError::new(op, Code::E2001).problem(problem).into())
 }
 
 /// The types of the results of a verified loop.

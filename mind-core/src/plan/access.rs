@@ -4,7 +4,7 @@ use crate::{
     ir::ValueId,
     plan::{
         Argument, Buffer, BufferId, Call, Conv2d, Finish, Fold, Integers, MatMul, Nest, Operand, Pass,
-        Scalar, ScalarStep, Step, Strips, Target, View,
+        Scalar, ScalarStep, Step, Strips, Target, View, ir::loop_can_fail,
     },
     ty::{DType, Type},
 };
@@ -17,7 +17,7 @@ impl Step {
         match self {
             Self::Check { .. } => true,
             Self::Call(call) => call.external().is_some(),
-            Self::Loop(of) => of.can_fail(),
+            Self::Loop(of) => loop_can_fail(&of.body, of.guard, of.steps.as_ref()),
             _ => false,
         }
     }

@@ -61,7 +61,7 @@ impl Count<'_> {
         }
     }
 
-    /// That of the body, as often as it runs. A loop without a limit counts as one step.
+    /// Adds the cost of the body for each step. A loop without a limit counts as one step.
     fn repeated(&mut self, of: &Loop) -> Result<(), Overflow> {
         for step in &of.body.steps {
             self.add(&step.cost(&of.body)?, of.steps.as_ref().unwrap_or(&Dim::ONE))?;

@@ -326,7 +326,7 @@ pub struct Loop {
     pub steps: Option<Dim>,
     /// Whether the last element is the first to be visited.
     pub reverse: bool,
-    /// Which steps run.
+    /// The rule for which steps run.
     pub guard: Guard,
     /// The operands, the first values of the carries before all others.
     pub operands: Vec<(Argument, Access)>,
@@ -337,12 +337,9 @@ pub struct Loop {
     pub stacked: Vec<BufferId>,
 }
 
-impl Loop {
-    /// Whether it can fail: in a step, or because it has not ended after the last step.
-    pub fn can_fail(&self) -> bool {
-        let is_limited = self.guard == Guard::Carry && self.steps.is_some();
-        is_limited || self.body.steps.iter().any(Step::can_fail)
-    }
+/// Whether a loop can fail: in a step, or because it has not ended after the last step.
+pub(super) fn loop_can_fail(body: &Plan, guard: Guard, steps: Option<&Dim>) -> bool {
+    (guard == Guard::Carry && steps.is_some()) || body.steps.iter().any(Step::can_fail)
 }
 
 /// An operand of a call, or a value that is watched.

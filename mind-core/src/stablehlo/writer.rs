@@ -158,6 +158,11 @@ impl Writer {
         self.write(format_args!(
             "%{number}:{count} = stablehlo.while({given}) : {types}\n    cond {{\n{condition}    }} do {{\n{step}    }}"
         ));
+        self.results(number, tensors)
+    }
+
+    /// The results of a line with several. An engine may replace it by a region, so each may be a quotient.
+    fn results(&mut self, number: usize, tensors: Vec<Tensor>) -> Vec<SsaValue> {
         let results = tensors.into_iter().enumerate();
         let results: Vec<_> =
             results.map(|(at, tensor)| self.value(tensor, format!("%{number}#{at}"))).collect();
@@ -165,7 +170,7 @@ impl Writer {
         results
     }
 
-    /// The results of the first region if the condition is true, otherwise of the second.
+    /// Writes a conditional: the results are those of the first region if the condition is true, otherwise of the second.
     pub(super) fn either(
         &mut self,
         condition: SsaValue,
@@ -179,11 +184,7 @@ impl Writer {
         self.write(format_args!(
             "%{number}:{count} = \"stablehlo.if\"({condition}) ({{\n{then}    }}, {{\n{otherwise}    }}) : (tensor<i1>) -> ({types})"
         ));
-        let results = tensors.into_iter().enumerate();
-        let results: Vec<_> =
-            results.map(|(at, tensor)| self.value(tensor, format!("%{number}#{at}"))).collect();
-        results.iter().for_each(|value| self.mark_quotient(*value));
-        results
+        self.results(number, tensors)
     }
 
     /// `%2 = stablehlo.add %0, %1 : tensor<f32>`, with what stands between the operands and the types.

@@ -62,7 +62,7 @@ macro_rules! statements {
         core: $core:expr,
     })+) => {
         /// The row of an operation.
-        #[allow(unused_variables, reason = "of what a pattern binds each of these functions reads a part")]
+        #[allow(unused_variables, reason = "each function reads only some of the names that a pattern binds")]
         fn row($op: &Op) -> Row {
             match $op {
                 $($pattern $(if $guard)? => $row,)+

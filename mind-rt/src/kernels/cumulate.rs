@@ -15,7 +15,7 @@ use crate::simd::{Kernel, dispatch};
 /// The number of columns that are combined at a time.
 const COLUMNS: usize = limit(64, 4);
 
-/// Which elements of a contiguous tensor are combined for each position along an axis.
+/// The elements of a contiguous tensor that are combined for each position along an axis.
 #[derive(Clone, Copy, Debug)]
 pub struct Along {
     /// The product of the extents before the axis, the extent of the axis, and the product of the extents after it.

@@ -8,7 +8,7 @@ use crate::{
     ir::{Access, Convolution, Guard, Op, Own, ValueId},
     map::Map,
     opt::Optimised,
-    plan::{Condition, Plan, Scalar, Step, Update, View, Watch, Watching},
+    plan::{Condition, Plan, Scalar, Update, View, Watch, Watching, ir::loop_can_fail},
     reduce::Monoid,
     ty::{DType, Shape, Type},
 };
@@ -169,9 +169,7 @@ impl Item {
         match &self.work {
             Work::Check { .. } => true,
             Work::Call { op, .. } => matches!(op, Op::Own(Own::External(_))),
-            Work::Loop(of) => {
-                of.body.steps.iter().any(Step::can_fail) || (of.guard == Guard::Carry && of.steps.is_some())
-            }
+            Work::Loop(of) => loop_can_fail(&of.body, of.guard, of.steps.as_ref()),
             _ => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Which positions of an image use which filter positions, along one axis.
+//! The pairs of image and filter positions that a convolution multiplies, along one axis.
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 //! Up to a limit, the multiple is subtracted in parts (Cody and Waite, 1980); in `f32` only for the sine and the
 //! cosine, and only if sums are rounded once. Otherwise `f32` numbers are multiplied by bits of 2/π that are selected
 //! by the number's size, and for `f64` numbers the fraction of a turn is computed in integers (Payne and Hanek, 1983).
-//! Which of the two ways an element takes does not depend on its neighbours.
+//! The method for an element does not depend on its neighbours.
 
 use super::polynomial::horner;
 use super::rounding::Rounding;

@@ -1,4 +1,4 @@
-//! Loops with a condition, and branches. Both are loops of Core IR with a guard: a branch is a loop of one step that runs or not.
+//! Loops with a condition, and branches. Both become loops of Core IR with a guard. A branch is a loop of one step.
 
 use super::loops::next_carry;
 use super::lowering::{BodyLowering, OpenBranches, OpenWhile, Then};
@@ -20,34 +20,24 @@ use crate::ty::{DType, Type};
 const PARTS_FIT: &str = "it is a part of a module that was built";
 
 impl BodyLowering<'_> {
-    /// Begins the condition of a `while`, which is a module of the carry.
+    /// Begins the condition of a `while`.
     pub(crate) fn enter_while(&mut self, carry: &Pattern, first: ExprId) {
-        let value = self.infer(self.values[first.index()].clone(), first);
-        let open = match value {
-            Ok(value) => {
-                let (structure, first) = (self.structure_of(&value), value.leaves());
-                Some(OpenWhile::new(structure, first))
-            }
+        let mut open = match self.infer(self.values[first.index()].clone(), first) {
+            Ok(value) => OpenWhile::new(self.structure_of(&value), value.leaves()),
             Err(stop) => {
                 self.report(stop);
-                None
+                OpenWhile::failed()
             }
         };
-        let versions = (self.versions.clone(), self.updated.clone());
-        let start = self.builder.insts().len();
+        open.versions = (self.versions.clone(), self.updated.clone());
+        open.start = self.builder.insts().len();
+        let value = match open.is_failed {
+            true => Value::Poison,
+            false => self.placeholders(&open.carry, open.first.clone(), &mut open.inputs),
+        };
+        self.whiles.push(open);
         self.names.enter();
-        let bound = match open {
-            None => {
-                self.whiles.push(OpenWhile { start, versions, ..OpenWhile::failed() });
-                Value::Poison
-            }
-            Some(mut open) => {
-                let value = self.placeholders(&open.carry, open.first.clone(), &mut open.inputs);
-                self.whiles.push(OpenWhile { start, versions, ..open });
-                value
-            }
-        };
-        self.bind_pattern(carry, bound, first);
+        self.bind_pattern(carry, value, first);
     }
 
     /// Ends the condition of a `while` and begins its body.
@@ -76,7 +66,8 @@ impl BodyLowering<'_> {
         self.bind_pattern(carry, value, *first);
     }
 
-    /// Cuts out the condition, applies it to the first carry, and adds the inputs of the body. Returns the carry in the body.
+    /// Moves the condition to a module, applies it to the first carry, and adds the inputs of the body. Returns the carry
+    /// in the body.
     fn condition_of_while(
         &mut self,
         open: &mut OpenWhile,
@@ -104,7 +95,7 @@ impl BodyLowering<'_> {
         Ok(carry)
     }
 
-    /// The value of a condition on operands.
+    /// Inserts the condition, with these operands. Returns its value.
     fn applied(&mut self, condition: &Module, operands: &[ValueId], expr: ExprId) -> Lowered<ValueId> {
         let values = self.builder.inline(condition, operands, &[].into());
         let values =
@@ -179,7 +170,7 @@ impl BodyLowering<'_> {
         self.branches.push(open);
     }
 
-    /// Cuts out the first branch. A literal waits for the type of the other branch.
+    /// Moves the first branch to a module. A literal waits for the type of the other branch.
     fn first_branch(&mut self, open: &OpenBranches, tail: ExprId, expr: ExprId) -> Lowered<Then> {
         let tail = self.value_of_block(tail);
         let value = self.values[tail.index()].clone();
@@ -251,7 +242,7 @@ impl BodyLowering<'_> {
         Ok(Value::rebuilt(&structure, &mut values.into_iter()))
     }
 
-    /// A loop of one step, which replaces `values` by the results of a module if it runs.
+    /// Emits a loop of one step. If it runs, it replaces `values` by the results of a module.
     fn branch(
         &mut self,
         module: &Module,
@@ -276,7 +267,7 @@ impl BodyLowering<'_> {
         self.results_of(Scan { body, carries, reverse: false, guard: Guard::Operand }, &operands, expr)
     }
 
-    /// A condition: a single truth value.
+    /// The value of a condition, which must be a single truth value.
     fn truth(&mut self, test: ExprId, of: &str) -> Lowered<ValueId> {
         let value = self.values[test.index()].clone();
         let inferred = self.infer(value.clone(), test)?;
