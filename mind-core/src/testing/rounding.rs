@@ -15,20 +15,14 @@ use mind_shape::match_dtype;
 use crate::{
     canon::canonicalise,
     cumulate::{Combine, Cumulate},
-    dim::{Bindings, Dim},
-    interp::{
-        Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace,
-        trace_within,
-    },
-    ir::{
-        Access, Cumulation, Guard, Inst, Module, Nesting, Op, Own, Product, Reorder, Rows, Scan, ValueId,
-        Window,
-    },
+    dim::Bindings,
+    interp::{Array, Concrete, Elements, RunError, Trace, broadcast_offset, evaluate, positions, trace},
+    ir::{Cumulation, Inst, Module, Nesting, Op, Own, Product, Reorder, Rows, Window},
     map::{Exactness, Row},
     ops::{Profile, position, seen_through},
     opt::unoptimised,
     reduce::Reduce,
-    ty::{DType, Type},
+    ty::DType,
     verify::{Verified, verify},
 };
 
