@@ -38,7 +38,7 @@ Examples:
   mind convert net.mic --to core-ir      the same program in another form
   mind run net.mic --input x=x.npy       what it computes
   mind graph net.mic -o net.svg          a picture of it
-  mind explain E3003                     what an error means and how to mend it";
+  mind explain E3003                     what an error means and how to fix it";
 
 const TOP_NOTES: &str = "\
 Examples:
@@ -48,10 +48,10 @@ Examples:
   mind grad net.mic --wrt w,b            its gradient, as another program
   mind run net.mic --input x=x.npy       what it computes
   mind graph net.mic -o net.svg          a picture of it
-  mind explain E3003                     what an error means and how to mend it
+  mind explain E3003                     what an error means and how to fix it
 
 Memory:
-  What `run`, `ks run` and `ks grad` take at once is limited; --memory says by how much. More is E6004.
+  The memory of `run`, `ks run` and `ks grad` is limited; --memory sets the limit. Exceeding it is E6004.
 
 Files:
   The form of a file is told by its extension (.mic: MIC; .ir: Core IR text; .json: JSON; .mind: the
@@ -60,7 +60,7 @@ Files:
 
 Exit codes:
   0  all is well
-  1  the program has mistakes, differs from its format (fmt --check), or failed as it ran
+  1  the program has mistakes, differs from its format (fmt --check), or failed while it ran
   2  wrong use of the command, or a file that cannot be read or written";
 
 /// The subcommands.

@@ -35,7 +35,7 @@ pub fn given(module: &Module, context: &Context, texts: &[String]) -> Outcome<BT
     for text in texts {
         let (name, extent) = text.split_once('=').unwrap_or((text, ""));
         let Ok(extent) = extent.trim().parse::<i64>() else {
-            return Err(Failure::with_help(format!("--dim {text} gives no extent"), "write --dim N=32"));
+            return Err(Failure::with_help(format!("--dim {text} has no extent"), "write --dim N=32"));
         };
         let Some(symbol) = symbols.iter().find(|symbol| ***symbol == *name) else {
             let unknown = mistake(Code::E2002, format!("the program has no symbol `{name}`"));

@@ -153,7 +153,7 @@ impl From<Program> for Named {
 fn read_programs(source: &Rc<Source>, reading: &Reading) -> Outcome<Vec<Named>> {
     if reading.function.is_some() && source.form != Form::Mind {
         let (name, form) = (&source.name, source.form.name());
-        return Err(Failure::usage(format!("--function is for .mind files; {name} is {form}")));
+        return Err(Failure::usage(format!("--function works only with .mind files; {name} is {form}")));
     }
     match source.form {
         Form::Mic => Ok(vec![read_document(source.clone(), mic::parse_document)?.into()]),
@@ -255,10 +255,8 @@ fn surface_program(function: &Function, program: surface::lower::Source, source:
 /// E2002 for a function that uses an import of its file.
 fn importing(function: &str, imports: &[Import], source: &Rc<Source>) -> Failure {
     let names: Vec<_> = imports.iter().map(|import| format!("`{}`", import.name)).collect();
-    let message = format!(
-        "`{function}` needs what its file imports, which only `mind!` can read: {}",
-        names.join(", ")
-    );
+    let message =
+        format!("`{function}` needs imports of its file, which only `mind!` can read: {}", names.join(", "));
     let spot = imports.first().map_or_else(Spot::default, |import| import.site.into());
     let help = "define it in this file, or compile the program with `mind!` or `mind::include!`";
     Failure::mistake(Mistake::new(Code::E2002, message).at(source, spot).help(help))

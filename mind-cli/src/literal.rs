@@ -105,7 +105,7 @@ fn elements(name: &str, dtype: DType, texts: &[&str]) -> Outcome<Elements> {
     elements.map_err(|text| {
         let needed = match dtype {
             DType::Bool => "`true` or `false`".to_owned(),
-            dtype => format!("a number that {dtype} holds"),
+            dtype => format!("a number of type {dtype}"),
         };
         let what = if texts.len() == 1 { "is" } else { "has" };
         let message = format!("input `{name}` {what} {text}, needed {needed}");

@@ -15,7 +15,7 @@ impl Memory {
 
 /// Parses `512M`, `4G` or a number of bytes. Units are powers of 1024.
 pub fn parse(text: &str) -> Result<u64, String> {
-    let refused = || format!("needed a number of bytes above 0, as 512M or 4G, found `{text}`");
+    let refused = || format!("needed a number of bytes above 0, such as 512M or 4G, found `{text}`");
     let trimmed = text.trim();
     let trimmed = trimmed.strip_suffix("iB").or(trimmed.strip_suffix(['B', 'b'])).unwrap_or(trimmed);
     let (digits, unit) = match trimmed.char_indices().last() {

@@ -50,10 +50,7 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
     }
     let bytes = header.bytes().ok_or_else(|| {
         let layout = &header.layout;
-        Failure::usage(format!(
-            "cannot read {}: {layout} in its header is more than there can be",
-            file.display()
-        ))
+        Failure::usage(format!("cannot read {}: {layout} in its header is too large", file.display()))
     })?;
     budget.take(bytes).map_err(|error| {
         let mistake = Mistake::new(Code::E6004, format!("{}: {error}", file.display()));
@@ -85,7 +82,7 @@ fn swap<T>(bytes: &mut [u8]) {
 }
 
 fn wrong_dtype(file: &Path, found: &str, dtype: DType) -> Failure {
-    let mistake = Mistake::new(Code::E2001, format!("{} holds {found}, needed {dtype}", file.display()));
+    let mistake = Mistake::new(Code::E2001, format!("{} contains {found}, needed {dtype}", file.display()));
     Failure::mistake(match remedy(found, dtype) {
         Some(help) => mistake.help(help),
         None => mistake,
@@ -95,7 +92,9 @@ fn wrong_dtype(file: &Path, found: &str, dtype: DType) -> Failure {
 /// A hint how to convert a NumPy array to one that can be read, if the conversion loses no part of it.
 fn remedy(found: &str, dtype: DType) -> Option<String> {
     if found.starts_with('[') {
-        return Some("a structured array is saved by its fields; in Python: np.save(…, x[\"field\"])".into());
+        return Some(
+            "save the fields of a structured array separately; in Python: np.save(…, x[\"field\"])".into(),
+        );
     }
     if matches!(found, "c64" | "c128" | "clongdouble") {
         let parts = "the language has no complex numbers; in Python: np.save(…, np.stack([x.real, x.imag]))";

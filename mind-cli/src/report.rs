@@ -61,7 +61,8 @@ impl Failure {
                     1 => "1 mistake".to_owned(),
                     several => format!("{several} mistakes"),
                 };
-                let code = mistakes.first().map(|first| format!("; `mind explain {}` says more", first.code));
+                let code =
+                    mistakes.first().map(|first| format!("; `mind explain {}` explains it", first.code));
                 let code = code.unwrap_or_default();
                 writeln!(err, "{}\n{count}{code}", shown.join("\n"))
             }

@@ -49,7 +49,7 @@ pub fn read_source(file: &Path, from: Option<Form>) -> Outcome<Rc<Source>> {
         Some(form) => form,
         None if text.trim().is_empty() => return Err(Failure::usage(format!("{name} is empty"))),
         None => {
-            let message = format!("cannot tell what form {name} is in");
+            let message = format!("cannot detect the format of {name}");
             return Err(Failure::with_help(message, "say it with --from mic, core-ir, json or mind"));
         }
     };
@@ -70,7 +70,7 @@ fn too_large(name: String, bytes: &[u8], form: Option<Form>) -> Failure {
         format!("{name} has more than the limit of {MOST_BYTES} bytes (10 MiB), which this line passes");
     let source = Rc::new(Source { name, form, text: String::new() });
     let help = match form {
-        Form::Ks => "split the program: what it builds of numbers takes less text than the numbers do",
+        Form::Ks => "split the program, or compute constants instead of listing their elements",
         Form::Mic | Form::CoreIr | Form::Json | Form::Mind => {
             "split the program; a large constant can be an input, which `mind run --input` reads from a file"
         }
@@ -136,7 +136,7 @@ fn form_of_extension(file: &Path, name: &str, from: Option<Form>) -> Outcome<Opt
         other @ ("npy" | "npz" | "svg" | "dot" | "png" | "rs" | "onnx" | "pb" | "zip" | "gz")
             if from.is_none() =>
         {
-            let message = format!("{name} is no program: .{other} files hold something else");
+            let message = format!("{name} is not a program: .{other} files have other contents");
             Err(Failure::with_help(
                 message,
                 "programs are .mic, .ir, .json or .mind files; --from reads any file",

@@ -264,35 +264,35 @@ codes! {
     E2003 "cannot infer type" "what is missing" [Macro, File, Command, Library, Run];
     E2004 "dtypes differ in a binary operation" "both dtypes" [Macro, File, Library];
     E2005 "dtype not allowed for the operation" "op, found, allowed" [Macro, File, Library];
-    E2006 "required trait not met: no overload for these argument types" "the name, the types, the overloads" [Knossos];
+    E2006 "no overload for these argument types" "the name, the types, the overloads" [Knossos];
     E2007 "wrong number of arguments, or unknown or duplicate named argument" "expected, found" [Macro, File, Command, Library, Run, Knossos];
-    E2008 "name defined twice in one scope that forbids it" "both places" [Macro, Command, Knossos];
+    E2008 "name defined twice in one scope" "both places" [Macro, Command, Knossos];
     E2009 "functions call each other in a cycle" "the cycle" [Macro];
     E2010 "assignment to something not `&mut`" "the name" [Macro];
     E2011 "a lambda is called or stored" "the name" [Knossos];
     E3001 "shapes do not broadcast" "both shapes, the dimension, both extents" [Macro, File, Library, Run];
     E3002 "wrong rank" "op, expected, found" [Macro, File, Library, Run];
-    E3003 "dimensions that must agree differ" "op, which dimension, both" [Macro, File, Library, Run];
+    E3003 "dimensions that must agree differ" "op, the dimension, both extents" [Macro, File, Library, Run];
     E3004 "axis out of range" "op, axis, rank" [Macro, File, Library, Run];
     E3005 "duplicate axis" "op, axes, the duplicate" [Macro, File, Library];
     E3006 "dimension not positive" "shape, index, value" [Macro, File, Command, Library, Run];
     E3007 "element counts differ in reshape" "both shapes, both counts" [Macro, File, Library, Run];
     E3008 "invalid permutation" "permutation, rank, why" [Macro, File, Library, Run];
     E3009 "squeezed dimension is not 1" "axis, extent, shape" [Macro, File, Library];
-    E3010 "tensor literal is ragged or does not have its declared shape" "both" [Macro];
+    E3010 "tensor literal is ragged or does not have its declared shape" "both lengths or shapes" [Macro];
     E3011 "slice or index bound outside the dimension" "bound, extent" [Macro, File, Library, Run];
     E4001 "value used before it is defined, or never defined" "instruction, value" [File, Library];
     E4002 "value defined twice" "both instructions" [File, Library];
     E4003 "output names no value" "output, value" [File, Library];
     E4004 "invalid input declaration" "input, why" [File, Library];
     E4005 "constant data does not fit its declared type" "value, why" [File, Library];
-    E4006 "index list length is not the rank" "value, both" [Macro, File, Library];
-    E4007 "slice parameter lengths differ from the rank" "value, all" [Macro, File, Library];
+    E4006 "index list length differs from the rank" "value, list length, rank" [Macro, File, Library];
+    E4007 "slice parameter lengths differ from the rank" "value, all lengths, rank" [Macro, File, Library];
     E4008 "slice step is zero or negative" "value, dimension" [Macro, File, Library, Run];
-    E4009 "conv2d channels differ" "both" [Macro, File, Library];
+    E4009 "conv2d channels differ" "both channel counts" [Macro, File, Library];
     E4010 "strides or padding invalid" "value" [Macro, File, Library];
     E4011 "indices are not integers" "dtype" [Macro, File, Library];
-    E4012 "declared result type differs from the inferred one" "both" [File, Library];
+    E4012 "declared result type differs from the inferred one" "both types" [File, Library];
     E4013 "operation not in the profile being verified" "op, profile" [File, Library];
     E4014 "module has no output" "" [Macro, File, Library];
     E5001 "no derivative rule" "op, value, the path from the output to the parameter" [Command, Library, Knossos];
@@ -300,13 +300,13 @@ codes! {
     E5003 "invalid axis during gradient construction" "op, axis, shape" [Library];
     E5004 "shape unsupported during gradient construction, or output not a scalar and no cotangent" "shapes"
         [Macro, Command, Library];
-    E5005 "differentiation with respect to something not differentiable" "name, type or the path that is missing"
+    E5005 "differentiation with respect to something not differentiable" "name, type or the missing path"
         [Macro, Command, Library];
     E6001 "index out of range at run time" "index, extent" [Command, Run, Knossos];
     E6002 "backend unavailable" "requested, available" [Command];
     E6003 "operation unsupported on the backend" "op, backend" [Reserved];
     E6004 "allocation failed or size overflows" "shape, dtype" [Command, Run, Knossos];
-    E6005 "numeric overflow where it is checked" "op" [Reserved];
-    E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both" [Command, Run];
-    E6010 "a program failed as it ran" "which, where" [Command, Run, Knossos];
+    E6005 "numeric overflow in a checked operation" "op" [Reserved];
+    E6009 "a dynamic dimension differs from what the signature requires" "function, parameter, dimension, both extents" [Command, Run];
+    E6010 "a program failed while it ran" "what failed, where" [Command, Run, Knossos];
 }

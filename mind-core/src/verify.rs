@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
         for (position, output) in self.module.outputs().iter().enumerate() {
             if output.index() >= self.module.insts().len() {
                 let message =
-                    format!("output {position} is {}, which no instruction makes", self.named(*output));
+                    format!("output {position} is {}, which no instruction defines", self.named(*output));
                 self.errors.push(VerifyError::of_outputs(Code::E4003, Some(position), message));
             }
         }
@@ -209,7 +209,7 @@ impl<'a> Checker<'a> {
     fn instruction(&mut self, value: ValueId, inst: &'a Inst) {
         let row = inst.op.info();
         if row.profile > self.profile {
-            let message = format!("`{}` is an extension, not of Core v1", row.name);
+            let message = format!("`{}` is an extension and not in Core v1", row.name);
             self.error(Code::E4013, value, message);
         }
         let dtype = inst.ty.dtype;
@@ -218,7 +218,7 @@ impl<'a> Checker<'a> {
                 let error = OpError::dtype(&inst.op, 0, dtype, Takes::Numbers);
                 self.error(Code::E2005, value, error.to_string());
             } else {
-                self.error(Code::E4013, value, format!("`{dtype}` is an extension, not of Core v1"));
+                self.error(Code::E4013, value, format!("`{dtype}` is an extension and not in Core v1"));
             }
         }
         let before = self.errors.len();
@@ -355,7 +355,7 @@ impl<'a> Checker<'a> {
         inst.ty.shape.iter().for_each(|dim| dim.for_each_symbol(&mut visit));
         inst.op.for_each_dim(&mut |dim| dim.for_each_symbol(&mut visit));
         for symbol in missing {
-            let message = format!("no dimension of an input gives `{symbol}`; one that is `{symbol}` would");
+            let message = format!("cannot infer `{symbol}`: no input has `{symbol}` itself as a dimension");
             self.error(Code::E2003, value, message);
         }
     }

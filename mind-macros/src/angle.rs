@@ -238,7 +238,7 @@ impl Level {
             let message = "found `mind!<` inside another, expected an expression";
             let diag = Diag::new(Code::E1007, Site::token(inner), message);
             return self
-                .fail(block.start, &diag.help("write the inner expression alone: a block is one program"));
+                .fail(block.start, &diag.help("write only the inner expression: a block is one program"));
         }
         self.is_changed = true;
         let mut inside = self.done.split_off(block.start);
@@ -258,7 +258,7 @@ impl Level {
         let message = "found the end, expected `>` for this `mind!<`";
         let site = Site::Tokens { first: block.name, last: block.opener };
         let diag = Diag::new(Code::E1007, site, message)
-            .help("end it with `>`; the `>` of `->` and `=>` is not taken for it");
+            .help("end it with `>`; the `>` of `->` and `=>` does not end it");
         let behind = self.done.split_off(block.semicolon.unwrap_or(self.done.len()));
         self.fail(block.start, &diag);
         self.done.extend(behind);

@@ -66,7 +66,7 @@ fn rust_of(text: &str) -> Result<String, Vec<Diag>> {
         vec![Diag::new(
             Code::E1007,
             Site::token(error.span()),
-            "this is not Rust: a bracket, quote or character is wrong",
+            "this is not valid Rust: a bracket, quote or character is wrong",
         )]
     })?;
     let mut mistakes = out_of_place(tokens.clone());
@@ -102,8 +102,9 @@ fn out_of_place(tokens: TokenStream) -> Vec<Diag> {
     let mistakes = trees.windows(3).filter_map(|window| match window {
         [TokenTree::Ident(word), TokenTree::Ident(name), end] if word == "mod" && is(end, ';') => {
             let message = format!("found `mod {name};`, expected a module with its content");
-            let help =
-                format!("declare `mod {name};` beside `angle_include!`: what is included has no folder");
+            let help = format!(
+                "declare `mod {name};` next to `angle_include!`: an included file has no folder for modules"
+            );
             Some(Diag::new(Code::E1007, Site::token(name.span()), message).help(help))
         }
         [hash, bang, TokenTree::Group(attribute)] if is(hash, '#') && is(bang, '!') => {
@@ -111,7 +112,7 @@ fn out_of_place(tokens: TokenStream) -> Vec<Diag> {
             if attribute.stream().into_iter().next().is_some_and(is_doc) {
                 return None;
             }
-            let message = "found an attribute of the file, which is included in a module";
+            let message = "found an attribute of the file, but the file is included in a module";
             let help = "write it without `!` before the module that includes the file";
             Some(Diag::new(Code::E1007, Site::token(attribute.span()), message).help(help))
         }

@@ -34,7 +34,7 @@ pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
     }
     if let Some(condition) = conditions.get(MAX_CONDITIONS) {
         let message = format!(
-            "a block has at most {MAX_CONDITIONS} different conditions `#[cfg(…)]`, this is one more"
+            "a block has at most {MAX_CONDITIONS} different conditions `#[cfg(…)]`, this is one too many"
         );
         let first = condition.predicate.clone().into_iter().next();
         let site = first.map_or(Site::Nowhere, |first| Site::token(first.span()));

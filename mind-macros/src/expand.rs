@@ -130,8 +130,10 @@ pub(crate) fn unreadable(imports: &[Import], why: Option<&Unreadable>) -> Diag {
     let site = import.map_or(Site::Nowhere, |import| import.site);
     let name = import.map_or_else(|| "an import".to_owned(), |import| format!("`{}`", import.name));
     let found = version.map_or_else(|| "another version".to_owned(), |version| format!("version {version}"));
-    let message = format!("{name} is of {found} of mind-dsl, needed version {VERSION} as of this block");
-    let help = "`cargo tree --duplicates` says which crates depend on which version; blocks that import need the same";
+    let message =
+        format!("{name} is from {found} of mind-dsl, needed version {VERSION}, which this block uses");
+    let help = "`cargo tree --duplicates` shows which crates depend on which version; blocks that import each other \
+        need the same version";
     Diag::new(Code::E2002, site, message).help(help)
 }
 
@@ -338,7 +340,8 @@ fn items(
             || DType::ALL.iter().any(|dtype| *symbol == dtype.name())
     };
     if let Some(symbol) = function.symbols.iter().find(hides) {
-        let message = format!("the symbol `{symbol}` of `{}` has a name that its items use", function.name);
+        let message =
+            format!("the symbol `{symbol}` of `{}` has a name that generated items use", function.name);
         let diag = Diag::new(Code::E2008, Site::token(symbol.span()), message);
         diags.push(diag.help("give the symbol another name, such as `N`"));
         return TokenStream::new();

@@ -129,7 +129,7 @@ impl Source {
             match read(&path) {
                 Ok(bytes) if bytes.len() as u64 > MAX_BYTES => {
                     let message = format!("`{shown}` is larger than the limit of {MAX_BYTES} bytes");
-                    let help = "split what is in it, or load tensors at run time";
+                    let help = "split the file, or load tensors at run time";
                     return Err(Diag::new(Code::E1008, Site::token(span), message).help(help));
                 }
                 Ok(bytes) => {
@@ -140,12 +140,12 @@ impl Source {
                 Err(error) => return Err(fault(format!("`{shown}` cannot be read: {error}"))),
             }
         }
-        let diag = fault(format!("no file `{shown}` is there"));
+        let diag = fault(format!("there is no file `{shown}`"));
         let diag = tried.iter().fold(diag, |diag, path| {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             diag.note(format!("tried {}", path.display()))
         });
-        Err(diag.help("the path is relative to the folder of this Rust file, as that of `include_str!`"))
+        Err(diag.help("the path is relative to the folder of this Rust file, as for `include_str!`"))
     }
 
     /// Compiles the file. Returns the expansion as text, with placeholders for the errors and the facade, and the
@@ -173,10 +173,9 @@ impl Source {
             );
             if mistakes.is_empty() {
                 let message = format!("found {found}, expected `fn`, `const` or a closure");
-                mistakes.push(
-                    Diag::new(Code::E1007, site, message)
-                        .help("a file sees no Rust variables: name what is given, as `|x: f32[3]| relu(x)`"),
-                );
+                mistakes.push(Diag::new(Code::E1007, site, message).help(
+                    "a file cannot use Rust variables: declare parameters, as in `|x: f32[3]| relu(x)`",
+                ));
             }
             return (head.to_string(), self.messages(&mistakes));
         }
@@ -270,7 +269,7 @@ impl Source {
 
 /// The path in the string literal `input`, and the span of the literal.
 fn path_literal(input: TokenStream) -> Result<(String, Span), Diag> {
-    let expected = "expected the path of a file, as `\"net.mind\"`";
+    let expected = "expected the path of a file such as `\"net.mind\"`";
     let mut input = input;
     loop {
         let mut trees = input.into_iter();
@@ -374,7 +373,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(found.code, Code::E1008);
         assert!(found.message.ends_with("is larger than the limit of 16777216 bytes"), "{found}");
-        assert!(found.help.is_some_and(|help| help.starts_with("split what is in it")));
+        assert!(found.help.is_some_and(|help| help.starts_with("split the file")));
     }
 
     #[test]

@@ -101,7 +101,12 @@ impl Options {
                     };
                     options.gradient = Some(Wanted { targets, tuple, site });
                 }
-                _ => return Err(unexpected(key.span(), &format!("`{key}` is no option, or given twice"))),
+                _ => {
+                    return Err(unexpected(
+                        key.span(),
+                        &format!("`{key}` is not an option, or is given twice"),
+                    ));
+                }
             }
         }
         Ok(options)
@@ -130,7 +135,7 @@ fn targets(mut list: TokenStream) -> Result<Vec<(Ident, bool)>, Diag> {
 
 fn unexpected(span: Span, what: &str) -> Diag {
     Diag::new(Code::E1007, Site::token(span), what).help(
-        "write `include_mic!(\"net.mic\", name = net, grad = (w, zero_ok b))`; both options may be left out",
+        "write `include_mic!(\"net.mic\", name = net, grad = (w, zero_ok b))`; both options may be omitted",
     )
 }
 
@@ -203,8 +208,8 @@ fn symbols(module: &Module, sites: &[Site], span: Span) -> Result<Vec<Ident>, Di
         }
     }
     if let Some((symbol, site)) = used.iter().find(|(symbol, _)| !alone.contains(symbol)) {
-        let message = format!("`{symbol}` is the whole extent of no input, which a Rust signature needs");
-        let help = format!("give an input an extent that is `{symbol}` alone");
+        let message = format!("no input has `{symbol}` itself as a dimension, which a Rust signature needs");
+        let help = format!("give an input a dimension that is exactly `{symbol}`");
         return Err(Diag::new(Code::E2003, *site, message).help(help));
     }
     let mut names = Vec::new();

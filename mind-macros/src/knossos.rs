@@ -80,8 +80,10 @@ pub(crate) fn expand_text(input: TokenStream) -> TokenStream {
     }
 }
 
-const INCLUDE: &str = "write `include_ks!(\"gmm.ks\", precision = f32, export = [f, g], grad = [f], bind = [h = crate::h])`; all options may be left out";
-const IN_PLACE: &str = "write `ks!(r#\"(def f …)\"#, precision = f32, export = [f, g], grad = [f], bind = [h = crate::h])`; all options may be left out";
+const INCLUDE: &str = "write `include_ks!(\"gmm.ks\", precision = f32, export = [f, g], grad = [f], bind = [h = \
+    crate::h])`; all options may be omitted";
+const IN_PLACE: &str = "write `ks!(r#\"(def f …)\"#, precision = f32, export = [f, g], grad = [f], bind = [h = \
+    crate::h])`; all options may be omitted";
 
 /// The items of a program, with a placeholder for the facade.
 fn compile(text: &str, wanted: &Wanted, options: &Options) -> Result<TokenStream, Vec<Diag>> {
@@ -124,7 +126,7 @@ impl InPlace {
     /// # Errors
     /// E1007 if it is anything else.
     fn read(input: TokenStream) -> Result<Self, Diag> {
-        const EXPECTED: &str = "expected a program as a string literal, as `r#\"(def f …)\"#`";
+        const EXPECTED: &str = "expected a program as a string literal such as `r#\"(def f …)\"#`";
         let mut trees = input.into_iter();
         let unexpected = |tree: Option<TokenTree>| {
             let (span, found) = match &tree {
@@ -241,7 +243,12 @@ impl Wanted {
                         wanted.paths.push(path);
                     }
                 }
-                _ => return Err(unexpected(key.span(), format!("`{key}` is no option, or given twice"))),
+                _ => {
+                    return Err(unexpected(
+                        key.span(),
+                        format!("`{key}` is not an option, or is given twice"),
+                    ));
+                }
             }
         }
         Ok(wanted)

@@ -23,8 +23,8 @@ use crate::{
     report::{compile_error, compile_errors},
 };
 
-const FORM: &str = "write `weights!(\"net.safetensors\", Net)`, and behind it what differs: \
-    `names = [(\"fc1.weight\", \"w1\")]`, of each the name in the file first, and `allow_unexpected`";
+const FORM: &str = "write `weights!(\"net.safetensors\", Net)`, optionally followed by `names = [(\"fc1.weight\", \
+    \"w1\")]`, which maps a name in the file to a field, and `allow_unexpected`";
 
 /// Expands `mind::weights!("net.safetensors", Net)`: to a macro call that ends in [`expand_linked`], with the source of
 /// the struct.
@@ -134,7 +134,7 @@ impl Request {
             let message =
                 "the source of the struct cannot be read, expected one of this version of the language";
             let diag = Diag::new(Code::E2002, self.site(), message);
-            return Err(vec![diag.help("depend on one version of the library only")]);
+            return Err(vec![diag.help("depend on only one version of the library")]);
         };
         let (lowered, diags): (_, Diags) = surface::lower_with(program, &library);
         let structure = lowered.functions.first().and_then(|function| function.parameters.first());
@@ -151,15 +151,15 @@ impl Request {
     /// If the file does not fit the struct, or cannot be read.
     fn checked(&self, root: &Root, structure: &Structure) -> Result<TokenStream, Diag> {
         let parts = parts(structure).ok_or_else(|| {
-            let message = format!("`{}` has dimensions that are not known here", self.shown());
-            Diag::new(Code::E2003, self.site(), message).help("write them as numbers, `Net<64, 10>`")
+            let message = format!("`{}` has dimensions that are not known at compile time", self.shown());
+            Diag::new(Code::E2003, self.site(), message).help("write them as numbers, as in `Net<64, 10>`")
         })?;
         let (source, at) = Source::open(self.path.clone()).map_err(|diag| match diag.code {
-            Code::E1008 => diag.help("load it at run time, by `mind::files::safetensors::load`"),
+            Code::E1008 => diag.help("load it at run time with `mind::files::safetensors::load`"),
             _ => diag,
         })?;
         let refused = |fault: Fault| {
-            let message = format!("`{}` is no file of safetensors: {fault}", source.shown());
+            let message = format!("`{}` is not a safetensors file: {fault}", source.shown());
             Diag::new(Code::E1007, Site::token(at), message)
         };
         let file = safetensors::File::of_bytes(source.bytes()).map_err(refused)?;
@@ -171,7 +171,7 @@ impl Request {
             return Err(differences.iter().fold(diag, |diag, difference| diag.note(difference.to_string())));
         }
         let Some(path) = source.path().to_str() else {
-            let message = format!("the path of `{}` is no text", source.shown());
+            let message = format!("the path of `{}` is not valid UTF-8", source.shown());
             return Err(Diag::new(Code::E1007, Site::token(at), message));
         };
         let (files, zeros) = (root.files(), zeros_of(root, structure));
@@ -232,7 +232,7 @@ fn pairs(list: &Group) -> Result<Vec<(String, String)>, Diag> {
         let (file, parameter) = split_at_comma(inside);
         match (text(file), text(parameter)) {
             (Some(file), Some(parameter)) => pairs.push((file, parameter)),
-            _ => return Err(malformed(list.span(), "`names` is a list of pairs of texts")),
+            _ => return Err(malformed(list.span(), "`names` is a list of pairs of strings")),
         }
     }
     Ok(pairs)
@@ -308,12 +308,12 @@ mod tests {
     #[test]
     fn what_is_no_file_of_safetensors_and_what_is_malformed_is_told() {
         for (call, words) in [
-            ("\"weights.rs\", Net", "is no file of safetensors: its header would have "),
-            ("\"none.safetensors\", Net", "no file `none.safetensors` is there"),
+            ("\"weights.rs\", Net", "is not a safetensors file: its header would have "),
+            ("\"none.safetensors\", Net", "there is no file `none.safetensors`"),
             ("\"none.safetensors\"", "no struct is named"),
             ("\"none.safetensors\", Net, names", "an option is malformed"),
             ("\"none.safetensors\", Net, names = [\"w\"]", "`names` is a list of pairs"),
-            ("\"none.safetensors\", Net, names = [(\"w\", w)]", "`names` is a list of pairs of texts"),
+            ("\"none.safetensors\", Net, names = [(\"w\", w)]", "`names` is a list of pairs of strings"),
         ] {
             let said = checked(FIELDS, call).unwrap_err();
             assert!(said.starts_with("[E1007] ") && said.contains(words), "{said}");

@@ -10,7 +10,7 @@ pub fn expand_file(_: TokenStream) -> TokenStream {
 pub fn expand_text(_: TokenStream) -> TokenStream {
     quote! {
         ::core::compile_error! {
-            "programs in Knossos need the feature `knossos`: write `features = [\"knossos\"]` at `mind-dsl` in Cargo.toml"
+            "Knossos programs need the feature `knossos`: add `features = [\"knossos\"]` to `mind-dsl` in Cargo.toml"
         }
     }
 }

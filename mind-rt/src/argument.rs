@@ -19,8 +19,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}`, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",
-    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there",
-    note = "`t.try_into_shape()?` checks a tensor's extents and gives it a type that has more or fewer of them"
+    note = "the extents of an ndarray array are known only at run time: if it determines a symbol, the other tensors need `usize` for that dimension",
+    note = "`t.try_into_shape()?` checks the extents of a tensor and converts it to a type with more or fewer static extents"
 )]
 pub trait Argument<T, S, D> {
     /// Borrows the elements, or copies them if an array is not contiguous.
@@ -34,8 +34,8 @@ pub trait Argument<T, S, D> {
 #[diagnostic::on_unimplemented(
     message = "expected a tensor of `{T}` with the shape `{S}` to update, found `{Self}`",
     label = "not a tensor of this element type and shape, nor an array of it",
-    note = "an array of ndarray has extents that only run time knows: where it decides a symbol, tensors beside it have `usize` there",
-    note = "`t.try_into_shape()?` checks a tensor's extents and gives it a type that has more or fewer of them"
+    note = "the extents of an ndarray array are known only at run time: if it determines a symbol, the other tensors need `usize` for that dimension",
+    note = "`t.try_into_shape()?` checks the extents of a tensor and converts it to a type with more or fewer static extents"
 )]
 pub trait ArgumentMut<T, S, D> {
     /// Borrows the elements mutably.

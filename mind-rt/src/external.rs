@@ -5,8 +5,8 @@ use crate::{Element, Error, Rank, Tensor};
 
 /// A value returned by an `extern` function: a tensor of rank `R` with elements of type `T`, or a number, of rank 0.
 #[diagnostic::on_unimplemented(
-    message = "an `extern` function gives `{Self}`, declared is {R} dimensions of `{T}`",
-    label = "gives `{Self}`"
+    message = "an `extern` function returns `{Self}`, but is declared with {R} dimensions of `{T}`",
+    label = "returns `{Self}`"
 )]
 pub trait Given<T, const R: usize> {
     /// The extents.

@@ -177,7 +177,8 @@ impl Frame {
         };
         if watched.comes == Comes::Given {
             return format!(
-                "MIND_CHECK=nan: {program}: {what}, {ty}, is NaN as it is given{at}; what is computed of it is NaN too"
+                "MIND_CHECK=nan: {program}: {what}, {ty}, is already NaN as given{at}; values computed from it are \
+                    NaN too"
             );
         }
         let made_of = watched.made_of.iter().filter_map(|of| {

@@ -186,16 +186,16 @@ impl Writer<'_> {
                 }
             }
             Problem::AxisTwice { axis, axes } => {
-                self.fault(&[T("axis "), Integer(axis), T(" stands twice in "), Excerpt(axes)], &[0]);
+                self.fault(&[T("axis "), Integer(axis), T(" occurs twice in "), Excerpt(axes)], &[0]);
             }
             Problem::NoAxis => {
-                self.fault(&[T("`[]` reduces no axis, needed at least one")], &[]);
-                self.help(&[T("leave out `axes` to reduce every axis")]);
+                self.fault(&[T("`[]` reduces no axis, needed at least one axis")], &[]);
+                self.help(&[T("remove `axes` to reduce every axis")]);
             }
             Problem::Permutation { permutation, rank, fault } => {
                 self.permutation(permutation, rank, fault);
                 if rank > 1 {
-                    self.help(&[T("name each axis from 0 to "), Count(rank - 1), T(" once")]);
+                    self.help(&[T("list each axis from 0 to "), Count(rank - 1), T(" once")]);
                 }
             }
             Problem::NotOne { axis, extent } => self.fault(
@@ -219,7 +219,7 @@ impl Writer<'_> {
                 self.not_positive(axis, Part::Type(&ty), ty.extent(axis));
             }
             Problem::ManyOpen { count, shape } => self.fault(
-                &[T("-1 stands "), Count(count), T(" times in "), Excerpt(shape), T(", needed at most once")],
+                &[T("-1 occurs "), Count(count), T(" times in "), Excerpt(shape), T(", needed at most once")],
                 &[0],
             ),
             Problem::OpenOverflow => self.fault(&[T("the element count exceeds 64 bits")], &[0]),
@@ -228,9 +228,8 @@ impl Writer<'_> {
                     Shape(&context.operands[0].ty),
                     T(" has "),
                     Integer(count),
-                    T(" elements, which "),
+                    T(" elements, which is not divisible by "),
                     Integer(others),
-                    T(" does not divide"),
                 ],
                 &[0],
             ),
@@ -290,9 +289,9 @@ impl Writer<'_> {
                 if rank == 0 {
                     self.help(&[T("write `"), Base(0), T("`")]);
                 } else if written == rank + 1 {
-                    self.help(&[T("leave it out: each axis has one subscript")]);
+                    self.help(&[T("remove it: each axis has one subscript")]);
                 } else {
-                    self.help(&[T("leave it and those behind it out: each axis has one subscript")]);
+                    self.help(&[T("remove it and those after it: each axis has one subscript")]);
                 }
             }
             Problem::IndexOutside { axis, index } => self.outside("index ", index, axis),
@@ -308,7 +307,7 @@ impl Writer<'_> {
                     self.help(&[T("convert them: write `i64("), Base(operand), T(")`")]);
                 } else if found.is(DType::Bool) && operand == 1 {
                     self.help(&[
-                        T("shapes do not depend on elements: write `where("),
+                        T("a shape cannot depend on the values of elements: write `where("),
                         Base(operand),
                         T(", "),
                         Base(0),
@@ -348,15 +347,15 @@ impl Writer<'_> {
             Problem::NotScalar => {
                 let ty = &context.operands[0].ty;
                 let parts =
-                    &[Part::Quoted(0), T(" gives "), Part::Type(ty), T(", needed a single f32 or f64")];
+                    &[Part::Quoted(0), T(" returns "), Part::Type(ty), T(", needed a single f32 or f64")];
                 self.fault(parts, &[]);
-                self.help(&[T("reduce the result, as `mean(…)`, or give a cotangent with `vjp`")]);
+                self.help(&[T("reduce the result, as in `mean(…)`, or give a cotangent with `vjp`")]);
             }
             Problem::NotDifferentiable => self.parts(&[
                 Part::Quoted(0),
                 T(" is "),
                 Part::Type(&context.operands[0].ty),
-                T(": only f32 and f64 can be differentiated by"),
+                T(": a gradient is only with respect to f32 and f64"),
             ]),
         }
     }
@@ -382,7 +381,7 @@ impl Writer<'_> {
             let [inner, other] = [a.extent(a.rank() - 1), b.extent(b.rank().saturating_sub(2))];
             if inner == other && inner != UNKNOWN && a.rank() <= 2 && b.rank() <= 2 {
                 let written = [Base(0), T(" @ "), Base(1), T("`")];
-                self.help(&[T("`*` is elementwise: for the product of matrices write `")]);
+                self.help(&[T("`*` is elementwise: for the matrix product, write `")]);
                 self.parts(&written);
                 return;
             }
@@ -431,11 +430,11 @@ impl Writer<'_> {
             self.parts(&[Integer(crate::rules::from_end(permutation[i], rank))]);
             i += 1;
         }
-        self.parts(&[T("] is no permutation of the axes of rank "), Count(rank), T(": ")]);
+        self.parts(&[T("] is not a permutation of the axes of rank "), Count(rank), T(": ")]);
         match fault {
             AxisFault::Length => self.parts(&[T("it has length "), Count(permutation.len())]),
             AxisFault::OutOfRange(axis) => self.parts(&[T("axis "), Integer(axis), T(" is out of range")]),
-            AxisFault::Duplicate(axis) => self.parts(&[T("axis "), Integer(axis), T(" stands twice")]),
+            AxisFault::Duplicate(axis) => self.parts(&[T("axis "), Integer(axis), T(" occurs twice")]),
         }
         self.shown(&[0]);
     }
@@ -477,12 +476,12 @@ impl Writer<'_> {
         ];
         self.fault(parts, &[0]);
         if position < 0 {
-            self.help(&[T("places count from 0, and negative ones from the end")]);
+            self.help(&[T("indices count from 0, and negative ones from the end")]);
         } else if same_text(what, "index ") {
-            self.help(&[T("places count from 0: the last is `-1`")]);
+            self.help(&[T("indices count from 0: the last is `-1`")]);
         } else {
             self.help(&[
-                T("places count from 0: a range begins before "),
+                T("bounds count from 0: a range starts before "),
                 Extent(extent),
                 T(" and ends there at most"),
             ]);

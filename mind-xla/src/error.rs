@@ -14,7 +14,7 @@ pub const VARIABLE: &str = "MIND_PJRT_PLUGIN";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The environment variable names no plugin.
-    #[error("no PJRT plugin is named: set `{VARIABLE}` to the path of one")]
+    #[error("no PJRT plugin is given: set `{VARIABLE}` to the path of one")]
     Unnamed,
     /// The path has no library, or the system cannot load it.
     #[error("cannot load the PJRT plugin {}: {}", path.display(), reason(source))]

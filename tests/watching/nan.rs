@@ -10,8 +10,8 @@ mod program;
 const TOLD: &str = include_str!("nan/told.txt");
 
 /// The note about an input that is NaN, which is printed once.
-const NOTE: &str = "MIND_CHECK=nan: `entropy`: `p`, f32[2], is NaN as it is given at [1], 1 of 2 elements; what is computed \
-                    of it is NaN too\n";
+const NOTE: &str = "MIND_CHECK=nan: `entropy`: `p`, f32[2], is already NaN as given at [1], 1 of 2 elements; values \
+                    computed from it are NaN too\n";
 
 #[test]
 fn the_first_value_that_went_nan_is_named_where_the_environment_of_the_build_asks() {

@@ -43,7 +43,7 @@ pub struct Figures {
 }
 
 /// The warning about figures of a build with assertions.
-pub const DEBUG: &str = "this is a debug build, and its figures mean nothing: build with --release";
+pub const DEBUG: &str = "this is a debug build, so the measurements are meaningless: build with --release";
 
 impl Table {
     /// The whole table, with a line feed at the end.

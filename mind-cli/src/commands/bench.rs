@@ -149,7 +149,7 @@ const fn amount(cost: Cost) -> f64 {
 fn unmeasured(name: &str, refused: &Refused) -> Failure {
     Failure::with_help(
         format!("cannot measure `{name}`: {refused}"),
-        "words choose rows that take less, as `mind bench product`",
+        "give words to select rows that need less memory, as in `mind bench product`",
     )
 }
 

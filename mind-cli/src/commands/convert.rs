@@ -89,14 +89,14 @@ pub fn readable(text: String, form: Form) -> Outcome<String> {
         Form::CoreIr => core_ir::parse(&text, &limits),
         Form::Json => json::parse(&text, &limits),
         Form::Mind if text.len() as u64 > MOST_BYTES => {
-            let message = format!("what would be written has more than the limit of {MOST_BYTES} bytes");
+            let message = format!("the output would have more bytes than the limit of {MOST_BYTES}");
             return Err(Failure::mistake(Mistake::new(Code::E1008, message)));
         }
         Form::Mind | Form::Ks => return Ok(text),
     };
     let Err(diags) = read else { return Ok(text) };
     let refuse = |diag: &Diag| {
-        let message = format!("what would be written as {} could not be read: {}", form.name(), diag.message);
+        let message = format!("the output as {} could not be read back: {}", form.name(), diag.message);
         Mistake::new(diag.code, message)
     };
     Err(Failure::Mistakes(diags.as_slice().iter().map(refuse).collect()))

@@ -24,7 +24,7 @@ pub fn run(arguments: &ExplainArguments, style: &Style) -> Outcome {
 
 fn list(style: &Style) -> String {
     let line = |code: &Code| format!("{}  {}\n", style.strong(code.info().name), code.info().meaning);
-    Code::ALL.iter().map(line).collect::<String>() + "\n`mind explain CODE` says more of one.\n"
+    Code::ALL.iter().map(line).collect::<String>() + "\n`mind explain CODE` explains one code.\n"
 }
 
 /// Whether the text is rustc's code for a constant that could not be evaluated. The shape rules of expressions are such
@@ -39,16 +39,17 @@ fn is_of_rustc(text: &str) -> bool {
 fn of_rustc(style: &Style) -> String {
     let mut shown =
         format!("{}: {}\n\n{}\n\n", style.strong("E0080"), style.strong(RUSTC_MEANING), wrapped(RUSTC_TEXT));
-    for (title, body) in [("Shown:", indented(RUSTC_SHOWN)), ("To read it:", wrapped(RUSTC_READ) + "\n")] {
+    for (title, body) in [("Shown:", indented(RUSTC_SHOWN)), ("How to read it:", wrapped(RUSTC_READ) + "\n")]
+    {
         shown.push_str(&format!("{}\n{body}\n", style.strong(title)));
     }
-    shown + "Arises: in an expression among Rust variables, from rustc.\n"
+    shown + "Arises: in an expression that uses Rust variables, from rustc.\n"
 }
 
 const RUSTC_MEANING: &str = "rustc's code for a constant that could not be evaluated";
-const RUSTC_TEXT: &str = "The shapes of an expression such as `mind!(x @ w)` are in the types of its variables, which rustc alone \
-    knows. So the rules of shapes are constants that rustc evaluates, and a rule that is broken stops the evaluation with \
-    our message, at the operator.";
+const RUSTC_TEXT: &str = "The shapes of an expression such as `mind!(x @ w)` are in the types of its variables, which only rustc \
+    knows. The shape rules are therefore constants that rustc evaluates. A broken rule stops the evaluation with a message \
+    of `mind!`, located at the operator.";
 const RUSTC_SHOWN: &str = "\
 error[E0080]: evaluation panicked: [E3003] `@`: inner dimensions differ, 784 and 785: x is f32[32, 784], w is f32[785, 256]
  --> src/main.rs:6:26
@@ -56,8 +57,8 @@ error[E0080]: evaluation panicked: [E3003] `@`: inner dimensions differ, 784 and
 6 |     let _ = mind!(relu(x @ w + b));
   |                          ^ evaluation of `…` failed here
 ";
-const RUSTC_READ: &str = "Behind `evaluation panicked:` stands our code and message; `mind explain E3003` explains the one above. \
-    The names behind `evaluation of` are those of generated code and say nothing. A `help:` line says what to write.";
+const RUSTC_READ: &str = "After `evaluation panicked:` come the error code and message of `mind!`; `mind explain E3003` explains the code above. \
+    The names after `evaluation of` belong to generated code; ignore them. A `help:` line says what to write.";
 
 /// The code for `E3003`, `e3003`, `3003` or `error[E3003]:`.
 fn find(text: &str) -> Outcome<Code> {
@@ -72,7 +73,7 @@ fn find(text: &str) -> Outcome<Code> {
         Some((1..=2, near)) if !digits.is_empty() => {
             format!("the nearest is {near}: {}", near.info().meaning)
         }
-        _ => "`mind explain` without a code lists them".into(),
+        _ => "`mind explain` without a code lists all codes".into(),
     };
     Err(Failure::with_help(format!("there is no error code `{text}`"), help))
 }
@@ -101,7 +102,7 @@ fn explain(code: Code, style: &Style) -> String {
             };
             part("Wrong:", &command(wrong.1));
             if right.0 != wrong.0 {
-                part("The program, mended:", &indented(right.0));
+                part("The fixed program:", &indented(right.0));
             }
             part("Right:", &command(right.1));
         }
@@ -118,7 +119,7 @@ fn explain(code: Code, style: &Style) -> String {
     }
     shown.push_str(&format!(
         "{}\n{}\n\nArises: {}.\n",
-        style.strong("To mend it:"),
+        style.strong("To fix it:"),
         wrapped(fix),
         places.join("; ")
     ));

@@ -37,7 +37,7 @@ pub fn gradient(
             Err(Failure::mistake(if code == Code::E5004 && options.cotangent == Cotangent::One {
                 mistake.help("reduce the output to a single number, or give --cotangent")
             } else if code == Code::E5005 {
-                mistake.help("leave it out of --wrt, or give --zero-ok for zeros")
+                mistake.help("remove it from --wrt, or give --zero-ok for zeros")
             } else {
                 mistake
             }))

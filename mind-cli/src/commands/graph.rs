@@ -94,7 +94,7 @@ fn graphviz(picture: &Picture) -> Outcome<String> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(failed(format!(
             "Graphviz's `dot` failed: {}",
-            said.lines().next().unwrap_or("it said nothing")
+            said.lines().next().unwrap_or("it printed no error")
         )));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

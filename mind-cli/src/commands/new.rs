@@ -57,7 +57,7 @@ fn make(folder: &Path, parts: &[Part]) -> Outcome {
     // Fails if the name exists, so that the folder contains only files of this command.
     fs::create_dir(folder).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            let message = format!("{} is there already", folder.display());
+            let message = format!("{} already exists", folder.display());
             Failure::with_help(message, "give another name, or remove it")
         }
         _ => unwritable(folder, &error),
@@ -76,7 +76,7 @@ fn make(folder: &Path, parts: &[Part]) -> Outcome {
 /// The name of the project: the last part of its folder.
 fn name_of(folder: &Path) -> Outcome<&str> {
     let Some(name) = folder.file_name() else {
-        let message = format!("{} is no name of a project", folder.display());
+        let message = format!("{} is not a valid project name", folder.display());
         return Err(Failure::with_help(message, EXAMPLE));
     };
     let refused = |why: &str| {
@@ -87,31 +87,30 @@ fn name_of(folder: &Path) -> Outcome<&str> {
     refusal(name).map_or(Ok(name), |why| Err(refused(&why)))
 }
 
-const EXAMPLE: &str = "a name is of letters from a to z, digits, `-` and `_`, as `mind new two-moons`";
+const EXAMPLE: &str =
+    "a name consists of letters from a to z, digits, `-` and `_`, as in `mind new two-moons`";
 
 /// The reason why a crate cannot have this name, because of Cargo or of this project. A name of which Cargo only warns
 /// is rejected too.
 fn refusal(name: &str) -> Option<String> {
     let is_allowed = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     if let Some(other) = name.chars().find(|letter| !is_allowed(letter)) {
-        return Some(format!("it has a {other:?}"));
+        return Some(format!("it contains {other:?}"));
     }
     if let Some(first) = name.chars().next().filter(|first| !first.is_ascii_alphabetic() && *first != '_') {
-        return Some(format!("it begins with {first:?}"));
+        return Some(format!("it starts with {first:?}"));
     }
     let small = name.to_ascii_lowercase().replace('-', "_");
     // Also rejects a single `_`.
     if syn::parse_str::<syn::Ident>(&name.replace('-', "_")).is_err() {
-        return Some("Rust has it as a word".to_owned());
+        return Some("it is a keyword of Rust".to_owned());
     }
     let why = match &*small {
-        "mind" | "mind_dsl" => "the library is called so",
-        "alloc" | "core" | "proc_macro" | "std" | "test" => "a library of Rust is called so",
-        "build" | "deps" | "examples" | "incremental" => {
-            "Cargo has a folder of that name where it writes programs"
-        }
-        "aux" | "con" | "nul" | "prn" => "no file can be called so on Windows",
-        port if is_port(port) => "no file can be called so on Windows",
+        "mind" | "mind_dsl" => "it is the name of the library",
+        "alloc" | "core" | "proc_macro" | "std" | "test" => "it is the name of a library of Rust",
+        "build" | "deps" | "examples" | "incremental" => "Cargo uses a folder of that name for build output",
+        "aux" | "con" | "nul" | "prn" => "it is not a valid file name on Windows",
+        port if is_port(port) => "it is not a valid file name on Windows",
         _ => return None,
     };
     Some(why.to_owned())
@@ -128,15 +127,18 @@ fn checked_out(folder: &Path) -> Outcome<String> {
     let manifest = folder.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).map_err(|error| no_library(folder, &reason(&error)))?;
     if !text.lines().any(|line| line.trim_end() == "name = \"mind-dsl\"") {
-        return Err(no_library(folder, "its Cargo.toml is that of another package"));
+        return Err(no_library(folder, "its Cargo.toml belongs to another package"));
     }
     let path: PathBuf = std::path::absolute(folder).map_err(|error| no_library(folder, &reason(&error)))?;
     path.into_os_string().into_string().map_err(|_| no_library(folder, "the path is not UTF-8"))
 }
 
 fn no_library(folder: &Path, why: &str) -> Failure {
-    let message = format!("no checkout of mind-dsl is in {}: {why}", folder.display());
-    Failure::with_help(message, "--path takes the folder that has the library's README.md and Cargo.toml")
+    let message = format!("{} is not a checkout of mind-dsl: {why}", folder.display());
+    Failure::with_help(
+        message,
+        "--path takes the folder that contains the library's README.md and Cargo.toml",
+    )
 }
 
 /// A text as a string in TOML.
@@ -159,18 +161,18 @@ mod tests {
             assert_eq!(refusal(name), None, "{name}");
         }
         for (name, why) in [
-            ("7moons", "it begins with '7'"),
-            ("-m", "it begins with '-'"),
-            ("two moons", "it has a ' '"),
-            ("mø", "it has a 'ø'"),
-            ("_", "Rust has it as a word"),
-            ("match", "Rust has it as a word"),
-            ("mind", "the library is called so"),
-            ("mind-dsl", "the library is called so"),
-            ("proc-macro", "a library of Rust is called so"),
-            ("deps", "Cargo has a folder of that name where it writes programs"),
-            ("Con", "no file can be called so on Windows"),
-            ("LPT1", "no file can be called so on Windows"),
+            ("7moons", "it starts with '7'"),
+            ("-m", "it starts with '-'"),
+            ("two moons", "it contains ' '"),
+            ("mø", "it contains 'ø'"),
+            ("_", "it is a keyword of Rust"),
+            ("match", "it is a keyword of Rust"),
+            ("mind", "it is the name of the library"),
+            ("mind-dsl", "it is the name of the library"),
+            ("proc-macro", "it is the name of a library of Rust"),
+            ("deps", "Cargo uses a folder of that name for build output"),
+            ("Con", "it is not a valid file name on Windows"),
+            ("LPT1", "it is not a valid file name on Windows"),
         ] {
             assert_eq!(refusal(name).as_deref(), Some(why), "{name}");
         }

@@ -59,8 +59,8 @@ pub fn run(arguments: &RunArguments, style: &Style) -> Outcome {
 fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
     let Some(text) = arguments.misplaced.first() else { return Ok(()) };
     let help = match text.split_once('=') {
-        Some(_) => format!("an input is given by -i: -i {text}"),
-        None => format!("`mind run` takes one program; an input is given by -i, as -i x={text}"),
+        Some(_) => format!("give an input with -i: -i {text}"),
+        None => format!("`mind run` takes one program; give an input with -i, as in -i x={text}"),
     };
     Err(Failure::with_help(format!("unexpected argument `{text}`"), help))
 }
@@ -70,7 +70,10 @@ fn check_use(arguments: &RunArguments) -> Outcome {
     let RunArguments { plugin, layout, .. } = arguments;
     let said = match arguments.on {
         Engine::Xla if arguments.check.is_some() => {
-            return Err(Failure::with_help("--check is for the interpreter", "run it without --on xla"));
+            return Err(Failure::with_help(
+                "--check works only with the interpreter",
+                "run it without --on xla",
+            ));
         }
         #[cfg(feature = "xla")]
         Engine::Xla => return Ok(()),
@@ -81,7 +84,7 @@ fn check_use(arguments: &RunArguments) -> Outcome {
         Engine::Interpreter if !layout.mesh.is_empty() => "--mesh",
         Engine::Interpreter => return Ok(()),
     };
-    Err(Failure::with_help(format!("{said} is for --on xla"), "the interpreter has no devices"))
+    Err(Failure::with_help(format!("{said} works only with --on xla"), "the interpreter has no devices"))
 }
 
 /// The results of the interpreter.
@@ -170,7 +173,10 @@ impl Watch<'_> {
         };
         let at = if went.first.is_empty() { String::new() } else { format!(" at {:?}", went.first) };
         if went.is_input {
-            eprintln!("{what}, {}, is NaN as it is given{at}; so is what is computed of it", inst.ty);
+            eprintln!(
+                "{what}, {}, is already NaN as given{at}; values computed from it are NaN too",
+                inst.ty
+            );
             return Ok(());
         }
         self.spot = self.context.insts.get(went.value.index()).copied().unwrap_or_default();
@@ -191,7 +197,7 @@ impl Watch<'_> {
 /// Adds the option for more memory to a mistake about memory.
 pub fn with_help(mistake: Mistake) -> Mistake {
     match mistake.code {
-        Code::E6004 => mistake.help("`--memory` says how much a run may take, as `--memory 8G`"),
+        Code::E6004 => mistake.help("`--memory` sets the limit of a run, as in `--memory 8G`"),
         _ => mistake,
     }
 }
@@ -203,7 +209,7 @@ fn inputs(module: &Module, context: &Context, given: &[String], mut budget: Budg
     for text in given {
         let Some((name, text)) = text.split_once('=') else {
             let help = format!("write --input {text}={text}.npy");
-            return Err(Failure::with_help(format!("--input {text} gives no value"), help));
+            return Err(Failure::with_help(format!("--input {text} has no value"), help));
         };
         let Some((position, (_, ty))) = module.inputs().enumerate().find(|(_, (input, _))| ***input == *name)
         else {

@@ -63,8 +63,8 @@ pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
         EngineOptions { .. } => return Ok(()),
     };
     Err(Failure::with_help(
-        format!("{said} is for --to stablehlo"),
-        "the other forms hold for all extents and devices",
+        format!("{said} works only with --to stablehlo"),
+        "the other formats are independent of extents and devices",
     ))
 }
 
@@ -78,7 +78,7 @@ fn mesh(context: &Context, options: &LayoutOptions) -> Outcome<Option<Mesh>> {
         let (name, count) = text.split_once('=').unwrap_or((text, ""));
         let Ok(count) = count.trim().parse::<i64>() else {
             return Err(Failure::with_help(
-                format!("--mesh {text} gives no number of devices"),
+                format!("--mesh {text} has no number of devices"),
                 "write --mesh d=4,m=2",
             ));
         };
@@ -86,7 +86,7 @@ fn mesh(context: &Context, options: &LayoutOptions) -> Outcome<Option<Mesh>> {
     }
     for text in &options.shards {
         let Some((input, axes)) = text.split_once('=') else {
-            return Err(Failure::with_help(format!("--shard {text} gives no axes"), "write --shard x=d,_"));
+            return Err(Failure::with_help(format!("--shard {text} has no axes"), "write --shard x=d,_"));
         };
         // A single number has no axes.
         let axes = axes.split(',').map(str::trim).filter(|axis| !axis.is_empty());

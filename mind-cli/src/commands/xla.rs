@@ -100,9 +100,9 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
     let unavailable = |help: &str| at(Mistake::new(Code::E6002, printable(&error.to_string()))).help(help);
     Failure::mistake(match &error {
         Error::Unnamed => {
-            let message = "no PJRT plugin is named";
+            let message = "no PJRT plugin is given";
             let help = format!(
-                "name its file by --plugin PATH or by the variable {VARIABLE}; `mind xla --help` says where to get one"
+                "give its file with --plugin PATH or the variable {VARIABLE}; `mind xla --help` says where to get one"
             );
             at(Mistake::new(Code::E6002, message)).help(help)
         }
@@ -110,7 +110,7 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
             unavailable("`mind xla --help` says where to get a plugin")
         }
         Error::Devices { needed, .. } => {
-            unavailable(&format!("--devices {needed} asks a plugin for the processor for as many"))
+            unavailable(&format!("--devices {needed} asks a CPU plugin for that many devices"))
         }
         _ => at(Mistake::new(Code::E6010, printable(&error.to_string()))),
     })

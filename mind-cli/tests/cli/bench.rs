@@ -5,7 +5,8 @@ use crate::support::{Answer, Folder, answer};
 /// Whether the command was built with assertions, like these tests. Its figures are meaningless then.
 const IS_DEBUG: bool = cfg!(debug_assertions);
 
-const WARNING: &str = "warning: this is a debug build, and its figures mean nothing: build with --release\n";
+const WARNING: &str =
+    "warning: this is a debug build, so the measurements are meaningless: build with --release\n";
 
 /// The output of a successful command. A debug build also prints a warning on standard error.
 #[track_caller]
@@ -38,7 +39,11 @@ fn figure(cell: &str) -> f64 {
 #[test]
 fn the_table_names_the_machine_then_limits_then_programs() {
     let said = table(Folder::new().mind("bench --quick --threads 2 fork 1000"));
-    assert_eq!(said.starts_with("**this is a debug build, and its figures mean nothing"), IS_DEBUG, "{said}");
+    assert_eq!(
+        said.starts_with("**this is a debug build, so the measurements are meaningless"),
+        IS_DEBUG,
+        "{said}"
+    );
     let machine: Vec<_> = rows(&said, "  ");
     let names: Vec<_> = machine.iter().map(|row| row[0]).collect();
     assert_eq!(
@@ -149,5 +154,5 @@ fn memory_that_cannot_be_had_is_an_error() {
     assert_eq!((answer.code, &*answer.out), (2, ""), "{}", answer.err);
     let said = answer.err.trim_start_matches(WARNING);
     assert!(said.starts_with("error: cannot measure `read memory`: E6004: cannot allocate f32["), "{said}");
-    assert!(said.contains("\n  help: words choose rows"), "{said}");
+    assert!(said.contains("\n  help: give words to select rows"), "{said}");
 }

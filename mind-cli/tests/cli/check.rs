@@ -29,7 +29,7 @@ mic:16: error[E4003]: output 0 is N9, which is never defined
 16 | O N9
    |   ^^
 
-2 mistakes; `mind explain E3003` says more
+2 mistakes; `mind explain E3003` explains it
 "
     );
     let wrong = LAYER.replace("N4 matmul N1 N2", "N4 matmul N2 N1").replace("N6 relu N5 T3", "N6 relu N5 T2");
@@ -42,7 +42,7 @@ mic:16: error[E4003]: output 0 is N9, which is never defined
             "mic:15: error[E4012]: `relu`: declared f32[2], inferred f32[N, 2]: N5 is f32[N, 2]"
         ]
     );
-    assert!(said.ends_with("2 mistakes; `mind explain E3003` says more\n"), "{said}");
+    assert!(said.ends_with("2 mistakes; `mind explain E3003` explains it\n"), "{said}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn extensions_are_refused_in_core_v1_only() {
     folder.mind("check net.mic").fine();
     folder.mind("check --profile extended net.mic").fine();
     let said = folder.mind("check --profile core-v1 net.mic").mistakes();
-    assert!(said.starts_with("mic:14: error[E4013]: `Div` is an extension, not of Core v1\n"), "{said}");
+    assert!(said.starts_with("mic:14: error[E4013]: `Div` is an extension and not in Core v1\n"), "{said}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn every_function_of_a_file_is_checked_unless_one_is_named() {
     let said = folder.mind("stats net.mind").misuse();
     assert_eq!(said, "error: net.mind has 2 functions\n  help: choose one with --function: loss, twice\n");
     let said = folder.with("net.mic", LAYER).mind("check net.mic --function layer").misuse();
-    assert_eq!(said, "error: --function is for .mind files; net.mic is mic\n");
+    assert_eq!(said, "error: --function works only with .mind files; net.mic is mic\n");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn standard_input_is_read_and_its_form_told_by_how_it_begins() {
     let said = folder.mind_with("check -", "hello there\n").misuse();
     assert_eq!(
         said,
-        "error: cannot tell what form <stdin> is in\n  help: say it with --from mic, core-ir, json or mind\n"
+        "error: cannot detect the format of <stdin>\n  help: say it with --from mic, core-ir, json or mind\n"
     );
     assert_eq!(folder.mind_with("check -", " \n").misuse(), "error: <stdin> is empty\n");
     let said = folder.mind_with("check --from mic -", "hello there\n").mistakes();
@@ -133,7 +133,7 @@ fn a_form_that_is_said_counts_more_than_an_extension() {
     assert!(folder.mind("check net.json").mistakes().starts_with("json:1: error[E1007]: expected value"));
     let said = folder.mind("check net.npy").misuse();
     assert!(
-        said.starts_with("error: net.npy is no program: .npy files hold something else\n  help: "),
+        said.starts_with("error: net.npy is not a program: .npy files have other contents\n  help: "),
         "{said}"
     );
 }
@@ -319,7 +319,7 @@ fn functions_that_need_imports_are_named_and_keep_no_other_from_being_checked() 
     assert_eq!(answer.out, "f.mind: g: ok, 1 input, 1 operation, 1 output\n");
     let said = answer.mistakes();
     let expected =
-        "mind:1:5: error[E2002]: `f` needs what its file imports, which only `mind!` can read: `dense`\n";
+        "mind:1:5: error[E2002]: `f` needs imports of its file, which only `mind!` can read: `dense`\n";
     assert!(said.starts_with(expected), "{said}");
     assert_eq!(folder.mind("stats f.mind --function f").mistakes(), said);
     folder.mind("stats f.mind --function g").fine();

@@ -146,9 +146,9 @@ fn stablehlo_is_for_known_extents() {
         assert!(!folder.path("no.mlir").exists());
     }
     let said = folder.mind("convert step.mind --to stablehlo --dim N=x").misuse();
-    assert!(said.contains("--dim N=x gives no extent"), "{said}");
+    assert!(said.contains("--dim N=x has no extent"), "{said}");
     let said = folder.mind("convert step.mind --to mic --dim N=8").misuse();
-    assert!(said.contains("--dim is for --to stablehlo"), "{said}");
+    assert!(said.contains("--dim works only with --to stablehlo"), "{said}");
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn stablehlo_is_laid_out_over_a_mesh_that_fits() {
         assert!(said.contains(expected), "{rest}: {said}");
     }
     for (rest, expected) in [
-        ("--mesh d", "--mesh d gives no number of devices"),
-        ("--mesh d=4 --shard x", "--shard x gives no axes"),
+        ("--mesh d", "--mesh d has no number of devices"),
+        ("--mesh d=4 --shard x", "--shard x has no axes"),
         ("--shard x=d,_", "--mesh <AXIS=COUNT>"),
     ] {
         let said = convert(rest).misuse();
@@ -206,7 +206,7 @@ fn what_is_written_can_be_read() {
     for form in ["mic", "core-ir"] {
         let said = folder.mind(&format!("convert more.mind --to {form} -o no.txt")).mistakes();
         let expected = format!(
-            "error[E1008]: what would be written as {form} could not be read: more than the limit of 100000 nodes\n"
+            "error[E1008]: the output as {form} could not be read back: more than the limit of 100000 nodes\n"
         );
         assert!(said.starts_with(&expected), "{said}");
         assert_eq!(said.matches("error[").count(), 1, "{said}");

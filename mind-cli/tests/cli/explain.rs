@@ -12,8 +12,8 @@ fn a_code_is_explained_with_an_example_and_its_fix() {
         "\
 E3003: dimensions that must agree differ
 
-Two dimensions that an operation pairs have different extents: in `x @ w` the last of `x` and the
-first of `w` (the last but one, where `w` has more).
+Two dimensions that must be equal have different extents. For `x @ w` these are the last dimension
+of `x` and the first of `w`, or the second to last of `w` if `w` has more than two.
 
 Wrong:
     fn layer<N>(x: f32[N, 784], w: f32[785, 256]) -> f32[N, 256] {
@@ -25,8 +25,9 @@ Right:
         x @ w
     }
 
-To mend it:
-Follow both extents to where the message says they come from; a transpose (`w.T`) is often missing.
+To fix it:
+The message says where each extent comes from; check both places. Often a transpose (`w.T`) is
+missing.
 
 Arises: in a `mind!` block; in a file in one of the text forms; from the compiler as a library; when a program runs.
 "
@@ -42,7 +43,7 @@ fn every_code_is_explained_and_listed() {
         assert!(list.contains(&format!("{}  {}\n", info.name, info.meaning)), "{code}");
         let said = folder.mind(&format!("explain {code}")).fine();
         assert!(said.starts_with(&format!("{code}: {}\n", info.meaning)), "{said}");
-        assert!(said.contains("To mend it:\n") && said.contains("\nArises: "), "{said}");
+        assert!(said.contains("To fix it:\n") && said.contains("\nArises: "), "{said}");
     }
 }
 
@@ -51,7 +52,10 @@ fn the_code_of_rustc_that_broken_rules_of_expressions_come_with_is_explained() {
     let folder = Folder::new();
     let said = folder.mind("explain E0080").fine();
     assert!(said.starts_with("E0080: rustc's code for a constant that could not be evaluated\n"), "{said}");
-    assert!(said.contains("Behind `evaluation panicked:` stands our code and message"), "{said}");
+    assert!(
+        said.contains("After `evaluation panicked:` come the error code and message of `mind!`"),
+        "{said}"
+    );
     assert!(said.contains("error[E0080]: evaluation panicked: [E3003]"), "{said}");
     assert_eq!(folder.mind("explain error[E0080]:").fine(), said);
 }

@@ -66,7 +66,7 @@ fn wrong_names_are_all_reported() {
     assert!(said.contains("mind: error[E2002]: the program has no input `z`\n"), "{said}");
     assert!(said.contains("= help: its inputs are x: f32[N, 3], w: f32[3, 2], b: f32[2]\n"), "{said}");
     assert!(said.contains("mind: error[E2008]: `w` is named twice in --wrt\n"), "{said}");
-    assert!(said.ends_with("2 mistakes; `mind explain E2002` says more\n"), "{said}");
+    assert!(said.ends_with("2 mistakes; `mind explain E2002` explains it\n"), "{said}");
     assert!(folder.mind("grad loss.mind").misuse().contains("--wrt <NAMES>"));
 }
 
@@ -75,7 +75,7 @@ fn a_parameter_without_influence_is_an_error_unless_zeros_are_asked_for() {
     let folder = Folder::new().with("net.mind", "fn f(x: f32[2], y: f32[2]) -> f32 { sum(x) }");
     let said = folder.mind("grad net.mind --wrt y").mistakes();
     assert!(said.starts_with("mind: error[E5005]: "), "{said}");
-    assert!(said.contains("help: leave it out of --wrt, or give --zero-ok for zeros\n"), "{said}");
+    assert!(said.contains("help: remove it from --wrt, or give --zero-ok for zeros\n"), "{said}");
     folder.mind("grad net.mind --wrt y --zero-ok").fine();
 }
 

@@ -208,7 +208,8 @@ fn what_is_no_program_is_told_so() {
     );
     assert_eq!(
         misuse("ks run f.ks"),
-        "error: f.ks has no `main` to run\n  help: name a function and its arguments, as `mind ks run FILE f …`; there is f\n"
+        "error: f.ks has no `main` to run\n  help: give a function and its arguments, as in `mind ks run FILE f …`; \
+            there is f\n"
     );
     assert_eq!(
         misuse("ks run empty.ks"),

@@ -65,8 +65,8 @@ fn what_cannot_be_made_is_one_error_and_changes_nothing() {
     let folder = Folder::new().with("taken/old.txt", "old").with("file", "old").with("other/Cargo.toml", "");
     let before = files(&folder.path("."));
     for (arguments, said) in [
-        ("new taken", "taken is there already\n  help: give another name, or remove it\n"),
-        ("new file", "file is there already\n"),
+        ("new taken", "taken already exists\n  help: give another name, or remove it\n"),
+        ("new file", "file already exists\n"),
         (
             "new missing/moons",
             "cannot write missing/moons: no such file or directory\n  help: there is no folder missing\n",
@@ -74,18 +74,18 @@ fn what_cannot_be_made_is_one_error_and_changes_nothing() {
         ("new file/moons", "cannot write file/moons: "),
         (
             "new 2moons",
-            "`2moons` cannot be the name of a project: it begins with '2'\n  help: a name is of letters",
+            "`2moons` cannot be the name of a project: it starts with '2'\n  help: a name consists of letters",
         ),
-        ("new loop", "`loop` cannot be the name of a project: Rust has it as a word\n"),
-        ("new mind", "`mind` cannot be the name of a project: the library is called so\n"),
-        ("new ..", ".. is no name of a project\n"),
+        ("new loop", "`loop` cannot be the name of a project: it is a keyword of Rust\n"),
+        ("new mind", "`mind` cannot be the name of a project: it is the name of the library\n"),
+        ("new ..", ".. is not a valid project name\n"),
         (
             "new moons --path missing",
-            "no checkout of mind-dsl is in missing: no such file or directory\n  help: --path takes",
+            "missing is not a checkout of mind-dsl: no such file or directory\n  help: --path takes",
         ),
         (
             "new moons --path other",
-            "no checkout of mind-dsl is in other: its Cargo.toml is that of another package\n",
+            "other is not a checkout of mind-dsl: its Cargo.toml belongs to another package\n",
         ),
     ] {
         let err = folder.mind(arguments).misuse();

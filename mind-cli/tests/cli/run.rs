@@ -53,7 +53,7 @@ fn bytes_are_read_computed_and_written() {
     let expected = "output 0: u8[3], from 0 to 144, mean 49.3333\n[4, 0, 144]\noutput 1: bool[3], 2 of 3 true\n[false, true, true]\n";
     assert_eq!(folder.mind("run bytes.mic --input x=x.npy").fine(), expected);
     assert_eq!(folder.mind("run bytes.mic --input x=[2,128,200]").fine(), expected);
-    assert!(folder.mind("run bytes.mic --input x=[2,128,256]").mistakes().contains("a number that u8 holds"));
+    assert!(folder.mind("run bytes.mic --input x=[2,128,256]").mistakes().contains("a number of type u8"));
 }
 
 #[test]
@@ -104,12 +104,9 @@ fn numbers_are_given_as_numbers() {
         "output 0: f32 = 0.2\noutput 1: i64 = 9\noutput 2: i32 = -7\noutput 3: f64 = 0.0003333333333333333\n";
     assert_eq!(said, numbers);
     let said = folder.mind("run f.mind -i a=1 -i n=1.5 -i k=3000000000 -i d=1").mistakes();
+    assert!(said.contains("mind: error[E1005]: input `n` is 1.5, needed a number of type i64\n"), "{said}");
     assert!(
-        said.contains("mind: error[E1005]: input `n` is 1.5, needed a number that i64 holds\n"),
-        "{said}"
-    );
-    assert!(
-        said.contains("mind: error[E1005]: input `k` is 3000000000, needed a number that i32 holds\n"),
+        said.contains("mind: error[E1005]: input `k` is 3000000000, needed a number of type i32\n"),
         "{said}"
     );
     assert!(said.contains("2 mistakes"), "{said}");
@@ -179,7 +176,10 @@ fn element_types_that_do_not_fit_are_named() {
     for (file, held) in [("f64.npy", "f64"), ("u8.npy", "u8"), ("f16.npy", "f16")] {
         let said =
             folder.mind(&format!("run layer.mic {INPUTS}").replace("=b.npy", &format!("={file}"))).mistakes();
-        assert!(said.starts_with(&format!("mic: error[E2001]: {file} holds {held}, needed f32\n")), "{said}");
+        assert!(
+            said.starts_with(&format!("mic: error[E2001]: {file} contains {held}, needed f32\n")),
+            "{said}"
+        );
         assert!(said.contains("= help: in Python: np.save(…, x.astype(np.float32))\n"), "{said}");
     }
 }
@@ -198,19 +198,19 @@ fn types_that_cannot_be_cast_get_no_advice_to_cast() {
         folder.mind(&format!("run layer.mic {INPUTS}").replace("=b.npy", &format!("={file}"))).mistakes()
     };
     let long = run("long.npy");
-    assert!(long.starts_with("mic: error[E2001]: long.npy holds longdouble, needed f32\n"), "{long}");
+    assert!(long.starts_with("mic: error[E2001]: long.npy contains longdouble, needed f32\n"), "{long}");
     assert!(long.contains("help: in Python: np.save(…, x.astype(np.float32))\n"), "{long}");
     let complex = run("complex.npy");
-    assert!(complex.starts_with("mic: error[E2001]: complex.npy holds c64, needed f32\n"), "{complex}");
+    assert!(complex.starts_with("mic: error[E2001]: complex.npy contains c64, needed f32\n"), "{complex}");
     assert!(complex.contains("np.save(…, np.stack([x.real, x.imag]))\n"), "{complex}");
     let fields = run("fields.npy");
     assert!(
-        fields.starts_with("mic: error[E2001]: fields.npy holds [('a', '<f4')], needed f32\n"),
+        fields.starts_with("mic: error[E2001]: fields.npy contains [('a', '<f4')], needed f32\n"),
         "{fields}"
     );
     assert!(fields.contains("np.save(…, x[\"field\"])\n"), "{fields}");
     let text = run("text.npy");
-    assert!(text.starts_with("mic: error[E2001]: text.npy holds U3, needed f32\n"), "{text}");
+    assert!(text.starts_with("mic: error[E2001]: text.npy contains U3, needed f32\n"), "{text}");
     for said in [complex, fields, text] {
         assert!(!said.contains("astype"), "{said}");
     }
@@ -239,7 +239,7 @@ fn small_tensors_are_given_as_lists() {
             "n=[1]",
             "error[E2001]: input `x` has a list in place of a number, needed f32[N, 2]",
         ),
-        ("x=[[1, 2]]", "n=[1.5]", "error[E1005]: input `n` is 1.5, needed a number that i64 holds"),
+        ("x=[[1, 2]]", "n=[1.5]", "error[E1005]: input `n` is 1.5, needed a number of type i64"),
         ("x=[[1, 2]", "n=[1]", "error[E1007]: input `x` has the end, expected `,` or `]`"),
         ("x=[[1, 2]]]", "n=[1]", "error[E1007]: input `x` has `]`, expected the end"),
         ("x=[[1, , 2]]", "n=[1]", "error[E1007]: input `x` has `,`, expected a number"),
@@ -259,9 +259,9 @@ fn small_tensors_are_given_as_lists() {
 fn an_input_without_its_option_is_told_what_to_write() {
     let folder = layer();
     let said = folder.mind("run layer.mic x=x.npy").misuse();
-    assert_eq!(said, "error: unexpected argument `x=x.npy`\n  help: an input is given by -i: -i x=x.npy\n");
+    assert_eq!(said, "error: unexpected argument `x=x.npy`\n  help: give an input with -i: -i x=x.npy\n");
     let said = folder.mind("run layer.mic x.npy").misuse();
-    let help = "`mind run` takes one program; an input is given by -i, as -i x=x.npy";
+    let help = "`mind run` takes one program; give an input with -i, as in -i x=x.npy";
     assert_eq!(said, format!("error: unexpected argument `x.npy`\n  help: {help}\n"));
 }
 
@@ -281,7 +281,7 @@ fn inputs_that_are_missing_unknown_or_given_twice_are_all_reported() {
     );
     assert!(said.contains("help: --input w=w.npy\n"), "{said}");
     let said = folder.mind("run layer.mic --input x").misuse();
-    assert_eq!(said, "error: --input x gives no value\n  help: write --input x=x.npy\n");
+    assert_eq!(said, "error: --input x has no value\n  help: write --input x=x.npy\n");
     let said = folder.mind(&format!("run layer.mic {INPUTS}").replace("b=b.npy", "b=0.5")).mistakes();
     assert!(said.starts_with("mic: error[E2001]: input `b` is the number 0.5, needed f32[2]\n"), "{said}");
 }
@@ -374,7 +374,7 @@ fn more_memory_than_a_run_may_take_is_an_error_with_the_total() {
     let run = "run f.mind --input x=x.npy --input y=y.npy";
     let said = folder.mind(&format!("{run} --memory 1G")).mistakes();
     let expected = "mind: error[E6004]: `MatMul` to f32[60000, 60000]: 43200480000 bytes are needed in all, more than the \
-                    limit of 1073741824\n --> f.mind\n  = help: `--memory` says how much a run may take, as `--memory 8G`\n";
+                    limit of 1073741824\n --> f.mind\n  = help: `--memory` sets the limit of a run, as in `--memory 8G`\n";
     assert!(said.starts_with(expected), "{said}");
     let said = folder.mind(&format!("{run} --memory 300000")).mistakes();
     let expected =
@@ -383,7 +383,7 @@ fn more_memory_than_a_run_may_take_is_an_error_with_the_total() {
     let said = folder.mind("ks run f.ks --memory 1M").mistakes();
     assert!(said.starts_with("ks:1:28: error[E6004]: a tensor of 100000000 elements: "), "{said}");
     let said = folder.mind("run f.mind --memory lots").misuse();
-    assert!(said.contains("needed a number of bytes above 0, as 512M or 4G, found `lots`"), "{said}");
+    assert!(said.contains("needed a number of bytes above 0, such as 512M or 4G, found `lots`"), "{said}");
 }
 
 /// The file is larger than the machine's memory, and sparse.
@@ -442,5 +442,5 @@ fn the_first_value_that_is_nan_is_named_with_its_line() {
 #[test]
 fn nan_that_is_given_ends_no_run() {
     let ran = entropy(&[f32::NAN]).mind("run entropy.mind --function entropy --input p=p.npy --check nan");
-    assert!(ran.err.contains("input `p`, f32[N], is NaN as it is given at [0]"), "{}", ran.err);
+    assert!(ran.err.contains("input `p`, f32[N], is already NaN as given at [0]"), "{}", ran.err);
 }

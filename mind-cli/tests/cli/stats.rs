@@ -123,7 +123,7 @@ fn wrong_extents_are_refused() {
     );
     assert_eq!(
         folder.mind("stats layer.mic --dim N").misuse(),
-        "error: --dim N gives no extent\n  help: write --dim N=32\n"
+        "error: --dim N has no extent\n  help: write --dim N=32\n"
     );
     let said = folder.mind("stats net.mind --dim N=2").mistakes();
     assert!(said.starts_with("mind: error[E3006]: N - 2 is 0, needed at least 1\n"), "{said}");

@@ -38,13 +38,14 @@ fn mind(folder: &Folder, arguments: &str) -> Answer {
 #[test]
 fn a_plugin_has_to_be_named() {
     let folder = step();
-    let help = "  = help: name its file by --plugin PATH or by the variable MIND_PJRT_PLUGIN; `mind xla --help` says where to get one\n";
+    let help = "  = help: give its file with --plugin PATH or the variable MIND_PJRT_PLUGIN; `mind xla --help` says \
+        where to get one\n";
     let said = mind(&folder, &format!("run step.mind {INPUTS} --on xla --output-dir out")).mistakes();
-    let expected = format!("mind: error[E6002]: no PJRT plugin is named\n --> step.mind\n{help}");
+    let expected = format!("mind: error[E6002]: no PJRT plugin is given\n --> step.mind\n{help}");
     assert!(said.starts_with(&expected), "{said}");
     assert!(!folder.path("out").exists());
     let said = answer(folder.command("xla devices").env(VARIABLE, "")).mistakes();
-    assert!(said.starts_with(&format!("error[E6002]: no PJRT plugin is named\n{help}")), "{said}");
+    assert!(said.starts_with(&format!("error[E6002]: no PJRT plugin is given\n{help}")), "{said}");
     let help = folder.mind("xla --help").fine();
     assert!(help.contains("pip download --no-deps xla-cpu-pjrt"), "{help}");
 }
@@ -79,10 +80,10 @@ fn what_is_no_plugin_is_refused() {
 fn what_is_for_xla_is_refused_elsewhere() {
     let folder = step();
     for (option, said) in [
-        ("--plugin none.so", "--plugin is for --on xla"),
-        ("--devices 2", "--devices is for --on xla"),
-        ("--mesh d=2", "--mesh is for --on xla"),
-        ("--on xla --check nan", "--check is for the interpreter"),
+        ("--plugin none.so", "--plugin works only with --on xla"),
+        ("--devices 2", "--devices works only with --on xla"),
+        ("--mesh d=2", "--mesh works only with --on xla"),
+        ("--on xla --check nan", "--check works only with the interpreter"),
         ("--on xla --devices 0", "invalid value '0' for '--devices <COUNT>'"),
         ("--on xla --shard x=d", "--mesh <AXIS=COUNT>"),
         ("--on tpu", "[possible values: interpreter, xla]"),
@@ -116,7 +117,7 @@ fn what_is_wrong_with_a_program_and_its_inputs_is_one_error() {
     assert!(said.starts_with("mind: error[E6009]: dimension 0 of `w` is 3, needed 4\n"), "{said}");
     assert!(said.contains("  = `w` is f32[3, 2] in short.npy\n"), "{said}");
     let said = run("area.mic --input x=flat.npy");
-    assert!(said.starts_with("mic:4: error[E2003]: no dimension of an input gives "), "{said}");
+    assert!(said.starts_with("mic:4: error[E2003]: cannot infer `M`: no input has "), "{said}");
     let said = run("step.mind --input x=x.npy --input rate=1");
     assert!(
         said.starts_with("mind: error[E2007]: no value is given for the input `w`: f32[4, 2]\n"),
@@ -223,7 +224,8 @@ fn several_devices_give_the_results_of_one() {
     }
     let few = format!("{run} none --on xla --devices 2 --mesh d=8 --shard x=d,_");
     let said = plugin.mind(&folder, &few).mistakes();
-    let expected = "mind: error[E6002]: the program is for 8 devices, and the client has 2\n --> step.mind\n  = help: --devices 8 asks a plugin for the processor for as many\n";
+    let expected = "mind: error[E6002]: the program is for 8 devices, and the client has 2\n --> step.mind\n  = help: \
+        --devices 8 asks a CPU plugin for that many devices\n";
     assert!(said.starts_with(expected), "{said}");
     assert!(!folder.path("none").exists());
 }

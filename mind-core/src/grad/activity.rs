@@ -48,7 +48,7 @@ impl<'a> Activity<'a> {
     /// Returns E5004 for the operation of `value`, with a description of the problem.
     pub(super) fn unsupported_shape(&self, value: ValueId, problem: String) -> AutodiffError {
         let (name, path) = (self.module.inst(value).op.info().name, self.path(value));
-        AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it stands on the path {path}"))
+        AutodiffError::UnsupportedShape(format!("`{name}`: {problem}; it is on the path {path}"))
     }
 
     /// The shortest path from an output through `value` to a parameter, such as `%7 Mul <- %4 Conv2d <- %0 x`. It ends
@@ -114,7 +114,7 @@ impl<'a> Activity<'a> {
         let at = path.len() - 1;
         path.extend(rest.iter().flat_map(|rest| &rest[1..]));
         let problem = format!(
-            "`{name}` reaches {outputs} only through {}, where no derivative flows back to it: {}",
+            "`{name}` reaches {outputs} only through {}, which has no derivative with respect to it: {}",
             labels.join(" and "),
             self.describe(&path, at)
         );

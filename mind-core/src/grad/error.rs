@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AutodiffError {
     /// E5001: an operation on the path has no derivative rule in this profile.
-    #[error("`{op}` has no derivative in this profile; it stands on the path {path}")]
+    #[error("`{op}` has no derivative in this profile; it is on the path {path}")]
     UnsupportedOp {
         /// The operation.
         op: &'static str,

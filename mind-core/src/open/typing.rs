@@ -91,10 +91,10 @@ fn mistaken(node: &Node, holds: impl Fn(NodeId) -> Holds) -> Option<Diag> {
     operands.find_map(|(position, (operand, written))| {
         let (found, needed, help) = match (holds(*operand), takes(&node.op, position)) {
             (Holds::Truths, Holds::Numbers) => {
-                ("bool", mind_shape::names::NUMBERS, "a truth value is no number: convert it, as `f32(…)`")
+                ("bool", mind_shape::names::NUMBERS, "a bool is not a number: convert it, as in `f32(…)`")
             }
             (Holds::Numbers, Holds::Truths) => {
-                ("a number", "bool", "compare it, as `x > 0.0`, or convert it: `bool(…)`")
+                ("a number", "bool", "compare it, as in `x > 0.0`, or convert it: `bool(…)`")
             }
             _ => return None,
         };

@@ -190,7 +190,7 @@ static COUNT: OpInfo = OpInfo {
 fn infer_count(op: &Op, _: &[&Type]) -> Inferred {
     let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
     if *dtype == DType::Bool {
-        let problem = format!("a number of elements is no bool, needed {}", names::ANY_NUMBER);
+        let problem = format!("a bool cannot count elements, needed {}", names::ANY_NUMBER);
         return Err(OpError::new(op, Code::E2005).problem(problem).focus(Focus::Attribute("dtype")).into());
     }
     super::rules::positive(op, shape)?;

@@ -141,7 +141,7 @@ fn check_path(op: &Op, function: &str) -> Result<(), Box<OpError>> {
     if function.split("::").all(|name| name.starts_with(begins) && name.chars().all(continues)) {
         return Ok(());
     }
-    Err(OpError::new(op, Code::E1002).problem(format!("{function:?} is no path of names")).into())
+    Err(OpError::new(op, Code::E1002).problem(format!("{function:?} is not a path of names")).into())
 }
 
 fn check_count(op: &Op, count: usize) -> Result<(), Box<OpError>> {
@@ -190,5 +190,5 @@ fn count_floats(op: &Op, operands: &[&Type]) -> Result<Dim, Box<OpError>> {
 }
 
 fn no_floats(op: &Op) -> Box<OpError> {
-    OpError::new(op, Code::E2005).problem("no operand is of floats, needed one at least").into()
+    OpError::new(op, Code::E2005).problem("no operand is a float tensor, needed at least one").into()
 }

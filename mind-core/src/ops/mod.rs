@@ -281,7 +281,7 @@ pub(crate) fn check_input(
     }
     if let Some(other) = before.filter(|op| !op.is_input()) {
         return fault(format!(
-            "input `{name}` stands after `{}`, needed before every operation",
+            "input `{name}` comes after `{}`, needed before every operation",
             other.info().name
         ));
     }

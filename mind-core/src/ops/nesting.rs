@@ -163,7 +163,7 @@ fn infer_pullback(op: &Op, operands: &[&Type]) -> Inferred {
     let (inputs, results) = (nested.inputs().len(), results_of_pullback(nested, operands.len()));
     if results == 0 || results > operands.len() {
         let problem = format!(
-            "{} operands given of a module of {}, needed one result or more and a cotangent each",
+            "{} operands given for a module of {}, needed at least one result and a cotangent for each",
             operands.len(),
             counted(inputs, "input")
         );
@@ -177,12 +177,12 @@ fn infer_pullback(op: &Op, operands: &[&Type]) -> Inferred {
     check_inputs(op, nested, &inner)?;
     let floats: Vec<&Type> = parameters.iter().copied().filter(|ty| ty.dtype.is_float()).collect();
     if floats.is_empty() {
-        let problem = "no parameter is of floats, needed one at least";
+        let problem = "no parameter is a float tensor, needed at least one";
         return Err(OpError::new(op, Code::E2005).problem(problem).into());
     }
     if nested.outputs().len() != floats.len() {
         let problem = format!(
-            "the module gives {}, needed {}: one for each parameter of floats",
+            "the module returns {}, needed {}: one for each float parameter",
             counted(nested.outputs().len(), "value"),
             floats.len()
         );
@@ -203,7 +203,7 @@ fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<
     let inputs = nested.inputs();
     if inputs.len() != operands.len() {
         let problem = format!(
-            "{} given of a module of {}",
+            "{} given for a module of {}",
             counted(operands.len(), "operand"),
             counted(inputs.len(), "input")
         );
@@ -222,7 +222,7 @@ fn check_inputs(op: &Op, nested: &Nested, operands: &[&Type]) -> Result<(), Box<
 pub(super) fn output<'m>(op: &Op, module: &'m Module, at: usize) -> Result<&'m Type, Box<OpError>> {
     let value = module.outputs().get(at).and_then(|output| module.insts().get(output.index()));
     value.map(|inst| &inst.ty).ok_or_else(|| {
-        let problem = format!("result {at} of the module is no value of it");
+        let problem = format!("result {at} of the module is not one of its values");
         OpError::new(op, Code::E4003).problem(problem).into()
     })
 }

@@ -141,7 +141,7 @@ pub(super) fn axes(op: &Op, axes: &[i64], rank: usize, shown: &[usize]) -> Resul
     let Err(fault) = mind_shape::check_axes(axes, rank) else { return Ok(()) };
     let (code, problem) = match fault {
         AxisFault::OutOfRange(axis) => (Code::E3004, format!("axis {axis} is out of range for rank {rank}")),
-        AxisFault::Duplicate(axis) => (Code::E3005, format!("axis {axis} stands twice in axes {axes:?}")),
+        AxisFault::Duplicate(axis) => (Code::E3005, format!("axis {axis} occurs twice in axes {axes:?}")),
         AxisFault::Length => unreachable!("only permutations have a needed length"),
     };
     Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("axes")).operands(shown).into())

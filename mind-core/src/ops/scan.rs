@@ -59,7 +59,7 @@ pub(super) static WHILE: OpInfo =
 ///
 /// - **Shape**: as `Scan`.
 /// - **Dtype**: as `Scan`.
-/// - **Semantics**: as `Scan`, except that a step runs only if the first operand behind the carries is true: a single `bool` for all
+/// - **Semantics**: as `Scan`, except that a step runs only if the first operand after the carries is true: a single `bool` for all
 ///   steps, or an iterated one for each. A step that does not run leaves the carries as they are, and its stacked results are
 ///   zeros.
 /// - **Error**: that of the module, in the steps that run.
@@ -131,20 +131,20 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
     let mistake = |code, problem: String| Err(OpError::new(op, code).problem(problem).into());
     if inputs != operands.len() {
         let given = counted(operands.len(), "operand");
-        return mistake(Code::E2007, format!("{given} given of a module of {}", counted(inputs, "input")));
+        return mistake(Code::E2007, format!("{given} given for a module of {}", counted(inputs, "input")));
     }
     let most = inputs.min(results);
     let carries = match usize::try_from(scan.carries).ok().filter(|carries| *carries <= most) {
         Some(carries) => carries,
         None => {
             let (inputs, results) = (counted(inputs, "input"), counted(results, "result"));
-            let problem = format!("{} carries of a module of {inputs} and {results}", scan.carries);
+            let problem = format!("{} carries for a module of {inputs} and {results}", scan.carries);
             return mistake(Code::E2007, problem);
         }
     };
     let steps = steps(scan, operands);
     if steps.is_none() && (scan.guard != Guard::Carry || results > carries) {
-        return mistake(Code::E2007, "no operand is iterated, needed one or more".to_owned());
+        return mistake(Code::E2007, "no operand is iterated over, needed at least one".to_owned());
     }
     check_guard(op, scan, carries)?;
     let operands_of_body = scan.body.inputs().zip(operands).zip(accesses(scan, operands));
@@ -161,14 +161,17 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
             return Err(OpError::new(op, Code::E2001).problem(problem).operands(&[at]).into());
         }
         if let Some(steps) = steps.filter(|steps| is_iterated && found.shape[0] != **steps) {
-            let problem = format!("{found} has {} steps where others have {steps}", found.shape[0]);
+            let problem = format!("{found} has {} steps, but others have {steps}", found.shape[0]);
             return Err(OpError::new(op, Code::E3003).problem(problem).operands(&[at]).into());
         }
     }
     for (at, carry) in operands[..carries].iter().enumerate() {
         let found = output(op, &scan.body, at)?;
         if found != *carry {
-            return mistake(Code::E2001, format!("carry {at} is {carry}, and {found} after a step"));
+            return mistake(
+                Code::E2001,
+                format!("carry {at} is {carry} before a step, and {found} after it"),
+            );
         }
     }
     Ok(())

@@ -319,10 +319,10 @@ fn infer_transpose(op: &Op, operands: &[&Type]) -> Inferred {
         let why = match fault {
             AxisFault::Length => format!("it has length {}", permutation.len()),
             AxisFault::OutOfRange(axis) => format!("axis {axis} is out of range"),
-            AxisFault::Duplicate(axis) => format!("axis {axis} stands twice"),
+            AxisFault::Duplicate(axis) => format!("axis {axis} occurs twice"),
         };
         return Err(OpError::new(op, Code::E3008)
-            .problem(format!("{permutation:?} is no permutation of the axes of rank {rank}: {why}"))
+            .problem(format!("{permutation:?} is not a permutation of the axes of rank {rank}: {why}"))
             .focus(Focus::Attribute("permutation"))
             .operands(&[0])
             .into());

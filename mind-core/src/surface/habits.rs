@@ -84,9 +84,9 @@ fn is_array_type(name: &str) -> bool {
 pub(crate) fn type_name(name: &str) -> Option<&'static str> {
     match name {
         "Result" | "Option" => {
-            Some("write the type alone: the generated `try_` function returns the `Result`")
+            Some("write only the type: the generated `try_` function returns the `Result`")
         }
-        _ => is_array_type(name).then_some("write dtype and dimensions, as `f32[2, 3]`"),
+        _ => is_array_type(name).then_some("write the dtype and dimensions, as in `f32[2, 3]`"),
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn field_among_rust(name: &str, operand: &str) -> Option<String> {
 }
 
 fn extent(operand: &str) -> String {
-    format!("an extent is a number, each by its axis: write `extent({operand}, 0)`")
+    format!("an extent is a single number, given by its axis: write `extent({operand}, 0)`")
 }
 
 /// The help for a name that is not a variable.
@@ -154,8 +154,8 @@ pub(crate) fn argument(name: &str, formals: &[&str]) -> Option<&'static str> {
 /// The help for a function that takes more arguments in other libraries.
 pub(crate) fn with_more_arguments(name: &str) -> Option<&'static str> {
     match name {
-        "gather" => Some("PyTorch's `gather(x, 1, i)` is `take_along(x, i, axis = 1)`"),
-        "iota" => Some("positions are `i64` from 0: NumPy's `arange(2, 11, 3)` is `2 + 3 * iota(3)`"),
+        "gather" => Some("PyTorch's `gather(x, 1, i)` is `take_along(x, i, axis = 1)` here"),
+        "iota" => Some("`iota` counts from 0 in `i64`: NumPy's `arange(2, 11, 3)` is `2 + 3 * iota(3)`"),
         _ => None,
     }
 }
@@ -173,21 +173,22 @@ const fn library(file: &'static str, name: &'static str) -> Replacement {
     Replacement::Library { file, name }
 }
 
-const EXTENTS: &str = "extents are those of the type, and numbers too: write `N`, or `extent(x, 0)`";
+const EXTENTS: &str = "extents are part of the type and can be used as numbers: write `N`, or `extent(x, 0)`";
 const IN_RUST: &str =
-    "compute it in Rust, before or after a call, and pass it as a parameter where it is needed";
+    "compute it in Rust, before or after the call, and pass it as a parameter if the block needs it";
 
 const LOOPS: &str =
-    "a loop has a form of its own: `fold h = … for x in … { … }`, or `scan …`, whose body gives `(h, y)`";
+    "write a loop: `fold h = … for x in … { … }`, or `scan …` with a body that returns `(h, y)`";
 
-const SUBSCRIPTS: &str = "subscripts pick it, one for each axis, as `x[.., 0]` or `x[.., 0..2]`";
+const SUBSCRIPTS: &str = "use subscripts, one for each axis, as in `x[.., 0]` or `x[.., 0..2]`";
 
-const BY_MASK: &str = "shapes do not depend on elements: `where(mask, x, 0.0)` keeps the shape";
+const BY_MASK: &str =
+    "a shape cannot depend on the values of elements: `where(mask, x, 0.0)` keeps the shape";
 
-const MAX_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
-                           `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
-const MEAN_POOLING: &str = "windows that do not overlap are axes of their own: those of 2 by 2 of an `f32[1, 4, 4, 3]` are \
-                            `mean(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
+const MAX_POOLING: &str = "reshape so that each window that does not overlap has its own axes: for 2 by 2 windows of \
+    an `f32[1, 4, 4, 3]`, write `max(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
+const MEAN_POOLING: &str = "reshape so that each window that does not overlap has its own axes: for 2 by 2 windows of \
+    an `f32[1, 4, 4, 3]`, write `mean(reshape(x, [1, 2, 2, 2, 2, 3]), axes = [2, 4])`";
 
 const FUNCTIONS: &[(&[&str], Replacement)] = &[
     // Other names.
@@ -292,14 +293,17 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         Replacement::Words("a loop with a condition has a form of its own: `while n = … if … { … }`"),
     ),
     (&["cond"], Replacement::Words("a branch has a form of its own: `if … { … } else { … }`")),
-    (&["associative_scan"], Replacement::Words("call a function of one step in a loop of Rust")),
+    (&["associative_scan"], Replacement::Words("call a function for one step in a Rust loop")),
     // Truth values.
     (&["isnan"], Replacement::Named("is_nan")),
     (&["isfinite"], Replacement::Named("is_finite")),
     (&["isinf", "is_infinite"], formula("abs({=0}) == inf")),
     (&["reduce_any"], Replacement::Named("any")),
     (&["reduce_all"], Replacement::Named("all")),
-    (&["allclose", "array_equal"], Replacement::Words("compare, as `all(abs(… - …) < 1e-6)`")),
+    (
+        &["allclose", "array_equal"],
+        Replacement::Words("compare with a tolerance, as in `all(abs(… - …) < 1e-6)`"),
+    ),
     (&["equal", "eq"], formula("{0} == {1}")),
     (&["not_equal", "ne"], formula("{0} != {1}")),
     (&["less", "lt"], formula("{0} < {1}")),
@@ -328,15 +332,16 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["LSTMCell"], Replacement::Words("weights are parameters: write `nn::lstm_cell(x, h, c, w, u, b)`")),
     (&["GRUCell"], Replacement::Words("weights are parameters: write `nn::gru_cell(x, h, w, u, b, d)`")),
     (&["scaled_dot_product_attention", "dot_product_attention"], library("nn", "attention")),
-    (&["SGD"], Replacement::Words("a step of it is `optim::sgd(w, g, rate)`")),
-    (&["Adam"], Replacement::Words("a step of it is `optim::adam(w, g, m, v, t, rate)`")),
-    (&["AdamW"], Replacement::Words("a step of it is `optim::adamw(w, g, m, v, t, rate)`")),
-    (&["RMSprop"], Replacement::Words("a step of it is `optim::rmsprop(w, g, v, rate)`")),
-    (&["Adagrad"], Replacement::Words("a step of it is `optim::adagrad(w, g, s, rate)`")),
+    (&["SGD"], Replacement::Words("one step is `optim::sgd(w, g, rate)`")),
+    (&["Adam"], Replacement::Words("one step is `optim::adam(w, g, m, v, t, rate)`")),
+    (&["AdamW"], Replacement::Words("one step is `optim::adamw(w, g, m, v, t, rate)`")),
+    (&["RMSprop"], Replacement::Words("one step is `optim::rmsprop(w, g, v, rate)`")),
+    (&["Adagrad"], Replacement::Words("one step is `optim::adagrad(w, g, s, rate)`")),
     (
         &["cross_entropy", "CrossEntropyLoss", "crossentropyloss"],
         Replacement::Words(
-            "write `nn::cross_entropy(…, …)` where targets are classes, `nn::cross_entropy_of(…, …)` where they are distributions",
+            "write `nn::cross_entropy(…, …)` if the targets are classes, `nn::cross_entropy_of(…, …)` if they are \
+                distributions",
         ),
     ),
     (&["softmax_cross_entropy", "softmax_cross_entropy_with_logits"], library("nn", "cross_entropy_of")),
@@ -350,11 +355,11 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     // Products.
     (&["ger"], library("num", "outer")),
     (&["linear"], formula("{0} @ {1}.T + {2}")),
-    (&["addmm"], Replacement::Words("write the product, as `… @ … + …`")),
+    (&["addmm"], Replacement::Words("write the product, as in `… @ … + …`")),
     (
         &["einsum", "tensordot", "kron"],
         Replacement::Words(
-            "write the product: `… @ …` for matrices, with `transpose(x, [0, 2, 1])` where axes stand in another order",
+            "write the product: `… @ …` for matrices, with `transpose(x, [0, 2, 1])` if the axes are in another order",
         ),
     ),
     // Arrangement.
@@ -363,7 +368,8 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (
         &["swapaxes", "swapdims", "moveaxis", "movedim", "swap_axes"],
         Replacement::Words(
-            "for the last two axes write `….mT`; else the order of all, as `transpose(…, [0, 2, 1])`",
+            "to swap the last two axes, write `….mT`; otherwise give the order of all axes, as in `transpose(…, [0, \
+                2, 1])`",
         ),
     ),
     (&["concatenate", "cat"], Replacement::Named("concat")),
@@ -373,33 +379,33 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["append", "extend", "push"], Replacement::Words("write `concat([…, …])`")),
     (
         &["split", "chunk", "array_split", "unstack", "unbind"],
-        Replacement::Words("take the parts one by one, as `x[0..2]` and `x[2..4]`"),
+        Replacement::Words("take the parts one by one, as in `x[0..2]` and `x[2..4]`"),
     ),
     (
         &["tile", "repeat", "repeat_interleave"],
-        Replacement::Words("broadcast instead: `broadcast_to(…, […])`, and `reshape` where axes merge"),
+        Replacement::Words("broadcast instead: `broadcast_to(…, […])`, then `reshape` to merge axes"),
     ),
-    (&["flipud", "fliplr", "reverse"], Replacement::Words("name the axis: `flip(…, axis = 0)`")),
-    (&["rotate"], Replacement::Words("name the axis: `roll(…, 1, axis = 0)` moves all by one place")),
+    (&["flipud", "fliplr", "reverse"], Replacement::Words("give the axis: `flip(…, axis = 0)`")),
+    (
+        &["rotate"],
+        Replacement::Words("give the axis: `roll(…, 1, axis = 0)` moves all elements by one position"),
+    ),
     (&["zero_pad", "zero_padding2d"], Replacement::Named("pad")),
     (&["diag_embed", "diagflat"], library("num", "diag")),
-    (&["eye"], Replacement::Words("write `num::eye_like(…)` of a matrix of its extents")),
+    (&["eye"], Replacement::Words("write `num::eye_like(…)` with a matrix of the same shape")),
     (&["arange", "range"], Replacement::Named("iota")),
     (&["take_along_axis", "take_along_dim", "batch_gather"], Replacement::Named("take_along")),
     (&["onehot", "to_categorical"], Replacement::Named("one_hot")),
     (&["full_like", "fill", "fill_"], formula("zeros_like({=0}) + {1}")),
     (&["max_pool2d", "max_pool", "MaxPool2d"], Replacement::Words(MAX_POOLING)),
     (&["avg_pool2d", "avg_pool", "AvgPool2d"], Replacement::Words(MEAN_POOLING)),
-    (
-        &["index_select"],
-        Replacement::Words("rows are picked by `gather(x, i)`, and columns by `gather(x.T, i).T`"),
-    ),
+    (&["index_select"], Replacement::Words("`gather(x, i)` selects rows, `gather(x.T, i).T` columns")),
     (&["masked_fill"], formula("where({=1}, {2}, {=0})")),
     (&["masked_select", "boolean_mask", "compress", "extract"], Replacement::Words(BY_MASK)),
     (
         &["rearrange"],
         Replacement::Words(
-            "axes split and merge by `reshape(x, [4, 2, 3])`, and change places by `transpose(x, [1, 0, 2])`",
+            "split and merge axes with `reshape(x, [4, 2, 3])`, and reorder them with `transpose(x, [1, 0, 2])`",
         ),
     ),
     // Functions of candle and burn.
@@ -432,7 +438,8 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (
         &["normalize"],
         Replacement::Words(
-            "write `x / num::norm(x, axis = 1, keepdims = true)` for rows of length 1, `nn::standardize(x)` for mean 0 and variance 1",
+            "write `x / num::norm(x, axis = 1, keepdims = true)` for rows of norm 1, `nn::standardize(x)` for mean 0 \
+                and variance 1",
         ),
     ),
     (&["mul_add", "fma"], formula("{0} * {1} + {2}")),
@@ -443,45 +450,48 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["batch_norm", "BatchNorm2d"], Replacement::Words("write `nn::batch_norm(x, scale, bias)`")),
     (
         &["dropout", "Dropout"],
-        Replacement::Words("multiply by a mask of zeros and ones, a parameter: `… * mask`"),
+        Replacement::Words("pass a mask of zeros and ones as a parameter, and multiply by it: `… * mask`"),
     ),
     (
         &["rand", "randn", "normal", "uniform", "random", "bernoulli"],
-        Replacement::Words("pass random numbers as a parameter, as `noise: f32[…]`"),
+        Replacement::Words("pass random numbers as a parameter, such as `noise: f32[…]`"),
     ),
     // Features that the language does not have.
     (
         &["astype", "to", "type", "convert", "to_dtype", "to_type"],
-        Replacement::Words("write the element type as a function, as `f32(…)`"),
+        Replacement::Words("convert with the element type as a function, as in `f32(…)`"),
     ),
     (&["float", "float32"], Replacement::Named("f32")),
     (&["double", "float64"], Replacement::Named("f64")),
     (&["int", "int32"], Replacement::Named("i32")),
     (&["long", "int64"], Replacement::Named("i64")),
     (&["byte", "uint8"], Replacement::Named("u8")),
-    (&["half", "float16", "bfloat16"], Replacement::Words("there are f32 and f64, as `f32(…)`")),
+    (
+        &["half", "float16", "bfloat16"],
+        Replacement::Words("the float types are f32 and f64; convert as in `f32(…)`"),
+    ),
     (
         &["vmap"],
         Replacement::Words(
-            "functions are of whole tensors: declare a parameter with one more axis, and say by `axis` which one",
+            "functions work on whole tensors: declare a parameter with one more axis, and select it with `axis`",
         ),
     ),
     (
         &["hessian", "jacobian", "jacfwd", "jacrev", "hvp", "jvp"],
         Replacement::Words(
-            "a derivative of a derivative is `grad` of a function that calls `grad`: `sum(grad(f, wrt = x)(x) * v)`",
+            "for a second derivative, take `grad` of a function that calls `grad`: `sum(grad(f, wrt = x)(x) * v)`",
         ),
     ),
     (&["jit", "compile"], Replacement::Words("every function is compiled: call it by its name")),
     (
         &["backward", "autograd", "gradient", "checkpoint"],
         Replacement::Words(
-            "gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`",
+            "take the gradient of a function: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`",
         ),
     ),
     (&["len", "size", "shape", "numel", "ndim", "dim", "nrows", "ncols"], Replacement::Words(EXTENTS)),
     (&["print", "println", "debug"], formula("inspect({=0}, \"value\")")),
-    (&["assert"], Replacement::Words("a function only computes: give the value as a result")),
+    (&["assert"], Replacement::Words("a function only computes: return the value as a result")),
     (
         &[
             "map",
@@ -497,7 +507,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
             "collect",
         ],
         Replacement::Words(
-            "operations are on whole tensors: write it of the tensor itself, as `relu(x)` or `x * x`",
+            "operations work on whole tensors: apply them to the tensor, as in `relu(x)` or `x * x`",
         ),
     ),
 ];
@@ -505,7 +515,7 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
 const NAMES: &[(&[&str], &str)] = &[
     (&["True"], "write `true`"),
     (&["False"], "write `false`"),
-    (&["None", "null", "nil"], "no value is missing here: leave the argument or the comparison out"),
+    (&["None", "null", "nil"], "there are no missing values: remove the argument or the comparison"),
     (&["pi", "PI"], "write `3.141592653589793`"),
     (&["e", "E"], "write `2.718281828459045`"),
     (&["Inf", "infinity", "INFINITY", "INF"], "write `inf`"),
@@ -513,21 +523,24 @@ const NAMES: &[(&[&str], &str)] = &[
     (&["eps", "EPSILON", "epsilon"], "write `1.1920929e-7`"),
     (&["SAME"], "write `same`"),
     (&["VALID"], "write `valid`"),
-    (&["newaxis"], "write `_` among the subscripts, as `x[.., _]`"),
+    (&["newaxis"], "write `_` in the subscripts, as in `x[.., _]`"),
     (
         &["float32", "float64", "int32", "int64", "dtype"],
-        "leave it out: a tensor has the element type of its declaration",
+        "remove it: the element type of a tensor is declared",
     ),
 ];
 
 const FIELDS: &[(&[&str], &str)] = &[
     (&["t", "H"], "write `.T`"),
     (&["shape", "size", "ndim", "dims", "len"], EXTENTS),
-    (&["dtype"], "leave it out: a tensor has the element type of its declaration"),
-    (&["data", "value", "values"], "write the tensor alone"),
-    (&["at"], "a part of a tensor is not updated: compute the whole, as `where(iota(3) == 0, 1.0, x)`"),
-    (&["grad"], "gradients are those of functions: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
-    (&["device", "requires_grad", "is_cuda"], "leave it out: there is one device"),
+    (&["dtype"], "remove it: the element type of a tensor is declared"),
+    (&["data", "value", "values"], "write only the tensor"),
+    (
+        &["at"],
+        "a part of a tensor cannot be updated: compute the whole tensor, as in `where(iota(3) == 0, 1.0, x)`",
+    ),
+    (&["grad"], "take the gradient of a function: `grad(f, wrt = x)(…)`, or `#[grad(x)]` before `fn f`"),
+    (&["device", "requires_grad", "is_cuda"], "remove it: there is only one device"),
 ];
 
 const ARGUMENTS: &[(&[&str], &str)] = &[

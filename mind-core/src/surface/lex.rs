@@ -35,7 +35,7 @@ pub fn lex(text: &str) -> (TokenStream, Diags) {
             let site = Site::token(proc_macro2::LexError::span(&error));
             // For a mended text, this would be a second report of the same error.
             if diags.is_empty() {
-                diags.push(Diag::new(Code::E1007, site, "found what is no token, expected one"));
+                diags.push(Diag::new(Code::E1007, site, "found invalid text"));
             }
             (TokenStream::new(), diags)
         }
@@ -124,7 +124,7 @@ impl<'a> Scanner<'a> {
         let message = format!("found the end, expected `{closing}` for this `{}`", opening(closing));
         let diag = Diag::new(Code::E1007, text_site(at), message);
         let diag = open.take(3).fold(diag, |diag, &Open { closing, at, .. }| {
-            diag.note_at(text_site(at), format!("`{}` is open too, opened", opening(closing)))
+            diag.note_at(text_site(at), format!("`{}` is also open, opened", opening(closing)))
         });
         self.push(|_| diag);
     }
@@ -183,7 +183,7 @@ impl<'a> Scanner<'a> {
             }
             MAX_REPORTED => {
                 let message =
-                    format!("more than {MAX_REPORTED} mistakes of this kind: the others are not shown");
+                    format!("more than {MAX_REPORTED} errors of this kind: the others are not shown");
                 self.diags.push(Diag::new(Code::E1008, text_site(self.at), message));
             }
             _ => {}
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
             }
         }
         let message = "this block comment is never closed, needed `*/`".to_owned();
-        let help = (depth > 1).then_some("block comments nest: each `/*` needs a `*/` of its own");
+        let help = (depth > 1).then_some("block comments nest: each `/*` needs its own `*/`");
         self.report(Code::E1006, 0, message, help);
         self.cut();
     }
@@ -316,7 +316,7 @@ impl<'a> Scanner<'a> {
             return self.keep(end);
         }
         if escapes_are_right {
-            self.report(Code::E1004, 0, format!("`{}` is no literal", text.escape_debug()), None);
+            self.report(Code::E1004, 0, format!("`{}` is not a literal", text.escape_debug()), None);
         }
         self.zero(end);
     }
@@ -379,7 +379,7 @@ impl<'a> Scanner<'a> {
                 if !self.rest[end..].starts_with('\'') {
                     return self.keep(end);
                 }
-                let message = format!("`{}'` is no character: it holds several", &self.rest[..end]);
+                let message = format!("`{}'` is not a character: it contains several", &self.rest[..end]);
                 self.report(Code::E1007, 0, message, None);
                 return self.zero(end + 1);
             }
@@ -404,7 +404,7 @@ impl<'a> Scanner<'a> {
             return match (hashes, prefix, &inside[..name]) {
                 (1, 1, "" | "_" | "self" | "Self" | "super" | "crate") | (_, _, "") => {
                     self.keep(prefix);
-                    let message = "found `#` behind `r`, expected a raw string or name".to_owned();
+                    let message = "found `#` after `r`, expected a raw string or name".to_owned();
                     self.report(Code::E1007, 0, message, None);
                     self.blank(hashes);
                 }
@@ -444,7 +444,7 @@ impl<'a> Scanner<'a> {
         };
         let problem = match first_bad {
             _ if !digits.chars().any(|char| char.is_digit(radix)) => format!("it has no {digit} digit"),
-            Some(bad) if bad.is_ascii_digit() => format!("`{bad}` is no {digit} digit"),
+            Some(bad) if bad.is_ascii_digit() => format!("`{bad}` is not a {digit} digit"),
             Some(_) | None => return self.keep(end),
         };
         self.report(Code::E1005, 0, format!("`{text}`: {problem}"), None);

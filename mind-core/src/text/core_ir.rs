@@ -376,7 +376,7 @@ fn operation(cursor: &mut Cursor<'_>) -> Read<(&'static OpInfo, bool)> {
 
 /// Reads `{op=Add}`: the operation of a `BinOp`.
 fn binary(cursor: &mut Cursor<'_>) -> Read<&'static OpInfo> {
-    cursor.expect(b'{', "`{op=Add}`, which says what the `BinOp` is")?;
+    cursor.expect(b'{', "`{op=Add}`, which gives the kind of `BinOp`")?;
     name(cursor, "op")?;
     let start = *cursor;
     let Some(row) = cursor.identifier("").ok().and_then(binary_named) else {

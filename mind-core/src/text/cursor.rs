@@ -202,9 +202,9 @@ impl<'a> Cursor<'a> {
         let begins = |comment: &&[u8]| self.rest().starts_with(comment);
         let is_comment = [&b"#"[..], b"//", b"/*", b";"].iter().any(begins);
         Err(match self.form {
-            Form::Mic if is_comment => diag.help("a comment stands on a line of its own, after `#`"),
+            Form::Mic if is_comment => diag.help("put a comment on its own line, after `#`"),
             Form::CoreIr if is_comment => diag.help(
-                "Core IR text has no comments: take it out, or write MIC, where a line that begins with `#` is one",
+                "Core IR text has no comments: remove it, or write MIC, where a line that starts with `#` is a comment",
             ),
             Form::Mic | Form::CoreIr => diag,
         }
@@ -309,7 +309,7 @@ impl<'a> Cursor<'a> {
             let Some(character) = character else {
                 let character = rest.chars().next().unwrap_or(' ');
                 let message =
-                    format!("`{}` cannot stand in the name of a dimension", character.escape_debug());
+                    format!("`{}` is not allowed in the name of a dimension", character.escape_debug());
                 return self.fault(Code::E1002, message);
             };
             self.at += character.len_utf8();
@@ -363,7 +363,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn unterminated<T>(self, start: usize) -> Read<T> {
-        self.fault_at(start, Code::E1003, "text that begins here does not end on its line, needed `\"`")
+        self.fault_at(start, Code::E1003, "the string that starts here does not end on its line, needed `\"`")
     }
 
     fn escape(&mut self) -> Read<char> {
@@ -382,7 +382,7 @@ impl<'a> Cursor<'a> {
                 let code = code.and_then(|digits| u32::from_str_radix(digits, 16).ok());
                 let character = code.and_then(char::from_u32).filter(|_| digits.get(length) == Some(&b'}'));
                 let Some(character) = character else {
-                    let message = "`\\u` names no character, needed as `\\u{e9}`";
+                    let message = "`\\u` names no character, expected an escape such as `\\u{e9}`";
                     return self.fault_at(start, Code::E1004, message);
                 };
                 self.at += length + 2;
@@ -392,7 +392,7 @@ impl<'a> Cursor<'a> {
                 let found = self.text[start + 1..].chars().next().filter(|found| *found != '\n');
                 let found: String = found.map_or_else(String::new, |found| found.escape_debug().collect());
                 let message = format!(
-                    "`\\{found}` is no escape, needed one of `\\\\`, `\\\"`, `\\n`, `\\t`, `\\r`, `\\u{{e9}}`"
+                    "`\\{found}` is not an escape, needed one of `\\\\`, `\\\"`, `\\n`, `\\t`, `\\r`, `\\u{{e9}}`"
                 );
                 return self.fault_at(start, Code::E1004, message);
             }

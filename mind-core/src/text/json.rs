@@ -138,7 +138,8 @@ fn read_module(module: Module, limits: &Limits, nodes: &mut usize) -> Result<ir:
     let inputs = definitions.iter().filter(|definition| definition.op.is_input());
     let inputs: Vec<_> = inputs.map(|input| input.id).collect();
     if inputs != module.inputs {
-        let message = format!("the inputs are {:?}, those of the instructions {inputs:?}", module.inputs);
+        let message =
+            format!("the list of inputs is {:?}, but the input instructions are {inputs:?}", module.inputs);
         diags.push(Diag::new(Code::E4004, Site::Nowhere, message));
         return Err(diags);
     }
@@ -389,7 +390,7 @@ fn tensor(name: &str, value: Value, ty: &Type, limits: &Limits) -> Read<TensorDa
         single => return typed(name, vec![single], ty.dtype),
     };
     if items.len() > limits.literal {
-        let message = format!("a literal of more than the limit of {} elements", limits.literal);
+        let message = format!("a literal has more elements than the limit of {}", limits.literal);
         return fault(Code::E1008, message);
     }
     let needed = ty.shape.element_count().ok().and_then(|count| usize::try_from(count.as_literal()?).ok());

@@ -83,7 +83,7 @@ pub(super) fn too_long(text: &[u8], limits: &Limits) -> Diag {
     let before = text[..limits.bytes].iter().filter(|byte| **byte == b'\n').count();
     let line = u32::try_from(before + 1).unwrap_or(u32::MAX);
     let message = format!(
-        "the text has {} bytes, more than the limit of {}, which this line passes",
+        "the text has {} bytes, more than the limit of {}, which is exceeded at this line",
         text.len(),
         limits.bytes
     );
@@ -91,8 +91,7 @@ pub(super) fn too_long(text: &[u8], limits: &Limits) -> Diag {
 }
 
 /// The help for a text that is too large.
-const SPLIT: &str =
-    "split the program; a large constant can be an input, whose value is in a file of its own";
+const SPLIT: &str = "split the program; a large constant can be an input with its value in a separate file";
 
 fn line_count(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'))
@@ -365,7 +364,7 @@ impl<'a> Reader<'a> {
         let unknown = Dim::literal(-1);
         let Some(axis) = shape.iter().position(|dim| *dim == unknown) else { return Ok(()) };
         if shape[axis + 1..].contains(&unknown) {
-            let message = format!("`reshape`: {shape} has several extents of -1, needed one at most");
+            let message = format!("`reshape`: {shape} has several extents of -1, needed at most one");
             return cursor.fault_at(start, Code::E3006, message);
         }
         let operand = self.module.insts.get(operands[0].index()).filter(|_| self.diags.is_empty());
@@ -377,7 +376,7 @@ impl<'a> Reader<'a> {
             Err(overflow) => return cursor.fault_at(start, Code::E1008, format!("`reshape`: {overflow}")),
         };
         let Some(extent) = extent else {
-            let message = format!("`reshape`: no extent in place of -1 makes {shape} of {ty}");
+            let message = format!("`reshape`: no extent for -1 reshapes {ty} to {shape}");
             return cursor.fault_at(start, Code::E3007, message);
         };
         let mut dims = shape.to_vec();

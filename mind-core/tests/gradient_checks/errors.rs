@@ -55,7 +55,7 @@ fn an_operation_without_a_rule_is_e5001_with_the_path_to_the_parameter() {
         (found.code().info().name, found.to_string().as_str()),
         (
             "E5001",
-            "`Conv2d` has no derivative in this profile; it stands on the path %4 Sum <- %3 Relu <- %2 Conv2d <- %1 b"
+            "`Conv2d` has no derivative in this profile; it is on the path %4 Sum <- %3 Relu <- %2 Conv2d <- %1 b"
         )
     );
     assert!(differentiate(&module, &scalar_options(&[1], Profile::Extended)).is_ok());
@@ -84,9 +84,9 @@ fn an_extension_in_the_primal_is_e5001_in_core_v1_wherever_it_stands() {
     });
     let (code, message) = error(&module, &scalar_options(&[1], Profile::CoreV1));
     assert_eq!(code, "E5001");
-    assert!(message.ends_with("it stands on the path %4 Sum <- %3 Mul <- %2 Div"), "{message}");
+    assert!(message.ends_with("it is on the path %4 Sum <- %3 Mul <- %2 Div"), "{message}");
     let (_, message) = error(&module, &scalar_options(&[0], Profile::CoreV1));
-    assert!(message.ends_with("it stands on the path %4 Sum <- %3 Mul <- %2 Div <- %0 a"), "{message}");
+    assert!(message.ends_with("it is on the path %4 Sum <- %3 Mul <- %2 Div <- %0 a"), "{message}");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_parameter_behind_stop_gradient_is_e5005_with_the_path() {
     assert_eq!(code, "E5005");
     let label = Op::Map(Map::StopGradient).info().label;
     let wanted = format!(
-        "`b` reaches the output only through `{label}`, where no derivative flows back to it: \
+        "`b` reaches the output only through `{label}`, which has no derivative with respect to it: \
          %4 Add <- %3 Exp <- %2 StopGradient <- %1 b"
     );
     assert_eq!(message, wanted);
@@ -262,7 +262,10 @@ fn a_parameter_whose_every_rule_contributes_nothing_is_e5005_with_the_path() {
     let module = build(&[f32s(&[]), f32s(&[])], |b, inputs| vec![push(b, Op::Map(Map::ReluGrad), inputs)]);
     let (code, message) = error(&module, &scalar_options(&[1], Profile::Extended));
     assert_eq!(code, "E5005");
-    assert!(message.ends_with("where no derivative flows back to it: %2 ReluGrad <- %1 b"), "{message}");
+    assert!(
+        message.ends_with("which has no derivative with respect to it: %2 ReluGrad <- %1 b"),
+        "{message}"
+    );
 }
 
 #[test]

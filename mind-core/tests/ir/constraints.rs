@@ -202,7 +202,7 @@ fn sum_c1() {
 fn sum_c2() {
     let error = refused(&sum(&[1, 0, 1]), &["f32[2, 3]"]);
     assert_eq!(error.code, E3005);
-    assert_eq!(error.to_string(), "`sum`: axis 1 stands twice in axes [1, 0, 1]");
+    assert_eq!(error.to_string(), "`sum`: axis 1 occurs twice in axes [1, 0, 1]");
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn transpose_c1() {
     assert_eq!(error.code, E3008);
     assert_eq!(
         error.to_string(),
-        "`transpose`: [0, 0] is no permutation of the axes of rank 2: axis 0 stands twice"
+        "`transpose`: [0, 0] is not a permutation of the axes of rank 2: axis 0 occurs twice"
     );
     assert_eq!(code(&transpose(&[0]), &["f32[2, 3]"]), E3008);
     assert_eq!(code(&transpose(&[0, 2]), &["f32[2, 3]"]), E3008);

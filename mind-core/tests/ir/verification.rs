@@ -45,7 +45,7 @@ fn outputs_are_values() {
     let errors = errors(vec![input("x", "f32")], &[0, 7]);
     assert_eq!(errors.len(), 1);
     assert_eq!((errors[0].code, errors[0].output), (E4003, Some(1)));
-    assert_eq!(errors[0].to_string(), "[E4003] output 1 is %7, which no instruction makes");
+    assert_eq!(errors[0].to_string(), "[E4003] output 1 is %7, which no instruction defines");
     assert_eq!(found(vec![input("x", "f32")], &[1]), [(E4003, None)], "one past the last");
 }
 
@@ -86,7 +86,7 @@ fn declared_types_are_the_inferred_ones() {
 fn extensions_are_refused_in_core_v1() {
     let module = single(&Op::Map(Map::Div), &[ty("f32"), ty("f32")]);
     let errors = verify(module.clone(), Profile::CoreV1).unwrap_err();
-    assert_eq!(errors[0].to_string(), "[E4013] %2: `Div` is an extension, not of Core v1");
+    assert_eq!(errors[0].to_string(), "[E4013] %2: `Div` is an extension and not in Core v1");
     assert_eq!(verify(module, Profile::Extended).unwrap().profile(), Profile::Extended);
 }
 

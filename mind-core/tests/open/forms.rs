@@ -157,18 +157,18 @@ fn mistakes_of_gradients_and_declared_types_are_found_once_types_are_known() {
         (
             "x: f32[3]",
             "grad(x * x, wrt = x)",
-            "[E5004] `grad`: `x * x` gives f32[3], needed a single f32 or f64\n  \
-             help: reduce the result, as `mean(…)`, or give a cotangent with `vjp`",
+            "[E5004] `grad`: `x * x` returns f32[3], needed a single f32 or f64\n  \
+             help: reduce the result, as in `mean(…)`, or give a cotangent with `vjp`",
         ),
         (
             "x: i64[3]",
             "value_and_grad(sum(x), wrt = x)",
-            "[E5005] `x` is i64[3]: only f32 and f64 can be differentiated by",
+            "[E5005] `x` is i64[3]: a gradient is only with respect to f32 and f64",
         ),
         (
             "t: f32[3], i: i64[2]",
             "grad(sum(gather(t, i)), wrt = (t, zero_ok i))",
-            "[E5005] `i` is i64[2]: only f32 and f64 can be differentiated by",
+            "[E5005] `i` is i64[2]: a gradient is only with respect to f32 and f64",
         ),
         (
             "x: f32[3], dy: f32[2]",

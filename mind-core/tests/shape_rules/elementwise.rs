@@ -108,7 +108,7 @@ fn literals_take_the_element_type_of_what_they_meet() {
         for (text, description, fits) in literals {
             let [i32, i64, f32, f64] = fits;
             // A literal that does not fit `i32` does not fit `u8` either. No operand here has type `u8`.
-            let fits = [kind("a truth value is no number: convert it, as `f32(…)`"), i32, i32, i64, f32, f64];
+            let fits = [kind("a bool is not a number: convert it, as in `f32(…)`"), i32, i32, i64, f32, f64];
             let answer = literal(Literal { description, fits }, x.1.dtype(), &[]).and(Ok(x.1));
             let quoted = format!("`{text}`");
             let operands = [Operand::new(&quoted, text, Type::scalar(x.1.dtype())), name(x)];

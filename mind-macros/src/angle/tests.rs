@@ -211,7 +211,7 @@ fn every_block_in_random_tokens_becomes_a_call() {
 #[test]
 fn a_block_that_never_ends_is_an_error_in_its_place() {
     let found = |source: &str| expand(lex(source)).to_string().replace(' ', "");
-    let error = r#"::core::compile_error!("[E1007]foundtheend,expected`>`forthis`mind!<`\nhelp:enditwith`>`;the`>`of`->`and`=>`isnottakenforit")"#;
+    let error = r#"::core::compile_error!("[E1007]foundtheend,expected`>`forthis`mind!<`\nhelp:enditwith`>`;the`>`of`->`and`=>`doesnotendit")"#;
     assert_eq!(found("let y = mind!< relu"), format!("lety={error}"));
     assert_eq!(found("let y = mind!< a + b; let z = mind!< c >;"), format!("lety={error};letz=mind!(c);"));
     assert_eq!(

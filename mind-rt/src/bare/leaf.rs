@@ -18,11 +18,11 @@ use crate::{
 /// A Rust value that a bare expression can read: a tensor, a Rust array or ndarray array, a view of one, a plain
 /// number, or a reference to any of these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand in a tensor expression",
+    message = "`{Self}` is not allowed in a tensor expression",
     label = "neither a tensor nor a number of the language",
-    note = "an expression in `mind!` reads numbers, as of `f32` and `i64`, truth values, and tensors, arrays of Rust, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
+    note = "an expression in `mind!` reads numbers such as `f32` and `i64`, bools, and tensors, Rust arrays, slices and `Vec`s of them; with the feature `ndarray` also its arrays, of up to 6 dimensions",
     note = "Rust in braces converts: `{{n as f32}}` a number, `{{x?}}` or `{{x.unwrap()}}` an `Option` or a `Result`, `{{x.mapv(f32::from)}}` an array, `{{x.into_dimensionality::<ndarray::Ix2>()?}}` an `ArrayD`; `Tensor::from_vec((rows, columns), x.concat())` makes a matrix of a `Vec` of rows",
-    note = "a variable that is a struct of `mind!` is told so where it is named first, `(net: Net)`, behind `use crate::nets::Net;`"
+    note = "for a variable that is a struct of `mind!`, write its type at the first use, `(net: Net)`, after `use crate::nets::Net;`"
 )]
 pub trait Leaf {
     /// The element type.

@@ -377,7 +377,7 @@ mod tests {
         let backwards = 2..1;
         assert_eq!(
             message(|| x.slice((.., backwards))),
-            "E3011: `slice`: 2..1 of dimension 1 ends before it begins: x is f32[2, 3]"
+            "E3011: `slice`: 2..1 of dimension 1 ends before it starts: x is f32[2, 3]"
         );
     }
 }

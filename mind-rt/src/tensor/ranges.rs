@@ -97,7 +97,7 @@ pub(super) fn within<T: Element, S: Shape>(
         panic!("E3011: `slice`: bound {bound} is outside dimension {axis} of extent {extent}: x is {}", x());
     }
     if start > end {
-        panic!("E3011: `slice`: {start}..{end} of dimension {axis} ends before it begins: x is {}", x());
+        panic!("E3011: `slice`: {start}..{end} of dimension {axis} ends before it starts: x is {}", x());
     }
     start..end
 }

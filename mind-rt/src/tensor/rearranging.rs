@@ -57,7 +57,7 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
         for axis in axes {
             let why = match named.get(axis) {
                 None => "is out of range",
-                Some(true) => "stands twice",
+                Some(true) => "occurs twice",
                 Some(false) => {
                     named[axis] = true;
                     continue;
@@ -65,7 +65,8 @@ impl<T: Element, S: Shape> TensorRef<T, S> {
             };
             let x = describe(T::DTYPE, &self.shape().dims());
             panic!(
-                "E3008: `permuted_axes`: {axes:?} is no permutation of the axes of rank {R}: axis {axis} {why}: x is {x}"
+                "E3008: `permuted_axes`: {axes:?} is not a permutation of the axes of rank {R}: axis {axis} {why}: x \
+                    is {x}"
             );
         }
         let (extents, own) = (self.dims(), strides(&self.shape()));
@@ -362,7 +363,7 @@ mod tests {
         );
         assert_eq!(
             message(|| x.permuted_axes([0, 1, 1])),
-            "E3008: `permuted_axes`: [0, 1, 1] is no permutation of the axes of rank 3: axis 1 stands twice: x is i64[2, 3, 4]"
+            "E3008: `permuted_axes`: [0, 1, 1] is not a permutation of the axes of rank 3: axis 1 occurs twice: x is i64[2, 3, 4]"
         );
         assert!(message(|| x.permuted_axes([0, 3, 1])).contains("axis 3 is out of range"));
         assert_eq!(

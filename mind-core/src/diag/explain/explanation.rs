@@ -73,5 +73,6 @@ pub struct Given {
 }
 
 /// The missing example of a code that is not reported yet.
-pub(super) const RESERVED: Example =
-    Example::Words("Nothing gives this code yet; its number is kept for a part of the language to come.");
+pub(super) const RESERVED: Example = Example::Words(
+    "Nothing reports this code yet. The number is reserved for a planned part of the language.",
+);

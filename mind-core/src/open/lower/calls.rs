@@ -54,7 +54,7 @@ impl Operations for Lowering<'_> {
             Value::Tensor(node) => {
                 let contract = Contract {
                     label: format!("`{}`", op.symbol()),
-                    pattern: "a single number beside a struct, or another such struct as `(p: Net)`"
+                    pattern: "a single number or another such struct, as in `(p: Net)`, with a struct"
                         .to_owned(),
                     demand: Demand::Fits { elements: Elements::Of(Takes::All), rank: 0, open: false },
                     others: Vec::new(),
@@ -99,15 +99,16 @@ impl Lowering<'_> {
         let text = callee.to_string();
         if let Some(frame) = self.frames.last() {
             let is_function = !callee.of_library && builtins::find(&text).is_none();
-            let message =
-                format!("it calls the function `{text}`, which an expression among Rust variables cannot");
+            let message = format!(
+                "it calls the function `{text}`, which an expression that uses Rust variables cannot do"
+            );
             let help =
                 format!("call `{}` in a function of a block, or make `{text}` a template", frame.name());
             return is_function.then(|| Diag::new(Code::E2002, self.site(expr), message).help(help));
         }
         self.table.scope(0).position(&text)?;
         let message = format!("`{text}` is a function of a block, expected a template");
-        let help = format!("put a call of it as a Rust function in braces, as `{{{text}(&x)}}`");
+        let help = format!("to call it as a Rust function, write the call in braces, as in `{{{text}(&x)}}`");
         Some(Diag::new(Code::E2002, callee.site(), message).help(help))
     }
 
@@ -167,7 +168,9 @@ impl Lowering<'_> {
             match (extent, &diag.help) {
                 (Some(extent), _) => diag.help(extent),
                 (None, Some(_)) => diag,
-                (None, None) => diag.help(format!("put a call of a Rust {what} in braces, as `{{{text}}}`")),
+                (None, None) => {
+                    diag.help(format!("put a call of a Rust {what} in braces, as in `{{{text}}}`"))
+                }
             }
         })
     }
@@ -230,7 +233,8 @@ impl Lowering<'_> {
 
     fn index(&self, base: ExprId, place: ExprId) -> Lowered<Dim> {
         if let Value::Tensor(_) = self.value(place) {
-            let message = format!("an index is an integer known here, found {}", self.describe(place));
+            let message =
+                format!("an index must be an integer known at compile time, found {}", self.describe(place));
             return Err(Diag::new(Code::E2001, self.site(place), message)
                 .help(self.picked(base, place))
                 .into());

@@ -23,7 +23,7 @@ impl Lowering<'_> {
             let is_same = |first: &Vec<NodeId>| first.iter().any(|node| place.contains(node));
             if let Some(first) = places[..position].iter().position(is_same) {
                 let place = wrt[position].place;
-                let message = format!("{} is differentiated by twice", self.text(place));
+                let message = format!("{} is differentiated with respect to twice", self.text(place));
                 let diag = Diag::new(Code::E2008, self.site(place), message);
                 return Err(diag.note_at(self.site(wrt[first].place), "it is listed first").into());
             }
@@ -128,8 +128,9 @@ impl Lowering<'_> {
             return Ok(nodes);
         }
         let text = self.text(target.place);
-        let message =
-            format!("{text} is bound by `let`: only what the expression reads can be differentiated by");
+        let message = format!(
+            "{text} is bound by `let`: a gradient is only with respect to Rust variables of the expression"
+        );
         Err(Diag::new(Code::E5005, self.site(target.place), message).into())
     }
 
@@ -176,7 +177,7 @@ impl Lowering<'_> {
             return format!("{text} does not reach {several}");
         }
         let through = labels.join(" and ");
-        format!("{text} reaches {several} only through {through}, where no derivative flows back to it")
+        format!("{text} reaches {several} only through {through}, which has no derivative with respect to it")
     }
 
     /// Adds a help message. If nothing reads the leaf, the help suggests the place that was probably meant.

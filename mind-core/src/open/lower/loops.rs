@@ -31,10 +31,10 @@ impl Lowering<'_> {
 
     /// E1007 for a part of the language that needs types.
     pub(super) fn in_functions_only(&self, what: &str, expr: ExprId) -> Stop {
-        let message = format!("found {what}, which stands in functions only");
+        let message = format!("found {what}, which is only allowed in functions");
         let help = match what {
             "an `if`" => {
-                "write `where(x > 0.0, …, …)` to choose each element, or use the `if` of Rust around `mind!(…)`"
+                "write `where(x > 0.0, …, …)` to choose for each element, or use Rust's `if` around `mind!(…)`"
             }
             _ => "write a function in a `mind!` block, and call it from Rust",
         };

@@ -161,7 +161,9 @@ impl Lowering<'_> {
                 if !matches!(self.value(*value), Value::Poison) {
                     let message = format!("the value of {} is not used", self.text(*value));
                     let diag = Diag::new(Code::E1007, self.site(*value), message);
-                    self.report(diag.help("bind it with `let`, or leave out the `;` behind the last").into());
+                    self.report(
+                        diag.help("bind it with `let`, or remove the `;` after the last expression").into(),
+                    );
                 }
                 Err(Stop::Poisoned)
             }

@@ -70,7 +70,7 @@ impl Lowering<'_> {
             let message = format!("only Rust variables have fields, found {}", self.describe(base));
             let operand = self.body.text(base);
             let help = habits::field_among_rust(&name.to_string(), &operand).unwrap_or_else(|| {
-                "a method is called with parentheses; only Rust's structs have fields".to_owned()
+                "call a method with parentheses; only Rust structs have fields".to_owned()
             });
             return Err(Diag::new(Code::E2001, Site::token(name.span()), message).help(help).into());
         };
@@ -173,7 +173,7 @@ impl Lowering<'_> {
             let Leaf { text, site, .. } = &self.leaves[leaf.index()];
             let Some((base, field)) = text.rsplit_once('.') else { continue };
             let message =
-                format!("found `.{field}` behind a tensor, expected `T`, `mT`, a method call or an operator");
+                format!("found `.{field}` after a tensor, expected `T`, `mT`, a method call or an operator");
             let diag = Diag {
                 help: habits::field_among_rust(field, base),
                 ..Diag::new(Code::E1007, *site, message)

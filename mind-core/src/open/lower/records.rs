@@ -99,7 +99,8 @@ impl Lowering<'_> {
             Value::Struct(record) => self.as_struct(record, &ty, operand, &self.text(operand)),
             Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 let message = format!("expected a `{ty}`, found {}", self.describe(operand));
-                let help = "of Rust the expression takes structs from variables and their fields: name it by `let` before";
+                let help = "the expression takes Rust structs only from variables and their fields: bind the struct \
+                    with `let` first";
                 Err(Diag::new(Code::E2001, self.site(operand), message).help(help).into())
             }
         }
@@ -119,9 +120,10 @@ impl Lowering<'_> {
         let known = self.imported.definition(&name).map(|_| ());
         known.map_err(|mistake| {
             let help = |diag: Diag| match diag.code == Code::E2002 && !states::is_path(&name) {
-                true => {
-                    diag.help("import it at the beginning, as `use crate::nets::Net;`: Rust's own `use` is invisible to expressions")
-                }
+                true => diag.help(
+                    "import it at the start of the expression, as in `use crate::nets::Net;`: Rust's own \
+                        `use` is not visible in expressions",
+                ),
                 false => diag,
             };
             Stop::from(mistake.map(help))
@@ -195,8 +197,8 @@ impl Lowering<'_> {
     fn untold_state(&self, name: &Callee, base: ExprId) -> Diag {
         let text = self.short_text(base);
         let message =
-            format!("`..`: expected a `{name}`, found {text}, and only Rust knows what that is over");
-        let help = format!("tell it, as `..({text}: {name}<Net>)`");
+            format!("`..`: expected a `{name}`, found {text}, whose struct of parameters only Rust knows");
+        let help = format!("write its type, as in `..({text}: {name}<Net>)`");
         Diag::new(Code::E2001, self.site(base), message).help(help)
     }
 

@@ -52,7 +52,7 @@ impl Tensors for Lowering<'_> {
         let expr = self.literals.expr(id);
         if !self.literals.is_constant(id) {
             let LiteralKind::Dim(extent) = self.literals.kind(id).clone() else {
-                return self.expected("numbers that are known here", expr);
+                return self.expected("numbers known at compile time", expr);
             };
             return Ok(self.number(extent, source, expr));
         }
@@ -168,8 +168,8 @@ impl Lowering<'_> {
 }
 
 /// Help on the extents of a type, and on the use of a Rust constant that the macro does not see.
-const EXTENTS: &str = "in an expression the extents of a type are integers; a constant of Rust stands outside, \
-    as `let y: Tensor![f32; {N}, 3] = mind!(…).into();`";
+const EXTENTS: &str = "in an expression, the extents of a type are integers; use a Rust constant outside, as in `let \
+    y: Tensor![f32; {N}, 3] = mind!(…).into();`";
 
 /// Adds help to a mistake in a type, where no symbol can be declared.
 pub(super) fn without_symbols(mistake: Option<Diag>) -> Stop {

@@ -59,7 +59,7 @@ const MARK: &str = "\u{feff}";
 /// The error E1007 for a file that contains an expression.
 pub fn expression_in_file() -> Diag {
     Diag::new(Code::E1007, Site::Nowhere, "found an expression, expected `fn`, `const` or a closure")
-        .help("a file sees no Rust variables: name what is given, as `|x: f32[3]| relu(x)`")
+        .help("a file cannot use Rust variables: declare parameters, as in `|x: f32[3]| relu(x)`")
 }
 
 /// The tokens and comments of a text without lexical errors, in order. Leaves out what formatting may change: commas

@@ -260,7 +260,8 @@ fn a_struct_is_refused_exactly_where_its_name_could_not_be_a_type() {
         let alone = report(&format!("{definition} fn apply_(x: f32[2]) -> f32[2] {{ x }}"));
         let undefined = report(&format!("fn apply_(x: {word}) -> f32[2] {{ x.w }}"));
         if !undefined.contains("[E2002] undefined type `") {
-            let found = format!("[E2008] `{word}` names another type, expected another struct name\n");
+            let found =
+                format!("[E2008] `{word}` is the name of another type, expected another struct name\n");
             assert!(alone.ends_with(&found), "{word}: {alone}{undefined}");
             refused.push(word);
             continue;
@@ -302,6 +303,6 @@ fn the_uses_of_a_struct_that_is_refused_are_no_mistakes_of_their_own() {
     for source in [format!("{definition} {function}"), format!("{function} {definition}")] {
         let report = report(&source);
         assert_eq!(report.lines().count(), 1, "{report}");
-        assert!(report.contains("[E2008] `Vec` names another type"), "{report}");
+        assert!(report.contains("[E2008] `Vec` is the name of another type"), "{report}");
     }
 }

@@ -33,7 +33,7 @@ impl Parser<'_> {
                 }
                 None if called.is_some() => diag.help(called.unwrap_or_default()),
                 None if comma.is_some() => diag.help(comma.unwrap_or_default()),
-                None if is_statement => diag.help("leave it out: the value of the expression is its result"),
+                None if is_statement => diag.help("remove it: the value of the expression is its result"),
                 None => diag,
             })
         });
@@ -55,7 +55,7 @@ impl Parser<'_> {
         let NodeKind::Name(function) = &body[body.tail?].kind else { return None };
         let (argument, _) = self.cursor.ident()?;
         let is_call = habits::is_function(&function.to_string()) && !is_keyword(&argument.to_string());
-        is_call.then(|| format!("a function is called with parentheses: write `{function}({argument})`"))
+        is_call.then(|| format!("call a function with parentheses: write `{function}({argument})`"))
     }
 
     /// Reads `late:`. A variable named `late` with a type after it is written `(late): f32`.
@@ -113,7 +113,7 @@ impl Parser<'_> {
             let message = format!("found `.{name}`, expected `T`, `mT`, a method call or an operator");
             let operand = self.text_of(base);
             let help = habits::field_among_rust(&name.to_string(), &operand).unwrap_or_else(|| {
-                "only a Rust variable has fields: put other Rust expressions in braces, as `{model().w}`"
+                "only a Rust variable has fields: put other Rust expressions in braces, as in `{model().w}`"
                     .to_owned()
             });
             return Err(Diag::new(Code::E1007, Site::token(field), message).help(help));
@@ -130,7 +130,7 @@ impl Parser<'_> {
         if !self.is_place(operand) && !matches!(self.nodes[operand.id.index()].kind, NodeKind::Rust { .. }) {
             let message = "found an expression before `:`, expected a variable, a field or braces";
             return Err(Diag::new(Code::E1007, operand.site, message)
-                .help("only what the expression reads is given a type, and the expression as a whole"));
+                .help("only Rust variables and the whole expression can be given a type"));
         }
         let Some(ty) = self.annotation()? else { return Ok(operand) };
         let site = operand.site.to(ty.site);

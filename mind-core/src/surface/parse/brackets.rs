@@ -99,7 +99,7 @@ impl Parser<'_> {
     /// Reads `..B` in a list.
     fn pack_in_list(&mut self) -> Result<State, Diag> {
         let first = self.take("..").expect("the caller has seen it");
-        let name = self.name("the name of leading dimensions, as `..B`")?;
+        let name = self.name("the name of leading dimensions such as `..B`")?;
         let site = first.to(self.before());
         let is_same = |element: &&ExprId, nodes: &[Node]| matches!(&nodes[element.index()].kind, NodeKind::Pack(other) if *other == name);
         let LevelKind::Array { elements } = &self.level().kind else {
@@ -107,7 +107,7 @@ impl Parser<'_> {
         };
         let elements = elements.clone();
         if let Some(twice) = elements.iter().find(|element| is_same(element, &self.nodes)) {
-            let message = format!("found `..{name}` a second time, expected it once in a list");
+            let message = format!("found `..{name}` a second time, expected it only once in a list");
             let first = self.nodes[twice.index()].site;
             return Err(Diag::new(Code::E1007, site, message).note_at(first, "the first is"));
         }
@@ -132,7 +132,7 @@ impl Parser<'_> {
             LevelKind::Subscripts { base, subscripts, foreign, .. } => {
                 if let Some((at, found)) = foreign.found {
                     let help = self.written_subscripts(base, &subscripts, &foreign);
-                    let message = format!("found `{found}`, expected an index or a range as `a..b`");
+                    let message = format!("found `{found}`, expected an index or a range such as `a..b`");
                     return Err(Diag::new(Code::E1007, at, message).help(help));
                 }
                 check_subscripts(&subscripts, site)?;
@@ -349,7 +349,9 @@ impl Parser<'_> {
             return help.to_owned();
         }
         if reversed {
-            return format!("a step is at least 1: name the places in their order, as `gather({base}, […])`");
+            return format!(
+                "a step is at least 1: list the indices in the wanted order, as in `gather({base}, […])`"
+            );
         }
         match parts.iter().all(|part| part == "0.." || part == "..") {
             true => format!("write `{base}`"),
@@ -377,11 +379,11 @@ fn check_arguments(arguments: &[Argument]) -> Result<(), Diag> {
     };
     match arguments.iter().enumerate().find(is_behind) {
         Some((at, argument)) => {
-            let message = "found a positional argument, expected named ones only after the first named one";
+            let message = "found a positional argument after a named one, expected named arguments";
             let before = arguments[..at].last().and_then(|before| before.name.as_ref());
             let help = match before.map(ToString::to_string) {
                 Some(name) if LISTS.contains(&name.as_str()) => {
-                    format!("a list stands in brackets, as `{name} = [0, 1]`")
+                    format!("write a list in brackets, as in `{name} = [0, 1]`")
                 }
                 Some(_) | None => "put it before the named arguments".to_owned(),
             };
@@ -398,7 +400,7 @@ fn check_subscripts(subscripts: &[Subscript], site: Site) -> Result<(), Diag> {
     let mut rests = subscripts.iter().filter(|subscript| matches!(subscript.kind, SubscriptKind::Rest));
     match (rests.next(), rests.next()) {
         (Some(first), Some(second)) => {
-            Err(Diag::new(Code::E1007, second.site, "found a second `..`, expected one at most")
+            Err(Diag::new(Code::E1007, second.site, "found a second `..`, expected at most one")
                 .note_at(first.site, "the first is")
                 .help("write `0..` for a whole axis"))
         }

@@ -23,15 +23,15 @@ impl Parser<'_> {
         let LevelKind::Derivative(OpenDerivative { kind, start }) = self.level().kind else {
             unreachable!("the caller has seen the transform")
         };
-        let help = format!("say what to differentiate by: `{}(…, wrt = …)`", kind.name());
+        let help =
+            format!("name the variables to differentiate with respect to: `{}(…, wrt = …)`", kind.name());
         if self.take(",").is_none() || self.take_word("wrt").is_none() {
             return Err(self.unexpected("`, wrt = …`").help(help));
         }
         self.expect("=")?;
         let (wrt, tuple, wrt_site) = self.wrt_places()?;
         self.separator("`)`")?;
-        self.expect_end("`)`")
-            .map_err(|diag| diag.help("several stand in parentheses: write `wrt = (…, …)`"))?;
+        self.expect_end("`)`").map_err(|diag| diag.help("write several in parentheses: `wrt = (…, …)`"))?;
         let site = start.to(self.leave().1.expect("a transform has parentheses"));
         let value = value.id;
         let derivative = Derivative { kind, value, wrt, tuple, wrt_site, cotangent: None, site };
@@ -45,7 +45,7 @@ impl Parser<'_> {
                 Err(self.unexpected("`(` and the cotangent").help(help))
             }
             TransformKind::Grad | TransformKind::ValueAndGrad if called => {
-                let help = "an expression is differentiated where it stands: leave out the arguments";
+                let help = "a gradient of an expression takes no arguments: remove them";
                 Err(self.unexpected("an operator").help(help))
             }
             TransformKind::Grad | TransformKind::ValueAndGrad => {
@@ -57,7 +57,7 @@ impl Parser<'_> {
     /// Leaves the parentheses around a cotangent.
     pub(super) fn behind_cotangent(&mut self, cotangent: Operand) -> Result<State, Diag> {
         self.separator("an operator or `)`")?;
-        self.expect_end("`)`").map_err(|diag| diag.help("several cotangents are one tuple"))?;
+        self.expect_end("`)`").map_err(|diag| diag.help("write several cotangents as one tuple"))?;
         let (kind, site) = self.leave();
         let (LevelKind::Cotangent(derivative), Some(site)) = (kind, site) else {
             unreachable!("the caller has seen the parentheses of the cotangent")
@@ -92,9 +92,9 @@ impl Parser<'_> {
         let literal = self.cursor.literal().map(|(literal, _)| literal.to_string());
         let first = self.place_name(PLACE).map_err(|diag| match literal {
             Some(text) if text.starts_with('"') => {
-                diag.help(format!("variables are named without quotes: write `{}`", text.trim_matches('"')))
+                diag.help(format!("write variables without quotes: `{}`", text.trim_matches('"')))
             }
-            Some(_) => diag.help("what to differentiate by has a name: write `wrt = x`"),
+            Some(_) => diag.help("`wrt` takes names of variables: write `wrt = x`"),
             None => diag,
         })?;
         // `zero_ok` alone may be a variable's name.

@@ -54,10 +54,13 @@ impl Parser<'_> {
             }
         }
         if self.at("-") {
-            return Err(self.unexpected(EXPECTED).help("a dimension is at least 1; an unknown one is a symbol, declared as `<N>` behind the function's name"));
+            return Err(self.unexpected(EXPECTED).help(
+                "a dimension is at least 1; an unknown dimension is a symbol, \
+                declared as `<N>` after the function's name",
+            ));
         }
         if self.at("?") || self.at_word("_") {
-            let help = "an unknown dimension is a symbol, declared as `<N>` behind the function's name";
+            let help = "an unknown dimension is a symbol, declared as `<N>` after the function's name";
             return Err(self.unexpected(EXPECTED).help(help));
         }
         let Some((literal, _)) = self.cursor.literal() else {

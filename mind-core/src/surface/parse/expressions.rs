@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
             return Some(self.unexpected("an expression").help(format!("write `0.{literal}`")));
         }
         if self.at_word("fn") {
-            let help = "functions stand one beside the other in the block, not within another";
+            let help = "functions cannot be nested: define each directly in the block";
             return Some(self.unexpected("an expression").help(help));
         }
         if (self.at("|") || self.at("||"))
@@ -160,7 +160,7 @@ impl<'a> Parser<'a> {
             let base = Operand { id: base.id, site: base.site };
             let base = self.operand_text(base);
             let field = text.trim_matches(['"', '\'']);
-            return diag.help(format!("a field of a struct stands behind a dot: write `{base}.{field}`"));
+            return diag.help(format!("a field of a struct follows a dot: write `{base}.{field}`"));
         }
         match self.words_on_callee() {
             Some(words) => diag.help(words),
@@ -262,9 +262,10 @@ impl<'a> Parser<'a> {
             }
             let help = match self.among_rust {
                 true => {
-                    "only functions of the language are called, by their names; put a Rust call in braces, as `{f(x)}`"
+                    "only functions of the language can be called, by their names; put a Rust call in braces, as in \
+                        `{f(x)}`"
                 }
-                false => "only functions are called, by their names",
+                false => "only functions can be called, by their names",
             };
             return Err(self.unexpected("an operator").help(help));
         }
@@ -310,7 +311,7 @@ impl<'a> Parser<'a> {
                 format!("pow({text}, {exponent}{point})")
             }
         };
-        diag.help(format!("powers are a function: write `{written}`"))
+        diag.help(format!("a power is a function call: write `{written}`"))
     }
 
     /// The text of an operand that has been read, without parentheses around it.
@@ -378,7 +379,7 @@ impl<'a> Parser<'a> {
             None => self.name(AFTER_DOT)?,
         };
         if is_transform(&name) && self.at_group(Delimiter::Parenthesis) {
-            let message = format!("found `{name}` behind a dot, expected it alone");
+            let message = format!("found `{name}` after a dot, expected it without the dot");
             let help = match self.among_rust {
                 true => format!("write `{name}(…, wrt = …)`"),
                 false => {
@@ -432,12 +433,18 @@ fn chained(before: BinaryOp, op: BinaryOp, operator: Site, between: Option<&str>
         return Diag::new(
             Code::E1007,
             operator,
-            format!("found `{op}` behind a comparison, expected the end of it"),
+            format!("found `{op}` after a comparison, expected the end of the comparison"),
         )
-        .help(format!("`{bits}` binds tighter than a comparison: write `{bits}{bits}` between the two"));
+        .help(format!(
+            "`{bits}` binds tighter than a comparison: write `{bits}{bits}` between the comparisons"
+        ));
     }
-    Diag::new(Code::E1007, operator, format!("found `{op}` behind a comparison, expected the end of it"))
-        .help(format!("write `a {before} b && b {op} c`"))
+    Diag::new(
+        Code::E1007,
+        operator,
+        format!("found `{op}` after a comparison, expected the end of the comparison"),
+    )
+    .help(format!("write `a {before} b && b {op} c`"))
 }
 
 /// `x.0.1` has the tokens `x`, `.` and `0.1`.

@@ -60,7 +60,10 @@ impl Parser<'_> {
         let site = start.to(self.before());
         self.expect(";").map_err(|diag| diag.help(USAGE))?;
         if let Some(parameter) = parameters.iter().find(|parameter| parameter.update) {
-            let message = format!("`{name}` cannot update `{}`: it is elsewhere", parameter.name);
+            let message = format!(
+                "`{name}` cannot update `{}`: an `extern` function has no `&mut` parameters",
+                parameter.name
+            );
             return Err(Diag::new(Code::E2010, parameter.site, message));
         }
         let functions = block.functions.iter().map(|function| &function.name);

@@ -7,7 +7,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::standard;
 use crate::surface::ast::{Import, ImportKind};
 
-const PATH: &str = "the path of a function as `crate::layers::dense`";
+const PATH: &str = "the path of a function such as `crate::layers::dense`";
 
 impl Parser<'_> {
     /// Reads `use` items until another token follows.
@@ -46,9 +46,9 @@ impl Parser<'_> {
                 break;
             }
             if self.at("*") {
-                return Err(self
-                    .unexpected(PATH)
-                    .help("name each function, struct and constant: what a block names can be read in it"));
+                return Err(self.unexpected(PATH).help(
+                    "import each function, struct and constant by name: glob imports are not supported",
+                ));
             }
             let segment = self.segment(path)?;
             path.push(TokenTree::Ident(segment));
@@ -103,8 +103,9 @@ impl Parser<'_> {
             && standard::structure(&file.to_string(), &name.to_string()).is_some()
         {
             let last = name.clone();
-            let message = format!("`{file}::{name}` is a struct of the library, which is named by its path");
-            let help = format!("leave the import out, and write `{file}::{name}<Net>`");
+            let message =
+                format!("`{file}::{name}` is a struct of the library, which is always written with its path");
+            let help = format!("remove the import, and write `{file}::{name}<Net>`");
             self.refused.push(last);
             return Err(Diag::new(Code::E1007, site, message).help(help));
         }

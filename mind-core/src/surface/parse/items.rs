@@ -14,7 +14,7 @@ use crate::surface::ast::{
     TypeExpr, TypeKind, Wrt,
 };
 
-const PARAMETER: &str = "a parameter as `x: f32[2, 3]`";
+const PARAMETER: &str = "a parameter such as `x: f32[2, 3]`";
 
 /// Attributes that are passed on to the generated item, where they have their usual meaning.
 const PASSED_ON: &[&str] = &[
@@ -138,7 +138,7 @@ impl Parser<'_> {
         if self.at_word("use") {
             if !head.attributes.is_empty() || head.gradient.is_some() || !head.visibility.is_empty() {
                 let message = "found attributes or `pub` before `use`, expected `use` alone";
-                let help = "import without them; to pass a function on, write `pub use` outside the block";
+                let help = "import without them; to re-export a function, write `pub use` outside the block";
                 self.diags.push(Diag::new(Code::E1007, first, message).help(help));
             }
             return self.import(&mut block.imports);
@@ -223,14 +223,14 @@ impl Parser<'_> {
             Err(diag) => {
                 let diag = match self.found() {
                     Unexpected::Operator("=" | "=>") if result.is_some() => {
-                        diag.help("a body stands in braces, without `=`: `-> … { … }`")
+                        diag.help("write the body in braces, without `=`: `-> … { … }`")
                     }
                     _ => diag,
                 };
                 let is_result = result.is_none()
                     && matches!(self.found(), Unexpected::Operator(":" | "=>") | Unexpected::Word(_));
                 self.diags.push(match is_result && !self.at_word("where") {
-                    true => diag.help("a result is declared by an arrow: `) -> …`"),
+                    true => diag.help("declare the result type after an arrow: `) -> …`"),
                     false => diag,
                 });
                 self.skip_item();
@@ -304,7 +304,7 @@ impl Parser<'_> {
             if !at_end(self) && self.take(",").is_none() {
                 let diag = self.unexpected(separator);
                 return Err(match self.at("=") {
-                    true => diag.help("there are no default values: leave out `= …`"),
+                    true => diag.help("parameters have no default values: remove `= …`"),
                     false => diag,
                 });
             }
@@ -321,7 +321,7 @@ impl Parser<'_> {
             return Err(self.unexpected(PARAMETER).help("to update it in place write `w: &mut f32[3]`"));
         }
         let name = self.name(PARAMETER)?;
-        self.expect(":").map_err(|diag| diag.help(format!("give it a type, as `{name}: f32[2, 3]`")))?;
+        self.expect(":").map_err(|diag| diag.help(format!("give it a type, as in `{name}: f32[2, 3]`")))?;
         let update = match (self.at("&"), self.followed_by("mut")) {
             (true, true) => {
                 self.take("&");
@@ -332,7 +332,7 @@ impl Parser<'_> {
         };
         let ty = self.type_expr()?;
         if let TypeKind::Tuple(_) = ty.kind {
-            let message = "found a tuple, expected the type of one tensor as `f32[2, 3]`";
+            let message = "found a tuple, expected the type of one tensor such as `f32[2, 3]`";
             return Err(Diag::new(Code::E1007, ty.site, message)
                 .help("give each element its own parameter, or make them a `struct`"));
         }
@@ -389,7 +389,7 @@ impl Parser<'_> {
     /// reported.
     fn constant_value(&mut self, name: &Ident) -> Result<Option<ConstantValue>, Diag> {
         const KINDS: &str = "`dim`, `float`, `int` or `bool`";
-        let help = format!("tell what it is, as `const {name}: dim = 64;` or `const {name}: float = 0.5;`");
+        let help = format!("give its kind, as in `const {name}: dim = 64;` or `const {name}: float = 0.5;`");
         self.expect(":").map_err(|diag| diag.help(&help))?;
         if self.take_word("dim").is_some() {
             self.expect("=")?;
@@ -436,7 +436,8 @@ impl Parser<'_> {
             Some(literal) => number(literal, is_negative).map(Plain::Number),
             None => Err(self
                 .unexpected("a number")
-                .help("a constant that is no dimension is a number, `true` or `false`: compute with it where it is used")),
+                .help("a constant other than a dimension is a number, `true` or `false`: compute with it where it is \
+                    used")),
         }
     }
 
@@ -566,12 +567,13 @@ fn check_forms(block: &mut Block, diags: &mut Diags) {
     block.functions.retain(|Function { name, .. }| {
         let diag = |message| Diag::new(Code::E2008, Site::token(name.span()), message);
         let diag = if let Some(other) = forms.get(&plain(name)) {
-            let note = format!("`{other}` has forms `try_…`, `…_into` and, with `#[grad]`, `…_grad`");
-            diag(format!("`{name}` is a form of `{other}`, expected another function name"))
+            let note = format!("`{other}` also generates `try_…`, `…_into` and, with `#[grad]`, `…_grad`");
+            diag(format!("`{other}` also generates a function `{name}`, expected another function name"))
                 .note_at(Site::token(other.span()), note)
         } else if ["alloc", "core", "mind", "std"].contains(&&*plain(name)) {
             diag(format!("a function `{name}` would hide the crate `{name}`, expected another function name"))
-                .help("a function has a module of its name, which the paths around it would find")
+                .help("a function also generates a module of the same name, which paths in the same scope would \
+                    resolve to")
         } else {
             return true;
         };

@@ -18,20 +18,20 @@ pub(super) fn number(literal: Literal, negative: bool) -> Result<Number, Diag> {
         Lit::Float(float) => (float.base10_digits().to_owned(), float.suffix().to_owned(), true),
         _ => {
             return Err(Diag::new(Code::E1007, site, format!("found `{text}`, expected a number"))
-                .help("literals are numbers, as `1.0`"));
+                .help("literals are numbers, such as `1.0`"));
         }
     };
     let suffix = match (suffix.as_str(), DType::from_name(&suffix)) {
         ("", _) => None,
         (_, Some(dtype)) if DType::NUMERIC.contains(&dtype) => Some(dtype),
         (suffix, Some(_) | None) => {
-            let message = format!("`{text}`: `{suffix}` is no dtype, needed {}", names::ANY_NUMBER);
+            let message = format!("`{text}`: `{suffix}` is not a dtype, needed {}", names::ANY_NUMBER);
             let diag = Diag::new(Code::E1005, site, message);
             let is_type = suffix.starts_with(['u', 'i', 'f', 'e']);
             return Err(if is_type {
                 diag
             } else {
-                diag.help(format!("a product is written `{text}`", text = product(&digits, suffix)))
+                diag.help(format!("write a product as `{text}`", text = product(&digits, suffix)))
             });
         }
     };

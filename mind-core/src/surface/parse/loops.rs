@@ -9,7 +9,8 @@ use super::parser::{Parser, is_keyword};
 use crate::diag::Diag;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 
-const HEAD: &str = "a loop is written `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { (h, y) }` or `for x in xs { … }`";
+const HEAD: &str = "write a loop as `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { (h, y) }` or `for x \
+    in xs { … }`";
 const WHILE: &str =
     "write `while n = n0 if n < 8 { … }`, with a limit `while n = n0 if n < 8, at most = 100 { … }`";
 

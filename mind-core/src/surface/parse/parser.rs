@@ -205,7 +205,7 @@ impl<'a> Parser<'a> {
         let next = if self.at_end() { Some(self.closing.to_owned()) } else { self.next_text() };
         let divisor = rustisms::floor_divisor(&text, &self.last.source_text()?, &next?)?;
         let written = format!("floor_divide({dividend}, {divisor})");
-        Some(format!("`//` begins a comment in Rust: a division rounded down is `{written}`"))
+        Some(format!("`//` starts a comment in Rust: write a division rounded down as `{written}`"))
     }
 
     /// The text of the next token, or of its opening bracket.
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
     fn operator_help(&self, operator: &str, expected: &str) -> Option<&'static str> {
         match operator {
             ".." if !(expected.starts_with("an expression") || expected.starts_with("an operator")) => None,
-            "->" if expected.starts_with("an operator") => Some("a field stands behind a dot, as `net.w`"),
+            "->" if expected.starts_with("an operator") => Some("a field follows a dot, as in `net.w`"),
             "?" if self.at_choice() => Some(rustisms::CHOICE),
             "!" => {
                 let before = self.last.source_text();

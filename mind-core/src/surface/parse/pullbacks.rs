@@ -42,13 +42,13 @@ impl Parser<'_> {
                 }
             }
         }
-        let inner = self.group(Delimiter::Brace, "`{` and what flows back to the parameters", |parser| {
+        let inner = self.group(Delimiter::Brace, "`{` and the cotangents of the parameters", |parser| {
             Ok(parser.block_body())
         });
         let inner = inner.map_err(|diag| self.diags.push(diag)).ok()?.0;
         if self.at_word("pullback") {
             let diag = self.unexpected("the next item");
-            self.diags.push(diag.help(format!("a function has one `{word}`")));
+            self.diags.push(diag.help(format!("a function has at most one `{word}`")));
             self.skip_item();
         }
         let ((names, _), body, inner) = (names?, body?, inner?);

@@ -34,7 +34,10 @@ impl Parser<'_> {
             self.names_lost = true;
             self.recover(
                 start,
-                diag.help("name a value by `let`; constants stand beside the functions of the block"),
+                diag.help(
+                    "name a value with `let`; constants are only allowed directly in the block, next to its \
+                    functions",
+                ),
             );
             return State::Statement;
         }
@@ -90,7 +93,7 @@ impl Parser<'_> {
                 && let StatementKind::Let { pattern: Pattern::Tuple { .. }, .. } = &statement.kind
                 && self.at(",")
             {
-                return Err(diag.help("a tuple stands in parentheses, as `let (a, b) = (…, …);`"));
+                return Err(diag.help("write a tuple in parentheses, as in `let (a, b) = (…, …);`"));
             }
             if expression
                 && self.is_last_statement()
@@ -101,12 +104,12 @@ impl Parser<'_> {
             if !expression && let Some(name) = self.name_behind_comma() {
                 // The names after the comma should be bound.
                 self.names_lost = true;
-                return Err(diag.help(format!("each name has a `let` of its own: write `; let {name} = …`")));
+                return Err(diag.help(format!("each name needs its own `let`: write `; let {name} = …`")));
             }
             if let NodeKind::Name(name) = &self.nodes[value.id.index()].kind
                 && self.at(":")
             {
-                let diag = diag.help(format!("to name a value write `let {name} = …;`"));
+                let diag = diag.help(format!("to name a value, write `let {name} = …;`"));
                 self.names_lost = true;
                 return Err(diag);
             }
@@ -115,9 +118,7 @@ impl Parser<'_> {
                 && habits::is_function(&name.to_string())
                 && !is_keyword(&word)
             {
-                return Err(
-                    diag.help(format!("a function is called with parentheses: write `{name}({word})`"))
-                );
+                return Err(diag.help(format!("call a function with parentheses: write `{name}({word})`")));
             }
             let dividend = match &self.nodes[value.id.index()].kind {
                 NodeKind::Name(name) => name.to_string(),
@@ -137,7 +138,7 @@ impl Parser<'_> {
             } else if comma {
                 diag = diag.help("write `;`: statements end with it");
             } else if self.at_end() {
-                diag = diag.help("end the body with the value, by its name behind a `;`");
+                diag = diag.help("end the body with the value: write `;` and its name");
                 // The missing value of the body is not reported as a second error.
                 self.names_lost = true;
             } else {
@@ -169,8 +170,8 @@ impl Parser<'_> {
     pub(super) fn help_at_comma(&self) -> Option<&'static str> {
         let (_, _, behind) = self.peek_operator().filter(|(operator, ..)| *operator == ",")?;
         Some(match behind.eof() {
-            true => "leave it out: nothing stands behind the value",
-            false => "several values are a tuple, in parentheses: write `(…, …)`",
+            true => "remove it: nothing may follow the value of a body",
+            false => "write several values as a tuple in parentheses: `(…, …)`",
         })
     }
 
@@ -250,7 +251,7 @@ impl Parser<'_> {
                 if let NodeKind::Subscript { base, .. } = &self.nodes[target.id.index()].kind
                     && let NodeKind::Name(name) = &self.nodes[base.index()].kind
                 {
-                    help = format!("assign to the whole of it: `{name} = …`");
+                    help = format!("assign to the whole parameter: `{name} = …`");
                 }
                 Err(Diag::new(Code::E1007, target.site, message).help(help))
             }
@@ -275,7 +276,7 @@ impl Parser<'_> {
     pub(super) fn distinct_pattern(&mut self) -> Result<Pattern, Diag> {
         let pattern = self.pattern()?;
         if self.at(",") {
-            let help = "several names stand in parentheses, and so do their values: `let (a, b) = (…, …);`";
+            let help = "write several names and their values in parentheses: `let (a, b) = (…, …);`";
             return Err(self.unexpected("`=`").help(help));
         }
         check_distinct(&pattern)?;

@@ -13,7 +13,7 @@ use crate::surface::ast::{
     TypeKind,
 };
 
-const FIELD: &str = "a field as `w: f32[2, 3]`";
+const FIELD: &str = "a field such as `w: f32[2, 3]`";
 
 impl Parser<'_> {
     /// Reads `struct Dense<I, O> { w: f32[I, O] }`.
@@ -30,7 +30,7 @@ impl Parser<'_> {
             Ok(symbols) if self.at_group(Delimiter::Brace) => symbols,
             symbols => {
                 block.unread.push(name.clone());
-                let help = format!("fields have names: `struct {name} {{ w: f32[2, 3] }}`");
+                let help = format!("fields need names: `struct {name} {{ w: f32[2, 3] }}`");
                 return Err(symbols.err().unwrap_or_else(|| self.unexpected("`{` and fields").help(help)));
             }
         };
@@ -43,7 +43,7 @@ impl Parser<'_> {
             }
         };
         if is_no_struct(&name.to_string()) {
-            let message = format!("`{name}` names another type, expected another struct name");
+            let message = format!("`{name}` is the name of another type, expected another struct name");
             self.diags.push(Diag::new(Code::E2008, Site::token(name.span()), message));
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl Parser<'_> {
     }
 
     fn field_type(&mut self, name: &Ident) -> Result<TypeExpr, Diag> {
-        self.expect(":").map_err(|diag| diag.help(format!("give it a type, as `{name}: f32[2, 3]`")))?;
+        self.expect(":").map_err(|diag| diag.help(format!("give it a type, as in `{name}: f32[2, 3]`")))?;
         let ty = self.type_expr()?;
         match ty.kind {
             TypeKind::Tuple(_) => {
@@ -163,7 +163,7 @@ impl Parser<'_> {
         self.open_struct().fields.push(FieldValue { name, value });
         let is_value = self.at(".");
         self.separator("`:`, `,` or `}`").map_err(|diag| match is_value {
-            true => diag.help("each value stands behind the name of its field, as `w: net.w`"),
+            true => diag.help("write the name of the field before each value, as in `w: net.w`"),
             false => diag,
         })?;
         Ok(State::Element)

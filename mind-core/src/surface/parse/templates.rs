@@ -15,7 +15,7 @@ use crate::ty::DType;
 /// The class of all structs of tensors.
 pub(super) const PARAMS: &str = "params";
 
-const PATTERN: &str = "a type as `float[.., N]`";
+const PATTERN: &str = "a type such as `float[.., N]`";
 
 impl Parser<'_> {
     /// Whether the tokens after the name of a function make it a template.
@@ -61,9 +61,11 @@ impl Parser<'_> {
             let help = match untyped {
                 Some(untyped) => {
                     let name = &untyped.name;
-                    format!("give the parameter a type, as `{name}: f32[2, 3]`; without one its body tells the result")
+                    format!("give the parameter a type, as in `{name}: f32[2, 3]`; for a template, remove the type of \
+                        the result, which is inferred from the body")
                 }
-                None => "its body tells the result: leave the type out, or give every parameter a type as `f32[2, N]`".to_owned(),
+                None => "the result of a template is inferred from its body: remove the type, or give every parameter \
+                    a type such as `f32[2, N]`".to_owned(),
             };
             return Err(self.unexpected("the body of a template").help(help));
         }
@@ -144,7 +146,7 @@ impl Parser<'_> {
         let first = parameters.iter().position(has_default).unwrap_or(parameters.len());
         if let Some(late) = parameters[first..].iter().find(|parameter| !has_default(parameter)) {
             let message = format!(
-                "`{}` has no default and stands behind `{}`, which has one",
+                "`{}` has no default and follows `{}`, which has one",
                 late.name, parameters[first].name
             );
             return Err(Diag::new(Code::E1007, late.site, message).help("put parameters with defaults last"));
@@ -153,19 +155,20 @@ impl Parser<'_> {
     }
 
     fn template_parameter(&mut self, declared: &[Declared]) -> Result<TemplateParameter, Diag> {
-        const PARAMETER: &str = "a parameter as `x: float[..]` or `const axis: axis = -1`";
+        const PARAMETER: &str = "a parameter such as `x: float[..]` or `const axis: axis = -1`";
         let start = self.here();
         let is_constant = self.take_word("const").is_some();
         let name = self.name(PARAMETER)?;
         let takes = match (is_constant, self.take(":")) {
             (true, None) => {
-                let help = format!("tell what it is, as `const {name}: axis = -1`");
+                let help = format!("give its kind, as in `const {name}: axis = -1`");
                 return Err(self.unexpected("`:`").help(help));
             }
             (true, Some(_)) => self.constant_formal()?,
             (false, None) => Formal::Any,
             (false, Some(_)) if self.at("&") => {
-                let help = "only functions update in place: give back the new value, or give every parameter a type as `f32[2, N]`";
+                let help = "a template cannot update in place: return the new value, or give every parameter a type \
+                    such as `f32[2, N]`";
                 return Err(self.unexpected(PATTERN).help(help));
             }
             (false, Some(_)) => match self.params(declared) {
@@ -177,7 +180,7 @@ impl Parser<'_> {
             },
         };
         if !is_constant && self.at("=") {
-            let help = format!("only constants have defaults, as `const {name}: axis = -1`");
+            let help = format!("only constants have defaults, as in `const {name}: axis = -1`");
             return Err(self.unexpected("`,` or `)`").help(help));
         }
         Ok(TemplateParameter { name, takes, site: start.to(self.before()) })
@@ -199,7 +202,7 @@ impl Parser<'_> {
             return Ok(None);
         };
         let over = self.params(declared).ok_or_else(|| {
-            self.unexpected("the name of parameters").help("declare it behind the name: `<P: params>`")
+            self.unexpected("the name of parameters").help("declare it after the name: `<P: params>`")
         })?;
         self.end_of_one()?;
         Ok(Some(Formal::State { name, over }))
@@ -232,7 +235,8 @@ impl Parser<'_> {
             (_, None, Some(dtype)) => ElementPattern::Fixed(dtype),
             (_, None, None) => {
                 let message = format!("found `{name}`, expected {PATTERN}");
-                let help = "element types are `float`, `int`, `num`, those of tensors as `f32`, and variables declared as `<T: float>`";
+                let help = "element types are `float`, `int`, `num`, those of tensors such as `f32`, and variables \
+                    declared as `<T: float>`";
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
         };
@@ -244,7 +248,7 @@ impl Parser<'_> {
                     if parser.take("..").is_none() {
                         dims.push(parser.dim_expr()?);
                     } else if pack.is_some() || !dims.is_empty() {
-                        let what = if pack.is_some() { "a second `..`" } else { "`..` behind a dimension" };
+                        let what = if pack.is_some() { "a second `..`" } else { "`..` after a dimension" };
                         let message = format!("found {what}, expected `..` once and first");
                         return Err(Diag::new(Code::E1007, here, message));
                     } else {
@@ -270,7 +274,7 @@ impl Parser<'_> {
             false => {
                 let message = format!("`..{name}` is not declared");
                 Err(Diag::new(Code::E2002, here, message)
-                    .help(format!("declare it behind the name: `<..{name}>`")))
+                    .help(format!("declare it after the name: `<..{name}>`")))
             }
         }
     }

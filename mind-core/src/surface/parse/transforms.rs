@@ -24,7 +24,7 @@ impl Parser<'_> {
         let mut transforms = Vec::new();
         let function = self.transform(name, &mut transforms)?;
         if !self.at_group(Delimiter::Parenthesis) {
-            let help = format!("apply it to arguments: `{name}({function}, wrt = …)(…)`");
+            let help = format!("call the result: `{name}({function}, wrt = …)(…)`");
             return Err(self.unexpected("`(` and the arguments of the function").help(help));
         }
         Ok(Target::Transformed { transforms, function })
@@ -51,7 +51,7 @@ impl Parser<'_> {
                     true => parser.transform(&function.name, transforms)?,
                     false => {
                         let help = match parser.at_names() {
-                            true => format!("write `{name}({function}, wrt = …)(…)`, the arguments last"),
+                            true => format!("put the arguments last: `{name}({function}, wrt = …)(…)`"),
                             false => of_expression(name),
                         };
                         return Err(parser.unexpected("`,` and `wrt = …`").help(help));
@@ -61,20 +61,25 @@ impl Parser<'_> {
             if !parser.at(",") && !parser.at_end() {
                 return Err(parser.unexpected("`, wrt = …`").help(of_expression(name)));
             }
-            let missing = || format!("say what to differentiate by: `{name}({function}, wrt = …)`");
+            let missing = || {
+                format!(
+                    "name the parameters to differentiate with respect to: `{name}({function}, wrt = \
+                …)`"
+                )
+            };
             if parser.take(",").is_none() || parser.at_end() {
                 return Err(parser.unexpected("`, wrt = …`").help(missing()));
             }
             if parser.take_word("wrt").is_none() {
                 return Err(parser.unexpected("`wrt = …`").help(missing()));
             }
-            parser.expect("=").map_err(|diag| diag.help("an argument is named by `=`: write `wrt = …`"))?;
+            parser.expect("=").map_err(|diag| diag.help("name an argument with `=`: write `wrt = …`"))?;
             let wrt = parser.wrt()?;
             parser.separator("`)`")?;
             parser.expect_end("`)`").map_err(|diag| match (&wrt.targets[..], parser.cursor.ident()) {
                 ([target], Some((next, _))) if !is_keyword(&next.to_string()) => {
                     let list = format!("wrt = ({}, {next})", target.path);
-                    diag.help(format!("several parameters stand in parentheses: write `{list}`"))
+                    diag.help(format!("write several parameters in parentheses: `{list}`"))
                 }
                 _ => diag,
             })?;
@@ -110,15 +115,17 @@ impl Parser<'_> {
     pub(super) fn gradient_attribute(&mut self) -> Result<Wrt, Diag> {
         if !self.at_group(Delimiter::Parenthesis) {
             let diag = self.unexpected("`(` and names of parameters");
-            return Err(
-                diag.help("name the parameters to differentiate by, as `#[grad(x)]` or `#[grad(x, y)]`")
-            );
+            return Err(diag.help(
+                "name the parameters to differentiate with respect to, as in `#[grad(x)]` or `#[grad(x, y)]`",
+            ));
         }
         let ((targets, tuple), site) =
             self.group(Delimiter::Parenthesis, "names of parameters", |parser| {
                 let is_argument = parser.at_word("wrt");
                 parser.wrt_targets().map_err(|diag| match is_argument {
-                    true => diag.help("name the parameters alone, as `#[grad(x)]` or `#[grad(x, y)]`"),
+                    true => {
+                        diag.help("give only the names of parameters, as in `#[grad(x)]` or `#[grad(x, y)]`")
+                    }
                     false => diag,
                 })
             })?;
@@ -153,12 +160,12 @@ impl Parser<'_> {
             return Ok(WrtTarget { path: self.path(EXPECTED)?, zero_ok: false });
         }
         let path = self.path(EXPECTED).map_err(|diag| match diag.help {
-            None => diag.help("parameters are named: write `wrt = x`, or `wrt = (x, y)`"),
+            None => diag.help("`wrt` takes names of parameters: write `wrt = x` or `wrt = (x, y)`"),
             Some(_) => diag,
         });
         // `wrt = "x"` means the parameter of that name.
         let path = path.map_err(|diag| match self.quoted_name() {
-            Some(name) => diag.help(format!("parameters are named without quotes: write `{name}`")),
+            Some(name) => diag.help(format!("write parameters without quotes: `{name}`")),
             None => diag,
         })?;
         Ok(WrtTarget { path, zero_ok })
@@ -169,7 +176,7 @@ impl Parser<'_> {
 fn checked(wrt: Wrt) -> Result<Wrt, Diag> {
     for (i, target) in wrt.targets.iter().enumerate() {
         if let Some(first) = wrt.targets[..i].iter().find(|first| first.path.overlaps(&target.path)) {
-            let message = format!("`{}` is differentiated by twice", target.path);
+            let message = format!("`{}` is differentiated with respect to twice", target.path);
             return Err(Diag::new(Code::E2008, target.path.site(), message)
                 .note_at(first.path.site(), "it is listed first"));
         }

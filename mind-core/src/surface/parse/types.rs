@@ -9,7 +9,7 @@ use crate::diag::{Code, Diag, Site};
 use crate::surface::ast::{DimExpr, ElementClass, TypeExpr, TypeKind};
 use crate::ty::DType;
 
-const EXPECTED: &str = "a type as `f32[2, 3]`";
+const EXPECTED: &str = "a type such as `f32[2, 3]`";
 
 impl Parser<'_> {
     /// Reads a type.
@@ -20,16 +20,16 @@ impl Parser<'_> {
         if self.at("&") {
             return Err(self
                 .unexpected(EXPECTED)
-                .help("write the type alone: tensors are borrowed by themselves"));
+                .help("write only the type: tensors are borrowed automatically"));
         }
         if self.at_word("mut") {
             let help =
-                "a parameter to be updated in place is declared `x: &mut f32[3]`; leave out any other `mut`";
+                "declare a parameter that is updated in place as `x: &mut f32[3]`; remove any other `mut`";
             return Err(self.unexpected(EXPECTED).help(help));
         }
         if self.at_group(Delimiter::Bracket) {
             let written = self.array_type().unwrap_or_else(|| "f32[3]".to_owned());
-            let help = format!("the dtype stands first, as `{written}`");
+            let help = format!("put the dtype first, as in `{written}`");
             return Err(self.unexpected(EXPECTED).help(help));
         }
         if self.at_path() {
@@ -50,7 +50,7 @@ impl Parser<'_> {
                     self.advance(before.1, before.0);
                     return self.struct_type();
                 }
-                let message = format!("found `{name}`, expected a type as `f32[2, 3]`");
+                let message = format!("found `{name}`, expected a type such as `f32[2, 3]`");
                 let help = help.unwrap_or_else(|| format!("dtypes are {}", names::ALL_THERE_ARE));
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
@@ -63,14 +63,13 @@ impl Parser<'_> {
                 let inside =
                     self.cursor.group(Delimiter::Parenthesis).map(|(inside, ..)| inside.token_stream());
                 let dims = inside.map_or_else(String::new, |inside| inside.to_string());
-                let help =
-                    format!("dimensions stand in brackets: write `{dtype}[{}]`", dims.replace(" ,", ","));
+                let help = format!("write dimensions in brackets: `{dtype}[{}]`", dims.replace(" ,", ","));
                 return Err(self.unexpected("`[` and dimensions").help(help));
             }
             false => (Vec::new(), here),
         };
         if is_declared && self.at_group(Delimiter::Bracket) {
-            let help = format!("dimensions stand in one pair of brackets, as `{dtype}[2, 3]`");
+            let help = format!("write all dimensions in one pair of brackets, as in `{dtype}[2, 3]`");
             return Err(self.unexpected("the end of the type").help(help));
         }
         Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
@@ -193,7 +192,7 @@ pub(super) fn is_no_struct(name: &str) -> bool {
 fn foreign_type(name: &str) -> Option<String> {
     let dtype = match name {
         "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {
-            return Some("write dtype and dimensions, as `f32[N, 3]`".to_owned());
+            return Some("write the dtype and dimensions, as in `f32[N, 3]`".to_owned());
         }
         "usize" | "u64" | "isize" | "int" | "int64" | "long" => DType::I64,
         "int32" | "u32" | "i8" | "i16" | "u16" => DType::I32,

@@ -105,7 +105,7 @@ impl DimReader {
     }
 
     fn factor(&mut self, cursor: &mut Cursor<'_>) -> Read<Dim> {
-        let expected = "a dimension: an integer, a symbol or an expression of them";
+        let expected = "a dimension: an integer, a symbol or an expression";
         if !cursor.peek().is_ascii_digit() {
             return cursor.identifier(expected).map(Dim::symbol);
         }
@@ -125,7 +125,7 @@ impl DimReader {
     fn count(&mut self, cursor: &Cursor<'_>) -> Read<()> {
         self.operations += 1;
         if self.operations > MAX_DIM_OPERATORS {
-            let message = format!("a dimension of more than the limit of {MAX_DIM_OPERATORS} operators");
+            let message = format!("a dimension has more operators than the limit of {MAX_DIM_OPERATORS}");
             return cursor.fault_at(self.start, Code::E1008, message);
         }
         Ok(())
@@ -150,7 +150,7 @@ impl DimReader {
         let start = cursor.position();
         let divisor = cursor.digits("a positive integer to divide by")?;
         let Some(divisor) = i64::try_from(divisor).ok().filter(|divisor| *divisor > 0) else {
-            return cursor.fault_at(start, Code::E1005, format!("divided by {divisor}, needed 1 or more"));
+            return cursor.fault_at(start, Code::E1005, format!("divided by {divisor}, needed at least 1"));
         };
         let product = self.level.product.take().unwrap_or(Dim::ONE);
         self.level.product = Some(self.fits(cursor, product.floor_div(divisor))?);

@@ -38,7 +38,7 @@ fn elements<T>(
     if !cursor.eat(b']') {
         loop {
             if elements.len() == limit {
-                let message = format!("a literal of more than the limit of {limit} elements");
+                let message = format!("a literal has more elements than the limit of {limit}");
                 return cursor.fault_at(start, Code::E1008, message);
             }
             elements.push(element(cursor)?);
@@ -138,7 +138,7 @@ macro_rules! floats {
                         match bits.map(Self::from_bits).filter(|value| value.is_nan()) {
                             Some(value) => Ok(value),
                             None => {
-                                let message = format!("{} is no NaN of {dtype}", shortened(token));
+                                let message = format!("{} is not a NaN of {dtype}", shortened(token));
                                 cursor.fault_at(start, Code::E4005, message)
                             }
                         }
@@ -156,7 +156,11 @@ fn not_a_number<T>(cursor: &Cursor<'_>, start: usize, token: &str, dtype: &str) 
     if token.is_empty() {
         return cursor.unexpected(&format!("a number of {dtype}"));
     }
-    cursor.fault_at(start, Code::E1005, format!("{} is no number, needed one of {dtype}", shortened(token)))
+    cursor.fault_at(
+        start,
+        Code::E1005,
+        format!("{} is not a number, needed a number of type {dtype}", shortened(token)),
+    )
 }
 
 enum NumberForm {

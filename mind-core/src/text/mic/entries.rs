@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
         if depth > most || found != INDENT.repeat(depth) {
             let needed = match (most, INDENT.len()) {
                 (0, _) => "needed at the start of its line".to_owned(),
-                (most, each) => format!("needed {each} for each module around it, {} at most", each * most),
+                (most, each) => format!("needed {each} for each enclosing module, {} at most", each * most),
             };
             let begins = if cursor.peek() == b'#' { "a comment" } else { "an entry" };
             let message = format!("spaces before {begins}, {needed}");
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         match cursor.peek() {
             b'N' => self.node(&cursor),
             b'O' => self.output_entry(&cursor),
-            _ => cursor.unexpected("an entry of a module that a node holds: `N…`, `O` or `#`"),
+            _ => cursor.unexpected("an entry of a nested module: `N…`, `O` or `#`"),
         }
     }
 
@@ -189,7 +189,7 @@ impl<'a> Parser<'a> {
             None => self.reader.push_any(),
             Some(Holder { row, ty, .. }) => {
                 let message = format!(
-                    "`{}` holds a module, needed on the lines below with {} spaces more before each",
+                    "`{}` contains a module, needed on the lines below, indented by {} more spaces",
                     row.mnemonic,
                     INDENT.len()
                 );

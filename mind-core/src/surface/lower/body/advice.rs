@@ -95,7 +95,7 @@ impl BodyLowering<'_> {
         }
         if op.info().label == "*" && infer(&product(a, b), &[a, b]).is_ok() {
             let written = format!("{} @ {}", self.operand(lhs), self.operand(rhs));
-            return Some(format!("`*` is elementwise: for the product of matrices write `{written}`"));
+            return Some(format!("`*` is elementwise: for the matrix product, write `{written}`"));
         }
         let reversed = |ty: &Type| ty.with_shape(ty.shape.iter().rev().cloned().collect());
         for (operand, is_left) in [(rhs, false), (lhs, true)] {
@@ -184,7 +184,7 @@ impl BodyLowering<'_> {
         }
         if broadcasts(a, b) && a.rank() == b.rank() && a.rank() != 2 {
             return Some(format!(
-                "for the product of elements write `{} * {}`",
+                "for the elementwise product, write `{} * {}`",
                 self.operand(lhs),
                 self.operand(rhs)
             ));
@@ -201,11 +201,14 @@ impl BodyLowering<'_> {
             let all = from.element_count().ok()?;
             if all.exact_div(&count).ok()?.is_some_and(|rest| rest.is_positive()) {
                 others[axis] = Dim::literal(-1);
-                return Some(format!("write `{}`, where -1 is what remains", Shape::new(others)));
+                return Some(format!(
+                    "write `{}`, where -1 stands for the remaining extent",
+                    Shape::new(others)
+                ));
             }
         }
         let count = from.element_count().ok()?;
-        Some(format!("write `[{count}]`, or extents whose product that is"))
+        Some(format!("write `[{count}]`, or extents with that product"))
     }
 
     fn transpose_advice(&self, permutation: &[i64], x: Operand) -> Option<String> {
@@ -223,14 +226,14 @@ impl BodyLowering<'_> {
             }
             _ => axes.reverse(),
         }
-        Some(format!("name each axis once, as `{axes:?}`"))
+        Some(format!("list each axis once, as in `{axes:?}`"))
     }
 
     fn squeeze_advice(&self, axes: &[i64], x: Operand) -> Option<String> {
         let shape = &self.ty(x).shape;
         let ones: Vec<usize> = (0..shape.rank()).filter(|axis| shape[*axis].is_one()).collect();
         match &ones[..] {
-            [] => Some(format!("no axis has extent 1: write `{}` alone", self.operand(x))),
+            [] => Some(format!("no axis has extent 1: write only `{}`", self.operand(x))),
             ones if axes.len() == ones.len() => Some(format!("write `{ones:?}`")),
             ones => Some(format!("the axes of extent 1 are `{ones:?}`")),
         }
@@ -241,7 +244,7 @@ impl BodyLowering<'_> {
         if image.rank() == 3 && filter.rank() == 4 {
             let batch = expanded(image, &[0])?;
             return infer(op, &[&batch, filter]).is_ok().then(|| {
-                format!("give it a batch: write `expand_dims({}, axes = [0])`", self.full_text(x.1))
+                format!("add a batch axis: write `expand_dims({}, axes = [0])`", self.full_text(x.1))
             });
         }
         if image.rank() != 4 || filter.rank() != 4 {
@@ -318,7 +321,7 @@ impl BodyLowering<'_> {
                     self.operand((inst.operands[0], *lhs)),
                     self.operand((inst.operands[1], *rhs))
                 );
-                return Some(format!("`*` is elementwise: for the product of matrices write `{written}`"));
+                return Some(format!("`*` is elementwise: for the matrix product, write `{written}`"));
             }
         }
         if expected.rank() == 0 && found.dtype.is_float() {

@@ -87,11 +87,11 @@ impl BodyLowering<'_> {
             Some(binding) if self.is_struct(binding) => {
                 let given = arguments.iter().map(|argument| self.full_text(argument.value));
                 let given = given.chain([name.to_owned()]).collect::<Vec<_>>().join(", ");
-                format!("`{name}` is a struct: call a function that takes it, as `forward({given})`")
+                format!("`{name}` is a struct: call a function that takes it, as in `forward({given})`")
             }
             Some(Binding::Local(_) | Binding::Parameter(_)) => {
                 format!(
-                    "`{name}` is a value: elements are picked in brackets, as `{name}[0]`, and `*` multiplies"
+                    "`{name}` is a value: select elements with brackets, as in `{name}[0]`, or multiply with `*`"
                 )
             }
             None => {
@@ -101,7 +101,7 @@ impl BodyLowering<'_> {
                     format!("{}: {}", field.name, value.unwrap_or_else(|| "…".to_owned()))
                 });
                 let fields = fields.collect::<Vec<_>>().join(", ");
-                format!("a struct is made with the names of its fields: write `{name} {{ {fields} }}`")
+                format!("a struct needs the names of its fields: write `{name} {{ {fields} }}`")
             }
         };
         let diag = Diag::new(Code::E2002, callee.site(), format!("undefined function `{name}`"));
@@ -313,7 +313,7 @@ impl BodyLowering<'_> {
             let texts: Vec<_> = order.iter().map(|position| self.full_text(given[*position])).collect();
             let (first, last) = (arguments[0].site, arguments[arguments.len() - 1].site);
             diag.site = first.to(last);
-            diag.help = Some(format!("in another order they fit: write `{}`", texts.join(", ")));
+            diag.help = Some(format!("the arguments fit in another order: write `{}`", texts.join(", ")));
             mistakes.retain(|mistake| matches!(mistake, Stop::Mistake(_)));
             mistakes.truncate(1);
         }
@@ -420,7 +420,7 @@ impl BodyLowering<'_> {
             let message = format!("`{}` is updated in place, found an expression", formal.name);
             return Err(Diag::new(Code::E2010, site, message)
                 .note_at(formal.site, format!("`{}: {}` is declared", formal.name, formal.written))
-                .help("pass a `&mut` parameter or a field of one by its name")
+                .help("pass the name of a `&mut` parameter or of a field of one")
                 .into());
         };
         let place = self.writable(&path)?;
@@ -428,7 +428,7 @@ impl BodyLowering<'_> {
             earlier.inputs.start < place.inputs.end && place.inputs.start < earlier.inputs.end
         };
         if before.iter().any(|(_, earlier)| overlaps(earlier)) {
-            let message = format!("`{path}` is passed twice to be updated in place");
+            let message = format!("`{path}` is passed twice as `&mut`");
             return Err(Diag::new(Code::E2010, site, message).into());
         }
         Ok(place)

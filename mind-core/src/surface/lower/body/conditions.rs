@@ -142,7 +142,7 @@ impl BodyLowering<'_> {
         };
         let next = self.coerce(&value, &open.carry, tail, &next_carry(carry))?.leaves();
         if next.is_empty() {
-            let message = "the body of `while` gives no tensor";
+            let message = "the body of `while` does not return a tensor";
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
         }
         let (condition, captured) = open.condition.clone().ok_or(Stop::Poisoned)?;
@@ -222,7 +222,7 @@ impl BodyLowering<'_> {
         };
         let condition = open.condition.ok_or(Stop::Poisoned)?;
         if structure.leaves().is_empty() {
-            let message = "the branches of `if` give no tensor";
+            let message = "the branches of `if` do not return a tensor";
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
         }
         let spot = Spot::of(expr);
@@ -280,9 +280,10 @@ impl BodyLowering<'_> {
         let ty = self.builder.ty(tensor);
         match (ty.dtype, ty.rank()) {
             (DType::Bool, 0) => Ok(tensor),
-            (_, 0) => Err(refused(&ty.to_string()).help("write a comparison, as `x > 0.0`").into()),
+            (_, 0) => Err(refused(&ty.to_string()).help("write a comparison, such as `x > 0.0`").into()),
             _ => {
-                let help = "`where(x > 0.0, …, …)` chooses each element; `all(x > 0.0)` and `any(x > 0.0)` are single truth values";
+                let help = "`where(x > 0.0, …, …)` chooses for each element; `all(x > 0.0)` and `any(x > 0.0)` are \
+                    single bools";
                 Err(refused(&ty.to_string()).help(help).into())
             }
         }

@@ -109,12 +109,12 @@ impl BodyLowering<'_> {
         match fault {
             Unresolved::Axis(axis, rank) => {
                 let help = match (*axis, *rank) {
-                    (_, 0) if given.is_of_list() => "`stack` puts single numbers together".to_owned(),
+                    (_, 0) if given.is_of_list() => "`stack` combines single numbers".to_owned(),
                     (_, 0) => match operands.first() {
                         Some((_, expr)) => {
-                            format!("{} is a single number: leave the call out", self.text(*expr))
+                            format!("{} is already a single number: remove the call", self.text(*expr))
                         }
-                        None => "write one extent or more".to_owned(),
+                        None => "write at least one extent".to_owned(),
                     },
                     (..0, _) => "the first axis is `0`".to_owned(),
                     (_, _) => "axes count from 0: the last is `-1`".to_owned(),
@@ -123,24 +123,24 @@ impl BodyLowering<'_> {
                 Diag::new(Code::E3004, self.site(axes()), message(problem)).help(help)
             }
             Unresolved::Twice(axis, rest) => {
-                let problem = format!("axis {axis} stands twice in {}", self.text(axes()));
+                let problem = format!("axis {axis} occurs twice in {}", self.text(axes()));
                 let help = format!("write `{rest:?}`");
                 Diag::new(Code::E3005, self.site(axes()), message(problem)).help(help)
             }
             Unresolved::NoAxes => {
                 let text = self.text(axes());
-                let message = format!("`{}`: {text} reduces no axis, needed at least one", given.name);
+                let message = format!("`{}`: {text} reduces no axis, needed at least one axis", given.name);
                 let diag = Diag::new(Code::E3002, self.site(axes()), message);
-                diag.help("leave out `axes` to reduce every axis")
+                diag.help("remove `axes` to reduce every axis")
             }
             Unresolved::Open(count) => {
                 let text = self.text(shape());
-                let problem = format!("-1 stands {count} times in {text}, needed at most once");
+                let problem = format!("-1 occurs {count} times in {text}, needed at most once");
                 Diag::new(Code::E3007, self.site(shape()), message(problem))
             }
             Unresolved::Indivisible(others, all) => {
                 let from = &self.builder.ty(operands[0].0).shape;
-                let problem = format!("{from} has {all} elements, which {others} does not divide");
+                let problem = format!("{from} has {all} elements, which is not divisible by {others}");
                 Diag::new(Code::E3007, self.site(shape()), message(problem))
             }
             Unresolved::Amounts(problem) => {

@@ -131,7 +131,7 @@ impl BodyLowering<'_> {
         let site = self.body[start].site.to(self.body[end].site);
         let count = to.sub(&from).map_err(|overflow| Diag::new(Code::E1008, site, overflow.to_string()))?;
         if count.as_literal().is_some_and(|count| count < 1) {
-            let message = format!("`{from}..{to}` has no elements, needed one or more");
+            let message = format!("`{from}..{to}` is empty, needed at least one element");
             return Err(Diag::new(Code::E3006, site, message).into());
         }
         let spot = Spot::of(expr);
@@ -156,7 +156,7 @@ impl BodyLowering<'_> {
     fn element_of(&self, over: &Value, expr: ExprId) -> Lowered<(Structure, Dim)> {
         let site = self.body[expr].site;
         let found = |what: &str, help: Option<String>| {
-            let message = format!("a loop goes over the leading axis of tensors, found {what}");
+            let message = format!("a loop iterates over the leading axis of tensors, found {what}");
             Stop::from(Diag { help, ..Diag::new(Code::E2001, site, message) })
         };
         match over {
@@ -164,7 +164,7 @@ impl BodyLowering<'_> {
             Value::Literal(id) => {
                 let is_integer = self.literals.default_dtype(*id).is_integer();
                 let text = self.body.short_text(expr);
-                let help = is_integer.then(|| format!("write `0..{text}` for so many steps"));
+                let help = is_integer.then(|| format!("write `0..{text}` for {text} steps"));
                 Err(found("a number", help))
             }
             Value::Tensor(tensor) => {
@@ -183,7 +183,8 @@ impl BodyLowering<'_> {
                     let (element, own) = self.element_of(part, expr)?;
                     if let Some(steps) = steps.as_ref().filter(|steps| **steps != own) {
                         let message = format!(
-                            "a loop goes over all tensors at once, of which one has {steps} elements and another {own}"
+                            "a loop iterates over all its tensors at once, but one has {steps} elements and another \
+                                {own}"
                         );
                         return Err(Diag::new(Code::E3003, site, message).into());
                     }
@@ -194,7 +195,7 @@ impl BodyLowering<'_> {
                 Ok((Structure::Tuple(elements), steps))
             }
             Value::Struct(_) | Value::Word(_) => {
-                let help = "go over its fields, as a tuple: `for (w, b) in (p.w, p.b) { … }`".to_owned();
+                let help = "iterate over its fields as a tuple: `for (w, b) in (p.w, p.b) { … }`".to_owned();
                 Err(found(&self.type_text(over), Some(help)))
             }
         }
@@ -244,9 +245,10 @@ impl BodyLowering<'_> {
                 _ => {
                     let found = self.type_text(&value);
                     let message = format!(
-                        "the body of `scan` gives the next carry and what is stacked, as `(h, y)`, found {found}"
+                        "the body of `scan` must return the next carry and the value to stack, as in `(h, y)`, found \
+                            {found}"
                     );
-                    let help = "`fold` gives the last carry alone";
+                    let help = "`fold` returns only the last carry";
                     return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
                 }
             },
@@ -255,13 +257,13 @@ impl BodyLowering<'_> {
         let next = next.map(|next| self.coerce(&next, carry, tail, &what)).transpose()?;
         let stacked = given.map_or_else(|| Ok(Value::unit()), |given| self.infer(given, tail))?;
         if let Some(name) = struct_in(&stacked) {
-            let message = format!("what each step gives is stacked, which `{name}` cannot be");
-            let help = "give its fields, as a tuple";
+            let message = format!("the values of the steps are stacked, but `{name}` cannot be stacked");
+            let help = "return its fields as a tuple";
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
         }
         let carry = next.map_or_else(Vec::new, |next| next.leaves());
         if carry.is_empty() && stacked.leaves().is_empty() {
-            let message = format!("the body of `{}` gives no tensor", of.kind.name());
+            let message = format!("the body of `{}` does not return a tensor", of.kind.name());
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
         }
         Ok(OfStep { carry, stacked })

@@ -224,8 +224,9 @@ impl Lower for BodyLowering<'_> {
                 return Err(self.once(format!("{name}.{field}"), || {
                     let message =
                         format!("the field `{field}` of `{name}` is not `pub`, and `{name}` is not imported");
-                    let help =
-                        format!("import `{name}` by `use`: then the field is as private as it is in Rust");
+                    let help = format!(
+                        "import `{name}` with `use`: the field then has the same visibility as in Rust"
+                    );
                     Diag::new(Code::E2002, Site::token(field.span()), message).help(help)
                 }));
             }
@@ -245,7 +246,7 @@ impl Lower for BodyLowering<'_> {
             let (inside, message) = (diag.site, format!("in `{name}`: {}", diag.message));
             let diag = Diag { site, message, ..diag };
             match frame.template.home {
-                Home::Here | Home::Elsewhere(_) => diag.note_at(inside, format!("it stands in `{name}`")),
+                Home::Here | Home::Elsewhere(_) => diag.note_at(inside, format!("it is in `{name}`")),
                 // The user has no source location in the library's text.
                 Home::Library(_) => diag,
             }

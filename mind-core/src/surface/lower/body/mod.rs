@@ -190,7 +190,10 @@ impl BodyLowering<'_> {
             }
             NodeKind::Transpose { base, axes } => self.transpose(*base, *axes, expr),
             NodeKind::Rust { .. } | NodeKind::Typed { .. } | NodeKind::Derivative(_) => {
-                let message = format!("found {}, which stands among Rust variables only", self.text(expr));
+                let message = format!(
+                    "found {}, which is only allowed in expressions that use Rust variables",
+                    self.text(expr)
+                );
                 Err(Diag::new(Code::E1007, body[expr].site, message).into())
             }
             NodeKind::Field { base, index, field } => self.tuple_element(*base, *index, *field),
@@ -290,24 +293,24 @@ impl BodyLowering<'_> {
         };
         let is_function =
             self.table.position(&text).is_some() || crate::surface::lower::builtins::is_builtin(&text);
-        let help = format!("`{text}` is a function: call it, as `{text}(…)`");
+        let help = format!("`{text}` is a function: call it, as in `{text}(…)`");
         let diag = if is_function { diag.help(help) } else { diag };
         let diag = match diag.help {
             None if is_constant_of_rust(&text) => diag.help(format!(
-                "a constant is declared in the block: `const {text}: float = 0.1;`, or `dim` for an extent"
+                "declare a constant in the block: `const {text}: float = 0.1;`, or with `dim` for an extent"
             )),
             None if !self.pullbacks.is_empty() => {
-                diag.help("a pullback knows the parameters, the result and the cotangent")
+                diag.help("a pullback can only use the parameters, the result and the cotangent")
             }
             None if self.signature.is_closure => diag.help(format!(
-                "a closure in `mind!` reads nothing but its parameters: make it one, as `{text}: f32`"
+                "a closure in `mind!` can only use its parameters: add a parameter, such as `{text}: f32`"
             )),
             None => diag.help(self.names_here()),
             Some(_) => diag,
         };
         let is_struct = self.dims().structs.contains_key(&text);
         let diag =
-            if is_struct { diag.help(format!("write its fields, as `{text} {{ … }}`")) } else { diag };
+            if is_struct { diag.help(format!("write its fields, as in `{text} {{ … }}`")) } else { diag };
         Err(self.once(text, || diag))
     }
 
@@ -318,12 +321,12 @@ impl BodyLowering<'_> {
         let names: Vec<_> =
             self.names.all().chain(self.dims().all()).chain(plain).map(|name| format!("`{name}`")).collect();
         match &names[..] {
-            [] => "there are no names here: the function has no parameters".to_owned(),
-            [name] => format!("the only name here is {name}"),
+            [] => "no names are defined here: the function has no parameters".to_owned(),
+            [name] => format!("the only name defined here is {name}"),
             [names @ .., last] if names.len() < SHOWN => {
-                format!("the names here are {} and {last}", names.join(", "))
+                format!("the names defined here are {} and {last}", names.join(", "))
             }
-            names => format!("the names here are {}, …", names[..SHOWN].join(", ")),
+            names => format!("the names defined here are {}, …", names[..SHOWN].join(", ")),
         }
     }
 
@@ -335,7 +338,7 @@ impl BodyLowering<'_> {
         }
         let diag = match self.dims().structs.contains_key(&text) {
             true => Diag::new(Code::E2002, path.site(), format!("`{text}` is a struct, expected a value"))
-                .help(format!("write its fields, as `{text} {{ … }}`")),
+                .help(format!("write its fields, as in `{text} {{ … }}`")),
             false => Diag::new(Code::E2002, path.site(), format!("undefined name `{text}`")),
         };
         Err(self.once(text, || diag))
@@ -404,8 +407,8 @@ impl BodyLowering<'_> {
         let message = format!("the value of {} is not used", self.text(value));
         let last = value.index() + 2 == self.body.nodes.len();
         let help = match last && self.signature.result.as_ref() != Some(&Structure::UNIT) {
-            true => "to make it the result leave out the `;`",
-            false => "bind it with `let`, or leave it out",
+            true => "to make it the result, remove the `;`",
+            false => "bind it with `let`, or remove it",
         };
         Err(Diag::new(Code::E1007, self.body[value].site, message).help(help).into())
     }
@@ -460,9 +463,12 @@ impl BodyLowering<'_> {
                 if self.ends_with_unused_value(nodes) || self.ends_with_refused_update(nodes) {
                     return Err(Stop::Poisoned);
                 }
-                let message = format!("`{name}` declares the result {result}, its body ends without a value");
+                let message =
+                    format!("`{name}` declares the result {result}, but its body ends without a value");
                 let help = match self.updated_last(nodes) {
-                    Some(target) => format!("an update has no value: end the body with `{target}` behind it"),
+                    Some(target) => {
+                        format!("an assignment has no value: end the body with `{target}` after it")
+                    }
                     None => "end the body with an expression without `;`".to_owned(),
                 };
                 return Err(Diag::new(Code::E2001, self.signature.site, message).help(help).into());
@@ -477,7 +483,7 @@ impl BodyLowering<'_> {
                             format!("declare it: `-> {found}`")
                         }
                         Value::Literal(_) | Value::Word(_) | Value::Poison => {
-                            "declare it, or leave the value out".to_owned()
+                            "declare it, or remove the value".to_owned()
                         }
                     };
                     return Err(diag.help(help).into());
@@ -499,7 +505,7 @@ impl BodyLowering<'_> {
     fn or_declared(&self, stop: Stop, value: &Value) -> Stop {
         let Stop::Mistake(mut diag) = stop else { return stop };
         if diag.help.is_none() && matches!(value, Value::Tensor(_) | Value::Tuple(_) | Value::Struct(_)) {
-            diag.help = Some(format!("declare `-> {}` if that is meant", self.type_text(value)));
+            diag.help = Some(format!("declare `-> {}` if this is intended", self.type_text(value)));
         }
         Stop::Mistake(diag)
     }

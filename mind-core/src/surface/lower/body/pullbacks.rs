@@ -163,10 +163,10 @@ impl BodyLowering<'_> {
             let floats = structure.leaves().iter().filter(|leaf| leaf.dtype.is_float()).count();
             if floats > 0 && floats < structure.leaves().len() {
                 let message = format!(
-                    "`{parameter}` of `{name}` holds floats beside others, of which no derivative tells what flows back"
+                    "`{parameter}` of `{name}` contains floats and other values, and only floats have a cotangent"
                 );
                 return Err(Diag::new(Code::E5005, site, message)
-                    .help("give the function the floats and the others as parameters of their own")
+                    .help("pass the floats and the other values as separate parameters")
                     .into());
             }
             if floats > 0 || self.is_number_of_floats(&value) {
@@ -182,11 +182,11 @@ impl BodyLowering<'_> {
         match leaves.iter().find(|leaf| !leaf.dtype.is_float()) {
             Some(other) => {
                 let message =
-                    format!("`{name}` gives {other}, needed f32 or f64: only floats have a cotangent");
+                    format!("`{name}` returns {other}, needed f32 or f64: only floats have a cotangent");
                 Err(Diag::new(Code::E2005, site, message).into())
             }
             None if leaves.is_empty() => {
-                let message = format!("`{name}` gives nothing that has a cotangent");
+                let message = format!("`{name}` returns no value that has a cotangent");
                 Err(Diag::new(Code::E2005, site, message).into())
             }
             None => Ok(Pulled { parameters, result, wanted }),
@@ -215,9 +215,8 @@ pub(crate) fn useless_pullback(template: &Template) -> Option<Diag> {
 }
 
 fn no_floats(name: &str, site: Site) -> Diag {
-    let message =
-        format!("`{name}` has no parameter of floats, to which a `pullback` could tell what flows back");
-    Diag::new(Code::E5005, site, message).help("leave the `pullback` out")
+    let message = format!("`{name}` has no float parameter, so a `pullback` has no cotangent to return");
+    Diag::new(Code::E5005, site, message).help("remove the `pullback`")
 }
 
 /// The parameters and the result to which a pullback belongs.

@@ -86,7 +86,7 @@ impl BodyLowering<'_> {
             },
             Value::Tensor(_) | Value::Literal(_) | Value::Tuple(_) | Value::Word(_) => {
                 let message = format!(
-                    "found `.{name}` behind {}, expected `T`, `mT`, a method call or the number of a tuple element",
+                    "found `.{name}` after {}, expected `T`, `mT`, a method call or the number of a tuple element",
                     self.describe(base)
                 );
                 let extent = match (name == "shape", self.values[base.index()].clone()) {
@@ -97,9 +97,7 @@ impl BodyLowering<'_> {
                     Some(_) if extent.is_some() => extent.unwrap_or_default(),
                     Some(help) => help.to_owned(),
                     None => {
-                        format!(
-                            "a method is called with parentheses, as `.{name}()`; only structs have fields"
-                        )
+                        format!("call a method with parentheses, as in `.{name}()`; only structs have fields")
                     }
                 };
                 Err(Diag::new(Code::E1007, site, message).help(help).into())
@@ -130,7 +128,7 @@ impl BodyLowering<'_> {
             None => {
                 let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
                 let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));
-                diag.help.get_or_insert_with(|| format!("to name a value write `let {text} = …`"));
+                diag.help.get_or_insert_with(|| format!("to name a value, write `let {text} = …`"));
                 return Err(self.once(text, || diag));
             }
         };

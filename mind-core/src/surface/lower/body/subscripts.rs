@@ -93,7 +93,8 @@ impl BodyLowering<'_> {
         let extent = &self.builder.ty(operand.0).shape[axis];
         let site = self.body[place].site;
         if let Value::Tensor(_) = self.values[place.index()] {
-            let message = format!("an index is an integer known here, found {}", self.describe(place));
+            let message =
+                format!("an index must be an integer known at compile time, found {}", self.describe(place));
             return Err(Diag::new(Code::E2001, site, message).help(self.picked(operand.1, place)).into());
         }
         let written = self.dim_attribute(place).map_err(|stop| self.not_a_list(operand.1, place, stop))?;
@@ -107,7 +108,7 @@ impl BodyLowering<'_> {
             let end = if below_zero(&written) {
                 "the first is `0`"
             } else {
-                "places count from 0: the last is `-1`"
+                "indices count from 0: the last is `-1`"
             };
             return Err(self.bound_fault((Code::E3011, problem, Some(end.to_owned())), operand, axis, site));
         }
@@ -134,9 +135,9 @@ impl BodyLowering<'_> {
                     let problem =
                         format!("bound {written}{as_written} is outside dimension {axis} of extent {extent}");
                     let help = match below_zero(&resolved) {
-                        true => "the first place is `0`".to_owned(),
-                        false if *default == Dim::ZERO => "places count from 0: the last is `-1`".to_owned(),
-                        false => format!("write `{extent}`, the end, or leave it out"),
+                        true => "the first index is `0`".to_owned(),
+                        false if *default == Dim::ZERO => "indices count from 0: the last is `-1`".to_owned(),
+                        false => format!("write `{extent}`, the end, or omit it"),
                     };
                     // The help replaces a number, so it is dropped for a bound that is not written as one.
                     let help = Some(help).filter(|_| as_written.is_empty());
@@ -175,8 +176,8 @@ impl BodyLowering<'_> {
                     let site = self.body[step].site;
                     let text = self.operand_text(operand.1);
                     let help = match value {
-                        0 => "leave the step out, or write `1`".to_owned(),
-                        _ => format!("name the places in their order, as `gather({text}, […])`"),
+                        0 => "remove the step, or write `1`".to_owned(),
+                        _ => format!("list the indices in the wanted order, as in `gather({text}, […])`"),
                     };
                     return Err(self.bound_fault((Code::E4008, problem, Some(help)), operand, axis, site));
                 }

@@ -59,9 +59,9 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         TransformKind::Grad | TransformKind::ValueAndGrad => {
             let has_parts = transform.kind == TransformKind::ValueAndGrad && is_loss_and_more(&result);
             if !is_float_scalar(&result) && !has_parts {
-                let message = format!("`{label}`: `{name}` gives {result}, needed a single f32 or f64");
+                let message = format!("`{label}`: `{name}` returns {result}, needed a single f32 or f64");
                 return Err(Diag::new(Code::E5004, transform.site, message)
-                    .help("reduce the result, as `mean(…)`, or give a cotangent with `vjp`"));
+                    .help("reduce the result, as in `mean(…)`, or give a cotangent with `vjp`"));
             }
             if has_parts { Cotangent::First } else { Cotangent::One }
         }

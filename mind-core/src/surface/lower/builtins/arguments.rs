@@ -36,7 +36,7 @@ pub(crate) fn match_arguments<'a>(
                 let diag = Diag::new(Code::E2007, argument.site, message);
                 return Err(match habits::with_more_arguments(callee) {
                     Some(help) => diag.help(help),
-                    None if formals.is_empty() => diag.help("leave it out"),
+                    None if formals.is_empty() => diag.help("remove it"),
                     None => diag,
                 });
             }
@@ -54,7 +54,7 @@ pub(crate) fn match_arguments<'a>(
                         let near = || nearest(&text, formals.iter().copied());
                         return Err(match habits::argument(&text, formals).or_else(near) {
                             Some(near) => diag.help(format!("write `{near}`")),
-                            None if habits::is_needless_argument(&text) => diag.help("leave it out"),
+                            None if habits::is_needless_argument(&text) => diag.help("remove it"),
                             None => diag,
                         });
                     }

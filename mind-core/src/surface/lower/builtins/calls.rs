@@ -175,7 +175,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             let given: Vec<_> = given.arguments.iter().flatten().map(|each| self.short_text(*each)).collect();
             let help = format!("write `{name}([{}])`", given.join(", "));
             return self
-                .expected("a list of tensors as `[a, b]`", list)
+                .expected("a list of tensors such as `[a, b]`", list)
                 .map_err(|stop| stop.map(|diag| diag.help(help)));
         };
         let (count, most) = (elements.len(), Operands::MAX);
@@ -241,7 +241,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
     fn of_two(&self, reduce: Reduce, given: &Given) -> Option<String> {
         let function = reduce.row().monoid.combine.row().function()?;
         let [a, b] = [given.required(0), given.arguments[1]?].map(|operand| self.short_text(operand));
-        Some(format!("of two tensors write `{function}({a}, {b})`"))
+        Some(format!("for two tensors, write `{function}({a}, {b})`"))
     }
 }
 

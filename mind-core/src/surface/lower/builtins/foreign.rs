@@ -81,7 +81,7 @@ pub(crate) trait Foreign: ForeignReductions {
         let arguments = &arguments[1..];
         match (builtins::find(&name), habits::function(&name)) {
             (Some(builtin), _) => diag.help(format!(
-                "functions stand alone: write `{}`",
+                "functions have no path: write `{}`",
                 self.written_call(builtin, arguments, false)
             )),
             (None, Some(Replacement::Library { file: "num", name: name @ ("var" | "std") })) => {
@@ -90,7 +90,7 @@ pub(crate) trait Foreign: ForeignReductions {
             }
             (None, Some(way)) => diag.help(self.way(way, arguments, false, expr)),
             (None, None) => match nearest(&name, builtins::names()) {
-                Some(near) => diag.help(format!("functions stand alone: write `{near}(…)`")),
+                Some(near) => diag.help(format!("functions have no path: write `{near}(…)`")),
                 None => diag.help(format!("there is no `{name}` in the language: {}", NO_SUCH)),
             },
         }
@@ -103,7 +103,7 @@ pub(crate) trait Foreign: ForeignReductions {
             Diag::new(Code::E2002, self.site(expr), format!("undefined name `{}`", self.body().text(expr)));
         diag.help(
             habits::name(&text)
-                .unwrap_or("there are no libraries: a block has its own functions and parameters"),
+                .unwrap_or("a block can only use its own functions and parameters and imported functions"),
         )
     }
 
@@ -117,7 +117,7 @@ pub(crate) trait Foreign: ForeignReductions {
         if is_mask || is_condition(&self.body()[place].kind) {
             return no_choice(&rows, &table);
         }
-        format!("to pick rows by a tensor write `gather({table}, {rows})`")
+        format!("to select rows by a tensor, write `gather({table}, {rows})`")
     }
 
     /// Adds help to the error of a subscript that is a list or a tuple.
@@ -151,7 +151,7 @@ pub(crate) trait Foreign: ForeignReductions {
                 Some(way) if diag.help.is_none() => diag.help(self.way(way, arguments, method, expr)),
                 Some(_) | None if diag.help.is_some() => diag,
                 Some(_) | None => diag.help(format!(
-                    "the library's functions are in the documentation of `mind`, under `{file}`"
+                    "the documentation of `mind` lists the library's functions under `{file}`"
                 )),
             };
         }
@@ -163,7 +163,7 @@ pub(crate) trait Foreign: ForeignReductions {
         match (way, builtins::find(&alone)) {
             (Some(way), _) => diag.help(self.way(way, arguments, method, expr)),
             (None, Some(builtin)) if of_library => diag.help(format!(
-                "functions stand alone: write `{}`",
+                "functions have no path: write `{}`",
                 self.written_call(builtin, arguments, method)
             )),
             (None, _) => self.undefined_call((callee, arguments), diag, known),
@@ -440,7 +440,7 @@ pub(crate) trait Foreign: ForeignReductions {
 /// The formula of `clip`, whose bounds are found by their names.
 const CLIP: &str = "minimum(maximum({=0}, {1}), {2})";
 
-const NO_SUCH: &str = "what it lacks can be computed in Rust and passed as a parameter";
+const NO_SUCH: &str = "compute the missing part in Rust and pass it as a parameter";
 
 /// The permutation for two axes that `transpose` of other libraries swaps, of the smallest rank that has both axes.
 fn swapped(builtin: &Builtin, axes: &[String]) -> Option<Vec<String>> {
@@ -485,7 +485,9 @@ fn no_function_of(file: &str, name: &str, site: Site) -> Diag {
 /// The help for a selection of elements by a condition: the reason that it is not possible, and an alternative that
 /// keeps the shape.
 pub(crate) fn no_choice(condition: &str, tensor: &str) -> String {
-    format!("shapes do not depend on elements: `where({condition}, {tensor}, 0.0)` keeps the shape")
+    format!(
+        "a shape cannot depend on the values of elements: `where({condition}, {tensor}, 0.0)` keeps the shape"
+    )
 }
 
 /// Whether an expression is a comparison or a logical operation.

@@ -18,7 +18,7 @@ pub(crate) trait ForeignReductions: ForeignArguments {
         if let Some(position) = order {
             let text = self.full_text(kept.remove(position).value);
             if !["2", "2.0", "None", "\"fro\""].contains(&text.as_str()) {
-                return "`num::norm` is the Euclidean norm: write another one out, as `sum(abs(x), axis = 1)`"
+                return "`num::norm` is the Euclidean norm: write out any other norm, as in `sum(abs(x), axis = 1)`"
                     .to_owned();
             }
         }
@@ -44,7 +44,7 @@ pub(crate) trait ForeignReductions: ForeignArguments {
         match given.or(default) {
             Some(false) => format!("write {}", written("")),
             Some(true) => format!("write {}", written("_unbiased")),
-            None => format!("write {}, or to divide by n - 1 {}", written(""), written("_unbiased")),
+            None => format!("write {}, or {} to divide by n - 1", written(""), written("_unbiased")),
         }
     }
 

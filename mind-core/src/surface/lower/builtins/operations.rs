@@ -316,6 +316,6 @@ fn power(base: &str, exponent: &str) -> String {
     match exponent {
         "2" | "2.0" => format!("write `{base} * {base}`"),
         "3" | "3.0" => format!("write `{base} * {base} * {base}`"),
-        _ => format!("`^` is of bits: write `pow({base}, {exponent})`"),
+        _ => format!("`^` is bitwise: write `pow({base}, {exponent})`"),
     }
 }

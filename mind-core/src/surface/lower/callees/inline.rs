@@ -69,9 +69,10 @@ impl Templates {
             let next = cycle[1 % cycle.len()];
             let site = calls[cycle[0]].iter().find(|(callee, _)| *callee == next);
             let site = site.map_or(written[cycle[0]].site, |(_, site)| *site);
-            diags.push(
-                Diag::new(Code::E2009, site, message).help("calls are inlined: write the recursion out"),
-            );
+            diags.push(Diag::new(Code::E2009, site, message).help(
+                "calls are inlined, so recursion is not supported: write \
+                    out each call",
+            ));
         }
         let (mut depths, mut nodes) = (vec![1; written.len()], 0);
         let mut sound = vec![false; written.len()];

@@ -32,7 +32,7 @@ pub(crate) fn constants(
     for cycle in &order.cycles {
         let names: Vec<_> =
             cycle.iter().map(|position| block.constants[*position].name.to_string()).collect();
-        let message = format!("constants are defined by each other: {}", path(&names));
+        let message = format!("constants refer to each other in a cycle: {}", path(&names));
         let site = match &block.constants[cycle[0]].value {
             ast::ConstantValue::Dim(dim) => dim.site,
             ast::ConstantValue::Plain(_) => Site::token(block.constants[cycle[0]].name.span()),

@@ -178,12 +178,11 @@ impl GradientTarget {
             Diag::new(error.code(), listed.map_or(whole, |target| target.site), format!("{label}: {text}"));
         match listed {
             Some(target) => {
-                let help =
-                    format!("leave it out, or write `zero_ok {}` for a gradient of zeros", target.name);
+                let help = format!("remove it, or write `zero_ok {}` for a gradient of zeros", target.name);
                 diag.help(help)
             }
             None if text.contains("needed a single") => {
-                diag.help("reduce the result, as `mean(…)` or `sum(…)`")
+                diag.help("reduce the result, as in `mean(…)` or `sum(…)`")
             }
             None => diag,
         }

@@ -79,10 +79,11 @@ pub(crate) fn function_signature(
     for symbol in &function.symbols {
         if !gives_extent(&parameters, symbol) {
             inferable = false;
-            let message = format!("cannot infer `{symbol}`: no parameter has it as a dimension of its own");
+            let message =
+                format!("cannot infer `{symbol}`: no parameter has `{symbol}` itself as a dimension");
             diags.push(
                 Diag::new(Code::E2003, Site::token(symbol.span()), message)
-                    .help(format!("declare a parameter with the dimension, as `x: f32[{symbol}]`")),
+                    .help(format!("declare a parameter with this dimension, such as `x: f32[{symbol}]`")),
             );
         }
     }
@@ -226,25 +227,25 @@ pub(crate) fn gradient_targets<'a>(
 /// Returns E5005 for a variable that is not floating-point, and for a cotangent, which is not a parameter.
 fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(), Diag> {
     if let Structure::Tuple(_) = structure {
-        let message = format!("`{path}` is the cotangent: only parameters can be differentiated by");
+        let message = format!("`{path}` is the cotangent: a gradient is only with respect to parameters");
         return Err(Diag::new(Code::E5005, site, message));
     }
     let Some(leaf) = structure.named_leaves().into_iter().find(|leaf| !leaf.ty.dtype.is_float()) else {
         return Ok(());
     };
     let fields: String = leaf.path.iter().map(|field| format!(".{field}")).collect();
-    let message = format!("`{path}{fields}` is {}: only f32 and f64 can be differentiated by", leaf.ty);
+    let message = format!("`{path}{fields}` is {}: a gradient is only with respect to f32 and f64", leaf.ty);
     let shape = if leaf.ty.rank() == 0 { String::new() } else { leaf.ty.shape.to_string() };
     let diag = Diag::new(Code::E5005, site, message);
-    let diag = diag.help(format!("leave it out, or declare `{path}{fields}: f32{shape}`"));
+    let diag = diag.help(format!("remove it, or declare `{path}{fields}: f32{shape}`"));
     let Structure::Struct(ty) = structure else { return Err(diag) };
     let is_float = |field: &Structure| field.leaves().iter().all(|leaf| leaf.dtype.is_float());
     let floats = ty.field_names().zip(&ty.fields).filter(|(_, field)| is_float(field));
     let floats: Vec<_> = floats.map(|(name, _)| format!("{path}.{name}")).collect();
     Err(match &floats[..] {
         [] => diag,
-        [one] => diag.help(format!("differentiate by its field of floats: `{one}`")),
-        [first, ..] => diag.help(format!("differentiate by its fields of floats: `({first}, …)`")),
+        [one] => diag.help(format!("differentiate with respect to its float field: `{one}`")),
+        [first, ..] => diag.help(format!("differentiate with respect to its float fields: `({first}, …)`")),
     })
 }
 
@@ -256,7 +257,7 @@ pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site) 
     );
     Diag::new(Code::E5004, site, message)
         .note_at(update.site, format!("`{}` is declared `&mut`", update.name))
-        .help("move what is to be differentiated into a function of its own")
+        .help("move the part to differentiate into a separate function")
 }
 
 /// The parameters in the public form that later phases read.

@@ -81,7 +81,7 @@ impl State {
         for leaf in parameters.named_leaves() {
             if !leaf.ty.dtype.is_float() {
                 let message = format!(
-                    "`{name}`: expected parameters of floats, `{}` of `{over}` is {}",
+                    "`{name}`: expected float parameters, `{}` of `{over}` is {}",
                     leaf.text(),
                     leaf.ty
                 );

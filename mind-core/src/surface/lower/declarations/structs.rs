@@ -66,9 +66,11 @@ pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
     for at in order.nodes {
         let mut item = Cow::Borrowed(&block.structs[at]);
         if let Some(over) = &block.structs[at].over {
-            let message =
-                format!("`{}` is over any parameters, which only structs of the library are", item.name);
-            let help = format!("name the struct that `{over}` is to be, as in `mean: Net`");
+            let message = format!(
+                "`{}` has a `params` parameter, which only structs of the library may have",
+                item.name
+            );
+            let help = format!("write your struct in place of `{over}`, as in `mean: Net`");
             diags.push(Diag::new(Code::E1007, Site::token(over.span()), message).help(help));
             // The types of its fields are unknown.
             item.to_mut().fields.iter_mut().for_each(|field| field.ty = None);
@@ -146,10 +148,10 @@ fn definition(
     };
     let unused: Vec<_> = item.symbols.iter().zip(&symbols).filter(|(_, symbol)| !gives(symbol)).collect();
     for (symbol, _) in &unused {
-        let message = format!("cannot infer `{symbol}`: no field has it as a dimension of its own");
+        let message = format!("cannot infer `{symbol}`: no field has `{symbol}` itself as a dimension");
         diags.push(
             Diag::new(Code::E2003, Site::token(symbol.span()), message)
-                .help(format!("declare a field with the dimension, as `b: f32[{symbol}]`")),
+                .help(format!("declare a field with this dimension, such as `b: f32[{symbol}]`")),
         );
     }
     let fields = item.fields.iter().zip(structures).map(|(field, structure)| Field {
@@ -184,15 +186,15 @@ fn cycle_diag(block: &ast::Block, cycle: &[usize]) -> Diag {
         item(i).fields.iter().find(holds).map_or(Site::Nowhere, |field| field.site)
     };
     let message = match cycle {
-        [_] => format!("`{}` holds itself", item(0).name),
+        [_] => format!("`{}` contains itself", item(0).name),
         _ => {
             let names: Vec<_> = (0..=cycle.len()).map(|i| format!("`{}`", item(i).name)).collect();
-            format!("structs hold each other in a cycle: {}", names.join(" -> "))
+            format!("structs contain each other in a cycle: {}", names.join(" -> "))
         }
     };
     let mut diag = Diag::new(Code::E2009, site(0), message);
     for i in 1..cycle.len() {
-        diag = diag.note_at(site(i), format!("`{}` holds `{}`", item(i).name, item(i + 1).name));
+        diag = diag.note_at(site(i), format!("`{}` contains `{}`", item(i).name, item(i + 1).name));
     }
-    diag.help("a struct is as large as its fields: leave the field out")
+    diag.help("a struct cannot contain itself: remove the field")
 }

@@ -168,7 +168,7 @@ impl DimNames {
             .collect();
         let help = match place {
             Undeclared::OfFunction(_) if matches!(first.as_str(), "None" | "Any" | "dynamic" | "any") => {
-                "an unknown dimension is a symbol, declared as `<N>` behind the function's name".to_owned()
+                "an unknown dimension is a symbol, declared as `<N>` after the function's name".to_owned()
             }
             Undeclared::OfFunction(function) => format!(
                 "declare {}: `fn {function}<{}>(…)`, or define `const {first}: dim = …;` in the block",
@@ -176,7 +176,7 @@ impl DimNames {
                 all.join(", ")
             ),
             Undeclared::OfClosure => format!(
-                "the dimensions of a closure are numbers: write one in place of `{first}`, as `f32[3]`"
+                "the dimensions of a closure are numbers: write a number in place of `{first}`, as in `f32[3]`"
             ),
         };
         diags.push(Diag::new(Code::E2002, *site, message).help(help));
@@ -293,8 +293,8 @@ impl DimNames {
         let over = over.map_err(|dims| {
             let found: Vec<_> = dims.iter().map(ToString::to_string).collect();
             let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-            let message = format!("`{name}` is over a struct of parameters, found {found}");
-            let help = format!("write it over your own struct, as `{name}<Net>`");
+            let message = format!("`{name}` takes a struct of parameters, found {found}");
+            let help = format!("write it with your own struct, as in `{name}<Net>`");
             Some(Diag::new(Code::E2007, site, message).help(help))
         })?;
         match self.structure(&over)? {
@@ -304,7 +304,7 @@ impl DimNames {
                 StructType::new(state.item.name, parameters.dims, defined).map_err(overflow)
             }
             found @ (Structure::Value(_) | Structure::Tuple(_)) => {
-                let message = format!("`{name}` is over a struct of parameters, found {found}");
+                let message = format!("`{name}` takes a struct of parameters, found {found}");
                 Err(Some(Diag::new(Code::E2001, over.site, message)))
             }
         }
@@ -334,7 +334,7 @@ impl DimNames {
         if others || missing.is_empty() || !wrong.is_empty() {
             return wrong;
         }
-        let message = format!("the pattern leaves out {} of `{name}`", missing.join(", "));
+        let message = format!("the pattern does not mention {} of `{name}`", missing.join(", "));
         vec![Diag::new(Code::E2007, site, message).help("end the pattern with `..`")]
     }
 
@@ -359,7 +359,7 @@ impl DimNames {
                     None => {
                         let message = format!("the result is a `{ty}`, and `{}` is not imported", ty.name);
                         Err(Diag::new(Code::E2002, site, message)
-                            .help(format!("import `{}` by `use` at the beginning", ty.name)))
+                            .help(format!("import `{}` with `use` at the start", ty.name)))
                     }
                 }
             }
@@ -389,7 +389,8 @@ impl DimNames {
                 }
                 diag.help.get_or_insert_with(|| {
                     format!(
-                        "dtypes are {}; or define `struct {text} {{ … }}` in the block, or import it by `use`",
+                        "dtypes are {}; for a struct, define `struct {text} {{ … }}` in the block or import it with \
+                            `use`",
                         mind_shape::names::NUMBERS_THERE_ARE
                     )
                 });

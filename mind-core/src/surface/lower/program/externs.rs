@@ -51,9 +51,9 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
         return Err(Diag::new(Code::E1008, signature.site, message).into());
     }
     let result = signature.result.as_ref().and_then(tensor).ok_or_else(|| {
-        let message = format!("`{name}` gives several values, expected one tensor or number");
+        let message = format!("`{name}` returns several values, expected one tensor or number");
         Diag::new(Code::E2001, signature.site, message).help(
-            "declare a function for each of them, as `(def first Float (x : Float) (get$1$2 (both x)))`",
+            "define a function for each of them, such as `(def first Float (x : Float) (get$1$2 (both x)))`",
         )
     })?;
     let op = Op::Own(Own::External(External::Call {
@@ -70,7 +70,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
     })?;
     let found = builder.ty(value).dtype;
     if found != result.dtype {
-        let message = format!("`{name}` gives {result}, and its parameters are of {found}");
+        let message = format!("`{name}` returns {result}, but its parameters are {found}");
         return Err(Diag::new(Code::E2004, signature.site, message).help(PRECISION).into());
     }
     let sites: Vec<Site> = signature.inputs.iter().map(|input| input.site).chain([signature.site]).collect();
@@ -80,7 +80,7 @@ fn compile(item: &Extern, signature: &Signature) -> Result<Compiled, Box<Diag>> 
 }
 
 const PRECISION: &str =
-    "a Knossos program has one precision: its Floats are all f64, or all f32; its Integers are i64";
+    "a Knossos program has one precision: all its Floats are f64, or all are f32; its Integers are i64";
 
 fn tensor(structure: &Structure) -> Option<&Type> {
     match structure {

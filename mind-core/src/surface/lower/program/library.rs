@@ -137,9 +137,9 @@ pub(crate) fn add_library(
         let external = called.find(|(name, _)| is_extern(name) && !is_known(name));
         let is_external = external.is_some();
         own.extend(external.map(|(callee, site)| {
-            let message = format!("it calls `{callee}`, which only its own block declares by `extern`");
+            let message = format!("it calls `{callee}`, which is declared `extern` only in its own block");
             let help =
-                format!("declare `{callee}` by `extern` in this block too, and call it from a function here");
+                format!("declare `{callee}` as `extern` in this block too, and call it from a function here");
             Diag::new(Code::E2002, site, message).help(help)
         }));
         let mut entry = Entry::default();

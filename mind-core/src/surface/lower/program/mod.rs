@@ -186,5 +186,5 @@ fn cycle_diag(functions: &[ast::Function], calls: &[Vec<Call>], cycle: &[usize])
         let text = format!("`{}` calls `{}`", names[i], names[(i + 1) % names.len()]);
         diag = diag.note_at(site_of_call(*from, next(i)), text);
     }
-    diag.help("calls are inlined: write the recursion out")
+    diag.help("calls are inlined, so recursion is not supported: write out each call")
 }

@@ -74,7 +74,7 @@ pub(crate) trait ReadLiterals: Expressions {
             let turned = if map == Map::Shl { Map::Shr } else { Map::Shl };
             let turned = turned.row().label;
             let help = format!("write `{} {turned} {}`", self.operand_text(lhs), by.unsigned_abs());
-            (format!("`{}` by {by}: a shift is by 0 bits or more", op.symbol()), Some(help))
+            (format!("`{}` by {by}: a shift must be by at least 0 bits", op.symbol()), Some(help))
         } else {
             return Ok(());
         };
@@ -108,7 +108,7 @@ pub(crate) trait ReadLiterals: Expressions {
                 | Value::Struct(_)
                 | Value::Word(_) => {
                     let message =
-                        format!("an array holds numbers and arrays, found {}", self.describe(*element));
+                        format!("an array contains numbers and arrays, found {}", self.describe(*element));
                     return Err(Diag::new(Code::E2001, site, message).into());
                 }
             };
@@ -162,8 +162,7 @@ pub(crate) trait ReadLiterals: Expressions {
         match elements.iter().map(expr).find(|expr| matches!(self.body()[*expr].kind, NodeKind::Pack(_))) {
             None => Ok(elements),
             Some(pack) => {
-                let message =
-                    format!("found {} outside of a shape, where it has no meaning", self.text(pack));
+                let message = format!("found {}, which is only allowed in a shape", self.text(pack));
                 Err(Diag::new(Code::E2001, self.site(pack), message).into())
             }
         }
@@ -254,7 +253,7 @@ pub(crate) trait ReadLiterals: Expressions {
                     }
                     None => {
                         let message =
-                            format!("`{dim}` is a dimension, known when the program runs, expected a number");
+                            format!("`{dim}` is a dimension known only at run time, expected a number");
                         return Err(Diag::new(Code::E2001, site, message).into());
                     }
                 },

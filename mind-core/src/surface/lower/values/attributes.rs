@@ -35,8 +35,8 @@ pub(crate) trait Attributes: ReadLiterals {
         self.dim_attribute(expr).map_err(|stop| match stop {
             Stop::Mistake(diag) if is_tensor && diag.help.is_none() => {
                 let text = self.short_text(expr);
-                let way = format!("select by positions, as `where(iota(…) < {text}, …, 0.0)`");
-                diag.help(format!("bounds are known before the program runs: {way}")).into()
+                let way = format!("select by position, as in `where(iota(…) < {text}, …, 0.0)`");
+                diag.help(format!("bounds must be known at compile time: {way}")).into()
             }
             stop => stop,
         })
@@ -49,7 +49,7 @@ pub(crate) trait Attributes: ReadLiterals {
 
     /// `[2, N]`
     fn dims_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
-        const LIST: &str = "a list of dimensions as `[2, 3]`";
+        const LIST: &str = "a list of dimensions such as `[2, 3]`";
         let id = self.literal(LIST, expr)?;
         match self.literals().elements(id) {
             Some(elements) => elements.iter().map(|element| self.literal_dim(*element)).collect(),
@@ -69,7 +69,7 @@ pub(crate) trait Attributes: ReadLiterals {
 
     /// `[2, N]` or `N`
     fn shape_attribute(&self, expr: ExprId) -> Lowered<Vec<Dim>> {
-        let id = self.literal("dimensions as `[2, 3]` or one", expr)?;
+        let id = self.literal("one dimension or several such as `[2, 3]`", expr)?;
         match self.literals().elements(id) {
             Some(_) => self.dims_attribute(expr),
             None => Ok(vec![self.literal_dim(id)?]),
@@ -78,7 +78,7 @@ pub(crate) trait Attributes: ReadLiterals {
 
     /// `[0, 1]`
     fn integers_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
-        const LIST: &str = "a list of integers as `[0, 1]`";
+        const LIST: &str = "a list of integers such as `[0, 1]`";
         let id = self.literal(LIST, expr)?;
         match self.literals().elements(id) {
             Some(elements) => self.literal_integers(elements),
@@ -97,7 +97,7 @@ pub(crate) trait Attributes: ReadLiterals {
 
     /// `[0, 1]` or `1`, as written.
     fn axes_attribute(&self, expr: ExprId) -> Lowered<Vec<i64>> {
-        let id = self.literal("axes as `[0, 1]`", expr)?;
+        let id = self.literal("axes such as `[0, 1]`", expr)?;
         match self.literals().elements(id) {
             Some(_) => self.integers_attribute(expr),
             None => Ok(vec![self.integer_attribute(expr)?]),
@@ -127,7 +127,7 @@ pub(crate) trait Attributes: ReadLiterals {
                 {
                     Ok(())
                 }
-                _ => self.expected("a number known here", argument),
+                _ => self.expected("a number known at compile time", argument),
             },
         }
     }
@@ -136,7 +136,7 @@ pub(crate) trait Attributes: ReadLiterals {
     fn dtype_attribute(&self, expr: ExprId) -> Lowered<DType> {
         match self.value(expr) {
             Value::Word(Word::DType(dtype)) => Ok(*dtype),
-            _ => self.expected("an element type as `f32`", expr),
+            _ => self.expected("an element type such as `f32`", expr),
         }
     }
 
@@ -144,13 +144,13 @@ pub(crate) trait Attributes: ReadLiterals {
     fn text_attribute(&self, expr: ExprId) -> Lowered<Arc<str>> {
         match &self.body()[expr].kind {
             NodeKind::Text(text) => Ok(text.clone()),
-            _ => self.expected("a text as `\"h\"`", expr),
+            _ => self.expected("a string such as `\"h\"`", expr),
         }
     }
 
     /// `same`, `valid` or `[[1, 1], [1, 1]]`
     fn padding_attribute(&self, expr: ExprId) -> Lowered<Padding> {
-        const PADDING: &str = "`valid`, `same` or pairs as `[[1, 1], [1, 1]]`";
+        const PADDING: &str = "`valid`, `same` or pairs such as `[[1, 1], [1, 1]]`";
         let id = match self.value(expr) {
             Value::Word(Word::Same) => return Ok(Padding::Same),
             Value::Word(Word::Valid) => return Ok(Padding::Valid),

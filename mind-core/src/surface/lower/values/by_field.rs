@@ -59,7 +59,7 @@ pub(crate) trait ReadFields: Expressions {
                             self.text(*first),
                             self.type_text(&value)
                         );
-                        let help = "a struct that is given for a tensor is taken field by field";
+                        let help = "a struct passed for a tensor is applied field by field";
                         return Err(Diag::new(Code::E2001, self.site(*argument), message).help(help).into());
                     }
                     fields.tensors.insert(position, leaves);

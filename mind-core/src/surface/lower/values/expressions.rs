@@ -54,12 +54,12 @@ pub(crate) trait Expressions {
             (None, true) => (
                 format!("no parameter has the leading dimensions `..{name}`"),
                 format!(
-                    "declare them, and have a parameter tell them, as `fn f<..{name}>(x: float[..{name}])`"
+                    "declare them, and use them in a parameter, as in `fn f<..{name}>(x: float[..{name}])`"
                 ),
             ),
             (None, false) => (
-                format!("found `..{name}` outside of a template, whose parameters tell what it is"),
-                "write the extents, as `[2, 3]`".to_owned(),
+                format!("found `..{name}` outside of a template; only parameters of a template define it"),
+                "write the extents, as in `[2, 3]`".to_owned(),
             ),
         };
         Err(Diag::new(Code::E2002, self.site(expr), message).help(help).into())
@@ -151,7 +151,8 @@ pub(crate) trait Expressions {
         };
         let diag = Diag::new(Code::E2001, field, message);
         let indexed = matches!(value, Value::Tensor(_));
-        let help = indexed.then(|| format!("to index a tensor write `{}[{index}]`", self.operand_text(base)));
+        let help =
+            indexed.then(|| format!("to index a tensor, write `{}[{index}]`", self.operand_text(base)));
         Err(Diag { help, ..diag }.into())
     }
 
@@ -286,7 +287,7 @@ pub(crate) trait Expressions {
                 (Pattern::Struct { name, fields, site, .. }, value) => {
                     if !matches!(value, Value::Poison) {
                         let message = format!(
-                            "the pattern takes a `{name}` apart, {} is {}",
+                            "the pattern expects a `{name}`, {} is {}",
                             self.text(expr),
                             self.type_text(&value)
                         );
@@ -354,7 +355,7 @@ fn taken_apart<'p, T: Clone>(
     for FieldPattern { name, pattern } in fields {
         let position = record.ty.position(name).and_then(|position| match taken[position] {
             true => {
-                let message = format!("`{name}` of `{struct_name}` is taken twice");
+                let message = format!("`{name}` of `{struct_name}` occurs twice");
                 Err(Diag::new(Code::E2007, Site::token(name.span()), message))
             }
             false => Ok(position),
@@ -374,7 +375,7 @@ fn taken_apart<'p, T: Clone>(
     let names = record.ty.field_names().zip(&taken).filter(|(_, taken)| !**taken);
     let missing: Vec<_> = names.map(|(name, _)| format!("`{name}`")).collect();
     if !rest && whole && !missing.is_empty() {
-        let message = format!("the pattern leaves out {} of `{struct_name}`", missing.join(", "));
+        let message = format!("the pattern does not mention {} of `{struct_name}`", missing.join(", "));
         mistakes.push(Diag::new(Code::E2007, site, message).help("end the pattern with `..`"));
     }
     parts

@@ -246,7 +246,7 @@ impl Literals {
     pub(crate) fn rewrite(&self, id: LiteralId, dtype: DType) -> Option<String> {
         let literal = self.get(id);
         if dtype == DType::Bool {
-            return Some("a truth value is no number: convert it, as `f32(…)`".to_owned());
+            return Some("a bool is not a number: convert it, as in `f32(…)`".to_owned());
         }
         let number = match &literal.kind {
             LiteralKind::Number(number) => number,

@@ -104,7 +104,7 @@ pub(crate) trait Pullbacks: Lower {
         let mut flows = Vec::new();
         for ((value, at), (parameter, of)) in parts.iter().zip(wanted) {
             let Some(of) = of else { continue };
-            let what = format!("what flows back to `{parameter}` of `{name}`");
+            let what = format!("the cotangent of `{parameter}` of `{name}`");
             flows.extend(self.flow((value, *at), (parameter, of), &what)?);
         }
         Ok(flows)
@@ -122,7 +122,7 @@ fn miscounted<T>(name: &str, found: usize, wanted: &[(String, T)], site: Site) -
     let (values, needed, names) =
         (if found == 1 { "value" } else { "values" }, names.len(), names.join(", "));
     let message = format!(
-        "the pullback of `{name}` gives {found} {values}, needed {needed}: one for each parameter of floats, {names}"
+        "the pullback of `{name}` returns {found} {values}, needed {needed}: one for each float parameter, {names}"
     );
     Diag::new(Code::E2001, site, message)
 }

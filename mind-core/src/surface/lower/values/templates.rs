@@ -387,7 +387,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                 read.map(|()| value).map_err(|stop| match stop {
                     Stop::Mistake(mut diag) => {
                         if self.is_of_rust(self.value(argument)) {
-                            let help = "an attribute is known where it is written, as no Rust variable is";
+                            let help =
+                                "an attribute must be known at compile time, and Rust variables are not";
                             diag.help.get_or_insert_with(|| help.to_owned());
                         }
                         let message = format!("{}: {}", param.label(), diag.message);
@@ -461,7 +462,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
                 let text = self.short_text(argument);
                 let ty = takes.state.map_or_else(|| "Net".to_owned(), |name| format!("{name}<Net>"));
                 let help = format!(
-                    "only Rust knows what a variable is: import its struct by `use`, and tell it where it is named first, as `({text}: {ty})`"
+                    "the type of a variable is known only to Rust: import its struct with `use`, and write the type \
+                        at the first use, as in `({text}: {ty})`"
                 );
                 diag.help(help).into()
             }

@@ -162,7 +162,7 @@ pub(crate) trait Tensors: ReadLiterals + Lower {
             let found = value.tensor().and_then(|tensor| self.tensor_type(tensor));
             value = self.value_or_poison(coerced.map_err(|stop| match (stop, found) {
                 (Stop::Mistake(diag), Some(found)) if diag.help.is_none() => {
-                    diag.help(format!("leave the type out, or write `{found}`")).into()
+                    diag.help(format!("remove the type, or write `{found}`")).into()
                 }
                 (stop, _) => stop,
             }));
