@@ -1,4 +1,6 @@
-//! Functions shared by the examples that learn from data: the exit status, the progress bar and the display of paths.
+//! Functions shared by examples: the exit status, the progress bar and the display of paths.
+
+#![allow(dead_code, reason = "each example uses a part of it")]
 
 use std::error::Error;
 use std::path::Path;
