@@ -197,4 +197,9 @@ mod tests {
         gradcheck_some(&mut guess, &gradient, 20, |guess| loss(guess, &measured))
             .expect("the gradient is right");
     }
+
+    #[test]
+    fn the_temperatures_are_recovered() {
+        run().expect("they are recovered");
+    }
 }

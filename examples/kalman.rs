@@ -284,4 +284,9 @@ mod tests {
         let bend = bend(&noise, &seen, &along);
         gradcheck(&mut noise, &bend, |noise| slope(noise, &seen, &along)).expect("the Hessian is right");
     }
+
+    #[test]
+    fn the_noise_is_found_and_the_track_is_better_than_the_measurements() {
+        run().expect("the track is better");
+    }
 }

@@ -69,14 +69,8 @@ type Numbers = Tensor![f64; ?];
 type Rows = Tensor![f64; ?, ?];
 
 fn main() -> Result<(), GradientMismatch> {
-    let series = Tensor::from_fn_with((100,), |[t]| {
-        let t = t as f64;
-        0.6 * (0.3 * t).sin() + 0.4 * (0.8 * t).sin()
-    });
-    let mut random = Xoshiro256::new(SEED);
-    let mut model = Model { gates: Tensor::randn(&mut random), readout: Tensor::randn(&mut random) };
-    model.gates.map_inplace(|weight| *weight *= 0.3);
-
+    let series = series(100);
+    let mut model = model();
     let (_, gradient) = error_grad(&model, &series);
     gradcheck(&mut model, &gradient, |model| error(model, &series))?;
     println!("gradient: all numbers agree with difference quotients");
@@ -95,6 +89,20 @@ fn main() -> Result<(), GradientMismatch> {
 
     time(&model, &series);
     Ok(())
+}
+
+fn series(count: usize) -> Numbers {
+    Tensor::from_fn_with((count,), |[t]| {
+        let t = t as f64;
+        0.6 * (0.3 * t).sin() + 0.4 * (0.8 * t).sin()
+    })
+}
+
+fn model() -> Model {
+    let mut random = Xoshiro256::new(SEED);
+    let mut model = Model { gates: Tensor::randn(&mut random), readout: Tensor::randn(&mut random) };
+    model.gates.map_inplace(|weight| *weight *= 0.3);
+    model
 }
 
 /// Prints the difference between the two programs.
@@ -151,4 +159,20 @@ fn fastest<T>(mut call: impl FnMut() -> T) -> f64 {
         fastest = fastest.min(start.elapsed());
     }
     fastest.as_secs_f64() * 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use mind::gradcheck_some;
+
+    use super::*;
+
+    #[test]
+    fn both_programs_have_the_gradient_of_the_error() {
+        let (series, mut model) = (series(20), model());
+        compare(&model, &series);
+        let (_, gradient) = error_grad(&model, &series);
+        gradcheck_some(&mut model, &gradient, 20, |model| error(model, &series))
+            .expect("the gradient is right");
+    }
 }

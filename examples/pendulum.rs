@@ -233,4 +233,9 @@ mod tests {
         let tried = simulate(force.as_slice());
         assert!(largest(angle.as_slice().iter().zip(&tried).map(|(angle, tried)| angle - tried)) < 1e-4);
     }
+
+    #[test]
+    fn the_pendulum_stands_at_the_end() {
+        run().expect("it stands");
+    }
 }
