@@ -63,7 +63,7 @@ mind! {
     }
 }
 
-type Cells = Tensor![f64; 32, 32];
+type Cells = Tensor![f64; {SIDE}, {SIDE}];
 
 /// The standard deviation of the noise.
 const NOISE: f64 = 0.01;
@@ -133,7 +133,7 @@ fn apart(left: &Cells, right: &Cells) -> f64 {
 
 /// Draws the three plates, and their temperatures along a row.
 fn draw(truth: &Cells, measured: &Cells, found: &Cells) -> Drawing {
-    let (side, top, cell) = (32, 50.0, 8.0);
+    let (top, cell) = (50.0, 8.0);
     let mut drawing = Drawing::new(900.0, 560.0);
     let plates = [
         ("at first", truth, GREY),
@@ -141,19 +141,19 @@ fn draw(truth: &Cells, measured: &Cells, found: &Cells) -> Drawing {
         ("recovered from the measurement", found, RED),
     ];
     let section =
-        Chart { corner: [50.0, 370.0], size: [828.0, 150.0], x: [0.0, (side - 1) as f64], y: [-0.2, 1.2] };
+        Chart { corner: [50.0, 370.0], size: [828.0, 150.0], x: [0.0, (SIDE - 1) as f64], y: [-0.2, 1.2] };
     section.axes(&mut drawing, "temperatures along the row that is marked", [5.0, 0.2]);
     let row = 20;
     for (position, (title, cells, colour)) in plates.into_iter().enumerate() {
         let left = 50.0 + 286.0 * position as f64;
         drawing.text([left, top - 12.0], Anchor::Start, title, INK);
         for (at, temperature) in cells.as_slice().iter().enumerate() {
-            let corner = [left + cell * (at % side) as f64, top + cell * (at / side) as f64];
+            let corner = [left + cell * (at % SIDE) as f64, top + cell * (at / SIDE) as f64];
             drawing.rectangle(corner, cell, cell, &shade(*temperature));
         }
         let middle = top + cell * (row as f64 + 0.5);
         drawing.curve([[left - 8.0, middle], [left - 2.0, middle]], 3.0, colour);
-        let points = (0..side).map(|column| [column as f64, cells[[row, column]]]);
+        let points = (0..SIDE).map(|column| [column as f64, cells[[row, column]]]);
         section.curve(&mut drawing, points, 2.0, colour);
     }
     drawing
@@ -181,10 +181,11 @@ mod tests {
     #[test]
     fn waves_cool_as_they_do_on_paper() {
         // A product of sines is an eigenvector of a step.
-        let wave = |count: f64, at: usize| (PI * count * (at + 1) as f64 / 33.0).sin();
+        let turn = PI / (SIDE + 1) as f64;
+        let wave = |count: f64, at: usize| (turn * count * (at + 1) as f64).sin();
         let plate = Plate { cells: Tensor::from_fn(|[row, column]| wave(2.0, row) * wave(5.0, column)) };
-        let loss = |count: f64| 2.0 - 2.0 * (PI * count / 33.0).cos();
-        let left = (1.0 - 0.2 * (loss(2.0) + loss(5.0))).powi(20);
+        let loss = |count: f64| 2.0 - 2.0 * (turn * count).cos();
+        let left = (1.0 - FLOW * (loss(2.0) + loss(5.0))).powi(STEPS as i32);
         let cells = &plate.cells;
         assert!(apart(&cooled(&plate), &mind!(left * cells)) < 1e-14);
     }

@@ -122,7 +122,7 @@ fn run() -> Outcome {
     let force = forces(&control);
     let (place, _, angle, _) = path(&force);
     println!("\ntime    force    place    angle");
-    for step in (49..500).step_by(50) {
+    for step in (49..STEPS).step_by(50) {
         let degrees = angle[[step]].to_degrees();
         println!("{:.1} s {:>6.2} N {:>6.2} m {degrees:>6.1} °", time(step), force[[step]], place[[step]]);
     }
@@ -143,7 +143,7 @@ fn run() -> Outcome {
 
 /// The time after a step, in s.
 fn time(step: usize) -> f64 {
-    (step + 1) as f64 / 100.0
+    (step + 1) as f64 * STEP
 }
 
 fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
@@ -155,15 +155,15 @@ fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
 fn simulate(forces: &[f64]) -> Vec<f64> {
     let motion = |[_, speed, angle, spin]: [f64; 4], force: f64| {
         let (sine, cosine) = angle.sin_cos();
-        // 1.3 x″ + 0.15 cos θ θ″ = u + 0.15 θ′² sin θ and 0.15 cos θ x″ + 0.075 θ″ = -0.15 g sin θ
-        let (coupling, right, below) =
-            (0.15 * cosine, force + 0.15 * spin * spin * sine, -0.15 * 9.81 * sine);
-        let determinant = 1.3 * 0.075 - coupling * coupling;
-        let acceleration = (right * 0.075 - coupling * below) / determinant;
-        [speed, acceleration, spin, (1.3 * below - coupling * right) / determinant]
+        // (M + m) x″ + m l cos θ θ″ = u + m l θ′² sin θ and m l cos θ x″ + m l² θ″ = -m l g sin θ
+        let arm = BOB * ROD;
+        let [a, b, d] = [CART + BOB, arm * cosine, arm * ROD];
+        let [right, below] = [force + arm * spin * spin * sine, -arm * GRAVITY * sine];
+        let determinant = a * d - b * b;
+        [speed, (d * right - b * below) / determinant, spin, (a * below - b * right) / determinant]
     };
     let mut state = [0.0; 4];
-    let step = 0.001;
+    let step = STEP / 10.0;
     forces
         .iter()
         .map(|force| {
@@ -183,7 +183,7 @@ fn draw(place: &[f64], angle: &[f64], force: &[f64]) -> Drawing {
     let scene = Chart { corner: [60.0, 50.0], size: [840.0, 420.0], x: [-1.5, 0.9], y: [-0.6, 0.6] };
     let title = "A cart and its pendulum five times per second, from grey to black, and the path of the bob";
     drawing.text([60.0, 30.0], Anchor::Start, title, INK);
-    let bob = |step: usize| [place[step] + 0.5 * angle[step].sin(), -0.5 * angle[step].cos()];
+    let bob = |step: usize| [place[step] + ROD * angle[step].sin(), -ROD * angle[step].cos()];
     scene.curve(&mut drawing, [[-1.5, 0.0], [0.9, 0.0]], 1.0, FAINT);
     scene.curve(&mut drawing, (0..place.len()).map(bob), 1.0, BLUE);
     for step in (0..place.len()).step_by(20) {
@@ -206,7 +206,7 @@ fn draw(place: &[f64], angle: &[f64], force: &[f64]) -> Drawing {
     let newtons = force.iter().enumerate();
     forces.curve(
         &mut drawing,
-        newtons.flat_map(|(step, force)| [[time(step) - 0.01, *force], [time(step), *force]]),
+        newtons.flat_map(|(step, force)| [[time(step) - STEP, *force], [time(step), *force]]),
         2.0,
         BLUE,
     );
