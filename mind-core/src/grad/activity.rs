@@ -217,6 +217,11 @@ fn passes(inst: &Inst) -> bool {
         }
 }
 
+/// Whether the result of an instruction can depend on the operand at `position` in a differentiable way.
+pub(super) fn flows(inst: &Inst, position: usize) -> bool {
+    passes(inst) && if let Op::Map(map) = &inst.op { map.row().flows_to(position) } else { true }
+}
+
 fn input_name(inst: &Inst) -> Option<&str> {
     inst.op.input_name().map(|name| &**name)
 }

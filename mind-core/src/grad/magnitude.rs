@@ -4,8 +4,9 @@
 //! sums and means are such factors.
 
 use crate::{
-    ir::{Form, Op},
+    ir::{Const, Form, Inst, Op, ValueId},
     map::Map,
+    number::Number,
 };
 
 /// The smallest and the largest magnitude that an element may have; `None` if not known.
@@ -33,6 +34,18 @@ impl Magnitudes {
         // A margin for rounding errors.
         let [least, greatest] = [f32::MIN_POSITIVE * 2.0, f32::MAX / 2.0].map(f64::from);
         self.0[position].is_some_and(|[low, high]| least <= low && low <= high && high <= greatest)
+    }
+
+    /// The same for a value among the instructions of Core IR.
+    pub(crate) fn is_finite_nonzero_among(&mut self, insts: &[Inst], value: ValueId) -> bool {
+        self.is_finite_nonzero(value.index(), |position, before| {
+            let inst = &insts[position];
+            match &inst.op {
+                Op::Const(Const::Count { .. }) => COUNT,
+                Op::Const(_) => of_number(Number::of(inst)?.float()?),
+                op => of_operation(op, |operand| before[inst.operands[operand].index()]),
+            }
+        })
     }
 }
 

@@ -18,6 +18,7 @@
 mod activity;
 mod core_v1;
 mod error;
+mod forward;
 mod legal;
 pub(crate) mod magnitude;
 mod options;
@@ -39,6 +40,7 @@ use crate::{
 };
 
 pub use error::AutodiffError;
+pub use forward::push_forward;
 pub(crate) use error::push;
 pub use options::{Cotangent, GradientOptions, Wrt};
 

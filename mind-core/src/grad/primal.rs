@@ -46,7 +46,7 @@ pub(super) fn copy(
     match options.cotangent {
         Cotangent::One | Cotangent::First => {}
         Cotangent::Input => {
-            let names = cotangent_names(primal);
+            let names = fresh_names(primal, "cotangent");
             for (output, name) in primal.outputs().iter().zip(names) {
                 seeds.push(builder.input(name, primal.ty(*output).clone()).map_err(fault)?);
             }
@@ -143,12 +143,13 @@ fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
     uses.all(is_index).then_some("; it reaches the output only as gather indices")
 }
 
-/// Names that no input has: `cotangent`, `cotangent1`, ….
-fn cotangent_names(primal: &Module) -> impl Iterator<Item = Arc<str>> {
+/// Names that no input has: for `tangent` these are `tangent`, `tangent1`, ….
+pub(super) fn fresh_names(primal: &Module, name: &str) -> impl Iterator<Item = Arc<str>> + use<> {
     let taken: std::collections::BTreeSet<Arc<str>> = primal.inputs().map(|(name, _)| name.clone()).collect();
-    let numbered = (1u64..).map(|number| format!("cotangent{number}"));
-    std::iter::once("cotangent".to_owned())
-        .chain(numbered)
-        .map(Arc::from)
-        .filter(move |name| !taken.contains(name))
+    let name = name.to_owned();
+    let numbered = (1u64..).map({
+        let name = name.clone();
+        move |number| format!("{name}{number}")
+    });
+    std::iter::once(name).chain(numbered).map(Arc::from).filter(move |name| !taken.contains(name))
 }

@@ -9,15 +9,14 @@ use crate::{
         AutodiffError, Further, accumulate,
         activity::Activity,
         core_v1,
-        magnitude::{self, Magnitudes},
+        magnitude::Magnitudes,
         push,
         rules::{Factor, Reverse, keeping_zeros, pass},
         scan::{Loops, Read, Source, StackedFactor},
         typed, zeros,
     },
-    ir::{Const, External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
+    ir::{External, Inst, Nested, Nesting, Op, Own, Part, Reduction, Resolved, Slice, ValueId},
     map::{Calculus, Map, formula},
-    number::Number,
     ops::{MOST_OF_EXTERN, inverse, place_of_part, position, results_of_pullback},
     ty::{Shape, Type},
 };
@@ -381,15 +380,7 @@ impl Calculus for Pullback<'_> {
     }
 
     fn is_finite_nonzero(&mut self, value: ValueId) -> bool {
-        let insts = self.builder.insts();
-        self.magnitudes.is_finite_nonzero(value.index(), |position, before| {
-            let inst = &insts[position];
-            match &inst.op {
-                Op::Const(Const::Count { .. }) => magnitude::COUNT,
-                Op::Const(_) => magnitude::of_number(Number::of(inst)?.float()?),
-                op => magnitude::of_operation(op, |operand| before[inst.operands[operand].index()]),
-            }
-        })
+        self.magnitudes.is_finite_nonzero_among(self.builder.insts(), value)
     }
 
     fn like(&mut self, value: ValueId, other: ValueId) -> Emitted {

@@ -16,7 +16,7 @@ use super::{
 use crate::stablehlo::functions;
 
 /// Programs with loops. Their last function is tested. Integer inputs are below 3.
-const PROGRAMS: &[(&str, &str)] = &[
+pub const PROGRAMS: &[(&str, &str)] = &[
     (
         "a recurrence with a matrix product",
         "fn f<L>(h: f64[3], xs: f64[L, 2], w: f64[3, 3], u: f64[2, 3]) -> (f64[3], f64[L, 3]) {
@@ -183,12 +183,12 @@ const PROGRAMS: &[(&str, &str)] = &[
     ),
 ];
 
-fn module(program: &str) -> Canonical {
+pub fn module(program: &str) -> Canonical {
     let function = functions(program).pop().expect("there is a function");
     canonical(function.program.expect("it is right").module)
 }
 
-fn given(what: &str, module: &Module) -> Vec<Array> {
+pub fn given(what: &str, module: &Module) -> Vec<Array> {
     let types: Vec<Type> = module.inputs().map(|(_, ty)| ty.clone()).collect();
     arguments(&mut Rng::new(what), &types, Domain::Any, 3)
 }

@@ -6,6 +6,7 @@ mod exact;
 #[path = "../../../tests/support/extents.rs"]
 mod extents;
 mod forms;
+mod forward;
 mod golden;
 mod loops;
 mod lowering;

@@ -133,6 +133,12 @@ fn check(program: &Program, gradient: &Gradient, seed: u64) {
     }
 }
 
+/// A random program in f64, with arguments at which it is smooth.
+pub fn smooth(seed: u64) -> Option<(Canonical, Vec<Array>)> {
+    let program = program(seed, &random_module(seed, 4 + seed as usize % 12))?;
+    Some((program.module, program.arguments))
+}
+
 /// The float outputs of a module in f64, if arguments are found at which it is smooth.
 fn program(seed: u64, module: &Module) -> Option<Program> {
     let (insts, outputs) = module.clone().into_parts();

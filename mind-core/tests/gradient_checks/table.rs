@@ -210,14 +210,14 @@ fn expects_e5004(module: &Module) -> bool {
     module.insts().iter().any(|inst| needs_extents(&inst.op) && inst.operands.iter().any(symbolic))
 }
 
-fn differentiable() -> impl Iterator<Item = &'static OpInfo> {
+pub fn differentiable() -> impl Iterator<Item = &'static OpInfo> {
     ops::TABLE.iter().copied().filter(|row| match row.derivative {
         Derivative::Rule | Derivative::Linear => true,
         Derivative::Zero | Derivative::Unsupported => false,
     })
 }
 
-fn float_cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
+pub fn float_cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let cases = row.cases(dtype);
     cases.into_iter().filter(|case| case.operands.iter().any(|ty| ty.dtype == dtype)).collect()
 }
