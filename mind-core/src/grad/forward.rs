@@ -81,7 +81,8 @@ pub fn push_forward(module: &Canonical, wrt: &[Wrt]) -> Result<Gradient, Autodif
     let tangents = outputs.iter().map(|output| forward.tangent_or_zeros(*output));
     let tangents = tangents.collect::<Result<Vec<_>, _>>()?;
     let Forward { builder, made, .. } = forward;
-    let made: Vec<_> = made.into_iter().map(Some).chain(std::iter::repeat(None)).take(builder.insts().len()).collect();
+    let made: Vec<_> =
+        made.into_iter().map(Some).chain(std::iter::repeat(None)).take(builder.insts().len()).collect();
     let pairs: Vec<_> = copies.iter().copied().zip(tangents.iter().copied()).collect();
     let module = builder.finish([copies, tangents].concat());
     super::finish(module, (&pairs, &made), Profile::Extended, |_, _| {
@@ -105,7 +106,8 @@ fn check_reach(primal: &Module, wrt: &[Wrt]) -> Result<(), AutodiffError> {
         }
     }
     let activity = Activity::new(primal, wrt.iter().map(|wrt| wrt.input));
-    let is_lost = |wrt: &&Wrt| !wrt.zero_ok && reaches[wrt.input.index()].is_none() && !activity.is_flat(wrt.input);
+    let is_lost =
+        |wrt: &&Wrt| !wrt.zero_ok && reaches[wrt.input.index()].is_none() && !activity.is_flat(wrt.input);
     match wrt.iter().find(is_lost) {
         Some(wrt) => Err(activity.unreached(wrt.input, &reaches)),
         None => Ok(()),
@@ -275,9 +277,18 @@ impl<'a> Forward<'a> {
     }
 
     /// Broadcasts the result of a reduction of `x` to the shape of `x`.
-    fn put_back(&mut self, x: ValueId, value: ValueId, reduction: &Reduction) -> Result<ValueId, AutodiffError> {
+    fn put_back(
+        &mut self,
+        x: ValueId,
+        value: ValueId,
+        reduction: &Reduction,
+    ) -> Result<ValueId, AutodiffError> {
         let shape = self.builder.ty(x).shape.clone();
-        let axes = if reduction.axes.is_empty() { (0..shape.rank() as i64).collect() } else { reduction.axes.clone() };
+        let axes = if reduction.axes.is_empty() {
+            (0..shape.rank() as i64).collect()
+        } else {
+            reduction.axes.clone()
+        };
         let value = if reduction.keepdims { value } else { typed::expanded(&mut self.builder, value, axes)? };
         typed::broadcast(&mut self.builder, value, &shape)
     }
@@ -446,11 +457,7 @@ fn invalid_input(error: Box<OpError>) -> AutodiffError {
 /// number of results.
 ///
 /// The inputs of the map are the operands, a cotangent for each result, which it does not depend on, and the tangents.
-fn transpose(
-    inst: &Inst,
-    operands: &[&Type],
-    wanted: &[usize],
-) -> Result<(Module, usize), AutodiffError> {
+fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<(Module, usize), AutodiffError> {
     let mut builder = Builder::new();
     let mut inputs = Vec::new();
     for (at, ty) in operands.iter().enumerate() {

@@ -40,8 +40,8 @@ use crate::{
 };
 
 pub use error::AutodiffError;
-pub use forward::push_forward;
 pub(crate) use error::push;
+pub use forward::push_forward;
 pub use options::{Cotangent, GradientOptions, Wrt};
 
 use activity::Activity;

@@ -5,8 +5,7 @@ use mind_core::{
     canon::Canonical,
     grad::{differentiate, push_forward},
     interp::Array,
-
-    ops::{Derivative, Profile},
+    ops::Profile,
     text::core_ir,
     ty::DType,
 };
@@ -14,9 +13,7 @@ use mind_core::{
 use super::{
     loops, programs,
     second_order::gradients_only,
-    support::{
-        Rng, arguments, bits, every_float, like, numbers, rows, run, single,
-    },
+    support::{Rng, arguments, bits, every_float, like, numbers, rows, run, single},
     table,
 };
 use crate::sample::sample;
@@ -27,8 +24,7 @@ pub fn assert_modes_agree(what: &str, module: &Canonical, arguments: &[Array], t
     let pushed = push_forward(module, &options.wrt).unwrap_or_else(|error| panic!("{what}: {error}")).module;
     let mut rng = Rng::new(what);
     let mut random = |value: &Array| like(value, |_| rng.between(-1.0, 1.0));
-    let tangents: Vec<_> =
-        options.wrt.iter().map(|wrt| random(&arguments[wrt.input.index()])).collect();
+    let tangents: Vec<_> = options.wrt.iter().map(|wrt| random(&arguments[wrt.input.index()])).collect();
     let results = run(&pushed, &[arguments, &tangents].concat());
     let (values, slopes) = results.split_at(module.outputs().len());
     assert_eq!(bits(values), bits(&run(module, arguments)), "{what}: the results changed");

@@ -1,0 +1,172 @@
+//! The rule of loops: a loop whose carries, elements and results are batched where they depend on batched values.
+//!
+//! Where the guard depends on a slice, the loop runs a step if some slice runs it. The other slices keep their carries,
+//! and their stacked results are zeros.
+
+use super::{Batch, Value};
+use crate::{
+    build::Builder,
+    diag::Code,
+    dim::Bindings,
+    ir::{Access, Arrange, Inst, Module, Nested, Op, Reduction, Scan, ValueId},
+    map::Map,
+    ops::OpError,
+    reduce::Reduce,
+    ty::{DType, Type},
+};
+
+/// Which values of a loop are batched.
+struct Plan {
+    /// By operand.
+    operands: Vec<bool>,
+    /// By result of the body.
+    results: Vec<bool>,
+    /// The operand of the guard, if it is batched.
+    mask: Option<usize>,
+}
+
+impl Batch<'_> {
+    /// Runs a loop for all slices. Returns its results.
+    pub(super) fn batch_loop(&mut self, scan: &Scan, inst: &Inst) -> Result<Vec<Value>, Box<OpError>> {
+        let carries = scan.carry_count();
+        let plan = Plan::new(scan, inst.operands.iter().map(|operand| self.is_batched(*operand)).collect());
+        let ranks = inst.operands.iter().map(|operand| self.old.ty(*operand).rank());
+        let accesses = scan.accesses(ranks);
+        let mut operands = Vec::new();
+        for (at, operand) in inst.operands.iter().enumerate() {
+            operands.push(match (plan.operands[at], accesses[at]) {
+                (false, _) => self.values[operand.index()].id,
+                (true, Access::Carry | Access::Whole) => self.batched(*operand)?,
+                // A step reads its element of every slice.
+                (true, Access::Element) => {
+                    let elements = self.batched(*operand)?;
+                    self.moved(elements, 0, 1)?
+                }
+            });
+        }
+        let some = match plan.mask {
+            None => None,
+            Some(mask) => {
+                let axis = usize::from(accesses[mask] == Access::Element);
+                let some = any(&mut self.builder, operands[mask], axis)?;
+                operands.insert(mask, some);
+                Some(mask)
+            }
+        };
+        let body = self.body(scan, &plan)?;
+        let first_carry = usize::from(some.is_some_and(|mask| mask < carries));
+        let all = i64::try_from(carries + first_carry).expect("operands are few");
+        let first = self.builder.push(Scan { body, carries: all, ..scan.clone() }.into(), &operands)?;
+        let mut results = Vec::new();
+        for (at, is_batched) in plan.results.iter().enumerate() {
+            let position = at + first_carry;
+            let id = match position {
+                0 => first,
+                _ => self.builder.push(Op::further_result(position), &[first])?,
+            };
+            let id = if *is_batched && at >= carries { self.moved(id, 1, 0)? } else { id };
+            results.push(Value { id, is_batched: *is_batched });
+        }
+        Ok(results)
+    }
+
+    /// The body of the loop over all slices. If the guard is batched, an input before it says whether some slice runs
+    /// the step.
+    fn body(&self, scan: &Scan, plan: &Plan) -> Result<Nested, Box<OpError>> {
+        let (body, carries) = (&scan.body, scan.carry_count());
+        let op = Op::from(scan.clone());
+        let Some(mask) = plan.mask else {
+            let mut batch = Batch::new(body, self.extent, &plan.operands)?;
+            batch.run()?;
+            let outputs = batch.outputs(|at| plan.results[at])?;
+            return nested(batch.builder.finish(outputs), &op);
+        };
+        let mut batch = Batch::new(body, self.extent, &plan.operands)?;
+        batch.run()?;
+        let outputs = batch.outputs(|_| true)?;
+        let step = batch.builder.finish(outputs);
+
+        let mut builder = Builder::new();
+        let mut inputs = Vec::new();
+        let names: Vec<_> = body.inputs().map(|(name, _)| name.to_string()).collect();
+        let some = std::iter::once("some".to_owned()).chain((1..).map(|number| format!("some{number}")));
+        let some = some
+            .into_iter()
+            .find(|name| !names.contains(name))
+            .expect("one of more names than inputs is free");
+        for (at, (name, ty)) in step.inputs().enumerate() {
+            if at == mask {
+                builder.input(some.clone(), Type::scalar(DType::Bool))?;
+            }
+            inputs.push(builder.input(name.clone(), ty.clone())?);
+        }
+        let outputs = builder.inline(&step, &inputs, &Bindings::new())?;
+        let mut kept = Vec::new();
+        for (at, output) in outputs.into_iter().enumerate() {
+            let otherwise = match inputs.get(at).filter(|_| at < carries) {
+                Some(before) => *before,
+                None => {
+                    let ty = builder.ty(output).clone();
+                    let zero = builder.constant(ty.dtype, 0.0);
+                    let shape = ty.shape;
+                    builder.push(Op::Arrange(Arrange::broadcast(shape)), &[zero])?
+                }
+            };
+            let rank = builder.ty(output).rank();
+            let axes: Vec<i64> = (1..rank as i64).collect();
+            let runs = match axes.is_empty() {
+                true => inputs[mask],
+                false => builder.push(Op::Arrange(Arrange::ExpandDims { axes }), &[inputs[mask]])?,
+            };
+            kept.push(builder.push(Op::Map(Map::SELECTION), &[runs, output, otherwise])?);
+        }
+        if mask < carries {
+            let goes_on = any(&mut builder, kept[mask], 0)?;
+            kept.insert(mask, goes_on);
+        }
+        nested(builder.finish(kept), &op)
+    }
+}
+
+impl Plan {
+    /// A carry is batched if its first value is, or if the value of some later step is.
+    fn new(scan: &Scan, mut operands: Vec<bool>) -> Self {
+        let carries = scan.carry_count();
+        loop {
+            let mask = scan.guard().filter(|guard| operands[*guard]);
+            let depends = dependents(&scan.body, &operands);
+            let mut results: Vec<_> =
+                scan.body.outputs().iter().map(|output| mask.is_some() || depends[output.index()]).collect();
+            let before = operands.clone();
+            for (operand, result) in operands.iter_mut().zip(&mut results).take(carries) {
+                *operand |= *result;
+                *result = *operand;
+            }
+            if operands == before {
+                return Self { operands, results, mask };
+            }
+        }
+    }
+}
+
+/// Which values of a module depend on the inputs that are marked.
+fn dependents(module: &Module, inputs: &[bool]) -> Vec<bool> {
+    let mut depends = inputs.to_vec();
+    for (_, inst) in module.iter().skip(inputs.len()) {
+        depends.push(inst.operands.iter().any(|operand| depends[operand.index()]));
+    }
+    depends
+}
+
+/// Whether an element along an axis is true.
+fn any(builder: &mut Builder, truths: ValueId, axis: usize) -> Result<ValueId, Box<OpError>> {
+    let numbers = builder.push(Op::Map(Map::to(DType::I32)), &[truths])?;
+    let reduction = Reduction { axes: vec![axis as i64], keepdims: false };
+    let greatest = builder.push(Op::Reduce(Reduce::Max, reduction), &[numbers])?;
+    builder.push(Op::Map(Map::to(DType::Bool)), &[greatest])
+}
+
+/// A module inside an instruction, or E1008 if it is too large.
+pub(super) fn nested(module: Module, op: &Op) -> Result<Nested, Box<OpError>> {
+    Nested::new(module).map_err(|fault| OpError::new(op, Code::E1008).problem(fault.to_string()).into())
+}
