@@ -98,6 +98,7 @@ pub mod dim;
 pub mod grad;
 pub mod interp;
 pub mod ir;
+pub mod jacobian;
 #[cfg(feature = "knossos")]
 pub mod knossos;
 pub mod loops;

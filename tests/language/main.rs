@@ -48,6 +48,7 @@ mod support;
 mod taking;
 mod templates;
 mod tensors;
+mod transforms;
 mod truth;
 mod tuples;
 mod updates;

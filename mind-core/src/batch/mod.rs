@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::{
     build::Builder,
     canon::Canonical,
-    dim::Dim,
+    dim::{Bindings, Dim},
     ir::{Arrange, Guard, Inst, Module, Nesting, Op, Own, Scan, ValueId},
     ops::{OpError, position},
     ty::Shape,
@@ -62,6 +62,58 @@ pub fn batch(module: &Canonical, over: &[ValueId], extent: &Dim) -> Result<Batch
         .made_for
         .resize(batch.builder.insts().len(), module.outputs().last().copied().unwrap_or(ValueId::new(0)));
     Ok(Batched { module: batch.builder.finish(outputs), made_for: batch.made_for })
+}
+
+/// As [`batch`], with the slices of each input and output along any axis: `axes` has it for each input that is batched,
+/// `out` for each output.
+///
+/// # Errors
+/// As [`batch`].
+pub fn batch_along(
+    module: &Canonical,
+    axes: &[Option<usize>],
+    out: &[usize],
+    extent: &Dim,
+) -> Result<Batched, Box<OpError>> {
+    let over = axes.iter().enumerate().filter_map(|(at, axis)| axis.map(|_| ValueId::new(at)));
+    let leading = batch(module, &over.collect::<Vec<_>>(), extent)?;
+    if axes.iter().flatten().chain(out).all(|axis| *axis == 0) {
+        return Ok(leading);
+    }
+    let mut builder = Builder::new();
+    let mut inputs = Vec::new();
+    for ((name, ty), axis) in leading.module.inputs().zip(axes) {
+        let mut shape = ty.shape.to_vec();
+        if let Some(axis) = axis {
+            shape[..=*axis].rotate_left(1);
+        }
+        inputs.push(builder.input(name.clone(), ty.with_shape(shape.into_iter().collect()))?);
+    }
+    for (input, axis) in inputs.iter_mut().zip(axes) {
+        *input = moved(&mut builder, *input, axis.unwrap_or(0), 0)?;
+    }
+    let first = builder.insts().len();
+    let results = builder.inline(&leading.module, &inputs, &Bindings::new())?;
+    let results = results.into_iter().zip(out).map(|(result, axis)| moved(&mut builder, result, 0, *axis));
+    let results = results.collect::<Result<Vec<_>, _>>()?;
+    // Transposes before and after belong to an input and an output.
+    let count = inputs.len();
+    let mut made_for: Vec<_> = (0..first).map(|at| ValueId::new(at % count.max(1))).collect();
+    made_for.extend(&leading.made_for[count..]);
+    let last = module.outputs().last().copied().unwrap_or(ValueId::new(0));
+    made_for.resize(builder.insts().len(), last);
+    Ok(Batched { module: builder.finish(results), made_for })
+}
+
+/// Moves an axis to another position.
+fn moved(builder: &mut Builder, value: ValueId, from: usize, to: usize) -> Emitted {
+    if from == to {
+        return Ok(value);
+    }
+    let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
+    let axis = permutation.remove(from);
+    permutation.insert(to, axis);
+    builder.push(Op::Arrange(Arrange::Transpose { permutation }), &[value])
 }
 
 /// A module during batching.
@@ -204,12 +256,6 @@ impl<'a> Batch<'a> {
 
     /// Moves an axis to another position.
     fn moved(&mut self, value: ValueId, from: usize, to: usize) -> Emitted {
-        if from == to {
-            return Ok(value);
-        }
-        let mut permutation: Vec<i64> = (0..self.builder.ty(value).rank() as i64).collect();
-        let axis = permutation.remove(from);
-        permutation.insert(to, axis);
-        self.arranged(value, Arrange::Transpose { permutation })
+        moved(&mut self.builder, value, from, to)
     }
 }

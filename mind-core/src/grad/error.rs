@@ -56,6 +56,12 @@ pub enum AutodiffError {
 }
 
 impl AutodiffError {
+    /// An operation of a derivative that breaks a rule, with this message. It is a bug of the compiler, except that the
+    /// shape of a result may exceed the limits.
+    pub(crate) fn of(error: &OpError, message: String) -> Self {
+        if error.code == Code::E1008 { Self::UnsupportedShape(message) } else { Self::Verification(message) }
+    }
+
     /// The stable error code.
     pub const fn code(&self) -> Code {
         match self {
@@ -75,9 +81,5 @@ pub(crate) fn push(builder: &mut Builder, op: Op, operands: &[ValueId]) -> Resul
 
 fn refused(builder: &Builder, error: &OpError, operands: &[ValueId]) -> AutodiffError {
     let message = error.message(|operand| builder.ty(operands[operand]).to_string());
-    if error.code == Code::E1008 {
-        AutodiffError::UnsupportedShape(message)
-    } else {
-        AutodiffError::Verification(format!("[{}] {message}", error.code))
-    }
+    AutodiffError::of(error, format!("[{}] {message}", error.code))
 }

@@ -450,7 +450,7 @@ impl<'a> Interface<'a, std::vec::IntoIter<std::sync::Arc<str>>> {
 }
 
 fn invalid_input(error: Box<OpError>) -> AutodiffError {
-    AutodiffError::Verification(error.to_string())
+    AutodiffError::of(&error, error.to_string())
 }
 
 /// The linear map from the tangents of the `wanted` operands of an instruction to those of its results. Also returns the

@@ -9,7 +9,7 @@ use super::{LeafId, Op, ShapeId};
 use crate::{
     diag::Site,
     surface::{
-        ast::TransformKind,
+        ast::GradientKind,
         lower::{self, values::demand::Demand},
     },
     ty::{DType, Type},
@@ -250,7 +250,7 @@ impl Check {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckKind {
     /// The node is a single float, since it is differentiated: else E5004. Messages name the transform as written.
-    Scalar(TransformKind),
+    Scalar(GradientKind),
     /// The node is of floats, since the gradient with respect to it is taken: else E5005.
     Differentiable,
     /// The node has the type of this other node, whose cotangent it is: else E2001.

@@ -14,8 +14,8 @@ mod templates;
 
 pub(crate) use body::new_axes;
 pub use body::{
-    Argument, BinaryOp, Body, Derivative, ExprId, FieldPattern, FieldValue, Node, NodeKind, Number,
-    NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
+    Argument, BinaryOp, Body, Derivative, ExprId, FieldPattern, FieldValue, GradientKind, Node, NodeKind,
+    Number, NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
     WrtPlace, WrtTarget,
 };
 pub use callee::Callee;

@@ -308,7 +308,8 @@ impl Printer {
             NodeKind::Transformed { transforms, function, arguments } => {
                 let mut text = function.to_string();
                 for transform in transforms {
-                    text = format!("{}({text}, wrt = {})", transform.kind.name(), transform.wrt);
+                    let (name, list) = (transform.kind.name(), transform.kind.list());
+                    text = format!("{name}({text}, {list} = {}{})", transform.wrt, transform.kind);
                 }
                 (format!("{text}({})", self.arguments(arguments)), Binding::Atom)
             }

@@ -4,7 +4,7 @@ use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
 use crate::open::grad::{Fault, blocks, differentiate, is_flat};
 use crate::open::{Check, CheckKind, Constant, NodeId, Op, Own};
-use crate::surface::ast::{Derivative, ExprId, TransformKind, WrtPlace};
+use crate::surface::ast::{Derivative, ExprId, GradientKind, WrtPlace};
 use crate::surface::lower::Structure;
 use crate::surface::lower::builtins::operations::{Operations, TypedOperand};
 use crate::surface::lower::declarations::names::nearest;
@@ -80,22 +80,22 @@ impl Lowering<'_> {
             false => gradients.swap_remove(0),
         };
         match kind {
-            TransformKind::ValueAndGrad => {
+            GradientKind::ValueAndGrad => {
                 let value = self.value(*value).clone();
                 self.tuple(vec![value, gradient], expr)
             }
-            TransformKind::Grad | TransformKind::Vjp => Ok(gradient),
+            GradientKind::Grad | GradientKind::Vjp => Ok(gradient),
         }
     }
 
     /// The tensors that are differentiated: one, or the elements of a tuple for `vjp`.
     fn outputs(&mut self, derivative: &Derivative) -> Lowered<Vec<NodeId>> {
         let value = self.value(derivative.value).clone();
-        let several = matches!((&value, derivative.kind), (Value::Tuple(_), TransformKind::Vjp));
+        let several = matches!((&value, derivative.kind), (Value::Tuple(_), GradientKind::Vjp));
         match &value {
             // A loss, and further values that are passed through.
             Value::Tuple(tuple)
-                if derivative.kind == TransformKind::ValueAndGrad
+                if derivative.kind == GradientKind::ValueAndGrad
                     && matches!(tuple.elements.first(), Some(Value::Tensor(_))) =>
             {
                 Ok(tuple.elements.iter().take(1).flat_map(|loss| loss.tensor()).collect())

@@ -1,5 +1,6 @@
 //! Function bodies: statements, expressions and their parts.
 
+use std::fmt;
 use std::ops::Index;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::{Callee, Loop, Template, TypeExpr};
 use crate::diag::Site;
+use crate::jacobian::Mode;
 use crate::map::{Gives, Map, Tightness};
 use crate::ty::DType;
 
@@ -513,12 +515,12 @@ pub struct Argument {
     pub site: Site,
 }
 
-/// `grad(·, wrt = a)`
+/// `grad(·, wrt = a)`, `vmap(·, over = a, axis = 1)`
 #[derive(Clone, Debug)]
 pub struct Transform {
-    /// Which one.
+    /// Which one, with its options.
     pub kind: TransformKind,
-    /// The parameters to differentiate by.
+    /// The parameters to differentiate by, or to map over.
     pub wrt: Wrt,
     /// From its name to its closing parenthesis.
     pub site: Site,
@@ -528,7 +530,7 @@ pub struct Transform {
 #[derive(Clone, Debug)]
 pub struct Derivative {
     /// Which one.
-    pub kind: TransformKind,
+    pub kind: GradientKind,
     /// The expression that is differentiated.
     pub value: ExprId,
     /// The places to differentiate by, in the order of the gradients; never empty.
@@ -552,9 +554,9 @@ pub struct WrtPlace {
     pub zero_ok: bool,
 }
 
-/// The transforms of functions.
+/// The transforms that make a gradient. They apply to expressions, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransformKind {
+pub enum GradientKind {
     /// The gradient of a scalar.
     Grad,
     /// The value and the gradient.
@@ -563,8 +565,8 @@ pub enum TransformKind {
     Vjp,
 }
 
-impl TransformKind {
-    /// Every transform.
+impl GradientKind {
+    /// Every one.
     pub const ALL: [Self; 3] = [Self::Grad, Self::ValueAndGrad, Self::Vjp];
 
     /// As written.
@@ -573,6 +575,91 @@ impl TransformKind {
             Self::Grad => "grad",
             Self::ValueAndGrad => "value_and_grad",
             Self::Vjp => "vjp",
+        }
+    }
+}
+
+/// The transforms of functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransformKind {
+    /// A gradient.
+    Gradient(GradientKind),
+    /// The value, and tangents, given as the last arguments, pushed forward.
+    Jvp,
+    /// The derivatives of all elements of the result.
+    Jacobian {
+        /// The direction of the passes; `None` if the extents decide.
+        mode: Option<Mode>,
+    },
+    /// The second derivatives of a scalar.
+    Hessian,
+    /// The second derivatives of a scalar, times a vector, given as the last arguments.
+    Hvp,
+    /// The function for each slice of some arguments.
+    Vmap {
+        /// The axis of the slices in the arguments. A negative one counts from the end.
+        axis: i64,
+        /// The axis of the slices in the results.
+        out: i64,
+    },
+}
+
+impl TransformKind {
+    /// Every transform, with its default options.
+    pub const ALL: [Self; 8] = [
+        Self::Gradient(GradientKind::Grad),
+        Self::Gradient(GradientKind::ValueAndGrad),
+        Self::Gradient(GradientKind::Vjp),
+        Self::Jvp,
+        Self::Jacobian { mode: None },
+        Self::Hessian,
+        Self::Hvp,
+        Self::Vmap { axis: 0, out: 0 },
+    ];
+
+    /// As written.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gradient(kind) => kind.name(),
+            Self::Jvp => "jvp",
+            Self::Jacobian { .. } => "jacobian",
+            Self::Hessian => "hessian",
+            Self::Hvp => "hvp",
+            Self::Vmap { .. } => "vmap",
+        }
+    }
+
+    /// The name of the argument that lists parameters.
+    pub const fn list(self) -> &'static str {
+        if let Self::Vmap { .. } = self { "over" } else { "wrt" }
+    }
+
+    /// The names of its options.
+    pub const fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Jacobian { .. } => &["mode"],
+            Self::Vmap { .. } => &["axis", "out"],
+            Self::Gradient(_) | Self::Jvp | Self::Hessian | Self::Hvp => &[],
+        }
+    }
+}
+
+/// The options that differ from the defaults, `, axis = 1`.
+impl fmt::Display for TransformKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jacobian { mode: Some(mode) } => write!(f, ", mode = {}", mode.name()),
+            Self::Vmap { axis, out } => {
+                for (name, value) in
+                    [("axis", axis), ("out", out)].into_iter().filter(|(_, value)| **value != 0)
+                {
+                    write!(f, ", {name} = {value}")?;
+                }
+                Ok(())
+            }
+            Self::Gradient(_) | Self::Jvp | Self::Jacobian { mode: None } | Self::Hessian | Self::Hvp => {
+                Ok(())
+            }
         }
     }
 }

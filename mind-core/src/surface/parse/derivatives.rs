@@ -4,18 +4,21 @@ use proc_macro2::{Delimiter, Ident};
 
 use super::levels::{LevelKind, OpenDerivative, Operand, State};
 use super::parser::Parser;
-use crate::diag::{Diag, Site};
-use crate::surface::ast::{Derivative, NodeKind, TransformKind, WrtPlace};
+use crate::diag::{Code, Diag, Site};
+use crate::surface::ast::{Derivative, GradientKind, NodeKind, WrtPlace};
 
 const PLACE: &str = "a variable or a field";
 
 impl Parser<'_> {
     /// Enters the parentheses after the name of a transform.
-    pub(super) fn enter_derivative(&mut self, name: &Ident) -> State {
-        let kind = TransformKind::ALL.into_iter().find(|kind| name == kind.name());
-        let kind = kind.expect("the caller checked that this is the name of a transform");
+    pub(super) fn enter_derivative(&mut self, name: &Ident) -> Result<State, Diag> {
+        let Some(kind) = GradientKind::ALL.into_iter().find(|kind| name == kind.name()) else {
+            let message = format!("found `{name}`, which is only allowed in functions");
+            let help = "write a function of a block that calls it, `mind! { fn … }`, or a closure";
+            return Err(Diag::new(Code::E1007, Site::token(name.span()), message).help(help));
+        };
         let open = OpenDerivative { kind, start: Site::token(name.span()) };
-        self.enter(Delimiter::Parenthesis, LevelKind::Derivative(open))
+        Ok(self.enter(Delimiter::Parenthesis, LevelKind::Derivative(open)))
     }
 
     /// Reads `, wrt = …` after the differentiated expression, and leaves the parentheses.
@@ -37,18 +40,18 @@ impl Parser<'_> {
         let derivative = Derivative { kind, value, wrt, tuple, wrt_site, cotangent: None, site };
         let called = self.at_group(Delimiter::Parenthesis);
         match kind {
-            TransformKind::Vjp if called => {
+            GradientKind::Vjp if called => {
                 Ok(self.enter(Delimiter::Parenthesis, LevelKind::Cotangent(derivative)))
             }
-            TransformKind::Vjp => {
+            GradientKind::Vjp => {
                 let help = "give the cotangent: `vjp(…, wrt = …)(cotangent)`";
                 Err(self.unexpected("`(` and the cotangent").help(help))
             }
-            TransformKind::Grad | TransformKind::ValueAndGrad if called => {
+            GradientKind::Grad | GradientKind::ValueAndGrad if called => {
                 let help = "a gradient of an expression takes no arguments: remove them";
                 Err(self.unexpected("an operator").help(help))
             }
-            TransformKind::Grad | TransformKind::ValueAndGrad => {
+            GradientKind::Grad | GradientKind::ValueAndGrad => {
                 Ok(State::Behind(self.add(NodeKind::Derivative(derivative), site)))
             }
         }

@@ -8,6 +8,7 @@ use super::literals::number;
 use super::loops::keyword;
 use super::parser::{Parser, is_transform};
 use super::rustisms;
+use super::transforms::kind_of;
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
 use crate::surface::ast::{Argument, BinaryOp, Body, NodeKind, Transposed};
@@ -85,7 +86,7 @@ impl<'a> Parser<'a> {
             return Ok(State::Behind(self.add(NodeKind::Name(name), start)));
         }
         if self.among_rust && is_transform(&name) {
-            return Ok(self.enter_derivative(&name));
+            return self.enter_derivative(&name);
         }
         let target = match is_transform(&name) {
             true => self.transformed(&name)?,
@@ -380,8 +381,9 @@ impl<'a> Parser<'a> {
         };
         if is_transform(&name) && self.at_group(Delimiter::Parenthesis) {
             let message = format!("found `{name}` after a dot, expected it without the dot");
+            let list = kind_of(&name).list();
             let help = match self.among_rust {
-                true => format!("write `{name}(…, wrt = …)`"),
+                true => format!("write `{name}(…, {list} = …)`"),
                 false => {
                     let receiver = self.operand_text(base);
                     let is_function =
@@ -392,7 +394,7 @@ impl<'a> Parser<'a> {
                     let function =
                         inside.map_or_else(|| "f".to_owned(), |(function, _)| function.to_string());
                     let function = if is_function { receiver } else { function };
-                    format!("write `{name}({function}, wrt = …)(…)`, with a function of the block")
+                    format!("write `{name}({function}, {list} = …)(…)`, with a function of the block")
                 }
             };
             return Err(Diag::new(Code::E1007, here, message).help(help));

@@ -6,8 +6,8 @@ use syn::buffer::Cursor;
 use crate::diag::Site;
 use crate::map::Map;
 use crate::surface::ast::{
-    Argument, BinaryOp, Callee, Derivative, ExprId, FieldValue, LoopKind, Path, Pattern, Subscript,
-    Transform, TransformKind, TypeExpr,
+    Argument, BinaryOp, Callee, Derivative, ExprId, FieldValue, GradientKind, LoopKind, Path, Pattern,
+    Subscript, Transform, TypeExpr,
 };
 
 /// An expression that has been read.
@@ -143,7 +143,7 @@ pub(super) struct ForeignSubscripts {
 
 /// A transform whose expression is being read.
 pub(super) struct OpenDerivative {
-    pub(super) kind: TransformKind,
+    pub(super) kind: GradientKind,
     pub(super) start: Site,
 }
 

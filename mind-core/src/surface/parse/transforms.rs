@@ -1,21 +1,29 @@
-//! `grad(f, wrt = a)(x)`, and the lists of `wrt` and `#[grad(…)]`.
+//! `grad(f, wrt = a)(x)`, `vmap(f, over = a, axis = 1)(x)`, and the lists of `wrt`, `over` and `#[grad(…)]`.
 
 use proc_macro2::{Delimiter, Ident, TokenTree};
 
 use super::levels::Target;
 use super::parser::{Parser, is_keyword, is_transform};
 use crate::diag::{Code, Diag, Site};
+use crate::jacobian::Mode;
 use crate::surface::ast::{Callee, Transform, TransformKind, Wrt, WrtTarget};
 
 const EXPECTED: &str = "the name of a parameter";
 const FUNCTION: &str = "the name of a function in this block";
 
-/// The help for an expression that is differentiated in place of a function.
-fn of_expression(transform: &Ident) -> String {
+/// The help for an expression in place of a function.
+fn of_expression(kind: TransformKind) -> String {
+    let (name, list) = (kind.name(), kind.list());
     format!(
-        "`{transform}` takes a function, not an expression: write `fn loss(…) -> f32 {{ … }}` in this block, and \
-         `{transform}(loss, wrt = …)(…)`"
+        "`{name}` takes a function, not an expression: write `fn loss(…) -> f32 {{ … }}` in this block, and \
+         `{name}(loss, {list} = …)(…)`"
     )
+}
+
+/// The transform of a name.
+pub(super) fn kind_of(name: &Ident) -> TransformKind {
+    let mut kinds = TransformKind::ALL.into_iter();
+    kinds.find(|kind| name == kind.name()).expect("the caller checked that this is the name of a transform")
 }
 
 impl Parser<'_> {
@@ -24,7 +32,8 @@ impl Parser<'_> {
         let mut transforms = Vec::new();
         let function = self.transform(name, &mut transforms)?;
         if !self.at_group(Delimiter::Parenthesis) {
-            let help = format!("call the result: `{name}({function}, wrt = …)(…)`");
+            let list = kind_of(name).list();
+            let help = format!("call the result: `{name}({function}, {list} = …)(…)`");
             return Err(self.unexpected("`(` and the arguments of the function").help(help));
         }
         Ok(Target::Transformed { transforms, function })
@@ -32,10 +41,8 @@ impl Parser<'_> {
 
     /// Reads `(f, wrt = a)` after `name`, inner transforms first. Returns `f`.
     fn transform(&mut self, name: &Ident, transforms: &mut Vec<Transform>) -> Result<Callee, Diag> {
-        let kind = TransformKind::ALL
-            .into_iter()
-            .find(|kind| name == kind.name())
-            .expect("the caller checked that this is the name of a transform");
+        let mut kind = kind_of(name);
+        let list = kind.list();
         let ((function, wrt), site) = self.group(Delimiter::Parenthesis, "`(`", |parser| {
             let mut function = match parser.path_before(|behind| behind.eof() || behind.punct().is_some()) {
                 Some(path) => path,
@@ -43,7 +50,7 @@ impl Parser<'_> {
                     Ok(name) => name.into(),
                     // The error for a closure already has help.
                     Err(diag) if parser.at("|") || parser.at("||") => return Err(diag),
-                    Err(diag) => return Err(diag.help(of_expression(name))),
+                    Err(diag) => return Err(diag.help(of_expression(kind))),
                 },
             };
             if parser.at_group(Delimiter::Parenthesis) {
@@ -51,34 +58,51 @@ impl Parser<'_> {
                     true => parser.transform(&function.name, transforms)?,
                     false => {
                         let help = match parser.at_names() {
-                            true => format!("put the arguments last: `{name}({function}, wrt = …)(…)`"),
-                            false => of_expression(name),
+                            true => format!("put the arguments last: `{name}({function}, {list} = …)(…)`"),
+                            false => of_expression(kind),
                         };
-                        return Err(parser.unexpected("`,` and `wrt = …`").help(help));
+                        return Err(parser.unexpected(&format!("`,` and `{list} = …`")).help(help));
                     }
                 };
             }
             if !parser.at(",") && !parser.at_end() {
-                return Err(parser.unexpected("`, wrt = …`").help(of_expression(name)));
+                return Err(parser.unexpected(&format!("`, {list} = …`")).help(of_expression(kind)));
             }
             let missing = || {
-                format!(
-                    "name the parameters to differentiate with respect to: `{name}({function}, wrt = \
-                …)`"
-                )
+                let purpose = match kind {
+                    TransformKind::Vmap { .. } => "map over",
+                    _ => "differentiate with respect to",
+                };
+                format!("name the parameters to {purpose}: `{name}({function}, {list} = …)`")
             };
             if parser.take(",").is_none() || parser.at_end() {
-                return Err(parser.unexpected("`, wrt = …`").help(missing()));
+                return Err(parser.unexpected(&format!("`, {list} = …`")).help(missing()));
             }
-            if parser.take_word("wrt").is_none() {
-                return Err(parser.unexpected("`wrt = …`").help(missing()));
+            if parser.take_word(list).is_none() {
+                return Err(parser.unexpected(&format!("`{list} = …`")).help(missing()));
             }
-            parser.expect("=").map_err(|diag| diag.help("name an argument with `=`: write `wrt = …`"))?;
+            let equals = |diag: Diag| diag.help(format!("name an argument with `=`: write `{list} = …`"));
+            parser.expect("=").map_err(equals)?;
             let wrt = parser.wrt()?;
-            parser.separator("`)`")?;
-            parser.expect_end("`)`").map_err(|diag| match (&wrt.targets[..], parser.cursor.ident()) {
+            if let (TransformKind::Vmap { .. }, Some(target)) =
+                (kind, wrt.targets.iter().find(|target| target.zero_ok))
+            {
+                let message = "found `zero_ok` in `over`, expected the name of a parameter";
+                return Err(Diag::new(Code::E1007, target.path.site(), message)
+                    .help("`zero_ok` is for parameters to differentiate with respect to"));
+            }
+            let behind = match kind.options() {
+                [] => "`)`".to_owned(),
+                options => format!("`{} = …` or `)`", options.join(" = …`, `")),
+            };
+            parser.separator(&behind)?;
+            while !parser.at_end() && !kind.options().is_empty() {
+                kind = parser.option(kind, &behind)?;
+                parser.separator(&behind)?;
+            }
+            parser.expect_end(&behind).map_err(|diag| match (&wrt.targets[..], parser.cursor.ident()) {
                 ([target], Some((next, _))) if !is_keyword(&next.to_string()) => {
-                    let list = format!("wrt = ({}, {next})", target.path);
+                    let list = format!("{list} = ({}, {next})", target.path);
                     diag.help(format!("write several parameters in parentheses: `{list}`"))
                 }
                 _ => diag,
@@ -88,6 +112,43 @@ impl Parser<'_> {
         let site = Site::token(name.span()).to(site);
         transforms.push(Transform { kind, wrt, site });
         Ok(function)
+    }
+
+    /// Reads `axis = 1`, `out = 1` or `mode = forward`. Returns the transform with this option.
+    fn option(&mut self, kind: TransformKind, expected: &str) -> Result<TransformKind, Diag> {
+        let mut options = kind.options().iter().copied();
+        let Some(option) = options.find(|option| self.take_word(option).is_some()) else {
+            return Err(self.unexpected(expected));
+        };
+        let equals = |diag: Diag| diag.help(format!("name an argument with `=`: write `{option} = …`"));
+        self.expect("=").map_err(equals)?;
+        Ok(match kind {
+            TransformKind::Vmap { out, .. } if option == "axis" => {
+                TransformKind::Vmap { axis: self.axis()?, out }
+            }
+            TransformKind::Vmap { axis, .. } => TransformKind::Vmap { axis, out: self.axis()? },
+            TransformKind::Jacobian { .. } => {
+                let mut modes = Mode::ALL.into_iter();
+                let mode = modes.find(|mode| self.take_word(mode.name()).is_some());
+                let names = Mode::ALL.map(|mode| format!("`{}`", mode.name())).join(" or ");
+                TransformKind::Jacobian { mode: Some(mode.ok_or_else(|| self.unexpected(&names))?) }
+            }
+            TransformKind::Gradient(_) | TransformKind::Jvp | TransformKind::Hessian | TransformKind::Hvp => {
+                unreachable!("it has no options")
+            }
+        })
+    }
+
+    /// Reads the number of an axis.
+    fn axis(&mut self) -> Result<i64, Diag> {
+        let is_negative = self.take("-").is_some();
+        let number = self.cursor.literal().and_then(|(literal, _)| match syn::Lit::new(literal) {
+            syn::Lit::Int(number) => number.base10_parse::<i64>().ok(),
+            _ => None,
+        });
+        let Some(number) = number else { return Err(self.unexpected("the number of an axis")) };
+        self.skip_token();
+        Ok(if is_negative { -number } else { number })
     }
 
     /// Whether the next bracket contains only names, as the arguments of a function may.

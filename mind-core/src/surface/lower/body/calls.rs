@@ -126,7 +126,7 @@ impl BodyLowering<'_> {
     ) -> Lowered<Value> {
         let callable = Callable {
             name: name.to_owned(),
-            symbols: signature.symbols(),
+            symbols: signature.symbols().to_vec(),
             formals: Formal::all(signature),
             result: Structure::UNIT,
             updates: Vec::new(),
@@ -280,7 +280,7 @@ impl BodyLowering<'_> {
         let mut givers: BTreeMap<Symbol, ExprId> = BTreeMap::new();
         for (formal, argument) in callable.formals.iter().zip(&given) {
             self.literal_as(&formal.structure, *argument)?;
-            self.bind_symbols(&formal.structure, *argument, callable.symbols, &mut |symbol, dim| {
+            self.bind_symbols(&formal.structure, *argument, &callable.symbols, &mut |symbol, dim| {
                 if !bindings.contains_key(symbol) {
                     bindings.insert(symbol.clone(), dim.clone());
                     givers.insert(symbol.clone(), *argument);
@@ -344,7 +344,7 @@ impl BodyLowering<'_> {
     fn fits_in_order(&self, callable: &Callable<'_>, given: &[ExprId], order: &[usize]) -> bool {
         let mut bindings = Bindings::new();
         for (formal, position) in callable.formals.iter().zip(order) {
-            self.bind_symbols(&formal.structure, given[*position], callable.symbols, &mut |symbol, dim| {
+            self.bind_symbols(&formal.structure, given[*position], &callable.symbols, &mut |symbol, dim| {
                 bindings.entry(symbol.clone()).or_insert_with(|| dim.clone());
             });
         }

@@ -1,16 +1,18 @@
-//! `grad`, `value_and_grad` and `vjp`: the callee is differentiated and the gradient is called.
+//! Transforms of functions: the callee is transformed and the result is called.
 
 use super::lowering::BodyLowering;
 use crate::diag::{Code, Diag, Site};
+use crate::dim::{Dim, Overflow, Symbol};
 use crate::grad::{Cotangent, GradientOptions};
+use crate::jacobian::{Mode, Side};
 use crate::ops::Profile;
-use crate::surface::ast::{Argument, Callee, ExprId, Transform, TransformKind};
-use crate::surface::lower::callees::callable::{Callable, Formal, GradientStep};
+use crate::surface::ast::{Argument, Callee, ExprId, GradientKind, Transform, TransformKind};
+use crate::surface::lower::callees::callable::{Callable, Formal, Step, StepKind};
 use crate::surface::lower::declarations::lowered::GradientTarget;
-use crate::surface::lower::declarations::signature::{gradient_targets, not_pure};
+use crate::surface::lower::declarations::signature::{gradient_targets, listed_targets, not_pure};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::{Lowered, Stop, Value};
-use crate::ty::Type;
+use crate::ty::{DType, Type};
 
 impl BodyLowering<'_> {
     /// Lowers the application of a transformed function.
@@ -50,27 +52,81 @@ impl BodyLowering<'_> {
 
 /// Applies a transform to a function.
 fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Result<Callable<'a>, Diag> {
-    let Callable { name, symbols, mut formals, result, updates, module, source, mut steps } = callable;
-    let label = transform.kind.name();
-    let parameters = formals.iter().map(|formal| (formal.name.as_str(), &formal.structure));
-    let targets = gradient_targets(&transform.wrt, parameters)?;
-    let mut gradients: Vec<_> = targets.iter().map(|target| target.structure.clone()).collect();
-    let cotangent = match transform.kind {
-        TransformKind::Grad | TransformKind::ValueAndGrad => {
-            let has_parts = transform.kind == TransformKind::ValueAndGrad && is_loss_and_more(&result);
+    let name = format!("{}({})", transform.kind.name(), callable.name);
+    let transformed = match transform.kind {
+        TransformKind::Gradient(kind) => reverse(callable, transform, kind),
+        TransformKind::Jvp => forward(callable, transform, Pushed::Function),
+        TransformKind::Jacobian { mode } => jacobian(callable, transform, mode),
+        TransformKind::Hessian => {
+            jacobian(reverse(callable, transform, GradientKind::Grad)?, transform, Some(Mode::Forward))
+        }
+        TransformKind::Hvp => {
+            forward(reverse(callable, transform, GradientKind::Grad)?, transform, Pushed::Gradient)
+        }
+        TransformKind::Vmap { axis, out } => batched(callable, transform, axis, out),
+    };
+    transformed.map(|callable| Callable { name, ..callable })
+}
+
+/// The parameters that a transform lists.
+fn targets(callable: &Callable<'_>, transform: &Transform) -> Result<Vec<GradientTarget>, Diag> {
+    let parameters = callable.formals.iter().map(|formal| (formal.name.as_str(), &formal.structure));
+    match transform.kind {
+        TransformKind::Vmap { .. } => listed_targets(&transform.wrt, parameters),
+        _ => gradient_targets(&transform.wrt, parameters),
+    }
+}
+
+impl Callable<'_> {
+    /// Adds a step with these targets.
+    fn add(&mut self, transform: &Transform, kind: StepKind, dropped: usize, targets: Vec<GradientTarget>) {
+        let (label, function, site) = (transform.kind.name(), self.name.clone(), transform.site);
+        self.steps.push(Step { kind, dropped, label, function, site, targets });
+    }
+
+    /// Adds a parameter after the others, with the first free name among `name`, `name1`, ….
+    fn take(&mut self, name: &str, structure: Structure) {
+        let taken = self.formals.iter().filter(|formal| formal.name.starts_with(name)).count();
+        let name = if taken == 0 { name.to_owned() } else { format!("{name}{taken}") };
+        let written = structure.to_string();
+        self.formals.push(Formal { name, update: false, structure, written, site: Site::Nowhere });
+    }
+}
+
+/// One structure for each target: a tuple if the list is one.
+fn by_target(transform: &Transform, mut parts: Vec<Structure>) -> Structure {
+    match transform.wrt.tuple || parts.len() > 1 {
+        true => Structure::Tuple(parts),
+        false => parts.remove(0),
+    }
+}
+
+/// The function that computes a gradient.
+fn reverse<'a>(
+    mut callable: Callable<'a>,
+    transform: &Transform,
+    kind: GradientKind,
+) -> Result<Callable<'a>, Diag> {
+    let (label, result) = (transform.kind.name(), callable.result.clone());
+    let targets = targets(&callable, transform)?;
+    let cotangent = match kind {
+        GradientKind::Grad | GradientKind::ValueAndGrad => {
+            let has_parts = kind == GradientKind::ValueAndGrad && is_loss_and_more(&result);
             if !is_float_scalar(&result) && !has_parts {
+                let name = &callable.name;
                 let message = format!("`{label}`: `{name}` returns {result}, needed a single f32 or f64");
-                return Err(Diag::new(Code::E5004, transform.site, message)
-                    .help("reduce the result, as in `mean(…)`, or give a cotangent with `vjp`"));
+                let diag = Diag::new(Code::E5004, transform.site, message);
+                return Err(match transform.kind {
+                    TransformKind::Gradient(_) => {
+                        diag.help("reduce the result, as in `mean(…)`, or give a cotangent with `vjp`")
+                    }
+                    _ => diag.help("reduce the result, as in `mean(…)`, or use `jacobian`"),
+                });
             }
             if has_parts { Cotangent::First } else { Cotangent::One }
         }
-        TransformKind::Vjp => {
-            let site = Site::Nowhere;
-            let (written, structure) = (result.to_string(), result.clone());
-            let taken = formals.iter().filter(|formal| formal.name.starts_with("cotangent")).count();
-            let name = if taken == 0 { "cotangent".to_owned() } else { format!("cotangent{taken}") };
-            formals.push(Formal { name, update: false, structure, written, site });
+        GradientKind::Vjp => {
+            callable.take("cotangent", result.clone());
             Cotangent::Input
         }
     };
@@ -80,32 +136,184 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
         profile: Profile::Extended,
     };
     let values = result.leaves().len();
-    let gradient = match transform.wrt.tuple || gradients.len() > 1 {
-        true => Structure::Tuple(gradients),
-        false => gradients.remove(0),
+    let gradient = by_target(transform, targets.iter().map(|target| target.structure.clone()).collect());
+    let dropped = match kind {
+        GradientKind::ValueAndGrad => {
+            callable.result = Structure::Tuple(vec![result, gradient]);
+            0
+        }
+        GradientKind::Grad | GradientKind::Vjp => {
+            callable.result = gradient;
+            values
+        }
     };
-    let (result, dropped) = match transform.kind {
-        TransformKind::ValueAndGrad => (Structure::Tuple(vec![result, gradient]), 0),
-        TransformKind::Grad | TransformKind::Vjp => (gradient, values),
+    callable.add(transform, StepKind::Reverse(options), dropped, targets);
+    Ok(callable)
+}
+
+/// What a tangent is pushed through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pushed {
+    /// The function. Its value and the tangent of the value are the result.
+    Function,
+    /// Its gradient, of which only the tangent is the result.
+    Gradient,
+}
+
+/// The function that computes tangents from those of the targets, which are further parameters.
+fn forward<'a>(
+    mut callable: Callable<'a>,
+    transform: &Transform,
+    pushed: Pushed,
+) -> Result<Callable<'a>, Diag> {
+    let mut targets = targets(&callable, transform)?;
+    for target in &targets {
+        callable.take("tangent", target.structure.clone());
+    }
+    let result = callable.result.clone();
+    let dropped = match pushed {
+        Pushed::Function => {
+            callable.result = Structure::Tuple(vec![result.clone(), result]);
+            0
+        }
+        Pushed::Gradient => {
+            allow_zeros(&mut targets);
+            result.leaves().len()
+        }
     };
-    steps.push(GradientStep {
-        options,
-        dropped,
-        label,
-        function: name.clone(),
-        site: transform.site,
-        targets,
-    });
-    Ok(Callable {
-        name: format!("{label}({name})"),
-        symbols,
-        formals,
-        result,
-        updates,
-        module,
-        source,
-        steps,
-    })
+    callable.add(transform, StepKind::Forward, dropped, targets);
+    Ok(callable)
+}
+
+/// A gradient may depend on no parameter: the gradient of a linear function is constant.
+fn allow_zeros(targets: &mut [GradientTarget]) {
+    targets.iter_mut().for_each(|target| target.zero_ok = true);
+}
+
+/// The function that computes the derivatives of all elements of the result.
+fn jacobian<'a>(
+    mut callable: Callable<'a>,
+    transform: &Transform,
+    mode: Option<Mode>,
+) -> Result<Callable<'a>, Diag> {
+    let mut targets = targets(&callable, transform)?;
+    if transform.kind == TransformKind::Hessian {
+        allow_zeros(&mut targets);
+    }
+    let mut results = Vec::new();
+    let refused = |overflow: Overflow| Diag::new(Code::E1008, transform.site, overflow.to_string());
+    callable.result = blocks(&callable.result, transform, &targets, &mut results).map_err(refused)?;
+    callable.add(transform, StepKind::Jacobian { results, mode }, 0, targets);
+    Ok(callable)
+}
+
+/// The Jacobians of a result. Each of its tensors, and each struct as a vector, is a side.
+fn blocks(
+    result: &Structure,
+    transform: &Transform,
+    targets: &[GradientTarget],
+    results: &mut Vec<Side>,
+) -> Result<Structure, Overflow> {
+    if let Structure::Tuple(parts) = result {
+        let parts = parts.iter().map(|part| blocks(part, transform, targets, results));
+        return Ok(Structure::Tuple(parts.collect::<Result<_, _>>()?));
+    }
+    let start = results.last().map_or(0, |last| last.members.end);
+    let members = start..start + result.leaves().len();
+    results.push(Side { members, is_flat: matches!(result, Structure::Struct(_)) });
+    let rows = side(result)?;
+    let dtype = result.leaves().first().map_or(DType::F32, |leaf| leaf.dtype);
+    let block = |target: &GradientTarget| {
+        let shape = rows.iter().cloned().chain(side(&target.structure)?).collect();
+        Ok(Structure::Value(Type::new(dtype, shape)))
+    };
+    Ok(by_target(transform, targets.iter().map(block).collect::<Result<_, _>>()?))
+}
+
+/// The extents of a side of a Jacobian: those of a tensor, or the number of all elements.
+fn side(structure: &Structure) -> Result<Vec<Dim>, Overflow> {
+    if let Structure::Value(ty) = structure {
+        return Ok(ty.shape.to_vec());
+    }
+    let mut count = Dim::ZERO;
+    for leaf in structure.leaves() {
+        count = count.add(&leaf.shape.element_count()?)?;
+    }
+    Ok(vec![count])
+}
+
+/// The function that computes all slices of the targets.
+fn batched<'a>(
+    mut callable: Callable<'a>,
+    transform: &Transform,
+    axis: i64,
+    out: i64,
+) -> Result<Callable<'a>, Diag> {
+    let targets = targets(&callable, transform)?;
+    let symbol = ["Batch".to_owned()].into_iter().chain((1..).map(|number| format!("Batch{number}")));
+    let mut symbol = symbol.map(|name| Symbol::from(name));
+    let symbol = symbol.find(|symbol| !callable.symbols.contains(symbol)).expect("symbols are few");
+    let extent = Dim::symbol(symbol.clone());
+    callable.symbols.push(symbol);
+    let mut axes = Vec::new();
+    for formal in &mut callable.formals {
+        let target = targets.iter().find(|target| target.name.split('.').next() == Some(&formal.name));
+        let Some(target) = target else {
+            axes.extend(formal.structure.leaves().iter().map(|_| None));
+            continue;
+        };
+        if target.name != formal.name {
+            let message = format!("`{}` is a field, needed a parameter", target.name);
+            return Err(Diag::new(Code::E2001, target.site, message)
+                .help("`vmap` maps over whole parameters: pass the field as a parameter of its own"));
+        }
+        let what = format!("`{}`", formal.name);
+        formal.structure = with_axis(&formal.structure, &extent, axis, &what, target.site, &mut |axis| {
+            axes.push(Some(axis));
+        })?;
+        (formal.written, formal.site) = (formal.structure.to_string(), Site::Nowhere);
+    }
+    let (mut outs, what) = (Vec::new(), format!("the result of `{}`", callable.name));
+    callable.result = with_axis(&callable.result, &extent, out, &what, transform.site, &mut |axis| {
+        outs.push(axis);
+    })?;
+    callable.add(transform, StepKind::Batch { axes, out: outs, extent }, 0, targets);
+    Ok(callable)
+}
+
+/// A structure whose tensors have a further axis. Calls `at` with the position of the axis in each.
+fn with_axis(
+    structure: &Structure,
+    extent: &Dim,
+    axis: i64,
+    what: &str,
+    site: Site,
+    at: &mut dyn FnMut(usize),
+) -> Result<Structure, Diag> {
+    match structure {
+        Structure::Value(ty) => {
+            let rank = ty.rank() as i64;
+            let position = if axis < 0 { axis + rank + 1 } else { axis };
+            if !(0..=rank).contains(&position) {
+                let message = format!("axis {axis} of the slices is out of range for {what}, {ty}");
+                let help = format!("the slices may be along {} to {rank}", -rank - 1);
+                return Err(Diag::new(Code::E3004, site, message).help(help));
+            }
+            let position = position as usize;
+            at(position);
+            let mut shape = ty.shape.to_vec();
+            shape.insert(position, extent.clone());
+            Ok(Structure::Value(ty.with_shape(shape.into_iter().collect())))
+        }
+        Structure::Tuple(parts) => {
+            let parts = parts.iter().map(|part| with_axis(part, extent, axis, what, site, at));
+            Ok(Structure::Tuple(parts.collect::<Result<_, _>>()?))
+        }
+        Structure::Struct(_) => {
+            let message = format!("{what} is or contains {structure}: `vmap` maps over tensors only");
+            Err(Diag::new(Code::E2001, site, message).help("use its fields, such as a tuple of them"))
+        }
+    }
 }
 
 /// Whether a result is a tuple whose first element can be differentiated. The other elements are passed on.

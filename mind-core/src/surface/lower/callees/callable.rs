@@ -1,12 +1,14 @@
 //! Callees: functions of a table, and functions made from them by transforms.
 
 use super::table::Entry;
+use crate::batch::{Batched, batch_along};
 use crate::build::specialise;
 use crate::canon::{Canonical, canonicalise_mapped};
 use crate::diag::{Code, Diag, Site};
-use crate::dim::{Bindings, Symbol};
-use crate::grad::{AutodiffError, GradientOptions, Made, differentiate};
+use crate::dim::{Bindings, Dim, Symbol};
+use crate::grad::{AutodiffError, Gradient, GradientOptions, Made, Wrt, differentiate, push_forward};
 use crate::ir::{Module, ValueId};
+use crate::jacobian::{Mode, Side, jacobian};
 use crate::ops::{OpError, Profile};
 use crate::surface::lower::declarations::lowered::{GradientTarget, Origin, Source};
 use crate::surface::lower::declarations::signature::{Signature, SignatureParameter};
@@ -21,7 +23,7 @@ pub(crate) const MAX_INSTRUCTIONS: usize = 1 << 16;
 pub(crate) struct Callable<'a> {
     /// The name in messages.
     pub(crate) name: String,
-    pub(crate) symbols: &'a [Symbol],
+    pub(crate) symbols: Vec<Symbol>,
     pub(crate) formals: Vec<Formal>,
     pub(crate) result: Structure,
     /// The inputs whose final versions are outputs after those of the result.
@@ -30,7 +32,7 @@ pub(crate) struct Callable<'a> {
     /// The source of the module, if it is known.
     pub(crate) source: Option<&'a Source>,
     /// The transforms to apply to the function of the module, innermost first.
-    pub(crate) steps: Vec<GradientStep>,
+    pub(crate) steps: Vec<Step>,
 }
 
 /// A parameter of a callee, for which a call must give an argument.
@@ -43,15 +45,38 @@ pub(crate) struct Formal {
     pub(crate) site: Site,
 }
 
-/// A differentiation that makes one function from another.
-pub(crate) struct GradientStep {
-    pub(crate) options: GradientOptions,
-    /// The number of leading outputs of the gradient module that are the function's own and not requested.
+/// A transform that makes one function from another.
+pub(crate) struct Step {
+    pub(crate) kind: StepKind,
+    /// The number of leading outputs of the transformed module that are not requested.
     pub(crate) dropped: usize,
     pub(crate) label: &'static str,
     pub(crate) function: String,
     pub(crate) site: Site,
     pub(crate) targets: Vec<GradientTarget>,
+}
+
+/// What a [`Step`] does to a module.
+pub(crate) enum StepKind {
+    /// Appends gradients to the outputs.
+    Reverse(GradientOptions),
+    /// Appends tangents to the outputs.
+    Forward,
+    /// Replaces the outputs by their Jacobians.
+    Jacobian {
+        /// The parts of the result.
+        results: Vec<Side>,
+        mode: Option<Mode>,
+    },
+    /// Computes all slices of the targets.
+    Batch {
+        /// For each input, the axis of its slices.
+        axes: Vec<Option<usize>>,
+        /// For each output, the axis of the slices.
+        out: Vec<usize>,
+        /// The number of slices.
+        extent: Dim,
+    },
 }
 
 impl Formal {
@@ -73,7 +98,7 @@ impl Entry {
         let (signature, compiled) = (self.signature.as_ref()?, self.compiled.as_ref()?);
         Some(Callable {
             name: name.to_owned(),
-            symbols: signature.symbols(),
+            symbols: signature.symbols().to_vec(),
             formals: Formal::all(signature),
             result: compiled.result.clone(),
             updates: compiled.updates.clone(),
@@ -99,14 +124,15 @@ impl Callable<'_> {
         let mut origins: Vec<Option<Origin>> =
             (0..module.insts().len()).map(|value| Some(self.source?.origin(ValueId::new(value)))).collect();
         for step in &self.steps {
-            let gradient = canonical(module).and_then(|(module, became)| {
+            let transformed = canonical(module).and_then(|(module, became)| {
                 origins = moved(&origins, &became);
-                differentiate(&module, &step.options)
+                step.run(&module, &known)
             });
-            let gradient = gradient.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
-            origins = gradient.made.iter().map(|made| of_gradient((*made)?, &origins)).collect();
-            let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
+            let (whole, made) = transformed.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
+            origins = made.iter().map(|made| of_gradient((*made)?, &origins)).collect();
+            let (insts, outputs) = whole.into_parts();
             module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
+            origins.resize(module.insts().len(), None);
             // The next gradient is several times as large.
             if is_too_large(&module) {
                 let diag = too_many(&format!("{}({})", step.label, step.function), module.size(), step.site);
@@ -114,6 +140,45 @@ impl Callable<'_> {
             }
         }
         Ok((module, origins))
+    }
+}
+
+impl Step {
+    /// Transforms a module. Also returns the origin of each value, as far as it is known. Extents that are known in the
+    /// call are given.
+    fn run(
+        &self,
+        module: &Canonical,
+        known: &Bindings,
+    ) -> Result<(Module, Vec<Option<Made>>), AutodiffError> {
+        let of = |gradient: Gradient| (gradient.module.into_verified().into_module(), gradient.made);
+        match &self.kind {
+            StepKind::Reverse(options) => differentiate(module, options).map(of),
+            StepKind::Forward => push_forward(module, &self.wrt()).map(of),
+            StepKind::Jacobian { results, mode } => {
+                let side = |target: &GradientTarget| Side {
+                    members: target.inputs.clone(),
+                    is_flat: matches!(target.structure, Structure::Struct(_)),
+                };
+                let inputs: Vec<_> = self.targets.iter().map(side).collect();
+                let wrt = self.wrt();
+                let zero_ok = |input| wrt.iter().any(|wrt| wrt.input.index() == input && wrt.zero_ok);
+                Ok((jacobian(module, results, &inputs, zero_ok, *mode)?, Vec::new()))
+            }
+            StepKind::Batch { axes, out, extent } => {
+                let refused = |error: &OpError| AutodiffError::of(error, error.to_string());
+                let extent = extent.substitute(known);
+                let extent =
+                    extent.map_err(|overflow| AutodiffError::UnsupportedShape(overflow.to_string()))?;
+                let Batched { module, made_for } =
+                    batch_along(module, axes, out, &extent).map_err(|error| refused(&error))?;
+                Ok((module, made_for.into_iter().map(|value| Some(Made::Copy(value))).collect()))
+            }
+        }
+    }
+
+    fn wrt(&self) -> Vec<Wrt> {
+        self.targets.iter().flat_map(GradientTarget::wrt).collect()
     }
 }
 
@@ -155,7 +220,7 @@ fn canonical(module: Module) -> Result<(Canonical, Vec<Option<ValueId>>), Autodi
     Ok(canonicalise_mapped(verified))
 }
 
-impl GradientStep {
+impl Step {
     fn diag(&self, error: &AutodiffError) -> Diag {
         GradientTarget::diag(
             &self.targets,

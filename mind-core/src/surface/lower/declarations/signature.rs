@@ -195,6 +195,18 @@ pub(crate) fn gradient_targets<'a>(
     wrt: &ast::Wrt,
     parameters: impl Iterator<Item = (&'a str, &'a Structure)> + Clone,
 ) -> Result<Vec<GradientTarget>, Diag> {
+    let targets = listed_targets(wrt, parameters)?;
+    for (listed, target) in wrt.targets.iter().zip(&targets) {
+        check_floats(&listed.path, &target.structure, target.site)?;
+    }
+    Ok(targets)
+}
+
+/// Resolves the parameters that `wrt` lists, of any element type.
+pub(crate) fn listed_targets<'a>(
+    wrt: &ast::Wrt,
+    parameters: impl Iterator<Item = (&'a str, &'a Structure)> + Clone,
+) -> Result<Vec<GradientTarget>, Diag> {
     let target = |target: &ast::WrtTarget| {
         let (path, site) = (&target.path, target.path.site());
         let (name, mut start) = (path.name.to_string(), 0);
@@ -204,7 +216,6 @@ pub(crate) fn gradient_targets<'a>(
                 continue;
             }
             let (part, inputs) = structure.part(&path.name, &path.fields)?;
-            check_floats(path, part, site)?;
             let inputs = start + inputs.start..start + inputs.end;
             let (structure, zero_ok) = (part.clone(), target.zero_ok);
             return Ok(GradientTarget { structure, inputs, zero_ok, name: path.to_string(), site });
