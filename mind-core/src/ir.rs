@@ -239,9 +239,24 @@ impl Arrange<Resolved> {
         Self::Transpose { permutation: vec![1, 0] }
     }
 
+    /// The axes in another order.
+    pub(crate) fn transpose(permutation: Vec<i64>) -> Self {
+        Self::Transpose { permutation }
+    }
+
     /// A broadcast to a shape.
     pub(crate) fn broadcast(shape: Shape) -> Self {
         Self::BroadcastTo { shape }
+    }
+
+    /// The same elements in another shape.
+    pub(crate) fn reshape(shape: Shape) -> Self {
+        Self::Reshape { shape }
+    }
+
+    /// New axes of extent 1 at these positions of the result.
+    pub(crate) fn expand(axes: Vec<i64>) -> Self {
+        Self::ExpandDims { axes }
     }
 }
 
@@ -516,6 +531,12 @@ impl Slice {
         self.starts.iter().all(|start| *start == Dim::ZERO)
             && self.ends.iter().eq(shape.iter())
             && self.steps.iter().all(|step| *step == 1)
+    }
+}
+
+impl From<Slice> for Op {
+    fn from(slice: Slice) -> Self {
+        Self::Part(Part::Slice(slice.into()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     canon::{Canonical, canonicalise},
     dim::{Bindings, Dim},
     grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate, push, push_forward},
-    ir::{Arrange, Join, Made, Module, Op, Part, Slice, ValueId},
+    ir::{Arrange, Join, Made, Module, Op, Slice, ValueId},
     map::{Map, formula},
     ops::{OpError, Profile},
     ty::{Shape, Type},
@@ -180,9 +180,9 @@ impl Jacobian {
         let matrix = push(&mut self.builder, Op::Map(Map::to(ty.dtype)), &[is_one])?;
         let slice =
             Slice { starts: vec![Dim::ZERO, start], ends: vec![count.clone(), end], steps: vec![1; 2] };
-        let columns = push(&mut self.builder, Op::Part(Part::Slice(slice.into())), &[matrix])?;
+        let columns = push(&mut self.builder, slice.into(), &[matrix])?;
         let shape = [count].into_iter().chain(ty.shape.iter()).cloned().collect();
-        self.arranged(columns, Arrange::Reshape { shape })
+        self.arranged(columns, Arrange::reshape(shape))
     }
 
     /// The members of a side as one value, behind the axis of the passes.
@@ -196,7 +196,7 @@ impl Jacobian {
             let (passes, rest) = shape.split_first().expect("it has the axis of the passes");
             let rest = elements(&rest.iter().cloned().collect())?;
             let shape = [passes.clone(), rest].into_iter().collect();
-            flat.push(self.arranged(*member, Arrange::Reshape { shape })?);
+            flat.push(self.arranged(*member, Arrange::reshape(shape))?);
         }
         let mut joined = flat[0];
         for part in flat.into_iter().skip(1) {
@@ -214,7 +214,7 @@ impl Jacobian {
     ) -> Result<ValueId, AutodiffError> {
         let rank = self.builder.ty(columns).rank() as i64;
         let permutation = (1..rank).chain([0]).collect();
-        let rows = self.arranged(columns, Arrange::Transpose { permutation })?;
+        let rows = self.arranged(columns, Arrange::transpose(permutation))?;
         self.shaped(rows, result, input)
     }
 
@@ -226,7 +226,7 @@ impl Jacobian {
         };
         let mut shape = self.shape(result, &self.outputs)?;
         shape.extend(self.shape(input, &self.inputs)?);
-        self.arranged(value, Arrange::Reshape { shape: shape.into_iter().collect() })
+        self.arranged(value, Arrange::reshape(shape.into_iter().collect()))
     }
 
     fn shape(&self, side: &Side, types: &[Type]) -> Result<Vec<Dim>, AutodiffError> {

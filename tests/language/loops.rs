@@ -221,3 +221,22 @@ fn a_parameter_is_updated_by_what_a_loop_gives() {
     assert_eq!(settle(&mut w, &Tensor::from([[2.0, 4.0], [2.0, 4.0]])), 12.5);
     assert_eq!(w.as_slice(), [1.5, 3.0]);
 }
+
+#[test]
+fn literals_of_first_carries_have_the_type_of_the_loop() {
+    mind! {
+        fn iterated(x: f64[3]) -> (f64, f64[1]) { (fold (s, (p, q)) = (0.0, (1.0, [2.0])) for e in x { (s + e, (p * e, q * e)) }).1 }
+        fn carried(x: f64, n: i64) -> f64 { (fold (s, t) = (0.0, x) for i in 0..3 { (s + t + f64(i + n), t) }).0 }
+        fn of_parameters(x: f64) -> f64 {
+            let (s, _) = while (s, n) = (1.0, 0) if n < 3, at most = 20 { (s * x, n + 1) };
+            s
+        }
+        fn integers(x: f64[2]) -> i64 { let (n, _) = fold (n, s) = (0, 0.0) for e in x { (n + 1, s + e) }; n }
+    }
+    let x = Tensor::from([0.1, 0.2, 3.0]);
+    let (p, q) = iterated(&x);
+    assert_eq!((p, q.as_slice()), (0.1 * 0.2 * 3.0, &[2.0 * 0.1 * 0.2 * 3.0][..]));
+    assert_eq!(carried(0.1, 1), 0.1 + 1.0 + 0.1 + 2.0 + 0.1 + 3.0);
+    assert_eq!(of_parameters(0.1), 0.1 * 0.1 * 0.1);
+    assert_eq!(integers(&Tensor::from([0.5, 0.25])), 2);
+}

@@ -116,7 +116,7 @@ impl Batch<'_> {
             let axes: Vec<i64> = (1..rank as i64).collect();
             let runs = match axes.is_empty() {
                 true => inputs[mask],
-                false => builder.push(Op::Arrange(Arrange::ExpandDims { axes }), &[inputs[mask]])?,
+                false => builder.push(Op::Arrange(Arrange::expand(axes)), &[inputs[mask]])?,
             };
             kept.push(builder.push(Op::Map(Map::SELECTION), &[runs, output, otherwise])?);
         }

@@ -13,8 +13,8 @@ use crate::{
     build::Builder,
     canon::Canonical,
     dim::{Bindings, Dim},
-    ir::{Arrange, Guard, Inst, Module, Nesting, Op, Own, Scan, ValueId},
-    ops::{OpError, position},
+    ir::{Arrange, Guard, Inst, Module, Op, Scan, ValueId},
+    ops::OpError,
     ty::Shape,
 };
 
@@ -113,7 +113,7 @@ fn moved(builder: &mut Builder, value: ValueId, from: usize, to: usize) -> Emitt
     let mut permutation: Vec<i64> = (0..builder.ty(value).rank() as i64).collect();
     let axis = permutation.remove(from);
     permutation.insert(to, axis);
-    builder.push(Op::Arrange(Arrange::Transpose { permutation }), &[value])
+    builder.push(Op::Arrange(Arrange::transpose(permutation)), &[value])
 }
 
 /// A module during batching.
@@ -176,10 +176,10 @@ impl<'a> Batch<'a> {
     }
 
     fn instruction(&mut self, value: ValueId, inst: &Inst) -> Result<Value, Box<OpError>> {
-        if let Op::Own(Own::Nesting(Nesting::Result { position: at })) = &inst.op {
+        if let Some(at) = inst.op.as_further_result() {
             let of = inst.operands[0];
             return match self.loops.get(&of) {
-                Some(results) => Ok(results[position(*at)]),
+                Some(results) => Ok(results[at]),
                 None => {
                     let Value { id, is_batched } = self.values[of.index()];
                     Ok(Value { id: self.builder.push(inst.op.clone(), &[id])?, is_batched })
@@ -241,7 +241,7 @@ impl<'a> Batch<'a> {
     }
 
     fn reshaped(&mut self, value: ValueId, shape: Shape) -> Emitted {
-        self.arranged(value, Arrange::Reshape { shape })
+        self.arranged(value, Arrange::reshape(shape))
     }
 
     /// A value with the axis, whose other axes are the last ones of `rank`. Axes of extent 1 fill the gap.
@@ -251,7 +251,7 @@ impl<'a> Batch<'a> {
             return Ok(value);
         }
         let axes = (1..=rank - own).map(|axis| axis as i64).collect();
-        self.arranged(value, Arrange::ExpandDims { axes })
+        self.arranged(value, Arrange::expand(axes))
     }
 
     /// Moves an axis to another position.

@@ -4,8 +4,8 @@ use super::{Batch, Emitted, Value, loops};
 use crate::{
     dim::Dim,
     ir::{
-        Arrange, Cumulation, Inst, Join, Nesting, Op, Own, Part, Product, Reduction, Reorder, Rows, Slice,
-        ValueId, Window,
+        Arrange, Cumulation, Inst, Join, Op, Own, Part, Product, Reduction, Reorder, Rows, Slice, ValueId,
+        Window,
     },
     map::Shapes,
     ops::OpError,
@@ -54,17 +54,16 @@ impl Batch<'_> {
             Op::Product(_) => self.product(inst),
             Op::Window(window) => self.window(window, inst),
             Op::Own(Own::External(_)) => self.each(inst),
-            Op::Own(Own::Nesting(Nesting::Pullback(module))) => {
+            Op::Own(Own::Nesting(_)) => {
+                let module = inst
+                    .op
+                    .as_pullback()
+                    .expect("the other instructions with modules have a rule of their own");
                 let mut batch = Batch::new(module, self.extent, &vec![true; module.inputs().len()])?;
                 batch.run()?;
                 let outputs = batch.outputs(|_| true)?;
                 let module = loops::nested(batch.builder.finish(outputs), &inst.op)?;
-                self.all(inst, Op::Own(Own::Nesting(Nesting::Pullback(module))))
-            }
-            Op::Own(Own::Nesting(Nesting::Scan(_) | Nesting::Result { .. } | Nesting::Call(_))) => {
-                unreachable!(
-                    "loops and their results have a rule of their own; the canonical form has no calls"
-                )
+                self.all(inst, inst.op.clone().with_nested(module))
             }
         }
     }

@@ -21,9 +21,9 @@ use crate::{
         magnitude::Magnitudes,
         primal, push, typed, zeros,
     },
-    ir::{Inst, Module, Nested, Nesting, Op, Own, Reduction, Scan, ValueId},
+    ir::{Inst, Module, Nested, Op, Reduction, Scan, ValueId},
     map::{Calculus, Given, Map, play},
-    ops::{Derivative, OpError, Profile, position, results_of_pullback},
+    ops::{Derivative, OpError, Profile, results_of_pullback},
     reduce::{self, Reduce},
     ty::Type,
     verify::verify,
@@ -163,22 +163,19 @@ impl<'a> Forward<'a> {
 
     /// The copy of an instruction, and the tangent of its result.
     fn step(&mut self, value: ValueId, inst: &Inst) -> Result<Placed, AutodiffError> {
-        match &inst.op {
-            Op::Own(Own::Nesting(Nesting::Result { position: at })) => {
-                let of = inst.operands[0];
-                if let Some(results) = self.several.get(&of) {
-                    return Ok(results[position(*at)]);
-                }
-                let copy = push(&mut self.builder, inst.op.clone(), &[self.copies[of.index()]])?;
-                return Ok(Placed { copy, tangent: None });
+        if let Some(at) = inst.op.as_further_result() {
+            let of = inst.operands[0];
+            if let Some(results) = self.several.get(&of) {
+                return Ok(results[at]);
             }
-            Op::Own(Own::Nesting(Nesting::Scan(scan))) if self.is_active(inst) => {
-                let results = self.scan(scan, inst)?;
-                let first = results[0];
-                self.several.insert(value, results);
-                return Ok(first);
-            }
-            _ => {}
+            let copy = push(&mut self.builder, inst.op.clone(), &[self.copies[of.index()]])?;
+            return Ok(Placed { copy, tangent: None });
+        }
+        if let Some(scan) = inst.op.as_loop().filter(|_| self.is_active(inst)) {
+            let results = self.scan(scan, inst)?;
+            let first = results[0];
+            self.several.insert(value, results);
+            return Ok(first);
         }
         let operands = inst.operands.map(|operand| self.copies[operand.index()]);
         let copy = push(&mut self.builder, inst.op.clone(), &operands)?;
@@ -463,10 +460,7 @@ fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<(Modul
     for (at, ty) in operands.iter().enumerate() {
         inputs.push(builder.input(format!("x{at}"), (*ty).clone()).map_err(invalid_input)?);
     }
-    let results = match &inst.op {
-        Op::Own(Own::Nesting(Nesting::Pullback(nested))) => results_of_pullback(nested, operands.len()),
-        _ => 1,
-    };
+    let results = inst.op.as_pullback().map_or(1, |nested| results_of_pullback(nested, operands.len()));
     let first = push(&mut builder, inst.op.clone(), &inputs)?;
     let mut outputs = vec![first];
     for at in 1..results {

@@ -151,6 +151,20 @@ impl Op {
         if let Self::Own(Own::Nesting(Nesting::Scan(scan))) = self { Some(scan) } else { None }
     }
 
+    /// The position of the result that the operation reads, if it reads a further result of an instruction.
+    ///
+    /// # Panics
+    /// If the position is negative, which verification excludes.
+    pub(crate) fn as_further_result(&self) -> Option<usize> {
+        let Self::Own(Own::Nesting(Nesting::Result { position })) = self else { return None };
+        Some(usize::try_from(*position).expect("a verified position is 0 or more"))
+    }
+
+    /// The module that computes cotangents, if the operation defines a derivative.
+    pub(crate) const fn as_pullback(&self) -> Option<&Nested> {
+        if let Self::Own(Own::Nesting(Nesting::Pullback(nested))) = self { Some(nested) } else { None }
+    }
+
     /// The module that the operation holds, if it holds one.
     pub const fn nested(&self) -> Option<&Nested> {
         if let Self::Own(Own::Nesting(nesting)) = self { nesting.nested() } else { None }

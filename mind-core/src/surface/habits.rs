@@ -470,18 +470,8 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         &["half", "float16", "bfloat16"],
         Replacement::Words("the float types are f32 and f64; convert as in `f32(…)`"),
     ),
-    (
-        &["vmap"],
-        Replacement::Words(
-            "functions work on whole tensors: declare a parameter with one more axis, and select it with `axis`",
-        ),
-    ),
-    (
-        &["hessian", "jacobian", "jacfwd", "jacrev", "hvp", "jvp"],
-        Replacement::Words(
-            "for a second derivative, take `grad` of a function that calls `grad`: `sum(grad(f, wrt = x)(x) * v)`",
-        ),
-    ),
+    (&["jacfwd"], Replacement::Words("write `jacobian(f, wrt = x, mode = forward)(x)`")),
+    (&["jacrev"], Replacement::Words("write `jacobian(f, wrt = x, mode = reverse)(x)`")),
     (&["jit", "compile"], Replacement::Words("every function is compiled: call it by its name")),
     (
         &["backward", "autograd", "gradient", "checkpoint"],

@@ -22,7 +22,7 @@ const PARTS_FIT: &str = "it is a part of a module that was built";
 impl BodyLowering<'_> {
     /// Begins the condition of a `while`.
     pub(crate) fn enter_while(&mut self, carry: &Pattern, first: ExprId) {
-        let mut open = match self.infer(self.values[first.index()].clone(), first) {
+        let mut open = match self.first_carry(first, &Structure::UNIT) {
             Ok(value) => OpenWhile::new(self.structure_of(&value), value.leaves()),
             Err(stop) => {
                 self.report(stop);

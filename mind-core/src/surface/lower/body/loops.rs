@@ -107,21 +107,50 @@ impl BodyLowering<'_> {
         Ok(Head { carry, first, element, iterated: over.leaves() })
     }
 
-    /// The first carry. If the iterated tensors have a single floating-point type and a literal fits it, the literal
-    /// gets this type.
-    fn first_carry(&mut self, first: ExprId, element: &Structure) -> Lowered<Value> {
+    /// The first carry. Its literals get the floating-point type of the loop, if there is one and they fit it.
+    pub(super) fn first_carry(&mut self, first: ExprId, element: &Structure) -> Lowered<Value> {
         let value = self.values[first.index()].clone();
-        let floats: BTreeSet<DType> =
-            element.leaves().iter().map(|ty| ty.dtype).filter(|dtype| dtype.is_float()).collect();
-        match (&value, floats.first()) {
-            (Value::Literal(id), Some(dtype))
-                if floats.len() == 1
-                    && self.literals.default_dtype(*id).is_float()
-                    && self.literals.fits(*id, *dtype) =>
-            {
-                self.materialise(*id, *dtype).map(Value::Tensor)
+        let dtype = self.float_of_loop(&value, element);
+        self.with_literals(value, dtype, first)
+    }
+
+    /// The single floating-point type of the iterated tensors. If none of these are of floats, it is that of the other
+    /// carries, and then that of the parameters.
+    fn float_of_loop(&self, carry: &Value, element: &Structure) -> Option<DType> {
+        let mut carried = Vec::new();
+        let mut rest = vec![carry];
+        while let Some(value) = rest.pop() {
+            match value {
+                Value::Tensor(tensor) => carried.push(self.builder.ty(*tensor).dtype),
+                Value::Tuple(tuple) => rest.extend(tuple.elements.iter()),
+                Value::Struct(record) => carried.extend(record.ty.fields.iter().flat_map(dtypes)),
+                Value::Literal(_) | Value::Word(_) | Value::Poison => {}
             }
-            _ => self.infer(value, first),
+        }
+        let parameters = self.signature.inputs.iter().map(|input| input.ty.dtype);
+        let candidates = [dtypes(element).collect(), carried, parameters.collect()];
+        let floats = candidates.map(|dtypes: Vec<DType>| -> BTreeSet<DType> {
+            dtypes.into_iter().filter(|dtype| dtype.is_float()).collect()
+        });
+        let floats = floats.into_iter().find(|floats| !floats.is_empty())?;
+        if floats.len() == 1 { floats.first().copied() } else { None }
+    }
+
+    /// A value whose literals have this type, if they fit it, and their default type otherwise.
+    fn with_literals(&mut self, value: Value, dtype: Option<DType>, expr: ExprId) -> Lowered<Value> {
+        match (&value, dtype) {
+            (Value::Literal(id), Some(dtype))
+                if self.literals.default_dtype(*id).is_float() && self.literals.fits(*id, dtype) =>
+            {
+                self.materialise(*id, dtype).map(Value::Tensor)
+            }
+            (Value::Tuple(tuple), Some(_)) => {
+                let elements = tuple.elements.iter().cloned();
+                let elements = elements.map(|element| self.with_literals(element, dtype, expr));
+                let elements = elements.collect::<Lowered<Vec<_>>>()?;
+                self.tuple(elements, expr)
+            }
+            _ => self.infer(value, expr),
         }
     }
 
@@ -358,6 +387,10 @@ impl BodyLowering<'_> {
         self.made.push(Some(head));
         Ok(made)
     }
+}
+
+fn dtypes(structure: &Structure) -> impl Iterator<Item = DType> {
+    structure.leaves().into_iter().map(|leaf| leaf.dtype)
 }
 
 /// The name of the next carry in messages.
