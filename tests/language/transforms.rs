@@ -278,3 +278,58 @@ fn a_custom_derivative_is_pushed_forward_and_mapped() {
     let xs = [[1.0, 2.0], [3.0, 4.0], [-1.0, 0.5]];
     near(mapped(&Tensor::from(xs)).as_slice(), xs.map(|row| row.map(|x| 10.0 * x)).as_flattened());
 }
+
+#[test]
+fn running_results_of_an_associative_function() {
+    mind! {
+        fn product(a: f64[2, 2], b: f64[2, 2]) -> f64[2, 2] { b @ a }
+
+        fn products<T>(ms: f64[T, 2, 2]) -> f64[T, 2, 2] { associative_scan(product)(ms) }
+
+        fn backwards<T>(ms: f64[T, 2, 2]) -> f64[T, 2, 2] { associative_scan(product, reverse = true)(ms) }
+
+        /// The recurrence `h = a h + b` as an associative function of pairs.
+        fn linear(a: f64, b: f64, c: f64, d: f64) -> (f64, f64) { (a * c, b * c + d) }
+
+        fn recurrence<T>(decays: f64[T], xs: f64[T]) -> f64[T] { associative_scan(linear)(decays, xs).1 }
+
+        #[grad(decays, xs)]
+        fn last(decays: f64[4], xs: f64[4]) -> f64 { recurrence(decays, xs)[3] }
+
+        fn several<N>(decays: f64[N, 4], xs: f64[N, 4]) -> f64[N, 4] {
+            vmap(associative_scan(linear), over = (a, b))(decays, xs).1
+        }
+    }
+    let ms = [[[1.0, 2.0], [0.0, 1.0]], [[2.0, 0.0], [1.0, 3.0]], [[0.0, 1.0], [-1.0, 0.5]]];
+    let times = |a: [[f64; 2]; 2], b: [[f64; 2]; 2]| {
+        [0, 1].map(|i| [0, 1].map(|j| a[i][0] * b[0][j] + a[i][1] * b[1][j]))
+    };
+    let (second, first) = (times(ms[1], ms[0]), times(ms[1], ms[2]));
+    let forwards = [ms[0], second, times(ms[2], second)];
+    near(products(&Tensor::from(ms)).as_slice(), forwards.as_flattened().as_flattened());
+    let backwards_expected = [times(ms[0], first), first, ms[2]];
+    near(backwards(&Tensor::from(ms)).as_slice(), backwards_expected.as_flattened().as_flattened());
+    near(products(&Tensor::from([ms[1]])).as_slice(), ms[1].as_flattened());
+
+    let (decays, xs) = ([0.5, -0.25, 2.0, 0.75], [1.0, 2.0, -1.0, 0.5]);
+    let states = |decays: [f64; 4], xs: [f64; 4]| {
+        let mut h = 0.0;
+        [0, 1, 2, 3].map(|at| {
+            h = decays[at] * h + xs[at];
+            h
+        })
+    };
+    let expected = states(decays, xs);
+    near(recurrence(&Tensor::from(decays), &Tensor::from(xs)).as_slice(), &expected);
+    let (value, (by_decays, by_xs)) = last_grad(&Tensor::from(decays), &Tensor::from(xs));
+    near(&[value], &expected[3..]);
+    let after = [decays[1] * decays[2] * decays[3], decays[2] * decays[3], decays[3], 1.0];
+    near(by_xs.as_slice(), &after);
+    near(
+        by_decays.as_slice(),
+        &[0.0, after[1] * expected[0], after[2] * expected[1], after[3] * expected[2]],
+    );
+    let others = ([1.5, 0.5, -1.0, 0.25], [0.0, 1.0, 2.0, 3.0]);
+    let both = several(&Tensor::from([decays, others.0]), &Tensor::from([xs, others.1]));
+    near(both.as_slice(), [expected, states(others.0, others.1)].as_flattened());
+}

@@ -41,6 +41,7 @@ programs! {
     angle
     dynamic
     tensors
+    transforms
     parts
     broadcast
     gradients

@@ -308,8 +308,9 @@ impl Printer {
             NodeKind::Transformed { transforms, function, arguments } => {
                 let mut text = function.to_string();
                 for transform in transforms {
-                    let (name, list) = (transform.kind.name(), transform.kind.list());
-                    text = format!("{name}({text}, {list} = {}{})", transform.wrt, transform.kind);
+                    let list = transform.kind.list().map(|list| format!(", {list} = {}", transform.wrt));
+                    let (name, list) = (transform.kind.name(), list.unwrap_or_default());
+                    text = format!("{name}({text}{list}{})", transform.kind);
                 }
                 (format!("{text}({})", self.arguments(arguments)), Binding::Atom)
             }

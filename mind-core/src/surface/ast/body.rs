@@ -520,7 +520,7 @@ pub struct Argument {
 pub struct Transform {
     /// Which one, with its options.
     pub kind: TransformKind,
-    /// The parameters to differentiate by, or to map over.
+    /// The parameters to differentiate by, or to map over; empty for a transform that lists none.
     pub wrt: Wrt,
     /// From its name to its closing parenthesis.
     pub site: Site,
@@ -602,11 +602,16 @@ pub enum TransformKind {
         /// The axis of the slices in the results.
         out: i64,
     },
+    /// The running results of a function of two values.
+    AssociativeScan {
+        /// Whether the order is from the last element to the first.
+        reverse: bool,
+    },
 }
 
 impl TransformKind {
     /// Every transform, with its default options.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Gradient(GradientKind::Grad),
         Self::Gradient(GradientKind::ValueAndGrad),
         Self::Gradient(GradientKind::Vjp),
@@ -615,6 +620,7 @@ impl TransformKind {
         Self::Hessian,
         Self::Hvp,
         Self::Vmap { axis: 0, out: 0 },
+        Self::AssociativeScan { reverse: false },
     ];
 
     /// As written.
@@ -626,12 +632,22 @@ impl TransformKind {
             Self::Hessian => "hessian",
             Self::Hvp => "hvp",
             Self::Vmap { .. } => "vmap",
+            Self::AssociativeScan { .. } => "associative_scan",
         }
     }
 
-    /// The name of the argument that lists parameters.
-    pub const fn list(self) -> &'static str {
-        if let Self::Vmap { .. } = self { "over" } else { "wrt" }
+    /// The name of the argument that lists parameters, if there is one.
+    pub const fn list(self) -> Option<&'static str> {
+        match self {
+            Self::Vmap { .. } => Some("over"),
+            Self::AssociativeScan { .. } => None,
+            Self::Gradient(_) | Self::Jvp | Self::Jacobian { .. } | Self::Hessian | Self::Hvp => Some("wrt"),
+        }
+    }
+
+    /// The arguments after the function, as messages show them.
+    pub fn arguments(self) -> String {
+        self.list().map_or_else(String::new, |list| format!(", {list} = …"))
     }
 
     /// The names of its options.
@@ -639,6 +655,7 @@ impl TransformKind {
         match self {
             Self::Jacobian { .. } => &["mode"],
             Self::Vmap { .. } => &["axis", "out"],
+            Self::AssociativeScan { .. } => &["reverse"],
             Self::Gradient(_) | Self::Jvp | Self::Hessian | Self::Hvp => &[],
         }
     }
@@ -657,9 +674,13 @@ impl fmt::Display for TransformKind {
                 }
                 Ok(())
             }
-            Self::Gradient(_) | Self::Jvp | Self::Jacobian { mode: None } | Self::Hessian | Self::Hvp => {
-                Ok(())
-            }
+            Self::AssociativeScan { reverse: true } => f.write_str(", reverse = true"),
+            Self::Gradient(_)
+            | Self::Jvp
+            | Self::Jacobian { mode: None }
+            | Self::Hessian
+            | Self::Hvp
+            | Self::AssociativeScan { reverse: false } => Ok(()),
         }
     }
 }
@@ -667,7 +688,7 @@ impl fmt::Display for TransformKind {
 /// The parameters to differentiate by: `a`, or `(a, zero_ok b)`.
 #[derive(Clone, Debug)]
 pub struct Wrt {
-    /// In the order of the gradients; never empty.
+    /// In the order of the gradients.
     pub targets: Vec<WrtTarget>,
     /// Whether the gradients are returned as a tuple even if there is only one.
     pub tuple: bool,

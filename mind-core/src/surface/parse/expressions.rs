@@ -381,9 +381,9 @@ impl<'a> Parser<'a> {
         };
         if is_transform(&name) && self.at_group(Delimiter::Parenthesis) {
             let message = format!("found `{name}` after a dot, expected it without the dot");
-            let list = kind_of(&name).list();
+            let arguments = kind_of(&name).arguments();
             let help = match self.among_rust {
-                true => format!("write `{name}(…, {list} = …)`"),
+                true => format!("write `{name}(…{arguments})`"),
                 false => {
                     let receiver = self.operand_text(base);
                     let is_function =
@@ -394,7 +394,7 @@ impl<'a> Parser<'a> {
                     let function =
                         inside.map_or_else(|| "f".to_owned(), |(function, _)| function.to_string());
                     let function = if is_function { receiver } else { function };
-                    format!("write `{name}({function}, {list} = …)(…)`, with a function of the block")
+                    format!("write `{name}({function}{arguments})(…)`, with a function of the block")
                 }
             };
             return Err(Diag::new(Code::E1007, here, message).help(help));

@@ -13,10 +13,14 @@ const FUNCTION: &str = "the name of a function in this block";
 
 /// The help for an expression in place of a function.
 fn of_expression(kind: TransformKind) -> String {
-    let (name, list) = (kind.name(), kind.list());
+    let (name, arguments) = (kind.name(), kind.arguments());
+    let (function, called) = match kind {
+        TransformKind::AssociativeScan { .. } => ("fn combined(a: f32, b: f32) -> f32 { … }", "combined"),
+        _ => ("fn loss(…) -> f32 { … }", "loss"),
+    };
     format!(
-        "`{name}` takes a function, not an expression: write `fn loss(…) -> f32 {{ … }}` in this block, and \
-         `{name}(loss, {list} = …)(…)`"
+        "`{name}` takes a function, not an expression: write `{function}` in this block, and \
+         `{name}({called}{arguments})(…)`"
     )
 }
 
@@ -32,8 +36,8 @@ impl Parser<'_> {
         let mut transforms = Vec::new();
         let function = self.transform(name, &mut transforms)?;
         if !self.at_group(Delimiter::Parenthesis) {
-            let list = kind_of(name).list();
-            let help = format!("call the result: `{name}({function}, {list} = …)(…)`");
+            let arguments = kind_of(name).arguments();
+            let help = format!("call the result: `{name}({function}{arguments})(…)`");
             return Err(self.unexpected("`(` and the arguments of the function").help(help));
         }
         Ok(Target::Transformed { transforms, function })
@@ -42,7 +46,6 @@ impl Parser<'_> {
     /// Reads `(f, wrt = a)` after `name`, inner transforms first. Returns `f`.
     fn transform(&mut self, name: &Ident, transforms: &mut Vec<Transform>) -> Result<Callee, Diag> {
         let mut kind = kind_of(name);
-        let list = kind.list();
         let ((function, wrt), site) = self.group(Delimiter::Parenthesis, "`(`", |parser| {
             let mut function = match parser.path_before(|behind| behind.eof() || behind.punct().is_some()) {
                 Some(path) => path,
@@ -53,44 +56,28 @@ impl Parser<'_> {
                     Err(diag) => return Err(diag.help(of_expression(kind))),
                 },
             };
+            let next = kind.list().map_or_else(|| "`)`".to_owned(), |list| format!("`, {list} = …`"));
             if parser.at_group(Delimiter::Parenthesis) {
                 function = match is_transform(&function.name) {
                     true => parser.transform(&function.name, transforms)?,
                     false => {
+                        let arguments = kind.arguments();
                         let help = match parser.at_names() {
-                            true => format!("put the arguments last: `{name}({function}, {list} = …)(…)`"),
+                            true => format!("put the arguments last: `{name}({function}{arguments})(…)`"),
                             false => of_expression(kind),
                         };
-                        return Err(parser.unexpected(&format!("`,` and `{list} = …`")).help(help));
+                        let next = kind.list().map(|list| format!("`,` and `{list} = …`"));
+                        return Err(parser.unexpected(&next.unwrap_or("`)`".to_owned())).help(help));
                     }
                 };
             }
             if !parser.at(",") && !parser.at_end() {
-                return Err(parser.unexpected(&format!("`, {list} = …`")).help(of_expression(kind)));
+                return Err(parser.unexpected(&next).help(of_expression(kind)));
             }
-            let missing = || {
-                let purpose = match kind {
-                    TransformKind::Vmap { .. } => "map over",
-                    _ => "differentiate with respect to",
-                };
-                format!("name the parameters to {purpose}: `{name}({function}, {list} = …)`")
+            let wrt = match kind.list() {
+                Some(list) => parser.listed(kind, list, &function)?,
+                None => Wrt { targets: Vec::new(), tuple: false, site: Site::Nowhere },
             };
-            if parser.take(",").is_none() || parser.at_end() {
-                return Err(parser.unexpected(&format!("`, {list} = …`")).help(missing()));
-            }
-            if parser.take_word(list).is_none() {
-                return Err(parser.unexpected(&format!("`{list} = …`")).help(missing()));
-            }
-            let equals = |diag: Diag| diag.help(format!("name an argument with `=`: write `{list} = …`"));
-            parser.expect("=").map_err(equals)?;
-            let wrt = parser.wrt()?;
-            if let (TransformKind::Vmap { .. }, Some(target)) =
-                (kind, wrt.targets.iter().find(|target| target.zero_ok))
-            {
-                let message = "found `zero_ok` in `over`, expected the name of a parameter";
-                return Err(Diag::new(Code::E1007, target.path.site(), message)
-                    .help("`zero_ok` is for parameters to differentiate with respect to"));
-            }
             let behind = match kind.options() {
                 [] => "`)`".to_owned(),
                 options => format!("`{} = …` or `)`", options.join(" = …`, `")),
@@ -102,8 +89,11 @@ impl Parser<'_> {
             }
             parser.expect_end(&behind).map_err(|diag| match (&wrt.targets[..], parser.cursor.ident()) {
                 ([target], Some((next, _))) if !is_keyword(&next.to_string()) => {
-                    let list = format!("{list} = ({}, {next})", target.path);
-                    diag.help(format!("write several parameters in parentheses: `{list}`"))
+                    let list = kind.list().unwrap_or_default();
+                    diag.help(format!(
+                        "write several parameters in parentheses: `{list} = ({}, {next})`",
+                        target.path
+                    ))
                 }
                 _ => diag,
             })?;
@@ -114,7 +104,35 @@ impl Parser<'_> {
         Ok(function)
     }
 
-    /// Reads `axis = 1`, `out = 1` or `mode = forward`. Returns the transform with this option.
+    /// Reads `, wrt = a` after the function of a transform.
+    fn listed(&mut self, kind: TransformKind, list: &str, function: &Callee) -> Result<Wrt, Diag> {
+        let missing = || {
+            let purpose = match kind {
+                TransformKind::Vmap { .. } => "map over",
+                _ => "differentiate with respect to",
+            };
+            let name = kind.name();
+            format!("name the parameters to {purpose}: `{name}({function}, {list} = …)`")
+        };
+        if self.take(",").is_none() || self.at_end() {
+            return Err(self.unexpected(&format!("`, {list} = …`")).help(missing()));
+        }
+        if self.take_word(list).is_none() {
+            return Err(self.unexpected(&format!("`{list} = …`")).help(missing()));
+        }
+        let equals = |diag: Diag| diag.help(format!("name an argument with `=`: write `{list} = …`"));
+        self.expect("=").map_err(equals)?;
+        let wrt = self.wrt()?;
+        let zero = wrt.targets.iter().find(|target| target.zero_ok);
+        if let (TransformKind::Vmap { .. }, Some(target)) = (kind, zero) {
+            let message = "found `zero_ok` in `over`, expected the name of a parameter";
+            return Err(Diag::new(Code::E1007, target.path.site(), message)
+                .help("`zero_ok` is for parameters to differentiate with respect to"));
+        }
+        Ok(wrt)
+    }
+
+    /// Reads `axis = 1`, `out = 1`, `mode = forward` or `reverse = true`. Returns the transform with this option.
     fn option(&mut self, kind: TransformKind, expected: &str) -> Result<TransformKind, Diag> {
         let mut options = kind.options().iter().copied();
         let Some(option) = options.find(|option| self.take_word(option).is_some()) else {
@@ -132,6 +150,11 @@ impl Parser<'_> {
                 let mode = modes.find(|mode| self.take_word(mode.name()).is_some());
                 let names = Mode::ALL.map(|mode| format!("`{}`", mode.name())).join(" or ");
                 TransformKind::Jacobian { mode: Some(mode.ok_or_else(|| self.unexpected(&names))?) }
+            }
+            TransformKind::AssociativeScan { .. } => {
+                let reverse = ["true", "false"].into_iter().find(|word| self.take_word(word).is_some());
+                let reverse = reverse.ok_or_else(|| self.unexpected("`true` or `false`"))?;
+                TransformKind::AssociativeScan { reverse: reverse == "true" }
             }
             TransformKind::Gradient(_) | TransformKind::Jvp | TransformKind::Hessian | TransformKind::Hvp => {
                 unreachable!("it has no options")

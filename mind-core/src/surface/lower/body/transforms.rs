@@ -64,6 +64,7 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
             forward(reverse(callable, transform, GradientKind::Grad)?, transform, Pushed::Gradient)
         }
         TransformKind::Vmap { axis, out } => batched(callable, transform, axis, out),
+        TransformKind::AssociativeScan { reverse } => accumulated(callable, transform, reverse),
     };
     transformed.map(|callable| Callable { name, ..callable })
 }
@@ -84,6 +85,15 @@ impl Callable<'_> {
         self.steps.push(Step { kind, dropped, label, function, site, targets });
     }
 
+    /// Adds a dimension, with the first free name among `name`, `name1`, ….
+    fn new_symbol(&mut self, name: &str) -> Dim {
+        let names = std::iter::once(name.to_owned()).chain((1..).map(|number| format!("{name}{number}")));
+        let mut symbols = names.map(Symbol::from);
+        let symbol = symbols.find(|symbol| !self.symbols.contains(symbol)).expect("dimensions are few");
+        self.symbols.push(symbol.clone());
+        Dim::symbol(symbol)
+    }
+
     /// Adds a parameter after the others, with the first free name among `name`, `name1`, ….
     fn take(&mut self, name: &str, structure: Structure) {
         let taken = self.formals.iter().filter(|formal| formal.name.starts_with(name)).count();
@@ -91,6 +101,42 @@ impl Callable<'_> {
         let written = structure.to_string();
         self.formals.push(Formal { name, update: false, structure, written, site: Site::Nowhere });
     }
+}
+
+/// The function of running results.
+fn accumulated<'a>(
+    mut callable: Callable<'a>,
+    transform: &Transform,
+    reverse: bool,
+) -> Result<Callable<'a>, Diag> {
+    let parts = match &callable.result {
+        Structure::Tuple(parts) if !parts.is_empty() => parts.clone(),
+        result => vec![result.clone()],
+    };
+    let taken = callable.formals.iter().map(|formal| &formal.structure);
+    if !taken.eq(parts.iter().chain(&parts)) {
+        let formals: Vec<_> = callable.formals.iter().map(|formal| formal.structure.to_string()).collect();
+        let message = format!(
+            "`associative_scan` takes a function of two values that returns one of the same type, found `{}`: ({}) -> {}",
+            callable.name,
+            formals.join(", "),
+            callable.result
+        );
+        let help = "such a function is `fn f(a: f32[3], b: f32[3]) -> f32[3]`, or of pairs \
+            `fn f(a: f32, b: f32, c: f32, d: f32) -> (f32, f32)`";
+        return Err(Diag::new(Code::E2001, transform.site, message).help(help));
+    }
+    let extent = callable.new_symbol("Steps");
+    callable.formals.truncate(parts.len());
+    let site = transform.site;
+    for formal in &mut callable.formals {
+        let what = format!("`{}`", formal.name);
+        formal.structure = with_axis(&formal.structure, &extent, 0, &what, site, &mut |_| ())?;
+        (formal.written, formal.site) = (formal.structure.to_string(), Site::Nowhere);
+    }
+    callable.result = with_axis(&callable.result, &extent, 0, "the result", site, &mut |_| ())?;
+    callable.add(transform, StepKind::Accumulate { extent, reverse }, 0, Vec::new());
+    Ok(callable)
 }
 
 /// One structure for each target: a tuple if the list is one.
@@ -250,11 +296,7 @@ fn batched<'a>(
     out: i64,
 ) -> Result<Callable<'a>, Diag> {
     let targets = targets(&callable, transform)?;
-    let symbol = ["Batch".to_owned()].into_iter().chain((1..).map(|number| format!("Batch{number}")));
-    let mut symbol = symbol.map(|name| Symbol::from(name));
-    let symbol = symbol.find(|symbol| !callable.symbols.contains(symbol)).expect("symbols are few");
-    let extent = Dim::symbol(symbol.clone());
-    callable.symbols.push(symbol);
+    let extent = callable.new_symbol("Batch");
     let mut axes = Vec::new();
     for formal in &mut callable.formals {
         let target = targets.iter().find(|target| target.name.split('.').next() == Some(&formal.name));

@@ -1,6 +1,7 @@
 //! Callees: functions of a table, and functions made from them by transforms.
 
 use super::table::Entry;
+use crate::accumulate::accumulate;
 use crate::batch::{Batched, batch_along};
 use crate::build::specialise;
 use crate::canon::{Canonical, canonicalise_mapped};
@@ -77,6 +78,12 @@ pub(crate) enum StepKind {
         /// The number of slices.
         extent: Dim,
     },
+    /// Combines all elements along a new leading axis.
+    Accumulate {
+        /// The number of elements.
+        extent: Dim,
+        reverse: bool,
+    },
 }
 
 impl Formal {
@@ -151,6 +158,11 @@ impl Step {
         module: &Canonical,
         known: &Bindings,
     ) -> Result<(Module, Vec<Option<Made>>), AutodiffError> {
+        let refused = |error: &OpError| AutodiffError::of(error, error.to_string());
+        let count = |extent: &Dim| {
+            let extent = extent.substitute(known);
+            extent.map_err(|overflow| AutodiffError::UnsupportedShape(overflow.to_string()))
+        };
         let of = |gradient: Gradient| (gradient.module.into_verified().into_module(), gradient.made);
         match &self.kind {
             StepKind::Reverse(options) => differentiate(module, options).map(of),
@@ -166,13 +178,13 @@ impl Step {
                 Ok((jacobian(module, results, &inputs, zero_ok, *mode)?, Vec::new()))
             }
             StepKind::Batch { axes, out, extent } => {
-                let refused = |error: &OpError| AutodiffError::of(error, error.to_string());
-                let extent = extent.substitute(known);
-                let extent =
-                    extent.map_err(|overflow| AutodiffError::UnsupportedShape(overflow.to_string()))?;
                 let Batched { module, made_for } =
-                    batch_along(module, axes, out, &extent).map_err(|error| refused(&error))?;
+                    batch_along(module, axes, out, &count(extent)?).map_err(|error| refused(&error))?;
                 Ok((module, made_for.into_iter().map(|value| Some(Made::Copy(value))).collect()))
+            }
+            StepKind::Accumulate { extent, reverse } => {
+                let module = accumulate(module, &count(extent)?, *reverse);
+                Ok((module.map_err(|error| refused(&error))?, Vec::new()))
             }
         }
     }
