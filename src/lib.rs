@@ -262,6 +262,10 @@
 //! - Functions take it as a whole (`p: Mlp`, or `p: &mut Mlp` to update it), return it, and read and assign its fields.
 //! - A gradient with respect to `p` is such a struct. A gradient with respect to `p.hidden` has the type of the field.
 //! - `+ - * /` apply field by field, between two values of a struct type or between a struct and a number.
+//! - `Block[12]` and `Block<D>[L]` are structs with a leading axis: each field has one axis more. A loop over one takes a
+//!   `Block` per step, `p.blocks.w` is a tensor, and `p.blocks[0]` is a `Block`. In Rust the type is the generated struct
+//!   `BlockStack<Const<12>>` or `BlockStack<L, D>`, made by `From` from an array of `Block` and by `TryFrom` from a `Vec`.
+//!   Its method `get` returns an element.
 //!
 //! ```
 //! use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
@@ -359,6 +363,7 @@
 //! | `argmax(x, axes = [0], keepdims = true)`, `argmin` | the position of the largest element, an `i64`: the first of equal elements; over several axes counted in row-major order |
 //! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each position the sum, product, maximum or minimum of the elements from the start of the axis to this one; `reverse` goes from the end of the axis to this one, and `exclusive` leaves this one out |
 //! | `fold h = h0 for x in xs { … }` | a loop over the leading axis of `xs`: the body returns the next `h`, and the value is the last `h` |
+//! | `fold x = x0 for layer in p.layers { … }` | the same over a struct with a leading axis, `layers: Layer[12]`: each step has one `Layer` |
 //! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack the `y` of all steps along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true` |
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
 //! | `roll(x, -1, axis = 0)` | shifts the elements along an axis by a number of positions; elements that leave one end enter at the other |

@@ -115,3 +115,23 @@ fn what_cannot_fail_has_no_try_form() {
     assert!(!text.contains("try_fixed"), "{text}");
     assert!(text.contains("try_symbolic") && text.contains("try_gathering"), "{text}");
 }
+
+/// Only the numbers of elements differ.
+#[test]
+fn the_code_for_a_stack_does_not_grow_with_its_elements() {
+    let program = |layers: usize| {
+        format!(
+            "#[derive(Clone)] struct Block {{ w: f32[8, 8], b: f32[8] }}
+             struct Net {{ blocks: Block[{layers}] }}
+             fn loss<N>(p: Net, x: f32[N, 8]) -> f32 {{
+                 sum(fold x = x for layer in p.blocks {{ x + tanh(x @ layer.w + layer.b) }})
+             }}
+             #[grad(p)]
+             fn squared<N>(p: Net, x: f32[N, 8]) -> f32 {{ loss(p, x) * loss(p, x) }}
+             fn first(p: Net) -> f32 {{ sum(p.blocks[0].w) }}"
+        )
+    };
+    let [few, many] = [12, 96].map(|layers| expansion(&program(layers)).split_whitespace().count());
+    assert!(few > 1000, "{few}");
+    assert_eq!(few, many);
+}

@@ -146,19 +146,19 @@ impl Shadow {
         let mut rest = vec![ty];
         while let Some(ty) = rest.pop() {
             let dims = match &ty.kind {
-                TypeKind::Tensor { dims, .. } => dims,
+                TypeKind::Tensor { dims, .. } => [&dims[..], &[]],
                 TypeKind::Tuple(elements) => {
                     rest.extend(elements.iter().rev());
                     continue;
                 }
-                TypeKind::Struct { name, dims, over } => {
+                TypeKind::Struct { name, dims, over, stacked } => {
                     let path = path_of(name);
                     self.say(quote! { let _: #path; });
                     rest.extend(over.as_deref());
-                    dims
+                    [&dims[..], stacked]
                 }
             };
-            for step in dims.iter().flat_map(|dim| &dim.steps) {
+            for step in dims.into_iter().flatten().flat_map(|dim| &dim.steps) {
                 match &step.kind {
                     ast::DimStepKind::Name(name) => self.names(name),
                     ast::DimStepKind::Integer(_) | ast::DimStepKind::Operator(_) => {}

@@ -11,7 +11,7 @@ use mind_core::{
     surface::{
         self,
         ast::{Block, Expression, Import, Number, Plain, Program},
-        lower::{ConstantValue, Function, Library, Lowered, Structure, Template},
+        lower::{ConstantValue, Function, Library, Lowered, Struct, Structure, Template},
     },
     ty::DType,
 };
@@ -23,7 +23,7 @@ use crate::{
     configured::{self, Configuration},
     editor,
     emit::{self, Arguments, Constants, Emitter, Item, Lengths, Parameter, Root},
-    link::{CallSite, Exports, Imports, Linked, Received, Unreadable, VERSION},
+    link::{CallSite, Exports, Imports, Linked, Received, Unreadable, VERSION, stacks_of_imports},
     report::compile_errors,
     unused, watch,
 };
@@ -98,7 +98,11 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
     let place = CallSite::of(&written);
     let library = received.as_ref().ok().and_then(|received| received.library(program.imports(), &names));
     if let (Program::Expression(expression), Some(library)) = (&program, &library) {
-        return expand_expression(&root, &program, expression, library, diags, compile_errors);
+        let expansion = expand_expression(&root, &program, expression, library, diags, compile_errors);
+        return match stacks_of_imports(program.imports(), library, &expansion) {
+            Some(uses) => quote! {{ #uses #expansion }},
+            None => expansion,
+        };
     }
     let lowered = match &library {
         Some(library) => {
@@ -112,13 +116,24 @@ pub(crate) fn expand_linked(input: TokenStream) -> TokenStream {
         }
     };
     let part = match &program {
-        Program::Block(block) => Part::Modules { late: block.late_items() },
+        Program::Block(block) => {
+            let (mut late, (_, early)) = (block.late_items(), early(block.clone()));
+            let is_late = |item: &&Struct| early.structs.iter().all(|early| early.name != item.name);
+            late.extend(lowered.structs.iter().filter(is_late).map(|item| item.name.to_string()));
+            Part::Modules { late }
+        }
         Program::Closure(_) | Program::Expression(_) => Part::All,
     };
     let is_late = |name: &Ident| matches!(part.of(name), Part::All);
     let received = received.unwrap_or_default();
     let exports = Exports::new(&program, &place, &written, &lowered, &received, is_late);
-    Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors)
+    let (imports, is_block) = (program.imports().to_vec(), matches!(program, Program::Block(_)));
+    let expansion = Expansion { root, program, exports, lowered, diags, part }.tokens(compile_errors);
+    let uses = library.and_then(|library| stacks_of_imports(&imports, &library, &expansion));
+    match (uses, is_block) {
+        (Some(uses), false) => quote! {{ #uses #expansion }},
+        (uses, _) => quote! { #uses #expansion },
+    }
 }
 
 /// The error for an import from a block of another version of the library.
@@ -148,15 +163,8 @@ fn ask(
 ) -> TokenStream {
     let imports = Imports::new(program.imports(), place);
     let (uses, call) = imports.ask(root, written.clone(), "linked");
-    let Program::Block(mut block) = program else { return quote! {{ #head #uses #call }} };
-    // Signatures do not depend on the imports. The second part of the expansion reports errors in them.
-    block.functions.iter_mut().for_each(|function| function.body = None);
-    let late = block.late_items();
-    let is_early = |name: &Ident| !late.contains(&name.to_string());
-    block.functions.retain(|function| is_early(&function.name));
-    block.structs.retain(|item| is_early(&item.name));
-    block.constants.retain(|constant| is_early(&constant.name));
-    let (lowered, _) = surface::lower(&Program::Block(block.clone()));
+    let Program::Block(block) = program else { return quote! {{ #head #uses #call }} };
+    let (block, lowered) = early(block);
     let exported = items_at_once(block, &lowered, place, &written);
     let (constants, structs) = (constants(&lowered, |_| true), structs(root, &lowered, |_| true));
     let guard = |body| imports.guard(body);
@@ -165,6 +173,20 @@ fn ask(
         items(root, function, Arguments::OF_ITEMS, &part, &TokenStream::new(), &mut Diags::new())
     });
     quote! { #head #uses #constants #structs #exported #(#forms)* #call }
+}
+
+/// The items of a block that do not depend on its imports, without bodies, and their lowering. The second part of the
+/// expansion reports errors in them.
+fn early(mut block: Block) -> (Block, Lowered) {
+    // Signatures do not depend on the imports.
+    block.functions.iter_mut().for_each(|function| function.body = None);
+    let late = block.late_items();
+    let is_early = |name: &Ident| !late.contains(&name.to_string());
+    block.functions.retain(|function| is_early(&function.name));
+    block.structs.retain(|item| is_early(&item.name));
+    block.constants.retain(|constant| is_early(&constant.name));
+    let (lowered, _) = surface::lower(&Program::Block(block.clone()));
+    (block, lowered)
 }
 
 /// The macros by which other blocks import the structs and constants of a block that do not name anything imported.

@@ -11,6 +11,7 @@ use crate::random::Rng;
 /// - For a matrix `[in, out]` the fans are `in` and `out`.
 /// - For a filter `[kh, kw, cin, cout]` they are `kh * kw * cin` and `kh * kw * cout`. Any leading extents multiply
 ///   both.
+/// - The leading axes of a stack of structs, such as `Block[12]`, do not count.
 ///
 /// Numbers, tensors of rank 1 and tensors without floats are set to zero, since biases start at zero.
 ///
@@ -47,10 +48,7 @@ impl Initialiser {
     /// Draws new values for all elements.
     pub fn fill<P: Parameters + ?Sized, R: Rng + ?Sized>(self, parameters: &mut P, random: &mut R) {
         parameters.visit_mut(&mut |part| {
-            let variance = match part.dims.len() {
-                0 | 1 => None,
-                _ => self.variance(&part.dims),
-            };
+            let variance = self.variance(part.dims.get(part.stacked..).unwrap_or_default());
             match (part.elements, variance) {
                 (ElementsMut::F32(elements), Some(variance)) => {
                     elements.iter_mut().for_each(|element| *element = self.draw_f32(variance, random));

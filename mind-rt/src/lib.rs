@@ -56,6 +56,7 @@ mod random;
 mod sample;
 mod shape;
 mod simd;
+mod stack;
 mod support;
 mod tensor;
 mod view;

@@ -88,6 +88,8 @@ pub struct ParameterMut<'a> {
     pub dims: Dims,
     /// The elements in row-major order.
     pub elements: ElementsMut<'a>,
+    /// The number of leading axes along which equal structs are stacked. The part of each struct has the other axes.
+    pub stacked: usize,
 }
 
 impl<'a> Parameter<'a> {
@@ -134,14 +136,20 @@ impl<'a> ParameterMut<'a> {
         tensor: &'a mut TensorRef<T, S>,
     ) -> Self {
         let dims = tensor.shape().dims();
-        Self { name: name.into(), dims, elements: T::elements_mut(tensor.as_mut_slice()) }
+        Self { name: name.into(), dims, elements: T::elements_mut(tensor.as_mut_slice()), stacked: 0 }
     }
 
     /// The part for a number.
     #[must_use]
     pub fn number<T: Element>(name: impl Into<Cow<'static, str>>, number: &'a mut T) -> Self {
         let elements = T::elements_mut(std::slice::from_mut(number));
-        Self { name: name.into(), dims: ().dims(), elements }
+        Self { name: name.into(), dims: ().dims(), elements, stacked: 0 }
+    }
+
+    /// The same part, with `stacked` leading axes along which equal structs are stacked.
+    #[must_use]
+    pub fn stacked(self, stacked: usize) -> Self {
+        Self { stacked, ..self }
     }
 
     /// The element type.

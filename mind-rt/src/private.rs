@@ -37,6 +37,7 @@ pub use crate::parallel::{Combine, Split, join, run, run_columns, threads};
 pub use crate::profile;
 pub use crate::shape::sealed::ShapeMarker;
 pub use crate::simd::{Kernel, dispatch};
+pub use crate::stack::{stacked_numbers, stacked_tensors, tensor_of_stack};
 pub use crate::support::{
     allocate, check_at_most, check_count, check_whole, dot, extents, same_padding, slot_len,
 };

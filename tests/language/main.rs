@@ -1,7 +1,7 @@
 //! Tests every form and every function of the language through the macro. The expected values are worked out by hand or
 //! by naive loops.
 //!
-//! Rustc takes half a minute for five of these modules, so they are compiled only if `MIND_TESTS` is `gate` or `all`.
+//! Rustc takes half a minute for six of these modules, so they are compiled only if `MIND_TESTS` is `gate` or `all`.
 #![allow(
     clippy::type_complexity,
     reason = "the types of results are written out where they are what is tested"
@@ -40,6 +40,8 @@ mod pullbacks;
 mod ranges;
 mod rearranging;
 mod reductions;
+#[cfg(gate)]
+mod stacks;
 mod states;
 #[cfg(gate)]
 mod strips;

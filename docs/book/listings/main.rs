@@ -51,6 +51,7 @@ programs! {
     adam
     batches
     loops
+    layers
     conditions
     knossos
     library

@@ -70,6 +70,8 @@ pub struct Block {
     pub externs: Vec<Extern>,
     /// The names of items that could not be parsed, so that uses of them are not reported again.
     pub unread: Vec<Ident>,
+    /// The structs of which types of fields, parameters and results name stacks, with the number of leading axes.
+    pub stacks: Vec<(Callee, usize)>,
 }
 
 /// `extern fn cells::cell(x: f64[8]) -> f64[8];`: a function of a Knossos program, which no block defines.
@@ -266,7 +268,7 @@ pub enum TypeKind {
     },
     /// `(f32, (f32[3], f32))`, `()`
     Tuple(Vec<TypeExpr>),
-    /// `Mlp`, `Dense<64, N>`, `optim::Adam<Mlp>`
+    /// `Mlp`, `Dense<64, N>`, `Dense<64, N>[12]`, `optim::Adam<Mlp>`
     Struct {
         /// `Dense`, `layers::Dense`
         name: Callee,
@@ -274,6 +276,8 @@ pub enum TypeKind {
         dims: Vec<DimExpr>,
         /// `Dense<64, N>` of `optim::Adam<Dense<64, N>>`: an argument that cannot be a dimension.
         over: Option<Box<TypeExpr>>,
+        /// `12`: the leading axes of a stack of structs.
+        stacked: Vec<DimExpr>,
     },
 }
 

@@ -119,6 +119,7 @@ fn library(text: &str, imports: &[Import]) -> Option<Library> {
         imports: Vec::new(),
         constants: block.constants,
         structs: block.structs,
+        stacks: Vec::new(),
         externs,
     }];
     Some(Library { functions, imported, blocks })

@@ -19,7 +19,7 @@ use super::{
 
 /// The Rust struct, its constructors, and its implementation of `Parameters`.
 pub fn structure(root: &Root, item: &Struct) -> TokenStream {
-    let Struct { attributes, visibility, name, symbols, fields, sound, site } = item;
+    let Struct { attributes, visibility, name, symbols, fields, sound, site, element } = item;
     let generics = generics(root, symbols);
     let declared = fields.iter().map(|field| {
         let (attributes, visibility, name) = (&field.attributes, &field.visibility, &field.name);
@@ -35,17 +35,25 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
         quote! { #[doc(hidden)] __symbols: ::core::marker::PhantomData<(#(#symbols,)*)>, }
     });
     let (parts, visits) = (parts(root, item), visits(root, item));
+    let stack = element.as_ref().map(|element| stack(root, item, element));
+    let doc = element.as_ref().map(|element| {
+        let element = element.rust_name().to_string();
+        let doc = format!("Values of [`{element}`]: each field has one leading axis more.");
+        quote! { #[doc = #doc] }
+    });
     let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
     // The span is that of the keyword. With the span of the name, a language server would resolve the name to these
     // items.
     let constructors = stand_at(keyword.span(), constructors(root, item));
     quote! {
+        #doc
         #attributes
         #[allow(dead_code)]
         #visibility #keyword #name #generics #braces
         #constructors
         #parts
         #visits
+        #stack
     }
 }
 
@@ -255,6 +263,87 @@ fn parts(root: &Root, item: &Struct) -> TokenStream {
     }
 }
 
+/// The conversions of a stack from its elements, and the methods that read them.
+fn stack(root: &Root, item: &Struct, element: &StructType) -> TokenStream {
+    let Struct { visibility, name, symbols, .. } = item;
+    let (count, symbols_of_element) = symbols.split_first().expect("a stack has the number of its elements");
+    let of_element = element.rust_name();
+    let dims = arguments(symbols_of_element);
+    let of_element = quote! { #of_element #dims };
+    let (generics, arguments) = (generics(root, symbols), arguments(symbols));
+    let (text, structure) = (name.to_string(), Structure::Struct(element.clone()));
+    let leaves = structure.named_leaves();
+    let stacked = leaves.iter().enumerate().map(|(position, leaf)| {
+        let position = Literal::usize_unsuffixed(position);
+        match leaf.ty.rank() {
+            0 => quote! { #root::stacked_numbers(#text, parts.iter().map(|parts| *parts.#position))? },
+            _ => quote! { #root::stacked_tensors(#text, parts.iter().map(|parts| parts.#position))? },
+        }
+    });
+    let taken = leaves.iter().enumerate().map(|(position, leaf)| {
+        let position = Literal::usize_unsuffixed(position);
+        match leaf.ty.rank() {
+            0 => quote! { *parts.#position.as_slice().get(index)? },
+            _ => quote! { #root::tensor_of_stack(parts.#position, index)? },
+        }
+    });
+    let of_arrays = {
+        let statics = symbols_of_element.iter().map(|symbol| quote! { #symbol: #root::StaticDim });
+        let dims = symbols_of_element.iter().map(|symbol| quote! { #symbol });
+        quote! {
+            impl<#(#statics,)* const #count: ::core::primitive::usize>
+                ::core::convert::From<[#of_element; #count]>
+                for #name<#root::Const<#count>, #(#dims),*>
+            {
+                #[track_caller]
+                fn from(elements: [#of_element; #count]) -> Self {
+                    const { ::core::assert!(#count > 0, "a stack has one element or more") };
+                    match Self::__mind_stack(&elements) {
+                        ::core::result::Result::Ok(stack) => stack,
+                        ::core::result::Result::Err(error) => #root::fail(error),
+                    }
+                }
+            }
+        }
+    };
+    quote! {
+        #[allow(dead_code, unused, private_interfaces, unreachable_pub, clippy::all, clippy::pedantic)]
+        impl #generics #name #arguments {
+            /// The number of elements.
+            #[must_use]
+            #visibility fn len(&self) -> ::core::primitive::usize {
+                self.__mind_parts().0.dims()[0]
+            }
+            /// A copy of an element; `None` if the index is out of range.
+            #[must_use]
+            #[track_caller]
+            #visibility fn get(
+                &self,
+                index: ::core::primitive::usize,
+            ) -> ::core::option::Option<#of_element> {
+                let parts = self.__mind_parts();
+                ::core::option::Option::Some(<#of_element>::__mind_whole(#(#taken),*))
+            }
+            fn __mind_stack(elements: &[#of_element]) -> ::core::result::Result<Self, #root::Error> {
+                let parts: #root::std::vec::Vec<_> =
+                    elements.iter().map(|element| element.__mind_parts()).collect();
+                ::core::result::Result::Ok(Self::__mind_whole(#(#stacked),*))
+            }
+        }
+        #[allow(unused, private_interfaces, clippy::all, clippy::pedantic)]
+        #of_arrays
+        #[allow(unused, private_interfaces, clippy::all, clippy::pedantic)]
+        impl #generics ::core::convert::TryFrom<#root::std::vec::Vec<#of_element>> for #name #arguments {
+            type Error = #root::Error;
+            fn try_from(
+                elements: #root::std::vec::Vec<#of_element>,
+            ) -> ::core::result::Result<Self, #root::Error> {
+                Self::__mind_stack(&elements)
+            }
+        }
+    }
+}
+
 /// How the parts of a struct are borrowed.
 #[derive(Clone, Copy)]
 pub(super) enum Borrow {
@@ -421,8 +510,14 @@ fn visits(root: &Root, item: &Struct) -> TokenStream {
             let text = text.join(".");
             let make = format_ident!("{}", if leaf.ty.rank() == 0 { "number" } else { "tensor" });
             let part = format_ident!("part_{}", parts.len());
+            let stacked =
+                item.element.as_ref().map_or(0, |element| element.counts().len() + 1).max(leaf.stacked);
+            let stacked = (stacked > 0).then(|| {
+                let stacked = Literal::usize_unsuffixed(stacked);
+                quote! { .stacked(#stacked) }
+            });
             shared.push(quote! { visitor(#root::Parameter::#make(#text, #part)); });
-            unique.push(quote! { visitor(#root::ParameterMut::#make(#text, #part)); });
+            unique.push(quote! { visitor(#root::ParameterMut::#make(#text, #part)#stacked); });
             parts.push(part);
         }
     }

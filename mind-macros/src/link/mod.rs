@@ -19,9 +19,14 @@
 pub(crate) mod fingerprint;
 mod package;
 
+use std::collections::BTreeSet;
+
 use mind_core::surface::{
     ast::{Block, Import, ImportKind, Program},
-    lower::{ConstantValue, Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library, Lowered},
+    lower::{
+        ConstantValue, Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library, Lowered,
+        stack_alias, stack_name,
+    },
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
@@ -106,6 +111,47 @@ impl Imports {
     }
 }
 
+/// The Rust types of stacks of imported structs that `expansion` names, as `use` items.
+pub(crate) fn stacks_of_imports(
+    imports: &[Import],
+    library: &Library,
+    expansion: &TokenStream,
+) -> Option<TokenStream> {
+    let mut stacks = Vec::new();
+    for (import, imported) in imports.iter().zip(&library.imported) {
+        let Imported::Item { block, name, alias } = imported else { continue };
+        for level in 1..=library.stack_levels(*block, name) {
+            stacks.push((&import.path, level, stack_alias(alias, level)));
+        }
+    }
+    if stacks.is_empty() {
+        return None;
+    }
+    let mut named = BTreeSet::new();
+    let mut rest = vec![expansion.clone()];
+    while let Some(tokens) = rest.pop() {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(name) => _ = named.insert(name.to_string()),
+                TokenTree::Group(group) => rest.push(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+    let uses = stacks.into_iter().filter(|(.., alias)| named.contains(&alias.to_string()));
+    let uses = uses.map(|(path, level, alias)| {
+        let mut path: Vec<TokenTree> = path.clone().into_iter().collect();
+        if let Some(TokenTree::Ident(last)) = path.last_mut() {
+            *last = stack_name(last, level);
+        }
+        quote! {
+            #[allow(unused_imports, unused_qualifications, non_snake_case, non_camel_case_types)]
+            use #(#path)* as #alias;
+        }
+    });
+    Some(uses.collect())
+}
+
 /// The input of the macro at the end of the chain of [`Imports::ask`]:
 /// `[] [$crate] { program } [names] (f hash version) { package } …`.
 pub(crate) struct Linked {
@@ -167,7 +213,9 @@ impl Exports {
         }
         let hash = place.fingerprint(written, &received.hashes());
         let package = package::write(&hash, block, lowered, received);
-        let structs = structs.iter().map(|item| (&item.name, &item.visibility));
+        // A stack is named by its struct.
+        let structs = structs.iter().filter(|item| item.element.is_none());
+        let structs = structs.map(|item| (&item.name, &item.visibility));
         let constants = constants.iter().map(|constant| (&constant.name, &constant.visibility));
         let named = package::write_items(&hash, block, lowered, received);
         let others = received.named_by(block);

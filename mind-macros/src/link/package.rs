@@ -1,17 +1,18 @@
 //! Packages: the functions of a block and the meaning of the names in them, as tokens.
 //!
 //! ```text
-//! { hash [const WIDTH: dim = 32; struct Dense { … } …] [[gelu] gelu_tanh hash [Net] type Mlp hash [sm] [nn::softmax] …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
+//! { hash [const WIDTH: dim = 32; struct Dense { … } …] [[gelu] gelu_tanh hash [Net] type Mlp hash [sm] [nn::softmax] …] [DenseStack …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
 //! ```
 //!
-//! The hash of the block is followed by three lists:
+//! The hash of the block is followed by four lists:
 //!
 //! - the evaluated constants of the block, its structs, and its `extern` functions, which are used in messages;
 //! - its imports, each with its name in the block, then its name in the defining block and the hash of that block
 //!   (after `type` for a struct or constant), or its path in the library;
+//! - the Rust names of stacks of structs for which it has Rust types;
 //! - its functions and templates. `!` marks one with an error.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use mind_core::surface::{
     ast::{Body, Plain, Template},
@@ -52,6 +53,7 @@ struct Package {
     hash: Ident,
     items: Group,
     imports: Group,
+    stacks: Group,
     functions: Vec<Packed>,
 }
 
@@ -127,8 +129,37 @@ fn with_functions(
     // The `extern` functions are only used in messages.
     let externs =
         block.externs.iter().map(|item| item.to_string().parse::<TokenStream>().unwrap_or_default());
-    let structs = block.structs.iter().map(|item| item.source.clone()).chain(externs);
-    quote! { { #hash [#(#constants)* #(#structs)*] [#(#imports)* #(#library)*] [#functions] } }
+    let structs = block.structs.iter().map(|item| {
+        let (derives, source) = (derives(&item.attributes), &item.source);
+        quote! { #derives #source }
+    });
+    let structs = structs.chain(externs);
+    let stacks = lowered.structs.iter().filter(|item| item.element.is_some()).map(|item| &item.name);
+    quote! {
+        { #hash [#(#constants)* #(#structs)*] [#(#imports)* #(#library)*] [#(#stacks)*] [#functions] }
+    }
+}
+
+/// The traits that a struct derives and that have the same name in every module. An importing block derives them for
+/// stacks.
+fn derives(attributes: &TokenStream) -> Option<TokenStream> {
+    const EVERYWHERE: [&str; 8] =
+        ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "PartialEq", "PartialOrd"];
+    let mut derived = Vec::new();
+    for tree in attributes.clone() {
+        let TokenTree::Group(group) = tree else { continue };
+        let mut inside = group.stream().into_iter();
+        if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(traits))) = (inside.next(), inside.next())
+            && name == "derive"
+        {
+            let traits = traits.stream().to_string();
+            let is_everywhere = |name: &&str| EVERYWHERE.contains(name);
+            derived.extend(
+                traits.split(',').map(str::trim).filter(is_everywhere).map(|name| format_ident!("{name}")),
+            );
+        }
+    }
+    (!derived.is_empty()).then(|| quote! { #[derive(#(#derived),*)] })
 }
 
 /// The name of an import in its block.
@@ -188,9 +219,10 @@ impl Received {
                 }
                 Delimiter::Brace => {
                     let hash = name(inside.next()?)?;
-                    let [items, imports] = [list(inside.next()?)?, list(inside.next()?)?];
+                    let [items, imports, stacks] =
+                        [list(inside.next()?)?, list(inside.next()?)?, list(inside.next()?)?];
                     let functions = packed(list(inside.next()?)?)?;
-                    received.add(Package { hash, items, imports, functions });
+                    received.add(Package { hash, items, imports, stacks, functions });
                 }
                 Delimiter::Bracket | Delimiter::None => return None,
             }
@@ -326,11 +358,13 @@ impl Received {
             }
         }
         let packages = self.packages.iter().map(|package| {
-            let Package { hash, items, imports, functions: all } = package;
+            let Package { hash, items, imports, stacks, functions: all } = package;
             let is_needed =
                 |packed: &&Packed| functions.contains(&(packed.name.to_string(), hash.to_string()));
             let functions: Vec<_> = all.iter().filter(is_needed).collect();
-            hashes.contains(&hash.to_string()).then(|| quote! { { #hash #items #imports [#(#functions)*] } })
+            hashes
+                .contains(&hash.to_string())
+                .then(|| quote! { { #hash #items #imports #stacks [#(#functions)*] } })
         });
         packages.flatten().collect()
     }
@@ -346,7 +380,8 @@ impl Received {
             Some(ForeignName { local, block: self.position(&hash)?, name })
         };
         let imports = package.imports()?.items.into_iter().map(import).collect::<Option<_>>()?;
-        Some(ForeignBlock { imports, constants, structs, externs })
+        let stacks = package.stacks.stream().into_iter().map(|name| name.to_string()).collect();
+        Some(ForeignBlock { imports, constants, structs, stacks, externs })
     }
 
     /// The functions in `from`, and all functions that they call directly or indirectly.
@@ -494,7 +529,7 @@ mod tests {
 
     #[test]
     fn what_another_version_wrote_is_not_read() {
-        let own = format!("(layer h1 {VERSION:?}) {{ h1 [] [] [layer {{ fn layer(x: f32) {{ x }} }}] }}");
+        let own = format!("(layer h1 {VERSION:?}) {{ h1 [] [] [] [layer {{ fn layer(x: f32) {{ x }} }}] }}");
         assert_eq!(read(&own).expect("it is of this version").requests, [("layer".into(), "h1".into())]);
         // The version is checked before the rest is read.
         let other = format!("{own} (gate h2 \"9.0.0\" more) < {{ }} >");

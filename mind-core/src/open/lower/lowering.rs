@@ -14,7 +14,7 @@ use crate::surface::ast::{Argument, Body, Callee, ExprId, NodeKind};
 use crate::surface::lower::Seen;
 use crate::surface::lower::builtins::foreign::{self, Foreign};
 use crate::surface::lower::callees::table::Table;
-use crate::surface::lower::declarations::structure::{Field, StructType, Structure};
+use crate::surface::lower::declarations::structure::{Alias, Field, StructType, Structure};
 use crate::surface::lower::declarations::types::DimNames;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::literals::Literals;
@@ -158,7 +158,10 @@ impl Lower for Lowering<'_> {
             let mut ty = Structure::Struct(ty.clone());
             self.imported.give_aliases(&mut ty, Site::token(field.span()))?;
             let Structure::Struct(ty) = ty else { unreachable!("it was made a struct just above") };
-            let (alias, dims, field) = (ty.rust_name().clone(), ty.dims.len(), field.clone());
+            let Some(Alias { name: alias, .. }) = ty.alias else {
+                unreachable!("an expression has no structs of its own")
+            };
+            let (dims, field) = (ty.definition.base().0.symbols.len(), field.clone());
             if !self.seen.iter().any(|seen| seen.alias == alias && seen.field == field) {
                 self.seen.push(Seen { alias, dims, field });
             }

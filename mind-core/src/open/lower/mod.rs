@@ -265,6 +265,7 @@ impl Lowering<'_> {
                 record.sound()?;
                 let mut ty = TypeStructure::Struct((*record.ty).clone());
                 self.imported.give_aliases(&mut ty, self.site(expr))?;
+                self.imported.has_rust_types(&ty, self.site(expr))?;
                 let fields = ty.named_leaves().into_iter().map(|leaf| match leaf.ty.rank() {
                     0 => Field::Number,
                     _ if leaf.axes.iter().all(|axis| axis.typed) => Field::Decided,

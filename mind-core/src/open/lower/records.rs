@@ -89,6 +89,7 @@ impl Lowering<'_> {
     pub(super) fn of_struct(&mut self, operand: ExprId, ty: &TypeExpr) -> Lowered<Value<NodeId>> {
         self.is_imported(ty)?;
         let structure = self.imported.structure(ty).map_err(without_symbols)?;
+        self.imported.has_rust_types(&structure, ty.site)?;
         let Structure::Struct(ty) = structure else { unreachable!("the caller has seen a struct") };
         if let Some(place) = self.places.remove(&operand) {
             return self.record_at(&place, ty, operand);
@@ -108,7 +109,7 @@ impl Lowering<'_> {
 
     /// Returns E2002 for a struct type that the expression does not import.
     fn is_imported(&self, ty: &TypeExpr) -> Lowered<()> {
-        let TypeKind::Struct { name, dims, over } = &ty.kind else { return Ok(()) };
+        let TypeKind::Struct { name, dims, over, .. } = &ty.kind else { return Ok(()) };
         let name = match self.imported.state(name) {
             None => name.clone(),
             Some(_) => match states::over(name, dims, over.as_deref()).map(|over| over.kind) {

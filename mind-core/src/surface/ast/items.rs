@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use mind_shape::MAX_RANK;
 use proc_macro2::Ident;
 
 use super::{
@@ -23,6 +24,42 @@ impl Block {
             function.body.iter().for_each(|body| body.items(visit));
         }
         self.templates.iter().for_each(|template| template.items(visit));
+    }
+
+    /// The structs of which types of fields, parameters and results name stacks, also as parts of other stacks. Each has
+    /// the number of its leading axes, at most that of the axes of a tensor.
+    pub(crate) fn named_stacks(&self) -> Vec<(Callee, usize)> {
+        let interfaces = self.functions.iter().flat_map(|function| {
+            function.parameters.iter().map(|parameter| &parameter.ty).chain(&function.result)
+        });
+        let types = self.structs.iter().flat_map(Struct::types).chain(interfaces);
+        let mut rest: Vec<(&TypeExpr, usize)> = types.map(|ty| (ty, 0)).collect();
+        rest.reverse();
+        let mut found: Vec<(Callee, usize)> = Vec::new();
+        while let Some((ty, outer)) = rest.pop() {
+            let (name, axes) = match &ty.kind {
+                TypeKind::Tensor { .. } => continue,
+                TypeKind::Tuple(elements) => {
+                    rest.extend(elements.iter().rev().map(|element| (element, outer)));
+                    continue;
+                }
+                TypeKind::Struct { name, over, stacked, .. } => {
+                    rest.extend(over.as_deref().map(|over| (over, 0)));
+                    (name, outer + stacked.len())
+                }
+            };
+            let text = name.to_string();
+            let known = found.iter().position(|(known, _)| known.to_string() == text);
+            if axes > known.map_or(0, |known| found[known].1) && axes <= MAX_RANK {
+                match known {
+                    Some(known) => found[known].1 = axes,
+                    None => found.push((name.clone(), axes)),
+                }
+                let own = self.structs.iter().find(|item| name.is_name() && item.name == name.name);
+                rest.extend(own.into_iter().flat_map(Struct::types).map(|field| (field, axes)));
+            }
+        }
+        found
     }
 
     /// The structs, constants and functions whose Rust items cannot be generated before imports are known. Their types
@@ -111,7 +148,11 @@ impl Template {
 
 impl Struct {
     fn items<'a>(&'a self, visit: Visit<'_, 'a>) {
-        self.fields.iter().filter_map(|field| field.ty.as_ref()).for_each(|ty| ty.items(visit));
+        self.types().for_each(|ty| ty.items(visit));
+    }
+
+    fn types(&self) -> impl Iterator<Item = &TypeExpr> {
+        self.fields.iter().filter_map(|field| field.ty.as_ref())
     }
 }
 
@@ -142,9 +183,9 @@ impl TypeExpr {
             match &ty.kind {
                 TypeKind::Tensor { dims, .. } => dims.iter().for_each(|dim| dim.items(visit)),
                 TypeKind::Tuple(elements) => rest.extend(elements.iter().rev()),
-                TypeKind::Struct { name, dims, over } => {
+                TypeKind::Struct { name, dims, over, stacked } => {
                     visit(name);
-                    dims.iter().for_each(|dim| dim.items(visit));
+                    dims.iter().chain(stacked).for_each(|dim| dim.items(visit));
                     rest.extend(over.as_deref());
                 }
             }

@@ -24,7 +24,7 @@ pub use declarations::lowered::{
 };
 pub use declarations::names::nearest;
 pub use declarations::structs::{Struct, StructField};
-pub use declarations::structure::{Axis, Leaf, StructType, Structure};
+pub use declarations::structure::{Axis, Leaf, StructType, Structure, stack_alias, stack_name};
 pub use program::library::{Foreign, ForeignBlock, ForeignItem, ForeignName, Imported, Library};
 
 /// The names of the language's functions, in the order of their table.

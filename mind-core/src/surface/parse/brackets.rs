@@ -1,6 +1,6 @@
 //! Elements of brackets: arguments, subscripts, arrays, tuples.
 
-use proc_macro2::Ident;
+use proc_macro2::{Delimiter, Ident};
 
 use super::levels::{
     ForeignSubscripts, LevelKind, OpenCall, OpenSubscript, Operand, State, SubscriptPart, Target,
@@ -96,6 +96,20 @@ impl Parser<'_> {
         Ok(State::Element)
     }
 
+    /// Returns E1007 for `Block[12] { … }`. `base` is before the brackets.
+    fn check_stack(&mut self, base: Operand) -> Result<(), Diag> {
+        let NodeKind::Name(name) = &self.nodes[base.id.index()].kind else { return Ok(()) };
+        let name = name.to_string();
+        if !name.starts_with(char::is_uppercase) || !self.at_group(Delimiter::Brace) || self.is_before_body()
+        {
+            return Ok(());
+        }
+        let help = format!(
+            "a loop makes structs with a leading axis, as `for (w, b) in (ws, bs) {{ {name} {{ w, b }} }}`"
+        );
+        Err(self.unexpected("an operator or the end of the expression").help(help))
+    }
+
     /// Reads `..B` in a list.
     fn pack_in_list(&mut self) -> Result<State, Diag> {
         let first = self.take("..").expect("the caller has seen it");
@@ -136,6 +150,7 @@ impl Parser<'_> {
                     return Err(Diag::new(Code::E1007, at, message).help(help));
                 }
                 check_subscripts(&subscripts, site)?;
+                self.check_stack(base)?;
                 self.add(NodeKind::Subscript { base: base.id, subscripts }, base.site.to(site))
             }
             LevelKind::Call(OpenCall { target, start, arguments, .. }) => {

@@ -72,6 +72,7 @@ impl Parser<'_> {
         block.unread.append(&mut self.refused);
         self.check_names(&mut block);
         settle_block(&mut block);
+        block.stacks = block.named_stacks();
         if self.imports_lost {
             block.functions.iter_mut().for_each(|function| function.body = None);
         }

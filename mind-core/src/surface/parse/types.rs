@@ -45,13 +45,11 @@ impl Parser<'_> {
                 let before = (self.cursor, self.last_span());
                 self.name(EXPECTED)?;
                 let is_refused = self.refused.iter().any(|refused| refused == name);
-                let help = foreign_type(name).filter(|_| !is_refused);
-                if help.is_none() && !self.at_group(Delimiter::Bracket) {
+                let Some(help) = foreign_type(name).filter(|_| !is_refused) else {
                     self.advance(before.1, before.0);
                     return self.struct_type();
-                }
+                };
                 let message = format!("found `{name}`, expected a type such as `f32[2, 3]`");
-                let help = help.unwrap_or_else(|| format!("dtypes are {}", names::ALL_THERE_ARE));
                 return Err(Diag::new(Code::E1007, here, message).help(help));
             }
             Some(_) | None => return Err(self.unexpected(EXPECTED)),
@@ -75,7 +73,7 @@ impl Parser<'_> {
         Ok(TypeExpr { kind: TypeKind::Tensor { dtype, dims }, site: here.to(site) })
     }
 
-    /// `f32[2, 3]` for the next tokens `[[f32; 3]; 2]`.
+    /// `f32[2, 3]` for the next tokens `[[f32; 3]; 2]`, `Block[12]` for `[Block; 12]`.
     fn array_type(&self) -> Option<String> {
         let (mut inside, ..) = self.cursor.group(Delimiter::Bracket)?;
         let mut dims = Vec::new();
@@ -94,19 +92,32 @@ impl Parser<'_> {
             match nested {
                 Some((next, ..)) => inside = next,
                 None => {
-                    let dtype = DType::from_name(&inside.ident()?.0.to_string())?;
-                    return Some(format!("{dtype}[{}]", dims.join(", ")));
+                    return Some(format!("{}[{}]", inside.ident()?.0, dims.join(", ")));
                 }
             }
         }
     }
 
-    /// Reads `Mlp`, `Dense<64, N>` or `layers::Dense<64, N>`.
+    /// Reads `Mlp`, `Dense<64, N>`, `layers::Dense<64, N>` or `Dense<64, N>[12]`.
     fn struct_type(&mut self) -> Result<TypeExpr, Diag> {
         let here = self.here();
         let name = self.name_or_path(EXPECTED)?;
         let (dims, over) = self.type_arguments()?;
-        Ok(TypeExpr { kind: TypeKind::Struct { name, dims, over }, site: here.to(self.before()) })
+        let stacked = self.leading_axes()?;
+        Ok(TypeExpr { kind: TypeKind::Struct { name, dims, over, stacked }, site: here.to(self.before()) })
+    }
+
+    /// Reads `[12]` after the type of a struct, if it comes next.
+    fn leading_axes(&mut self) -> Result<Vec<DimExpr>, Diag> {
+        if !self.at_group(Delimiter::Bracket) {
+            return Ok(Vec::new());
+        }
+        let (axes, _) = self.list(Delimiter::Bracket, EXPECTED, "an operator, `,` or `]`", Self::dim_expr)?;
+        if self.at_group(Delimiter::Bracket) {
+            let help = "leading axes stand in one pair of brackets, as `Block[2, 3]`";
+            return Err(self.unexpected("the end of the type").help(help));
+        }
+        Ok(axes)
     }
 
     /// Reads `<64, N>` or `<Dense<64, N>>` after the name of a struct, if it comes next.
@@ -124,7 +135,8 @@ impl Parser<'_> {
             None => {
                 let name = self.name_or_path(EXPECTED)?;
                 let dims = if self.take("<").is_some() { self.dim_arguments()? } else { Vec::new() };
-                TypeExpr { kind: TypeKind::Struct { name, dims, over: None }, site: here.to(self.before()) }
+                let kind = TypeKind::Struct { name, dims, over: None, stacked: self.leading_axes()? };
+                TypeExpr { kind, site: here.to(self.before()) }
             }
         };
         self.end_of_one()?;
@@ -137,13 +149,14 @@ impl Parser<'_> {
         if self.take_angle() { Ok(()) } else { Err(self.unexpected("`>`")) }
     }
 
-    /// Whether the next tokens are a type and not a dimension: `f32[3]`, `Dense<64, N>`.
+    /// Whether the next tokens are a type and not a dimension: `f32[3]`, `Dense<64, N>`, `Block[12]`.
     fn at_type(&self) -> bool {
         let Some((mut name, mut behind)) = self.cursor.ident() else { return false };
         while let Some((next, rest)) = separator(behind).and_then(|rest| rest.ident()) {
             (name, behind) = (next, rest);
         }
-        let is_struct = behind.punct().is_some_and(|(punct, _)| punct.as_char() == '<');
+        let is_struct = behind.punct().is_some_and(|(punct, _)| punct.as_char() == '<')
+            || behind.group(Delimiter::Bracket).is_some();
         is_struct || DType::from_name(&name.to_string()).is_some()
     }
 
@@ -191,8 +204,13 @@ pub(super) fn is_no_struct(name: &str) -> bool {
 /// The help for a type of Rust or of another language.
 fn foreign_type(name: &str) -> Option<String> {
     let dtype = match name {
-        "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" | "Vec" | "Array" => {
+        "Tensor" | "TensorRef" | "TensorView" | "TensorViewMut" => {
             return Some("write the dtype and dimensions, as in `f32[N, 3]`".to_owned());
+        }
+        "Vec" | "Array" => {
+            return Some(
+                "write the dtype and dimensions, as in `f32[N, 3]`; for structs `Block[N]`".to_owned(),
+            );
         }
         "usize" | "u64" | "isize" | "int" | "int64" | "long" => DType::I64,
         "int32" | "u32" | "i8" | "i16" | "u16" => DType::I32,

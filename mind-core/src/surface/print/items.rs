@@ -286,9 +286,15 @@ impl fmt::Display for TypeExpr {
             TypeKind::Tensor { dtype, dims } if dims.is_empty() => dtype.fmt(f),
             TypeKind::Tensor { dtype, dims } => write!(f, "{dtype}[{}]", join(dims)),
             TypeKind::Tuple(elements) => write!(f, "({})", join_tuple(elements)),
-            TypeKind::Struct { name, over: Some(over), .. } => write!(f, "{name}<{over}>"),
-            TypeKind::Struct { name, dims, over: None } if dims.is_empty() => name.fmt(f),
-            TypeKind::Struct { name, dims, over: None } => write!(f, "{name}<{}>", join(dims)),
+            TypeKind::Struct { name, dims, over, stacked } => {
+                name.fmt(f)?;
+                match over {
+                    Some(over) => write!(f, "<{over}>")?,
+                    None if dims.is_empty() => {}
+                    None => write!(f, "<{}>", join(dims))?,
+                }
+                if stacked.is_empty() { Ok(()) } else { write!(f, "[{}]", join(stacked)) }
+            }
         }
     }
 }

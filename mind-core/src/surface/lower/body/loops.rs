@@ -2,6 +2,7 @@
 //! Values that are defined before the body and that it reads become operands of the loop.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::hoist::hoisted;
 use super::lowering::{BodyLowering, OpenLoop, Versions};
@@ -13,7 +14,8 @@ use crate::ir::{Guard, Inst, Made, Nested, Op, Scan, ValueId};
 use crate::map::formula;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
 use crate::surface::lower::callees::callable::{MAX_INSTRUCTIONS, too_many};
-use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::declarations::structure::{StructType, Structure};
+use crate::surface::lower::declarations::types::not_stacked;
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::{Bound, Expressions};
 use crate::surface::lower::values::lower::Lower;
@@ -82,7 +84,7 @@ impl BodyLowering<'_> {
         }
         let mut results = self.results_of(scan, &operands, head)?.into_iter();
         let last = Value::rebuilt(&open.carry, &mut results);
-        let all = refilled(&stacked, &mut results);
+        let all = self.stack_of(&stacked, &mut results);
         match of.kind {
             LoopKind::Fold => Ok(last),
             LoopKind::Scan => self.tuple(vec![last, all], expr),
@@ -185,7 +187,8 @@ impl BodyLowering<'_> {
     fn element_of(&self, over: &Value, expr: ExprId) -> Lowered<(Structure, Dim)> {
         let site = self.body[expr].site;
         let found = |what: &str, help: Option<String>| {
-            let message = format!("a loop iterates over the leading axis of tensors, found {what}");
+            let message =
+                format!("a loop iterates over the leading axis of tensors or structs, found {what}");
             Stop::from(Diag { help, ..Diag::new(Code::E2001, site, message) })
         };
         match over {
@@ -223,10 +226,28 @@ impl BodyLowering<'_> {
                 let steps = steps.ok_or_else(|| found("`()`", None))?;
                 Ok((Structure::Tuple(elements), steps))
             }
-            Value::Struct(_) | Value::Word(_) => {
-                let help = "iterate over its fields as a tuple: `for (w, b) in (p.w, p.b) { … }`".to_owned();
-                Err(found(&self.type_text(over), Some(help)))
-            }
+            Value::Struct(record) => match record.ty.element() {
+                Some((steps, element)) => {
+                    record.sound()?;
+                    Ok((Structure::Struct(element), steps.clone()))
+                }
+                None => {
+                    let (ty, text) = (&record.ty, self.body.short_text(expr));
+                    let fields = ty.field_names().zip(&ty.fields);
+                    let is_stack = |field: &Structure| match field {
+                        Structure::Struct(field) => !field.counts().is_empty(),
+                        Structure::Value(_) | Structure::Tuple(_) => false,
+                    };
+                    let stack = fields.into_iter().find(|(_, field)| is_stack(field));
+                    let help = match (stack, ty.over()) {
+                        (Some((name, _)), _) => format!("iterate over its field: `{text}.{name}`"),
+                        (None, Some(_)) => "iterate over one of its fields".to_owned(),
+                        (None, None) => format!("declare `{text}` with a leading axis, as in `{ty}[12]`"),
+                    };
+                    Err(found(&format!("`{ty}`, which has none"), Some(help)))
+                }
+            },
+            Value::Word(_) => Err(found(&self.type_text(over), None)),
         }
     }
 
@@ -285,10 +306,8 @@ impl BodyLowering<'_> {
         let what = of.carry.as_ref().map_or_else(String::new, |(pattern, _)| next_carry(pattern));
         let next = next.map(|next| self.coerce(&next, carry, tail, &what)).transpose()?;
         let stacked = given.map_or_else(|| Ok(Value::unit()), |given| self.infer(given, tail))?;
-        if let Some(name) = struct_in(&stacked) {
-            let message = format!("the values of the steps are stacked, but `{name}` cannot be stacked");
-            let help = "return its fields as a tuple";
-            return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
+        if let Some(ty) = never_stacked(&stacked) {
+            return Err(not_stacked(&ty, self.body[tail].site).into());
         }
         let carry = next.map_or_else(Vec::new, |next| next.leaves());
         if carry.is_empty() && stacked.leaves().is_empty() {
@@ -296,6 +315,25 @@ impl BodyLowering<'_> {
             return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
         }
         Ok(OfStep { carry, stacked })
+    }
+
+    /// The value that a loop stacks, of which a step gives `value`. Its tensors are taken in order.
+    fn stack_of(&self, value: &Value, tensors: &mut impl Iterator<Item = ValueId>) -> Value {
+        match value {
+            Value::Tuple(tuple) => {
+                let elements = tuple.elements.iter().map(|element| self.stack_of(element, tensors)).collect();
+                Value::tuple(elements).expect("it is as large as it was")
+            }
+            Value::Struct(record) => {
+                let leaves: Vec<ValueId> = tensors.take(value.leaves().len()).collect();
+                let count = self.builder.ty(leaves[0]).shape[0].clone();
+                let stack = record.ty.stacked(count).expect("a struct that has no stack is refused before");
+                let stack = stack.expect("the number of steps is an extent already");
+                Value::rebuilt(&Structure::Struct(stack), &mut leaves.into_iter())
+            }
+            Value::Tensor(_) => Value::Tensor(tensors.next().expect("as many tensors as there were")),
+            Value::Poison | Value::Literal(_) | Value::Word(_) => value.clone(),
+        }
     }
 
     /// Returns E2010 if the body of a loop or a branch assigns to a parameter.
@@ -415,23 +453,11 @@ struct OfStep {
     stacked: Value,
 }
 
-/// The name of a struct among the values to stack, if any.
-fn struct_in(value: &Value) -> Option<String> {
+/// A struct among the values to stack that cannot be stacked, if any.
+fn never_stacked(value: &Value) -> Option<Rc<StructType>> {
     match value {
-        Value::Struct(record) => Some(record.ty.rust_name().to_string()),
-        Value::Tuple(tuple) => tuple.elements.iter().find_map(struct_in),
+        Value::Struct(record) => record.ty.definition.stacked().is_none().then(|| record.ty.clone()),
+        Value::Tuple(tuple) => tuple.elements.iter().find_map(never_stacked),
         Value::Poison | Value::Literal(_) | Value::Tensor(_) | Value::Word(_) => None,
-    }
-}
-
-/// A copy of a value of tensors and tuples, with its tensors replaced in order.
-fn refilled(value: &Value, tensors: &mut impl Iterator<Item = ValueId>) -> Value {
-    match value {
-        Value::Tuple(tuple) => {
-            let elements = tuple.elements.iter().map(|element| refilled(element, tensors)).collect();
-            Value::tuple(elements).expect("it is as large as it was")
-        }
-        Value::Tensor(_) => Value::Tensor(tensors.next().expect("as many tensors as there were")),
-        other => other.clone(),
     }
 }

@@ -210,9 +210,9 @@ impl Lower for BodyLowering<'_> {
             return Ok(());
         }
         let mut known = self.signature.dims.structs.values().flatten();
-        match known.find(|defined| ty.is_of(&defined.definition)) {
+        match known.find(|defined| ty.definition.base().0.is(&defined.definition)) {
             Some(Defined { alias: Some(alias), definition }) => {
-                let (alias, dims, field) = (alias.clone(), definition.symbols.len(), field.clone());
+                let (alias, dims, field) = (alias.name.clone(), definition.symbols.len(), field.clone());
                 if !self.seen.iter().any(|seen| seen.alias == alias && seen.field == field) {
                     self.seen.push(Seen { alias, dims, field });
                 }

@@ -15,6 +15,7 @@ use crate::surface::lower::declarations::structure::{Definition, Field, Structur
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::lower::Lower;
 use crate::surface::lower::values::records::Records;
+use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Binding, Lowered, Record, Stop, Value};
 
 /// A part of a parameter that may be assigned to.
@@ -54,6 +55,28 @@ impl Records for BodyLowering<'_> {
             |symbol: &Symbol| bindings.get(symbol).cloned().unwrap_or_else(|| Dim::symbol(symbol.clone()));
         let dims: Vec<_> = symbols.map(dim).collect();
         Ok((dims, bindings.len() == definition.symbols.len()))
+    }
+
+    fn given(&mut self, found: &Value, ty: &Structure, expr: ExprId, what: &str) -> Lowered<Value> {
+        let help = match (found, ty) {
+            (Value::Tensor(tensor), Structure::Value(ty))
+                if self.builder.ty(*tensor).shape.get(1..).is_some_and(|rest| *rest == ty.shape[..]) =>
+            {
+                let example = "for (w, b) in (ws, bs) { Block { w, b } }";
+                Some(format!("a loop makes structs with a leading axis, as `{example}`"))
+            }
+            (Value::Struct(record), Structure::Struct(ty))
+                if record.ty.element().is_some_and(|(_, element)| element == *ty) =>
+            {
+                let text = self.operand_text(expr);
+                Some(format!("pick one, as `{text}[0]`, or declare the field as `{}`", record.ty))
+            }
+            _ => None,
+        };
+        self.coerce(found, ty, expr, what).map_err(|stop| match help {
+            Some(help) => stop.map(|diag| diag.help(help)),
+            None => stop,
+        })
     }
 
     fn at_declaration(diag: Diag, field: &Field) -> Diag {

@@ -7,19 +7,38 @@ use crate::dim::{Dim, Overflow};
 use crate::ir::Slice;
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
 use crate::surface::lower::builtins::foreign::Foreign;
+use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::tensors::Tensors;
-use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::written::{expanded, part, resolve};
 
+/// What an index expression indexes: a tensor, or a stack of structs.
+struct Indexed {
+    /// The tensor, or the first one of the stack.
+    operand: Operand,
+    /// The extents of the axes that may be indexed.
+    axes: Vec<Dim>,
+    /// The type in messages.
+    ty: String,
+}
+
 /// The elements that an index expression takes from one axis.
+#[derive(Clone)]
 struct Taken {
     start: Dim,
     end: Dim,
     step: i64,
     /// Whether it is an index, which drops the axis.
     index: bool,
+}
+
+impl Taken {
+    /// All elements of an axis.
+    fn whole(extent: &Dim) -> Self {
+        Self { start: Dim::ZERO, end: extent.clone(), step: 1, index: false }
+    }
 }
 
 impl BodyLowering<'_> {
@@ -29,13 +48,15 @@ impl BodyLowering<'_> {
         subscripts: &[Subscript],
         expr: ExprId,
     ) -> Lowered<Value> {
+        if let Value::Struct(record) = self.values[base.index()].clone() {
+            return self.subscript_of_stack(&record, base, subscripts, expr);
+        }
         let operand = (self.tensor(base, None)?, base);
-        let taken = self.taken(operand, subscripts)?;
-        let dropped = taken.iter().enumerate().filter(|(_, taken)| taken.index);
-        let dropped = dropped.map(|(axis, _)| i64::try_from(axis).expect("a rank is at most 8")).collect();
-        let steps = taken.iter().map(|taken| taken.step).collect();
-        let (starts, ends) = taken.into_iter().map(|taken| (taken.start, taken.end)).unzip();
-        let ops = part(Slice { starts, ends, steps }, dropped, &self.builder.ty(operand.0).shape);
+        let ty = self.builder.ty(operand.0);
+        let of = Indexed { operand, axes: ty.shape.to_vec(), ty: ty.to_string() };
+        let taken = self.taken(&of, subscripts)?;
+        let (slice, dropped) = slice_of(taken.into_iter());
+        let ops = part(slice, dropped, &self.builder.ty(operand.0).shape);
         let spot = Spot::of(expr).label("index");
         let taken = self.emit_each(&spot, ops, vec![operand])?;
         let new = new_axes(subscripts);
@@ -46,42 +67,85 @@ impl BodyLowering<'_> {
         self.emit_each(&spot, ops, vec![(taken, expr)]).map(Value::Tensor)
     }
 
+    /// `p.blocks[0]`: structs of a stack.
+    fn subscript_of_stack(
+        &mut self,
+        record: &Record,
+        base: ExprId,
+        subscripts: &[Subscript],
+        expr: ExprId,
+    ) -> Lowered<Value> {
+        record.sound()?;
+        let counts = record.ty.counts().to_vec();
+        if counts.is_empty() {
+            let text = self.text(base);
+            let message = format!("`index`: {text} is a `{}`, which has no leading axis", record.ty);
+            let help =
+                format!("declare {text} with one, as `{}[12]`; a field is picked by its name", record.ty);
+            return Err(Diag::new(Code::E2001, self.body[expr].site, message).help(help).into());
+        }
+        if let Some(new) = subscripts.iter().find(|subscript| matches!(subscript.kind, SubscriptKind::New)) {
+            let message = format!("`index`: a new axis of {}, which is a `{}`", self.text(base), record.ty);
+            let help = "index a field, as `layers.w[_]`";
+            return Err(Diag::new(Code::E2001, new.site, message).help(help).into());
+        }
+        let value = Value::Struct(record.clone());
+        let leaves = value.leaves();
+        let of = Indexed { operand: (leaves[0], base), axes: counts, ty: format!("a `{}`", record.ty) };
+        let taken = self.taken(&of, subscripts)?;
+        let spot = Spot::of(expr).label("index");
+        let mut parts = Vec::new();
+        for leaf in leaves {
+            let shape = self.builder.ty(leaf).shape.clone();
+            let whole = shape[taken.len()..].iter().map(Taken::whole);
+            let (slice, dropped) = slice_of(taken.iter().cloned().chain(whole));
+            let ops = part(slice, dropped, &shape);
+            parts.push(self.emit_each(&spot, ops, vec![(leaf, base)])?);
+        }
+        let kept = taken.iter().filter(|taken| !taken.index).count();
+        let mut ty = record.ty.base();
+        for count in self.builder.ty(parts[0]).shape[..kept].iter().rev() {
+            let stack = ty.stacked(count.clone()).expect("it was one");
+            ty = stack.map_err(|overflow| self.overflow(overflow, self.body[expr].site))?;
+        }
+        Ok(Value::rebuilt(&Structure::Struct(ty), &mut parts.into_iter()))
+    }
+
     /// The elements taken from each axis. Bounds are resolved, and checked as far as they are known.
-    fn taken(&self, operand: Operand, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
-        let ty = self.builder.ty(operand.0);
+    fn taken(&self, of: &Indexed, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
+        let axes = &of.axes;
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
         let mut of_axes = (0..subscripts.len()).filter(|position| is_of_axis(&subscripts[*position]));
-        if let Some(surplus) = of_axes.nth(ty.rank()) {
-            return Err(self.too_many(operand, subscripts, surplus).into());
+        if let Some(surplus) = of_axes.nth(axes.len()) {
+            return Err(self.too_many(of, subscripts, surplus).into());
         }
-        let whole =
-            |axis: usize| Taken { start: Dim::ZERO, end: ty.shape[axis].clone(), step: 1, index: false };
+        let whole = |axis: usize| Taken::whole(&axes[axis]);
         let mut taken: Vec<Taken> = Vec::new();
         for subscript in subscripts {
             let axis = taken.len();
             match subscript.kind {
                 SubscriptKind::Rest => {
-                    taken.extend((axis..axis + ty.rank() - written).map(whole));
+                    taken.extend((axis..axis + axes.len() - written).map(whole));
                 }
                 SubscriptKind::New => {}
-                SubscriptKind::At(place) => taken.push(self.index(operand, axis, place)?),
+                SubscriptKind::At(place) => taken.push(self.index(of, axis, place)?),
                 SubscriptKind::Range { start, end, step } => {
                     let place = (&subscript.kind, subscript.site);
-                    let range = self.range(operand, axis, place, (start, end, step))?;
+                    let range = self.range(of, axis, place, (start, end, step))?;
                     taken.push(range);
                 }
             }
         }
-        taken.extend((taken.len()..ty.rank()).map(whole));
+        taken.extend((taken.len()..axes.len()).map(whole));
         Ok(taken)
     }
 
     /// The error E4006 at the first subscript that has no axis, which is at position `surplus`.
-    fn too_many(&self, operand: Operand, subscripts: &[Subscript], surplus: usize) -> Diag {
-        let (ty, base) = (self.builder.ty(operand.0), operand.1);
+    fn too_many(&self, of: &Indexed, subscripts: &[Subscript], surplus: usize) -> Diag {
+        let (ty, base) = (&of.ty, of.operand.1);
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
         let s = if written == 1 { "index" } else { "indices" };
-        let (rank, text) = (ty.rank(), self.text(base));
+        let (rank, text) = (of.axes.len(), self.text(base));
         let message = format!("`index`: {written} {s} given, at most {rank} needed: {text} is {ty}");
         let kept: Vec<_> = subscripts[..surplus].iter().map(|kept| self.subscript_text(&kept.kind)).collect();
         let text = self.operand_text(base);
@@ -89,8 +153,8 @@ impl BodyLowering<'_> {
         Diag::new(Code::E4006, subscripts[surplus].site, message).help(format!("write `{shorter}`"))
     }
 
-    fn index(&self, operand: Operand, axis: usize, place: ExprId) -> Lowered<Taken> {
-        let extent = &self.builder.ty(operand.0).shape[axis];
+    fn index(&self, of: &Indexed, axis: usize, place: ExprId) -> Lowered<Taken> {
+        let (operand, extent) = (of.operand, &of.axes[axis]);
         let site = self.body[place].site;
         if let Value::Tensor(_) = self.values[place.index()] {
             let message =
@@ -110,7 +174,7 @@ impl BodyLowering<'_> {
             } else {
                 "indices count from 0: the last is `-1`"
             };
-            return Err(self.bound_fault((Code::E3011, problem, Some(end.to_owned())), operand, axis, site));
+            return Err(self.bound_fault((Code::E3011, problem, Some(end.to_owned())), of, axis, site));
         }
         let end = start.add_literal(1).map_err(|overflow| self.overflow(overflow, site))?;
         Ok(Taken { start, end, step: 1, index: true })
@@ -118,13 +182,13 @@ impl BodyLowering<'_> {
 
     fn range(
         &self,
-        operand: Operand,
+        of: &Indexed,
         axis: usize,
         (kind, site): (&SubscriptKind, Site),
         written: (Option<ExprId>, Option<ExprId>, Option<ExprId>),
     ) -> Lowered<Taken> {
         let (start, end, step) = written;
-        let extent = &self.builder.ty(operand.0).shape[axis];
+        let (operand, extent) = (of.operand, &of.axes[axis]);
         let bound = |bound: Option<ExprId>, default: &Dim| match bound {
             None => Ok(default.clone()),
             Some(bound) => {
@@ -142,7 +206,7 @@ impl BodyLowering<'_> {
                     // The help replaces a number, so it is dropped for a bound that is not written as one.
                     let help = Some(help).filter(|_| as_written.is_empty());
                     let site = self.body[bound].site;
-                    return Err(self.bound_fault((Code::E3011, problem, help), operand, axis, site));
+                    return Err(self.bound_fault((Code::E3011, problem, help), of, axis, site));
                 }
                 Ok(resolved)
             }
@@ -165,7 +229,7 @@ impl BodyLowering<'_> {
                 false => Some(format!("a range goes up: write `{end}..{start}`")),
             };
             let help = help.filter(|_| is_plain);
-            return Err(self.bound_fault((Code::E3006, problem, help), operand, axis, site));
+            return Err(self.bound_fault((Code::E3006, problem, help), of, axis, site));
         }
         let step = match step {
             None => 1,
@@ -179,7 +243,7 @@ impl BodyLowering<'_> {
                         0 => "remove the step, or write `1`".to_owned(),
                         _ => format!("list the indices in the wanted order, as in `gather({text}, […])`"),
                     };
-                    return Err(self.bound_fault((Code::E4008, problem, Some(help)), operand, axis, site));
+                    return Err(self.bound_fault((Code::E4008, problem, Some(help)), of, axis, site));
                 }
                 value
             }
@@ -210,20 +274,34 @@ impl BodyLowering<'_> {
     fn bound_fault(
         &self,
         (code, problem, help): (Code, String, Option<String>),
-        operand: Operand,
+        of: &Indexed,
         axis: usize,
         site: Site,
     ) -> Stop {
-        let (value, base) = operand;
-        let message = format!("`index`: {problem}: {} is {}", self.text(base), self.builder.ty(value));
+        let message = format!("`index`: {problem}: {} is {}", self.text(of.operand.1), of.ty);
         let mut diag = Diag { help, ..Diag::new(code, site, message) };
-        self.add_origin(&mut diag, operand, axis);
+        self.add_origin(&mut diag, of.operand, axis);
         diag.into()
     }
 
     fn overflow(&self, overflow: Overflow, site: Site) -> Stop {
         Diag::new(Code::E1008, site, format!("`index`: {overflow}")).into()
     }
+}
+
+/// The slice that takes these elements, and the axes that indices drop.
+fn slice_of(taken: impl Iterator<Item = Taken>) -> (Slice, Vec<i64>) {
+    let (mut slice, mut dropped) =
+        (Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() }, Vec::new());
+    for (axis, Taken { start, end, step, index }) in taken.enumerate() {
+        if index {
+            dropped.push(i64::try_from(axis).expect("a rank is at most 8"));
+        }
+        slice.starts.push(start);
+        slice.ends.push(end);
+        slice.steps.push(step);
+    }
+    (slice, dropped)
 }
 
 /// Whether a subscript applies to a single existing axis.

@@ -5,6 +5,7 @@ pub(crate) mod lowered;
 pub(crate) mod names;
 pub(crate) mod order;
 pub(crate) mod signature;
+pub(crate) mod stacks;
 pub(crate) mod states;
 pub(crate) mod structs;
 pub(crate) mod structure;

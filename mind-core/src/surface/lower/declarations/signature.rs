@@ -122,6 +122,9 @@ pub(crate) fn closure_signature(
         None => None,
     };
     let (name, site, parameters) = ("closure".to_owned(), closure.site, parameters?);
+    for parameter in &parameters {
+        diags.keep(dims.has_rust_types(&parameter.structure, parameter.site))?;
+    }
     let inputs = inputs(&parameters);
     Some(Signature { name, is_closure: true, dims, parameters, inputs, result, gradient: None, site })
 }

@@ -3,6 +3,8 @@
 //! Each use is expanded to a definition like that of a struct of a block. Its symbols are those of the parameter
 //! struct, which its fields hold. Later phases therefore treat it as any other struct; only its name in Rust differs.
 
+use proc_macro2::TokenStream;
+
 use super::names::nearest;
 use super::structure::{Defined, Definition, Field, StructType, Structure, measured};
 use crate::diag::{Code, Diag, Site};
@@ -40,7 +42,7 @@ pub(crate) fn over(name: &Callee, dims: &[DimExpr], over: Option<&TypeExpr>) -> 
     let ([dim], true) = (dims, is_path(name)) else { return None };
     let [step] = &dim.steps[..] else { return None };
     let DimStepKind::Name(name) = &step.kind else { return None };
-    let kind = TypeKind::Struct { name: name.clone(), dims: Vec::new(), over: None };
+    let kind = TypeKind::Struct { name: name.clone(), dims: Vec::new(), over: None, stacked: Vec::new() };
     Some(TypeExpr { kind, site: dim.site })
 }
 
@@ -90,8 +92,7 @@ impl State {
         }
         let symbols = over.definition.symbols.clone();
         let dims = symbols.iter().cloned().map(Dim::symbol).collect();
-        let defined = Defined { definition: over.definition.clone(), alias: over.alias.clone() };
-        let own = StructType::new(over.name.clone(), dims, defined);
+        let own = StructType::new(over.name.clone(), dims, over.defined());
         let own = own.expect("symbols in the place of themselves are no larger");
         let fields: Vec<Structure> = self
             .item
@@ -112,6 +113,7 @@ impl State {
             name: field.name.clone(),
             structure,
             is_public: true,
+            visibility: TokenStream::new(),
             site: Site::Nowhere,
         };
         let definition = Definition {
@@ -121,6 +123,9 @@ impl State {
             depth,
             leaves,
             library: Some(self.file),
+            element: None,
+            attributes: TokenStream::new(),
+            visibility: TokenStream::new(),
         };
         Ok(Defined { definition: definition.into(), alias: None })
     }

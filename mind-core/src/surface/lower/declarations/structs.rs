@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 
 use super::order::order;
 use super::states;
-use super::structure::{Defined, Definition, Field, Structure, measured};
+use super::structure::{Defined, Definition, Field, StructType, Structure, measured};
 use super::types::DimNames;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::Symbol;
@@ -31,6 +31,8 @@ pub struct Struct {
     pub sound: bool,
     /// From `struct` to the end of the fields.
     pub site: Site,
+    /// The struct that is stacked, over its own symbols, if it is a stack. These are all symbols but the first.
+    pub element: Option<StructType>,
 }
 
 /// A field of a struct of a block.
@@ -87,7 +89,7 @@ pub(crate) fn structs(block: &ast::Block, dims: &mut DimNames, diags: &mut Diags
 /// The struct that a field of this type holds. For a library struct, the struct over which it is generic.
 fn held(ty: &ast::TypeExpr) -> Option<ast::Callee> {
     match &ty.kind {
-        TypeKind::Struct { name, dims, over } => match states::over(name, dims, over.as_deref()) {
+        TypeKind::Struct { name, dims, over, .. } => match states::over(name, dims, over.as_deref()) {
             Some(over) => match over.kind {
                 TypeKind::Struct { name, .. } => Some(name),
                 TypeKind::Tensor { .. } | TypeKind::Tuple(_) => None,
@@ -123,6 +125,7 @@ fn one(item: &ast::Struct, dims: &DimNames, diags: &mut Diags) -> (Struct, Optio
         fields,
         sound: definition.is_some(),
         site: item.site,
+        element: None,
     };
     (public, definition)
 }
@@ -158,6 +161,7 @@ fn definition(
         name: field.name.clone(),
         structure,
         is_public: is_public(&field.visibility),
+        visibility: field.visibility.clone(),
         site: field.site,
     });
     unused.is_empty().then(|| Definition {
@@ -167,6 +171,9 @@ fn definition(
         depth,
         leaves,
         library: None,
+        element: None,
+        attributes: item.attributes.clone(),
+        visibility: item.visibility.clone(),
     })
 }
 

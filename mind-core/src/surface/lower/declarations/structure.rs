@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::rc::Rc;
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span, TokenStream};
 
 use super::names::nearest;
 use crate::diag::{Code, Diag, Site};
@@ -29,18 +29,26 @@ pub enum Structure {
     Struct(StructType),
 }
 
-/// A struct whose dimensions are known: `Dense<64, N>`.
+/// A struct whose dimensions are known: `Dense<64, N>`, `Dense<64, N>[12]`.
 #[derive(Clone, Debug)]
 pub struct StructType {
     /// The name, with the span of its use.
     pub name: Ident,
-    /// `64`, `N`
+    /// `64`, `N`; those of a stack begin with its number of elements.
     pub dims: Vec<Dim>,
     /// The types of the fields, with these dimensions.
     pub fields: Vec<Structure>,
     /// The Rust name of an imported struct.
-    pub(crate) alias: Option<Ident>,
+    pub(crate) alias: Option<Alias>,
     pub(crate) definition: Rc<Definition>,
+}
+
+/// The Rust name of an imported struct.
+#[derive(Clone, Debug)]
+pub(crate) struct Alias {
+    pub(crate) name: Ident,
+    /// The number of leading axes up to which the block of the struct has Rust types for stacks of it.
+    pub(crate) stacks: usize,
 }
 
 /// The definition of a struct, in terms of its own symbols.
@@ -54,6 +62,12 @@ pub(crate) struct Definition {
     /// The file of the library that defines it, if any. A library struct is generic over parameters, and the first
     /// struct among its fields has their type.
     pub(crate) library: Option<&'static str>,
+    /// The struct that is stacked, of a stack.
+    pub(crate) element: Option<Rc<Definition>>,
+    /// The attributes as written.
+    pub(crate) attributes: TokenStream,
+    /// The visibility as written.
+    pub(crate) visibility: TokenStream,
 }
 
 /// A field of a [`Definition`].
@@ -63,6 +77,8 @@ pub(crate) struct Field {
     pub(crate) structure: Structure,
     /// Whether its visibility is `pub` without a path, such as `pub(crate)` has.
     pub(crate) is_public: bool,
+    /// As written.
+    pub(crate) visibility: TokenStream,
     pub(crate) site: Site,
 }
 
@@ -75,6 +91,8 @@ pub struct Leaf<'a> {
     pub ty: &'a Type,
     /// The origins of the extents of its axes.
     pub axes: Vec<Axis>,
+    /// The number of its axes along which structs are stacked. These come first.
+    pub stacked: usize,
 }
 
 /// The origin of an extent of a [`Leaf`].
@@ -94,7 +112,7 @@ pub(crate) type Definitions = BTreeMap<String, Option<Defined>>;
 pub(crate) struct Defined {
     pub(crate) definition: Rc<Definition>,
     /// As in [`StructType::alias`].
-    pub(crate) alias: Option<Ident>,
+    pub(crate) alias: Option<Alias>,
 }
 
 impl Leaf<'_> {
@@ -132,8 +150,7 @@ impl Structure {
                 .map(Self::Tuple),
             Self::Struct(ty) => {
                 let dims = ty.dims.iter().map(|dim| dim.substitute(bindings)).collect::<Result<_, _>>()?;
-                let defined = Defined { definition: ty.definition.clone(), alias: ty.alias.clone() };
-                StructType::new(ty.name.clone(), dims, defined).map(Self::Struct)
+                StructType::new(ty.name.clone(), dims, ty.defined()).map(Self::Struct)
             }
         }
     }
@@ -146,7 +163,8 @@ impl Structure {
         while let Some(structure) = rest.pop() {
             match structure {
                 Self::Value(ty) => {
-                    leaves.push(Leaf { path: Vec::new(), ty, axes: ty.shape.iter().map(outer).collect() });
+                    let axes = ty.shape.iter().map(outer).collect();
+                    leaves.push(Leaf { path: Vec::new(), ty, axes, stacked: 0 });
                 }
                 Self::Tuple(elements) => rest.extend(elements.iter().rev()),
                 Self::Struct(ty) => ty.leaves(ty.dims.iter().map(outer).collect(), &[], &mut leaves),
@@ -191,8 +209,54 @@ impl fmt::Display for Structure {
 
 impl StructType {
     /// Its name in the generated Rust.
-    pub fn rust_name(&self) -> &Ident {
-        self.alias.as_ref().unwrap_or(&self.name)
+    pub fn rust_name(&self) -> Ident {
+        let level = self.definition.level();
+        match &self.alias {
+            Some(alias) if level <= alias.stacks => stack_alias(&alias.name, level),
+            Some(_) | None => stack_name(&self.name, level),
+        }
+    }
+
+    /// Whether it is a stack for which no imported block has a Rust type.
+    pub(crate) fn is_made_here(&self) -> bool {
+        self.definition.level() > self.alias.as_ref().map_or(0, |alias| alias.stacks)
+    }
+
+    /// The number of elements of a stack, and their type.
+    pub(crate) fn element(&self) -> Option<(&Dim, Self)> {
+        let element = self.definition.element.clone()?;
+        let (count, dims) = self.dims.split_first()?;
+        let defined = Defined { definition: element, alias: self.alias.clone() };
+        let element = Self::new(self.name.clone(), dims.to_vec(), defined);
+        Some((count, element.expect("a stack has the extents of its elements")))
+    }
+
+    /// The extents of the leading axes of a stack.
+    pub fn counts(&self) -> &[Dim] {
+        &self.dims[..self.definition.level()]
+    }
+
+    /// The struct that is stacked. For a struct that is no stack, the struct itself.
+    pub(crate) fn base(&self) -> Self {
+        let mut base = self.clone();
+        while let Some((_, element)) = base.element() {
+            base = element;
+        }
+        base
+    }
+
+    /// The type of a stack of `count` structs of this type. `None` for a struct that contains one of the library, which
+    /// cannot be stacked.
+    pub(crate) fn stacked(&self, count: Dim) -> Option<Result<Self, Overflow>> {
+        let definition = self.definition.stacked()?.into();
+        let dims = [count].into_iter().chain(self.dims.iter().cloned()).collect();
+        let alias = self.alias.clone();
+        Some(Self::new(self.name.clone(), dims, Defined { definition, alias }))
+    }
+
+    /// The definition, and the Rust name of an imported one.
+    pub(crate) fn defined(&self) -> Defined {
+        Defined { definition: self.definition.clone(), alias: self.alias.clone() }
     }
 
     /// The file of the library that defines it, and the parameters over which it is generic; `None` for a struct of a
@@ -236,16 +300,8 @@ impl StructType {
     }
 
     /// Whether it is an instance of a definition, with any dimensions.
-    pub(crate) fn is_of(&self, definition: &Definition) -> bool {
-        let fields = |definition: &'_ Definition| {
-            let field = |field: &Field| (field.name.to_string(), field.structure.clone());
-            definition.fields.iter().map(field).collect::<Vec<_>>()
-        };
-        let own = &*self.definition;
-        std::ptr::eq(own, definition)
-            || own.name == definition.name
-                && own.symbols == definition.symbols
-                && fields(own) == fields(definition)
+    pub(crate) fn is_of(&self, definition: &Rc<Definition>) -> bool {
+        self.definition.is(definition)
     }
 
     /// The number of tensors and numbers in it.
@@ -267,7 +323,8 @@ impl StructType {
             path.push(&field.name);
             match (actual, &field.structure) {
                 (Structure::Value(ty), Structure::Value(declared)) => {
-                    leaves.push(Leaf { path, ty, axes: declared.shape.iter().map(axis).collect() });
+                    let axes = declared.shape.iter().map(axis).collect();
+                    leaves.push(Leaf { path, ty, axes, stacked: self.definition.level() });
                 }
                 (Structure::Struct(inner), Structure::Struct(declared)) => {
                     inner.leaves(declared.dims.iter().map(axis).collect(), &path, leaves);
@@ -287,6 +344,7 @@ impl PartialEq for StructType {
         let is_one = Rc::ptr_eq(&self.definition, &other.definition);
         let is_alike = || {
             self.definition.name == other.definition.name
+                && self.definition.level() == other.definition.level()
                 && self.field_names().eq(other.field_names())
                 && self.fields == other.fields
         };
@@ -296,22 +354,118 @@ impl PartialEq for StructType {
 
 impl Eq for StructType {}
 
-/// `Dense<64, N>`, `optim::Adam<Dense<64, N>>`
+/// `Dense<64, N>`, `Dense<64, N>[12]`, `optim::Adam<Dense<64, N>>`
 impl fmt::Display for StructType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((file, parameters)) = self.over() {
             return write!(f, "{file}::{}<{parameters}>", self.name);
         }
+        let (counts, dims) = self.dims.split_at(self.definition.level());
+        let joined = |dims: &[Dim]| dims.iter().map(Dim::to_string).collect::<Vec<_>>().join(", ");
         self.name.fmt(f)?;
-        if self.dims.is_empty() {
-            return Ok(());
+        if !dims.is_empty() {
+            write!(f, "<{}>", joined(dims))?;
         }
-        let dims: Vec<_> = self.dims.iter().map(Dim::to_string).collect();
-        write!(f, "<{}>", dims.join(", "))
+        if counts.is_empty() { Ok(()) } else { write!(f, "[{}]", joined(counts)) }
+    }
+}
+
+/// A name as written, which may begin with `r#`.
+pub(crate) fn ident(text: &str, span: Span) -> Ident {
+    match text.strip_prefix("r#") {
+        Some(text) => Ident::new_raw(text, span),
+        None => Ident::new(text, span),
+    }
+}
+
+/// The Rust name of a stack with `level` leading axes of a struct of this name.
+pub fn stack_name(name: &Ident, level: usize) -> Ident {
+    named_as(name, level, "Stack")
+}
+
+/// The Rust name by which a block imports such a stack, from the alias of the struct.
+pub fn stack_alias(alias: &Ident, level: usize) -> Ident {
+    named_as(alias, level, "_stack")
+}
+
+fn named_as(name: &Ident, level: usize, suffix: &str) -> Ident {
+    match level {
+        0 => name.clone(),
+        _ => {
+            let text = name.to_string();
+            let plain = text.strip_prefix("r#").unwrap_or(&text);
+            Ident::new(&format!("{plain}{}", suffix.repeat(level)), name.span())
+        }
     }
 }
 
 impl Definition {
+    /// The definition of a stack of such structs: each field has one leading axis more. `None` if a struct of the
+    /// library is among them.
+    pub(crate) fn stacked(self: &Rc<Self>) -> Option<Self> {
+        let names = ["L".to_owned()].into_iter().chain((2..).map(|number| format!("L{number}")));
+        let mut names = names.map(|name| Symbol::from(name.as_str()));
+        let count = names.find(|name| !self.symbols.contains(name)).expect("there are names without end");
+        let field = |field: &Field| {
+            let structure = match &field.structure {
+                Structure::Value(ty) => {
+                    let shape = [Dim::symbol(count.clone())].into_iter().chain(ty.shape.iter().cloned());
+                    Structure::Value(ty.with_shape(shape.collect()))
+                }
+                Structure::Struct(ty) => {
+                    let stack = ty.stacked(Dim::symbol(count.clone()))?;
+                    Structure::Struct(stack.expect("a symbol is as large as itself"))
+                }
+                Structure::Tuple(_) => unreachable!("the fields of a struct are no tuples"),
+            };
+            Some(Field {
+                name: field.name.clone(),
+                structure,
+                visibility: field.visibility.clone(),
+                ..*field
+            })
+        };
+        let fields =
+            self.fields.iter().map(field).collect::<Option<_>>().filter(|_| self.library.is_none())?;
+        Some(Self {
+            name: self.name.clone(),
+            symbols: [count.clone()].into_iter().chain(self.symbols.iter().cloned()).collect(),
+            fields,
+            depth: self.depth,
+            leaves: self.leaves,
+            library: None,
+            element: Some(self.clone()),
+            attributes: self.attributes.clone(),
+            visibility: self.visibility.clone(),
+        })
+    }
+
+    /// The struct that is stacked, and the number of leading axes. For a struct that is no stack, the struct itself.
+    pub(crate) fn base(self: &Rc<Self>) -> (&Rc<Self>, usize) {
+        let (mut base, mut level) = (self, 0);
+        while let Some(element) = &base.element {
+            (base, level) = (element, level + 1);
+        }
+        (base, level)
+    }
+
+    fn level(self: &Rc<Self>) -> usize {
+        self.base().1
+    }
+
+    /// Whether two definitions are the same. Two blocks may have the same struct.
+    pub(crate) fn is(self: &Rc<Self>, other: &Rc<Self>) -> bool {
+        let fields = |definition: &'_ Self| {
+            let field = |field: &Field| (field.name.to_string(), field.structure.clone());
+            definition.fields.iter().map(field).collect::<Vec<_>>()
+        };
+        Rc::ptr_eq(self, other)
+            || self.name == other.name
+                && self.level() == other.level()
+                && self.symbols == other.symbols
+                && fields(self) == fields(other)
+    }
+
     /// The position of a field; an error if the struct does not have it.
     pub(crate) fn position(&self, field: &Ident) -> Result<usize, Diag> {
         let names: Vec<Ident> = self.fields.iter().map(|field| field.name.clone()).collect();

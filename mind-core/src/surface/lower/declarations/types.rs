@@ -8,7 +8,9 @@ use proc_macro2::Ident;
 
 use super::names::{nearest, undefined};
 use super::states;
-use super::structure::{Defined, Definitions, MAX_LEAVES, StructType, Structure, position};
+use super::structure::{
+    Defined, Definitions, MAX_LEAVES, StructType, Structure, ident, position, stack_name,
+};
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::dim::{Dim, Overflow, Symbol};
 use crate::ops::{OpError, check_input};
@@ -51,17 +53,17 @@ fn names_in(written: &TypeExpr) -> Vec<(&Callee, Site)> {
     while let Some(ty) = rest.pop() {
         let dims = match &ty.kind {
             TypeKind::Struct { name, over: None, .. } if states::is_path(name) => continue,
-            TypeKind::Struct { dims, over, .. } => {
+            TypeKind::Struct { dims, over, stacked, .. } => {
                 rest.extend(over.as_deref());
-                dims
+                [&dims[..], stacked]
             }
-            TypeKind::Tensor { dims, .. } => dims,
+            TypeKind::Tensor { dims, .. } => [&dims[..], &[]],
             TypeKind::Tuple(elements) => {
                 rest.extend(elements.iter().rev());
                 continue;
             }
         };
-        for step in dims.iter().flat_map(|dim| &dim.steps) {
+        for step in dims.into_iter().flatten().flat_map(|dim| &dim.steps) {
             if let DimStepKind::Name(name) = &step.kind {
                 names.push((name, step.site));
             }
@@ -199,13 +201,14 @@ impl DimNames {
                 }
                 Ok(Structure::Tuple(parts))
             }
-            TypeKind::Struct { name, dims, over } => {
+            TypeKind::Struct { name, dims, over, stacked } => {
                 let ty = match (self.state(name), over) {
                     (Some(state), over) => {
                         let over = states::over(name, dims, over.as_deref()).ok_or(&dims[..]);
-                        self.state_type(name, state, over, written.site)
+                        let ty = self.state_type(name, state, over, written.site)?;
+                        self.stacked_type(ty, stacked, written.site)
                     }
-                    (None, None) => self.struct_type(name, dims, written.site),
+                    (None, None) => self.struct_type(name, dims, stacked, written.site),
                     (None, Some(over)) => {
                         let Defined { definition, .. } = self.definition(name)?;
                         let message = format!("`{}` takes dimensions, found {over}", definition.name);
@@ -233,16 +236,17 @@ impl DimNames {
 }
 
 impl DimNames {
-    /// Resolves the type `Dense<64, N>`.
+    /// Resolves the type `Dense<64, N>` or `Dense<64, N>[12]`.
     pub(crate) fn struct_type(
         &self,
         name: &Callee,
         dims: &[DimExpr],
+        stacked: &[DimExpr],
         site: Site,
     ) -> Result<StructType, Unknown> {
         let defined = self.definition(name)?;
         let definition = &defined.definition;
-        if self.may_be_open && dims.is_empty() {
+        if self.may_be_open && dims.is_empty() && stacked.is_empty() {
             return Ok(StructType::open(name.name.clone(), defined));
         }
         if dims.len() != definition.symbols.len() {
@@ -264,7 +268,7 @@ impl DimNames {
         let overflow =
             |overflow: Overflow| Some(Diag::new(Code::E1008, site, format!("`{name}`: {overflow}")));
         let ty = StructType::new(name.name.clone(), dims, defined).map_err(overflow)?;
-        let structure = Structure::Struct(ty);
+        let structure = Structure::Struct(self.stacked_type(ty, stacked, site)?);
         for leaf in structure.named_leaves() {
             if let Err(diag) = check_tensor(leaf.ty, site) {
                 let path: Vec<_> = leaf.path.iter().map(ToString::to_string).collect();
@@ -272,6 +276,32 @@ impl DimNames {
             }
         }
         let Structure::Struct(ty) = structure else { unreachable!("it was made a struct just above") };
+        Ok(ty)
+    }
+
+    /// The type of a stack with these leading axes.
+    fn stacked_type(
+        &self,
+        element: StructType,
+        counts: &[DimExpr],
+        site: Site,
+    ) -> Result<StructType, Unknown> {
+        let mut ty = element;
+        for written in counts.iter().rev() {
+            let count = self.dim(written)?;
+            if count.as_literal().is_some_and(|count| count < 1) {
+                let message = format!("`{}`: a leading axis has {count} elements, needed 1 or more", ty.name);
+                return Err(Some(Diag::new(Code::E3006, written.site, message)));
+            }
+            let overflow =
+                |overflow: Overflow| Some(Diag::new(Code::E1008, site, format!("`{}`: {overflow}", ty.name)));
+            let level = ty.counts().len() + 1;
+            if self.is_unread(&stack_name(&ty.name, level).to_string()) {
+                return Err(None);
+            }
+            let stack = ty.stacked(count).ok_or_else(|| Some(not_stacked(&ty, written.site)))?;
+            ty = stack.map_err(overflow)?;
+        }
         Ok(ty)
     }
 
@@ -350,9 +380,13 @@ impl DimNames {
                 ty.fields.iter_mut().try_for_each(|field| self.give_aliases(field, site))
             }
             Structure::Struct(ty) => {
-                let mut known = self.structs.values().flatten();
-                match known.find(|known| ty.is_of(&known.definition)) {
-                    Some(known) => {
+                let mut known = self.structs.iter().filter_map(|(name, known)| Some((name, known.as_ref()?)));
+                match known.find(|(_, known)| ty.definition.base().0.is(&known.definition)) {
+                    Some((name, known)) => {
+                        let name = name.rsplit("::").next().unwrap_or(name);
+                        if ty.name != name {
+                            ty.name = ident(name, ty.name.span());
+                        }
                         ty.alias.clone_from(&known.alias);
                         Ok(())
                     }
@@ -364,6 +398,25 @@ impl DimNames {
                 }
             }
         }
+    }
+
+    /// Returns E2002 for a stack whose Rust type a block would have to make, where there is no block.
+    pub(crate) fn has_rust_types(&self, structure: &Structure, site: Site) -> Result<(), Diag> {
+        let mut rest = vec![structure];
+        while let Some(structure) = rest.pop() {
+            match structure {
+                Structure::Struct(ty) if ty.is_made_here() => {
+                    let message = format!("`{ty}` has no Rust type: only a block of items makes one");
+                    let help =
+                        format!("write a function of a block, or name `{ty}` in the block of `{}`", ty.name);
+                    return Err(Diag::new(Code::E2002, site, message).help(help));
+                }
+                Structure::Struct(ty) if ty.over().is_some() => rest.extend(&ty.fields),
+                Structure::Tuple(elements) => rest.extend(elements),
+                Structure::Struct(_) | Structure::Value(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// The struct of this name.
@@ -398,6 +451,21 @@ impl DimNames {
             }
         }
     }
+}
+
+/// The error E2001 for a stack of structs of the library.
+pub(crate) fn not_stacked(ty: &StructType, site: Site) -> Diag {
+    let (message, help) = match ty.over() {
+        Some((file, over)) => (
+            format!("`{ty}` has no leading axis: its number of steps is one for all parameters"),
+            format!("give one to its parameters, as `{file}::{}<{over}[12]>`", ty.name),
+        ),
+        None => (
+            format!("`{ty}` has no leading axis: it contains a struct of the library"),
+            "hold the state of the optimiser in a struct of its own".to_owned(),
+        ),
+    };
+    Diag::new(Code::E2001, site, message).help(help)
 }
 
 impl Plain {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::surface::ast::{self, Home, Import};
@@ -14,7 +14,7 @@ use crate::surface::lower::callees::table::{Entry, Table};
 use crate::surface::lower::declarations::constants::constants as constants_of;
 use crate::surface::lower::declarations::signature::function_signature;
 use crate::surface::lower::declarations::structs::structs as structs_of;
-use crate::surface::lower::declarations::structure::Defined;
+use crate::surface::lower::declarations::structure::{Alias, Defined, ident, stack_name};
 use crate::surface::lower::declarations::types::DimNames;
 
 /// The items of other blocks that a program uses, and the items that these use.
@@ -64,6 +64,8 @@ pub struct ForeignBlock {
     pub constants: Vec<ast::Constant>,
     /// Its structs.
     pub structs: Vec<ast::Struct>,
+    /// The Rust names of the stacks of structs for which it has Rust types.
+    pub stacks: Vec<String>,
     /// The names of functions that it declares by `extern`. They cannot be called here.
     pub externs: Vec<String>,
 }
@@ -203,13 +205,13 @@ impl ForeignBlock {
 impl DimNames {
     /// Adds a struct or constant of another block. If the block does not have it, the name is added as one whose error
     /// has been reported.
-    fn import(&mut self, local: String, from: Option<&Self>, name: &str, alias: Option<&Ident>) {
+    fn import(&mut self, local: String, from: Option<&Self>, name: &str, alias: Option<Alias>) {
         let defined = from.and_then(|from| from.structs.get(name)).cloned();
         let dim = from.and_then(|from| from.constants.get(name));
         let plain = from.and_then(|from| from.plain.get(name));
         match (defined, dim, plain) {
             (Some(defined), ..) => {
-                let defined = defined.map(|defined| Defined { alias: alias.cloned(), ..defined });
+                let defined = defined.map(|defined| Defined { alias, ..defined });
                 Rc::make_mut(&mut self.structs).insert(local, defined);
             }
             (None, Some(dim), _) => _ = Arc::make_mut(&mut self.constants).insert(local, dim.clone()),
@@ -239,10 +241,20 @@ impl Library {
         let all = self.dims();
         for (import, imported) in imports.iter().zip(&self.imported) {
             if let Imported::Item { block, name, alias } = imported {
+                let alias = Alias { name: alias.clone(), stacks: self.stack_levels(*block, name) };
                 known.import(import.name.to_string(), all.get(*block), name, Some(alias));
             }
         }
         known
+    }
+
+    /// The number of leading axes up to which a block has Rust types for stacks of its struct `name`.
+    pub fn stack_levels(&self, block: usize, name: &str) -> usize {
+        let has = |level: &usize| {
+            let stack = stack_name(&ident(name, Span::call_site()), *level).to_string();
+            self.blocks.get(block).is_some_and(|block| block.stacks.contains(&stack))
+        };
+        (1..).take_while(has).count()
     }
 
     /// Whether an import is the function `to`, or calls it directly or indirectly.

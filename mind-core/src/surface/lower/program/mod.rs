@@ -22,6 +22,7 @@ use crate::surface::lower::declarations::order::order;
 use crate::surface::lower::declarations::signature::{
     closure_signature, function_signature, public_parameters,
 };
+use crate::surface::lower::declarations::stacks::{report_taken, stacks};
 use crate::surface::lower::declarations::structs::structs;
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::declarations::types::DimNames;
@@ -32,7 +33,9 @@ pub(crate) fn lower_block(block: &ast::Block, library: Option<&Library>) -> (Low
     let unread: Vec<_> = unread(&block.unread, &block.imports, library);
     let known = imported_names(library, &block.imports, &unread);
     let (constants, mut dims) = constants(block, known, &mut diags);
-    let structs = structs(block, &mut dims, &mut diags);
+    report_taken(block, &mut dims, &mut diags);
+    let mut structs = structs(block, &mut dims, &mut diags);
+    structs.extend(stacks(block, &mut dims, &mut diags));
     let mut table = Table::new(unread);
     // One list per function: errors are reported in the order of the source, not in that of the calls.
     let mut found: Vec<Diags> = Vec::new();
@@ -104,7 +107,8 @@ pub(crate) fn lower_closure(closure: &ast::Closure, library: Option<&Library>) -
     let LoweredBody { mut compiled, locals, diags: own } = lower_body(table.scope(0), &signature, &body);
     diags.extend(own);
     if let Some(result) = compiled.as_mut().map(|compiled| &mut compiled.result)
-        && let Err(diag) = signature.dims.give_aliases(result, closure.site)
+        && let Err(diag) = { signature.dims.give_aliases(result, closure.site) }
+            .and_then(|()| signature.dims.has_rust_types(result, closure.site))
     {
         diags.push(diag);
         compiled = None;

@@ -1,6 +1,8 @@
 //! The part that the lowerings of both forms of the language share: the values of nodes, and their descriptions in
 //! messages.
 
+use std::rc::Rc;
+
 use super::literals::Literals;
 use super::{Lowered, Record, Stop, Value, Word};
 use crate::diag::{Code, Diag, Site};
@@ -217,7 +219,7 @@ pub(crate) trait Expressions {
     fn struct_behind_dots(
         &self,
         name: &Callee,
-        definition: &Definition,
+        definition: &Rc<Definition>,
         base: ExprId,
     ) -> Lowered<Record<Self::Tensor>> {
         match self.value(base) {
