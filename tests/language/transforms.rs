@@ -333,3 +333,41 @@ fn running_results_of_an_associative_function() {
     let both = several(&Tensor::from([decays, others.0]), &Tensor::from([xs, others.1]));
     near(both.as_slice(), [expected, states(others.0, others.1)].as_flattened());
 }
+
+#[test]
+fn structs_are_mapped_as_stacks() {
+    mind! {
+        struct Cell { w: f64[2, 2], b: f64[2] }
+
+        fn apply(p: Cell, x: f64[2]) -> f64[2] { tanh(x @ p.w + p.b) }
+
+        fn ensemble<N>(ps: Cell[N], x: f64[2]) -> f64[N, 2] { vmap(apply, over = p)(ps, x) }
+
+        fn error(p: Cell, x: f64[2], y: f64[2]) -> f64 { let d = apply(p, x) - y; sum(d * d) }
+
+        /// The gradient of each example, a stack of structs.
+        fn of_each<N>(p: Cell, xs: f64[N, 2], ys: f64[N, 2]) -> Cell[N] {
+            vmap(grad(error, wrt = p), over = (x, y))(p, xs, ys)
+        }
+
+        fn of_one(p: Cell, x: f64[2], y: f64[2]) -> Cell { grad(error, wrt = p)(p, x, y) }
+
+        fn composed(a: Cell, b: Cell) -> Cell { Cell { w: a.w @ b.w, b: a.b @ b.w + b.b } }
+
+        fn compositions(ps: Cell[2]) -> Cell[2] { associative_scan(composed)(ps) }
+    }
+    let cell = |a: f64| Cell { w: Tensor::from([[a, -0.5], [0.25, 1.0]]), b: Tensor::from([0.1 * a, -0.2]) };
+    let x = Tensor::from([0.5, -1.5]);
+    let both = ensemble(&CellStack::from([cell(0.5), cell(-1.0)]), &x);
+    near(both.as_slice(), &[apply(&cell(0.5), &x).as_slice(), apply(&cell(-1.0), &x).as_slice()].concat());
+    let (xs, ys) = ([[0.5, -1.5], [1.0, 2.0]], [[0.0, 1.0], [0.5, 0.25]]);
+    let found = of_each(&cell(0.5), &Tensor::from(xs), &Tensor::from(ys));
+    let each = [0, 1].map(|at| of_one(&cell(0.5), &Tensor::from(xs[at]), &Tensor::from(ys[at])));
+    near(found.w.as_slice(), &[each[0].w.as_slice(), each[1].w.as_slice()].concat());
+    near(found.b.as_slice(), &[each[0].b.as_slice(), each[1].b.as_slice()].concat());
+    let (a, b) = (cell(0.5), cell(-1.0));
+    let last = composed(&a, &b);
+    let all = compositions(&CellStack::from([a, b]));
+    near(all.w.as_slice(), &[cell(0.5).w.as_slice(), last.w.as_slice()].concat());
+    near(all.b.as_slice(), &[cell(0.5).b.as_slice(), last.b.as_slice()].concat());
+}

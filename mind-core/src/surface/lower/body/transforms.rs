@@ -351,9 +351,19 @@ fn with_axis(
             let parts = parts.iter().map(|part| with_axis(part, extent, axis, what, site, at));
             Ok(Structure::Tuple(parts.collect::<Result<_, _>>()?))
         }
-        Structure::Struct(_) => {
-            let message = format!("{what} is or contains {structure}: `vmap` maps over tensors only");
-            Err(Diag::new(Code::E2001, site, message).help("use its fields, such as a tuple of them"))
+        Structure::Struct(ty) => {
+            let refused = |message: String| Diag::new(Code::E2001, site, message);
+            if axis != 0 {
+                let message = format!("{what} is or contains {ty}, whose slices are along axis 0 only");
+                return Err(refused(message));
+            }
+            let stacked = ty.stacked(extent.clone()).ok_or_else(|| {
+                refused(format!("{what} is or contains {ty}, which has no leading axis"))
+                    .help("use its fields, such as a tuple of them")
+            })?;
+            let stacked = stacked.map_err(|overflow| Diag::new(Code::E1008, site, overflow.to_string()))?;
+            structure.leaves().iter().for_each(|_| at(0));
+            Ok(Structure::Struct(stacked))
         }
     }
 }
