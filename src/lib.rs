@@ -364,7 +364,7 @@
 //! | `cumsum(x, axis = 0, reverse = true, exclusive = true)`, `cumprod` `cummax` `cummin` | at each position the sum, product, maximum or minimum of the elements from the start of the axis to this one; `reverse` goes from the end of the axis to this one, and `exclusive` leaves this one out |
 //! | `fold h = h0 for x in xs { … }` | a loop over the leading axis of `xs`: the body returns the next `h`, and the value is the last `h` |
 //! | `fold x = x0 for layer in p.layers { … }` | the same over a struct with a leading axis, `layers: Layer[12]`: each step has one `Layer` |
-//! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack the `y` of all steps along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true` |
+//! | `scan h = h0 for x in xs { (h, y) }`, `for x in xs { y }` | loops that also stack the `y` of all steps along a new leading axis; over several tensors as `for (x, y) in (xs, ys)`, over integers as `for i in 0..N`, from the last element to the first with `in xs, reverse = true`; with `checkpoint = 16` a gradient keeps every 16th `h` only |
 //! | `flip(x, axis = 0)` | the elements along an axis from the last to the first |
 //! | `roll(x, -1, axis = 0)` | shifts the elements along an axis by a number of positions; elements that leave one end enter at the other |
 //! | `sort(x, axis = -1, descending = true)`, `argsort` | the elements along an axis in order, or their positions, `i64`: equal elements keep their order, NaN comes last; without `axis` along the last axis |
@@ -387,6 +387,9 @@
 //! | `zeros([2, 3])`, `ones(…)`, `full([2], 0.5)`, `zeros_like(x)`, `ones_like(x)` | constants |
 //! | `extent(x, 0)`, `N` | extents, as numbers, in shapes and as bounds: `x[..N]` |
 //! | `grad(f, wrt = w)(…)`, `value_and_grad(f, wrt = (w, b))(…)`, `vjp(f, wrt = w)(…, cotangent)` | derivatives; if `f` returns a tuple, `value_and_grad` and `#[grad]` differentiate its first element and also return the others |
+//! | `jvp(f, wrt = x)(x, dx)`, `jacobian(f, wrt = x)(x)`, `hessian(f, wrt = x)(x)`, `hvp(f, wrt = x)(x, v)` | other derivatives: the value and its tangent, the derivatives of all elements of the result, the second derivatives, and these times a vector |
+//! | `vmap(f, over = (x, y))(xs, ys, w)` | `f` for each slice of `xs` and `ys` along the first axis; `axis = 1` and `out = 1` name other axes |
+//! | `associative_scan(f)(xs)` | the running results of a function of two values along the first axis |
 //! | `inspect(x, "h")` | `x`, which is [shown](#found-fast-when-wrong) each time the program runs, in the order of the text |
 //! | `stop_gradient(x)` | `x`, treated as a constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!

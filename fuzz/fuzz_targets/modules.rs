@@ -7,4 +7,5 @@ use mind_core::testing::properties;
 fuzz_target!(|bytes: &[u8]| {
     properties::modules_keep_their_meaning(bytes);
     properties::masked_elements_do_not_count(bytes);
+    properties::gradients_of_loops_keep_their_meaning(bytes);
 });

@@ -45,7 +45,7 @@ pub fn accumulate(module: &Module, extent: &Dim, reverse: bool) -> Result<Module
     let combines = combines(&mut builder, extent, reverse)?;
     let operands = [&firsts[..], &[combines], &elements].concat();
     let carries = i64::try_from(parts.len()).expect("a value has a bounded number of parts");
-    let scan = Scan { body: step(module, &parts)?, carries, reverse, guard: Guard::Operand };
+    let scan = Scan { reverse, ..Scan::new(step(module, &parts)?, carries, Guard::Operand) };
     let scan = builder.push(scan.into(), &operands)?;
     let mut outputs = Vec::new();
     for (at, all) in elements.into_iter().enumerate() {

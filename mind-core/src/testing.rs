@@ -16,7 +16,7 @@ mod surface;
 
 pub use crate::random::Random;
 pub use expressions::{RandomExpression, leaf_types, open_program, random_expression};
-pub use generate::{module_from_bytes, random_core_v1_module, random_module};
+pub use generate::{loops_from_bytes, module_from_bytes, random_core_v1_module, random_module};
 pub use masks::zero_cotangents_stay_zero;
 pub use rounding::{Bounded, run_bounded};
 pub use shrink::shrink;

@@ -8,6 +8,7 @@
 )]
 
 mod arithmetic;
+mod checkpoints;
 mod conditions;
 mod constants;
 mod convolution;

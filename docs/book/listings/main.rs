@@ -52,6 +52,7 @@ programs! {
     batches
     loops
     layers
+    checkpoints
     conditions
     knossos
     library

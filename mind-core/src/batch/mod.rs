@@ -210,7 +210,7 @@ impl<'a> Batch<'a> {
         let result = step.push(inst.op.clone(), &inputs)?;
         let body = loops::nested(step.finish([result]), &inst.op)?;
 
-        self.builder.push(Scan { body, carries: 0, reverse: false, guard: Guard::Always }.into(), &operands)
+        self.builder.push(Scan::new(body, 0, Guard::Always).into(), &operands)
     }
 
     /// The extents of a shape after those of the new axis.

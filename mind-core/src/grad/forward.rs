@@ -366,7 +366,11 @@ impl<'a> Forward<'a> {
             operands.push(self.tangent_or_zeros(inst.operands[at])?);
         }
         let all = operands_of_carries(carries + of_active(of_carries).count());
-        let first = push(&mut self.builder, Scan { body, carries: all, ..scan.clone() }.into(), &operands)?;
+        let first = push(
+            &mut self.builder,
+            Scan { body, carries: all, residuals: 0, ..scan.clone() }.into(),
+            &operands,
+        )?;
 
         let mut position = 0..;
         let mut results = |on: &mut Self, has_tangent: &[bool]| {

@@ -86,7 +86,8 @@ pub(super) fn loops(
         return Err(AutodiffError::UnlimitedLoop);
     }
     let needs = gradient.needs_backwards();
-    let forward = Scan { body: gradient.forward(&needs.stacked)?, ..scan.clone() };
+    let residuals = scan.residuals + i64::try_from(needs.stacked.len()).expect("values are few");
+    let forward = Scan { body: gradient.forward(&needs.stacked)?, residuals, ..scan.clone() };
     let (backward, reads) = gradient.backward(&needs)?;
     let sums = needs.carried.len() + needs.captured.iter().filter(|sum| !sum.added.is_empty()).count();
     let carries = i64::try_from(sums).expect("operands are few");
@@ -94,12 +95,11 @@ pub(super) fn loops(
     Ok(Some(Loops {
         forward,
         results: scan.body.outputs().len(),
-        backward: backward.map(|body| Scan {
-            body,
-            carries,
-            reverse: !scan.reverse,
+        backward: backward.map(|body| {
             // The same steps run. An operand says which.
-            guard: if scan.guard == Guard::Always { Guard::Always } else { Guard::Operand },
+            let guard = if scan.guard == Guard::Always { Guard::Always } else { Guard::Operand };
+            let reverse = !scan.reverse;
+            Scan { reverse, checkpoint: scan.checkpoint, ..Scan::new(body, carries, guard) }
         }),
         captured: needs.captured.iter().map(|sum| gradient.captured(sum, &needs, stacked)).collect(),
         carries: needs.carried,
@@ -119,6 +119,8 @@ struct BodyGradient {
     accesses: Vec<Access>,
     /// The input of the body that decides whether a step runs, if there is one.
     guard: Option<usize>,
+    /// Whether the residuals of all steps are kept.
+    keeps_residuals: bool,
     /// The results of the body that have cotangents.
     results: Vec<usize>,
     /// The inputs of the body that have cotangents.
@@ -197,7 +199,8 @@ impl BodyGradient {
             GradientOptions { wrt: wrt.collect(), cotangent: Cotangent::Input, profile: Profile::Extended };
         let module = canon::form(&raw(&primal, &options, outputs)?);
         let accesses = scan.accesses(operands.iter().map(|ty| ty.rank()));
-        Ok(Some(Self { module, inputs, carries, accesses, guard: scan.guard(), results, parameters }))
+        let (guard, keeps_residuals) = (scan.guard(), scan.checkpoint == 0);
+        Ok(Some(Self { module, inputs, carries, accesses, guard, keeps_residuals, results, parameters }))
     }
 
     /// The cotangents of the parameters.
@@ -272,6 +275,7 @@ impl BodyGradient {
         }
         factors.sort_unstable();
         factors.dedup();
+        let mut runs_again = vec![false; count];
         for (value, inst) in self.module.iter().rev() {
             let at = value.index();
             let is_operand = inst.op.is_input() && at >= self.carries;
@@ -279,7 +283,10 @@ impl BodyGradient {
                 continue;
             }
             let can_be_stacked = inst.ty.rank() < MAX_RANK;
-            let is_computed = known[at] != Known::Forwards || is_cheap(inst) || !can_be_stacked;
+            let inner = self.not_kept(value);
+            runs_again[inner.unwrap_or(value).index()] |= inner.is_some();
+            let is_computed =
+                known[at] != Known::Forwards || is_cheap(inst) || !can_be_stacked || runs_again[at];
             if !inst.op.is_input() && is_computed {
                 inst.operands.iter().for_each(|operand| is_needed[operand.index()] = true);
             } else {
@@ -290,6 +297,13 @@ impl BodyGradient {
         Needs { carried, captured, iterated, is_needed, stacked, factors }
     }
 
+    /// The inner loop with a checkpoint that has the value as a residual.
+    fn not_kept(&self, value: ValueId) -> Option<ValueId> {
+        let (of, result) = self.module.place_of(value)?;
+        let scan = self.module.inst(of).op.as_loop()?;
+        (scan.checkpoint > 0 && scan.is_residual(result)).then_some(of)
+    }
+
     /// The terms of the cotangent of a captured operand.
     fn sum(&self, operand: usize, known: &[Known]) -> Sum {
         let mut sum = Sum { operand, added: Vec::new(), products: Vec::new() };
@@ -297,7 +311,9 @@ impl BodyGradient {
         while let Some(term) = terms.pop() {
             let inst = self.module.inst(term);
             let varies = |part: &Part| known[part.value.index()] != Known::Before;
-            if let Some(product) = self.product(term).filter(|parts| parts.iter().all(varies)) {
+            // The factors of all steps are residuals.
+            let product = self.product(term).filter(|_| self.keeps_residuals);
+            if let Some(product) = product.filter(|parts| parts.iter().all(varies)) {
                 sum.products.push(product);
             } else if inst.op == Op::Map(reduce::SUMS.combine)
                 && inst.operands.iter().all(|operand| *self.module.ty(*operand) == inst.ty)

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use super::{Module, Op, Own};
+use super::{Module, Op, Own, ValueId};
 
 /// Instructions that hold a module, and the instruction that reads their further results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,11 @@ pub struct Scan {
     pub reverse: bool,
     /// The rule for which steps run.
     pub guard: Guard,
+    /// The steps between two carries that are kept for derivatives; 0 if the residuals of all steps are kept. It changes
+    /// no value: the optimiser runs the steps between kept carries again (`opt/segments.rs`).
+    pub checkpoint: i64,
+    /// The number of the last stacked results that only derivatives read.
+    pub residuals: i64,
 }
 
 /// Decides which steps of a loop run. A step that does not run leaves the carries as they are, and its stacked results are zeros.
@@ -63,9 +68,20 @@ pub enum Access {
 }
 
 impl Scan {
+    /// A loop from the first element to the last.
+    pub const fn new(body: Nested, carries: i64, guard: Guard) -> Self {
+        Self { body, carries, reverse: false, guard, checkpoint: 0, residuals: 0 }
+    }
+
     /// The number of carries. Verification checks that it is at most the number of operands.
     pub fn carry_count(&self) -> usize {
         usize::try_from(self.carries).unwrap_or(usize::MAX)
+    }
+
+    /// Whether a result is one that only derivatives read, by its position among the results.
+    pub fn is_residual(&self, result: usize) -> bool {
+        let residuals = usize::try_from(self.residuals).unwrap_or(0);
+        result + residuals >= self.body.outputs().len()
     }
 
     /// How the steps read each operand, derived from the ranks of the operands. An iterated operand has one axis more
@@ -281,6 +297,17 @@ impl Module {
     /// The modules that the instructions hold.
     pub fn nested(&self) -> impl Iterator<Item = &Nested> {
         self.insts().iter().filter_map(|inst| inst.op.nested())
+    }
+
+    /// The instruction and the position among its results, for a result of an instruction that may have several.
+    pub(crate) fn place_of(&self, value: ValueId) -> Option<(ValueId, usize)> {
+        let inst = self.inst(value);
+        match &inst.op {
+            Op::Own(Own::Nesting(Nesting::Result { position })) => {
+                Some((inst.operands[0], usize::try_from(*position).ok()?))
+            }
+            op => op.nested().map(|_| (value, 0)),
+        }
     }
 
     /// The number of instructions of the module and of all modules in it.

@@ -50,10 +50,10 @@ static CONST_I64: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::I64)],
     attributes: |op| {
         let Op::Const(Const::I64(value)) = op else { foreign(op) };
-        [Some(Attribute::I64(*value)), None, None]
+        [Some(Attribute::I64(*value)), None, None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(value)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::I64(value)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Const(Const::I64(value))
     }),
     ..NULLARY
@@ -76,10 +76,10 @@ static CONST_F32: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::F32)],
     attributes: |op| {
         let Op::Const(Const::F32(value)) = op else { foreign(op) };
-        [Some(Attribute::F32(*value)), None, None]
+        [Some(Attribute::F32(*value)), None, None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::F32(value)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::F32(value)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Const(Const::F32(value))
     }),
     ..NULLARY
@@ -102,10 +102,10 @@ static CONST_F64: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::F64)],
     attributes: |op| {
         let Op::Const(Const::F64(value)) = op else { foreign(op) };
-        [Some(Attribute::F64(*value)), None, None]
+        [Some(Attribute::F64(*value)), None, None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::F64(value)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::F64(value)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Const(Const::F64(value))
     }),
     ..NULLARY
@@ -137,11 +137,18 @@ static CONST_TENSOR: OpInfo = OpInfo {
             Some(Attribute::Data(data.clone())),
             Some(Attribute::DType(data.dtype())),
             Some(Attribute::Dims(shape.to_vec())),
+            None,
+            None,
         ]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Data(data)), Some(Attribute::DType(_)), Some(Attribute::Dims(shape))] =
-            attributes
+        let [
+            Some(Attribute::Data(data)),
+            Some(Attribute::DType(_)),
+            Some(Attribute::Dims(shape)),
+            None,
+            None,
+        ] = attributes
         else {
             not_these_fields()
         };
@@ -176,10 +183,11 @@ static COUNT: OpInfo = OpInfo {
     fields: &[SHAPE, Field::of_type("dtype", FieldKind::DType)],
     attributes: |op| {
         let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::DType(*dtype)), None]
+        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::DType(*dtype)), None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::DType(dtype)), None] = attributes else {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::DType(dtype)), None, None, None] = attributes
+        else {
             not_these_fields()
         };
         Op::Const(Const::Count { shape: Shape::new(shape), dtype })

@@ -45,10 +45,18 @@ static CONV2D: OpInfo = OpInfo {
     fields: &[STRIDES, PADDING],
     attributes: |op| {
         let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { foreign(op) };
-        [Some(Attribute::Integers(strides.clone())), Some(Attribute::Padding(padding.clone())), None]
+        [
+            Some(Attribute::Integers(strides.clone())),
+            Some(Attribute::Padding(padding.clone())),
+            None,
+            None,
+            None,
+        ]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding)), None] = attributes else {
+        let [Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding)), None, None, None] =
+            attributes
+        else {
             not_these_fields()
         };
         Op::Window(Window::Conv2d(Convolution { strides, padding }))
@@ -314,6 +322,8 @@ fn gradient_attributes(op: &Op) -> Attributes {
             Some(Attribute::Dims(shape.to_vec())),
             Some(Attribute::Integers(strides)),
             Some(Attribute::Padding(padding)),
+            None,
+            None,
         ]
     } else {
         foreign(op)
@@ -321,8 +331,13 @@ fn gradient_attributes(op: &Op) -> Attributes {
 }
 
 fn made(attributes: Attributes) -> (Shape, Box<Convolution>) {
-    let [Some(Attribute::Dims(shape)), Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding))] =
-        attributes
+    let [
+        Some(Attribute::Dims(shape)),
+        Some(Attribute::Integers(strides)),
+        Some(Attribute::Padding(padding)),
+        None,
+        None,
+    ] = attributes
     else {
         not_these_fields()
     };

@@ -42,7 +42,13 @@ const fn of(cumulate: Cumulate) -> OpInfo {
         fields: FIELDS,
         attributes: |op| {
             let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { foreign(op) };
-            [Some(Attribute::I64(axis)), Some(Attribute::Flag(reverse)), Some(Attribute::Flag(exclusive))]
+            [
+                Some(Attribute::I64(axis)),
+                Some(Attribute::Flag(reverse)),
+                Some(Attribute::Flag(exclusive)),
+                None,
+                None,
+            ]
         },
         sample: Sampling { cases, domain, tolerance: (1e-2, 1e-6) },
         ..KERNEL
@@ -58,6 +64,8 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
             Some(Attribute::I64(axis)),
             Some(Attribute::Flag(reverse)),
             Some(Attribute::Flag(exclusive)),
+            None,
+            None,
         ]);
         Case::new(op, dtype, &vec![shape; row.arity])
     };
@@ -66,8 +74,13 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
 }
 
 pub(super) fn made(given: Attributes) -> Cumulation {
-    let [Some(Attribute::I64(axis)), Some(Attribute::Flag(reverse)), Some(Attribute::Flag(exclusive))] =
-        given
+    let [
+        Some(Attribute::I64(axis)),
+        Some(Attribute::Flag(reverse)),
+        Some(Attribute::Flag(exclusive)),
+        None,
+        None,
+    ] = given
     else {
         not_these_fields()
     };

@@ -36,10 +36,10 @@ static INSPECT: OpInfo = OpInfo {
     fields: &[Field::place("label", FieldKind::Text)],
     attributes: |op| {
         let Op::Effect(Effect::Inspect { label }) = op else { foreign(op) };
-        [Some(Attribute::Text(label.clone())), None, None]
+        [Some(Attribute::Text(label.clone())), None, None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(label)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Text(label)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Effect(Effect::Inspect { label })
     }),
     sample: Sampling {

@@ -124,7 +124,7 @@ fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
 
 /// Cases of every broadcast pattern: none, a scalar on either side, a missing axis, a stretched axis, both stretched.
 fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
-    let op = row.op([None, None, None]);
+    let op = row.op([None, None, None, None, None]);
     let row = known(&op);
     let patterns: &[&[&[i64]]] = match (row.arity(), row.shapes) {
         (1, _) => &[&[&[]], &[&[3]], &[&[2, 3]]],

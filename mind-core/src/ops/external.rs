@@ -45,10 +45,11 @@ static EXTERN: OpInfo = OpInfo {
     fields: &[FUNCTION, SHAPE],
     attributes: |op| {
         let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
-        [Some(Attribute::Text(function.clone())), Some(Attribute::Dims(shape.to_vec())), None]
+        [Some(Attribute::Text(function.clone())), Some(Attribute::Dims(shape.to_vec())), None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(function)), Some(Attribute::Dims(shape)), None] = attributes else {
+        let [Some(Attribute::Text(function)), Some(Attribute::Dims(shape)), None, None, None] = attributes
+        else {
             not_these_fields()
         };
         Op::Own(Own::External(External::Call { function, shape: Shape::new(shape) }))
@@ -114,10 +115,11 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     fields: &[FUNCTION, Field::place("order", FieldKind::I64)],
     attributes: |op| {
         let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
-        [Some(Attribute::Text(function.clone())), Some(Attribute::I64(*order)), None]
+        [Some(Attribute::Text(function.clone())), Some(Attribute::I64(*order)), None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(function)), Some(Attribute::I64(order)), None] = attributes else {
+        let [Some(Attribute::Text(function)), Some(Attribute::I64(order)), None, None, None] = attributes
+        else {
             not_these_fields()
         };
         Op::Own(Own::External(External::Grad { function, order }))

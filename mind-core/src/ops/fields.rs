@@ -115,8 +115,8 @@ impl Attribute {
     }
 }
 
-/// The values of a row's fields, in their order. A row has at most three fields.
-pub type Attributes = [Option<Attribute>; 3];
+/// The values of a row's fields, in their order. A row has at most five fields.
+pub type Attributes = [Option<Attribute>; 5];
 
 impl Field {
     pub(super) const fn place(name: &'static str, kind: FieldKind) -> Self {

@@ -37,7 +37,7 @@ static GATHER: OpInfo = OpInfo {
     mnemonic: "gather",
     label: "gather",
     fields: &[Field::key("axis", "ax", FieldKind::LeadingAxis)],
-    attributes: |_| [Some(Attribute::LeadingAxis), None, None],
+    attributes: |_| [Some(Attribute::LeadingAxis), None, None, None, None],
     make: Make::Of(|_| Op::Rows(Rows::Gather)),
     arity: 2,
     infer: infer_gather,
@@ -87,11 +87,11 @@ static SCATTER_ADD: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Rows(Rows::ScatterAdd { shape }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), None, None]
+        [Some(Attribute::Dims(shape.to_vec())), None, None, None, None]
     },
     fields: &[SHAPE],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Dims(shape)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Rows(Rows::ScatterAdd { shape: Shape::new(shape) })
     }),
     sample: Sampling {
@@ -138,10 +138,10 @@ static TAKE_ALONG: OpInfo = OpInfo {
     fields: &[AXIS],
     attributes: |op| {
         let Op::Rows(Rows::TakeAlong { axis }) = op else { foreign(op) };
-        [Some(Attribute::I64(*axis)), None, None]
+        [Some(Attribute::I64(*axis)), None, None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(axis)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::I64(axis)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Rows(Rows::TakeAlong { axis })
     }),
     sample: Sampling {
@@ -185,10 +185,10 @@ static ADD_ALONG: OpInfo = OpInfo {
     fields: &[SHAPE, AXIS],
     attributes: |op| {
         let Op::Rows(Rows::AddAlong { shape, axis }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::I64(*axis)), None]
+        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::I64(*axis)), None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None] = attributes else {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None, None, None] = attributes else {
             not_these_fields()
         };
         Op::Rows(Rows::AddAlong { shape: Shape::new(shape), axis })

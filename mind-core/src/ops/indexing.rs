@@ -51,9 +51,9 @@ static INDEX: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     fields: &[Field::place("indices", FieldKind::Dims)],
-    attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None],
+    attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None, None, None],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(indices)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Dims(indices)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Part(Part::Index { indices })
     }),
     sample: Sampling {
@@ -102,11 +102,11 @@ static SLICE: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
-        [Some(Attribute::Slice(slice.clone())), None, None]
+        [Some(Attribute::Slice(slice.clone())), None, None, None, None]
     },
     fields: &[Field::place("slice", FieldKind::Slice)],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Slice(slice)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Slice(slice)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Part(Part::Slice(slice))
     }),
     sample: Sampling {
@@ -143,11 +143,12 @@ static SLICE_GRAD: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None]
+        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None, None, None]
     },
     fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::Slice(slice)), None] = attributes else {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::Slice(slice)), None, None, None] = attributes
+        else {
             not_these_fields()
         };
         Op::Part(Part::SliceGrad { shape: Shape::new(shape), slice })

@@ -40,9 +40,9 @@ static CONCAT: OpInfo = OpInfo {
     origin: |op, _, axis| (axis != position(axis_of(op))).then_some((0, axis)),
     derivative: Derivative::Linear,
     fields: &[Field::key("axis", "ax", FieldKind::I64)],
-    attributes: |op| [Some(Attribute::I64(axis_of(op))), None, None],
+    attributes: |op| [Some(Attribute::I64(axis_of(op))), None, None, None, None],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(axis)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::I64(axis)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Join(Join::Concat { axis })
     }),
     sample: Sampling {

@@ -36,10 +36,10 @@ static IOTA: OpInfo = OpInfo {
     fields: &[SHAPE, Field::key("axis", "ax", FieldKind::I64)],
     attributes: |op| {
         let Op::Made(Made::Iota { shape, axis }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.clone())), Some(Attribute::I64(*axis)), None]
+        [Some(Attribute::Dims(shape.clone())), Some(Attribute::I64(*axis)), None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None] = attributes else {
+        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None, None, None] = attributes else {
             not_these_fields()
         };
         Op::Made(Made::Iota { shape, axis })

@@ -257,10 +257,12 @@ static INPUT: OpInfo = OpInfo {
     fields: &[Field::place("name", FieldKind::Text)],
     attributes: |op| {
         let Some(name) = op.input_name() else { rules::foreign(op) };
-        [Some(Attribute::Text(name.clone())), None, None]
+        [Some(Attribute::Text(name.clone())), None, None, None, None]
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(name)), None, None] = attributes else { fields::not_these_fields() };
+        let [Some(Attribute::Text(name)), None, None, None, None] = attributes else {
+            fields::not_these_fields()
+        };
         Op::input(name)
     }),
     ..constant::NULLARY

@@ -50,7 +50,9 @@ static CALL: OpInfo = OpInfo {
     fields: &[MODULE],
     attributes: module_of,
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Module(nested)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Module(nested)), None, None, None, None] = attributes else {
+            not_these_fields()
+        };
         Op::Own(Own::Nesting(Nesting::Call(nested)))
     }),
     ..HOLDING
@@ -81,7 +83,9 @@ static PULLBACK: OpInfo = OpInfo {
     fields: &[MODULE],
     attributes: module_of,
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Module(nested)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Module(nested)), None, None, None, None] = attributes else {
+            not_these_fields()
+        };
         Op::Own(Own::Nesting(Nesting::Pullback(nested)))
     }),
     ..HOLDING
@@ -106,9 +110,9 @@ static RESULT: OpInfo = OpInfo {
     // The operand's type does not determine the result. `infer_further` reads the instruction that makes the operand.
     infer: |op, _| Err(no_result(op, 1)),
     fields: &[Field::place("position", FieldKind::I64)],
-    attributes: |op| [Some(Attribute::I64(position(op))), None, None],
+    attributes: |op| [Some(Attribute::I64(position(op))), None, None, None, None],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(position)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::I64(position)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Own(Own::Nesting(Nesting::Result { position }))
     }),
     ..HOLDING
@@ -130,7 +134,7 @@ fn nested(op: &Op) -> &Nested {
 }
 
 fn module_of(op: &Op) -> super::Attributes {
-    [Some(Attribute::Module(nested(op).clone())), None, None]
+    [Some(Attribute::Module(nested(op).clone())), None, None, None, None]
 }
 
 fn position(op: &Op) -> i64 {

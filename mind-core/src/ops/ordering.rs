@@ -36,13 +36,15 @@ static FLIP: OpInfo = OpInfo {
     label: "flip",
     derivative: Derivative::Linear,
     fields: &[AXIS],
-    attributes: |op| [Some(Attribute::I64(axis(op))), None, None],
+    attributes: |op| [Some(Attribute::I64(axis(op))), None, None, None, None],
     make: Make::Of(|given| {
-        let [Some(Attribute::I64(axis)), None, None] = given else { not_these_fields() };
+        let [Some(Attribute::I64(axis)), None, None, None, None] = given else { not_these_fields() };
         Op::Reorder(Reorder::Flip { axis })
     }),
     sample: Sampling {
-        cases: |row, dtype| each_form(dtype, |axis| row.op([Some(Attribute::I64(axis)), None, None])),
+        cases: |row, dtype| {
+            each_form(dtype, |axis| row.op([Some(Attribute::I64(axis)), None, None, None, None]))
+        },
         ..KERNEL.sample
     },
     ..ORDERING
@@ -66,10 +68,10 @@ static ROLL: OpInfo = OpInfo {
     fields: &[AXIS, Field::key("shift", "sh", FieldKind::I64)],
     attributes: |op| {
         let Op::Reorder(Reorder::Roll { shift, axis }) = op else { foreign(op) };
-        [Some(Attribute::I64(*axis)), Some(Attribute::I64(*shift)), None]
+        [Some(Attribute::I64(*axis)), Some(Attribute::I64(*shift)), None, None, None]
     },
     make: Make::Of(|given| {
-        let [Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None] = given else {
+        let [Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None, None, None] = given else {
             not_these_fields()
         };
         Op::Reorder(Reorder::Roll { shift, axis })
@@ -78,7 +80,7 @@ static ROLL: OpInfo = OpInfo {
         cases: |row, dtype| {
             let of = |shift| {
                 each_form(dtype, |axis| {
-                    row.op([Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None])
+                    row.op([Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None, None, None])
                 })
             };
             [of(1), of(-7)].concat()
@@ -140,13 +142,13 @@ const SORTED: OpInfo = OpInfo {
         else {
             foreign(op)
         };
-        [Some(Attribute::I64(*axis)), Some(Attribute::Flag(*descending)), None]
+        [Some(Attribute::I64(*axis)), Some(Attribute::Flag(*descending)), None, None, None]
     },
     sample: Sampling {
         cases: |row, dtype| {
             let of = |descending| {
                 each_form(dtype, |axis| {
-                    row.op([Some(Attribute::I64(axis)), Some(Attribute::Flag(descending)), None])
+                    row.op([Some(Attribute::I64(axis)), Some(Attribute::Flag(descending)), None, None, None])
                 })
             };
             [of(false), of(true)].concat()
@@ -158,7 +160,7 @@ const SORTED: OpInfo = OpInfo {
 };
 
 fn made(given: Attributes) -> (i64, bool) {
-    let [Some(Attribute::I64(axis)), Some(Attribute::Flag(descending)), None] = given else {
+    let [Some(Attribute::I64(axis)), Some(Attribute::Flag(descending)), None, None, None] = given else {
         not_these_fields()
     };
     (axis, descending)

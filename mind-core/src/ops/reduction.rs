@@ -160,11 +160,12 @@ fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
 /// The values of the fields.
 fn attributes(op: &Op) -> Attributes {
     let Reduction { axes, keepdims } = known(op).1;
-    [Some(Attribute::Integers(axes.clone())), Some(Attribute::Flag(*keepdims)), None]
+    [Some(Attribute::Integers(axes.clone())), Some(Attribute::Flag(*keepdims)), None, None, None]
 }
 
 pub(super) fn made(attributes: Attributes) -> Reduction {
-    let [Some(Attribute::Integers(axes)), Some(Attribute::Flag(keepdims)), None] = attributes else {
+    let [Some(Attribute::Integers(axes)), Some(Attribute::Flag(keepdims)), None, None, None] = attributes
+    else {
         not_these_fields()
     };
     Reduction { axes, keepdims }
@@ -182,7 +183,7 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
         (&[2, 3, 2], &[0, 2], false),
     ];
     let op = |axes: &[i64], keepdims: bool| {
-        row.op([Some(Attribute::Integers(axes.to_vec())), Some(Attribute::Flag(keepdims)), None])
+        row.op([Some(Attribute::Integers(axes.to_vec())), Some(Attribute::Flag(keepdims)), None, None, None])
     };
     let forms = forms.iter().filter(|(_, axes, keepdims)| known(&op(axes, *keepdims)).0.admits(dtype));
     forms.map(|(shape, axes, keepdims)| Case::new(op(axes, *keepdims), dtype, &[shape])).collect()

@@ -13,8 +13,8 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// `Scan(x…; carries, reverse, module)`: a loop that runs a module once per element along the leading axis of operands;
-/// an extension.
+/// `Scan(x…; carries, reverse, checkpoint, residuals, module)`: a loop that runs a module once per element along the
+/// leading axis of operands; an extension.
 ///
 /// - **Shape**: a result that is a carry has the shape of the carry. Any other result has the number of steps as its
 ///   first extent, then the extents of the module's result. The instruction has the shape of the first result.
@@ -25,21 +25,25 @@ use crate::{
 ///   after the last step they are the first results of the loop. The further results of the module are stacked: element
 ///   `i` along the leading axis comes from the step for element `i`. Steps run from the first element to the last, or
 ///   from the last to the first if `reverse`. The instruction's value is the first result; `Result` reads the others.
+///   `checkpoint` and `residuals` change no value. The last `residuals` results are those that only derivatives read. If
+///   `checkpoint` is at least 1, the optimiser need not keep them: it runs the steps again from every `checkpoint`-th
+///   carry.
 /// - **Error**: the errors of the module, which accumulate over the steps.
 /// - **Derivative**: the same loop also stacks the values that the module's derivative reads, unless they are cheap to
 ///   compute again. A second loop in the other direction runs the module's derivative on these values. For an operand
 ///   that every step reads whole in matrix products, one product of stacked factors after the second loop gives the
-///   cotangent.
+///   cotangent; with a `checkpoint`, the steps add the products.
 /// - **Constraints**: 1. one operand per input of the module, `carries` is at least 0 and at most the number of
-///   operands and of the module's results, and at least one operand is iterated (E2007). 2. Each operand, or its
-///   element if it is iterated, has the type of its input, and each new carry has the type of the carry (E2001). 3. All
-///   iterated operands have the same number of steps (E3003). 4. The module keeps every rule, and the inputs of the
-///   outermost module determine its symbols. 5. Modules are nested at most 16 deep (E1008).
-/// - **Example**: `%2 = Scan (%0, %1) {carries=1, reverse=false} : f32[3] { … }`.
+///   operands and of the module's results, at least one operand is iterated, `checkpoint` is at least 0, and `residuals`
+///   is at most the number of stacked results (E2007). 2. Each operand, or its element if it is iterated, has the type
+///   of its input, and each new carry has the type of the carry (E2001). 3. All iterated operands have the same number
+///   of steps (E3003). 4. The module keeps every rule, and the inputs of the outermost module determine its symbols.
+///   5. Modules are nested at most 16 deep (E1008).
+/// - **Example**: `%2 = Scan (%0, %1) {carries=1, reverse=false, checkpoint=0, residuals=0} : f32[3] { … }`.
 pub(super) static SCAN: OpInfo =
     OpInfo { name: "Scan", mnemonic: "scan", label: "scan", make: of(Guard::Always), ..LOOP };
 
-/// `While(x…; carries, reverse, module)`: a loop as `Scan` that ends when its first carry is false; an extension.
+/// `While(x…; carries, reverse, checkpoint, residuals, module)`: a loop as `Scan` that ends when its first carry is false; an extension.
 ///
 /// - **Shape**: as `Scan`.
 /// - **Dtype**: as `Scan`.
@@ -51,11 +55,11 @@ pub(super) static SCAN: OpInfo =
 ///   has none, since nothing bounds the values that it would have to keep (E5001).
 /// - **Constraints**: 1. those of `Scan`, except that no operand need be iterated if no result is stacked. 2. The first carry is a
 ///   single `bool` (E2001).
-/// - **Example**: `%2 = While (%0, %1) {carries=2, reverse=false} : bool { … }`.
+/// - **Example**: `%2 = While (%0, %1) {carries=2, reverse=false, checkpoint=0, residuals=0} : bool { … }`.
 pub(super) static WHILE: OpInfo =
     OpInfo { name: "While", mnemonic: "while", label: "while", make: of(Guard::Carry), ..LOOP };
 
-/// `When(x…; carries, reverse, module)`: a loop as `Scan` that runs only some of its steps; an extension.
+/// `When(x…; carries, reverse, checkpoint, residuals, module)`: a loop as `Scan` that runs only some of its steps; an extension.
 ///
 /// - **Shape**: as `Scan`.
 /// - **Dtype**: as `Scan`.
@@ -65,7 +69,7 @@ pub(super) static WHILE: OpInfo =
 /// - **Error**: that of the module, in the steps that run.
 /// - **Derivative**: as `Scan`; the loop in the other direction runs the same steps.
 /// - **Constraints**: 1. those of `Scan`. 2. The module's first input behind the carries is a single `bool` (E2001).
-/// - **Example**: `%3 = When (%0, %1, %2) {carries=1, reverse=false} : f32 { … }`.
+/// - **Example**: `%3 = When (%0, %1, %2) {carries=1, reverse=false, checkpoint=0, residuals=0} : f32 { … }`.
 pub(super) static WHEN: OpInfo =
     OpInfo { name: "When", mnemonic: "when", label: "if", make: of(Guard::Operand), ..LOOP };
 
@@ -85,11 +89,19 @@ const LOOP: OpInfo = OpInfo {
     fields: &[
         Field::key("carries", "ca", FieldKind::I64),
         Field::key("reverse", "rv", FieldKind::Flag),
+        Field::key("checkpoint", "cp", FieldKind::I64),
+        Field::key("residuals", "rs", FieldKind::I64),
         MODULE,
     ],
     attributes: |op| {
-        let Scan { body, carries, reverse, .. } = scan(op).clone();
-        [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))]
+        let Scan { body, carries, reverse, guard: _, checkpoint, residuals } = scan(op).clone();
+        [
+            Some(Attribute::I64(carries)),
+            Some(Attribute::Flag(reverse)),
+            Some(Attribute::I64(checkpoint)),
+            Some(Attribute::I64(residuals)),
+            Some(Attribute::Module(body)),
+        ]
     },
     ..HOLDING
 };
@@ -104,12 +116,17 @@ const fn of(guard: Guard) -> Make {
 }
 
 fn made(given: Attributes, guard: Guard) -> Op {
-    let [Some(Attribute::I64(carries)), Some(Attribute::Flag(reverse)), Some(Attribute::Module(body))] =
-        given
+    let [
+        Some(Attribute::I64(carries)),
+        Some(Attribute::Flag(reverse)),
+        Some(Attribute::I64(checkpoint)),
+        Some(Attribute::I64(residuals)),
+        Some(Attribute::Module(body)),
+    ] = given
     else {
         not_these_fields()
     };
-    Scan { body, carries, reverse, guard }.into()
+    Scan { body, carries, reverse, guard, checkpoint, residuals }.into()
 }
 
 fn scan(op: &Op) -> &Scan {
@@ -142,6 +159,14 @@ fn check(op: &Op, scan: &Scan, operands: &[&Type]) -> Result<(), Box<OpError>> {
             return mistake(Code::E2007, problem);
         }
     };
+    if scan.checkpoint < 0 {
+        return mistake(Code::E2007, format!("checkpoint is {}, needed 0 or more", scan.checkpoint));
+    }
+    let stacked = i64::try_from(results - carries).unwrap_or(i64::MAX);
+    if !(0..=stacked).contains(&scan.residuals) {
+        let stacked = counted(results - carries, "stacked result");
+        return mistake(Code::E2007, format!("{} residuals of a loop of {stacked}", scan.residuals));
+    }
     let steps = steps(scan, operands);
     if steps.is_none() && (scan.guard != Guard::Carry || results > carries) {
         return mistake(Code::E2007, "no operand is iterated over, needed at least one".to_owned());

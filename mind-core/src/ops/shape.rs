@@ -43,11 +43,11 @@ static RESHAPE: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Arrange(Arrange::Reshape { shape }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), None, None]
+        [Some(Attribute::Dims(shape.to_vec())), None, None, None, None]
     },
     fields: &[Field::place("new_shape", FieldKind::Dims)],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Dims(shape)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Arrange(Arrange::Reshape { shape: Shape::new(shape) })
     }),
     sample: Sampling {
@@ -79,9 +79,11 @@ static TRANSPOSE: OpInfo = OpInfo {
     origin: |op, _, axis| Some((0, position(permutation(op)[axis]))),
     derivative: Derivative::Linear,
     fields: &[Field::place("permutation", FieldKind::Integers)],
-    attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None],
+    attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None, None, None],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(permutation)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Integers(permutation)), None, None, None, None] = attributes else {
+            not_these_fields()
+        };
         Op::Arrange(Arrange::Transpose { permutation })
     }),
     sample: Sampling {
@@ -119,9 +121,11 @@ static EXPAND_DIMS: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     fields: &[Field::place("axes", FieldKind::Integers)],
-    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
+    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None, None, None],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Integers(axes)), None, None, None, None] = attributes else {
+            not_these_fields()
+        };
         Op::Arrange(Arrange::ExpandDims { axes })
     }),
     sample: Sampling {
@@ -157,9 +161,11 @@ static SQUEEZE: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     fields: &[Field::place("axes", FieldKind::Integers)],
-    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None],
+    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None, None, None],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(axes)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Integers(axes)), None, None, None, None] = attributes else {
+            not_these_fields()
+        };
         Op::Arrange(Arrange::Squeeze { axes })
     }),
     sample: Sampling {
@@ -197,11 +203,11 @@ static BROADCAST_TO: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), None, None]
+        [Some(Attribute::Dims(shape.to_vec())), None, None, None, None]
     },
     fields: &[SHAPE],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), None, None] = attributes else { not_these_fields() };
+        let [Some(Attribute::Dims(shape)), None, None, None, None] = attributes else { not_these_fields() };
         Op::Arrange(Arrange::BroadcastTo { shape: Shape::new(shape) })
     }),
     sample: Sampling {

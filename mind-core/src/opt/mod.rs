@@ -1,6 +1,7 @@
 //! The optimiser: the same results bit for bit, with less work.
 
 mod algebra;
+mod segments;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -77,6 +78,17 @@ fn symbols(module: &Module) -> Vec<Symbol> {
 }
 
 fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbol>) -> Optimised {
+    let (mut module, mut origins) = simplified(module);
+    if let Some((split, of)) = segments::segmented(&module) {
+        let (split, from) = simplified(&split);
+        origins = from.iter().map(|value| origins[of[value.index()].index()]).collect();
+        module = split;
+    }
+    Optimised { module, requirements, origins, symbols }
+}
+
+/// The module with less work, and the value of `module` that each of its values computes.
+fn simplified(module: &Module) -> (Module, Vec<ValueId>) {
     let mut rewriter = Rewriter::with_capacity(module.insts().len());
     let live = module.live();
     let mut replaced: Vec<ValueId> = Vec::with_capacity(module.insts().len());
@@ -101,8 +113,7 @@ fn optimised(module: &Module, requirements: Vec<Requirement>, symbols: Vec<Symbo
     }
     let outputs = module.outputs().iter().map(|output| replaced[output.index()]).collect();
     let rewritten = Module::from_parts(rewriter.insts, outputs);
-    let (module, origins) = without_dead_values(rewritten, &rewriter.origins);
-    Optimised { module, requirements, origins, symbols }
+    without_dead_values(rewritten, &rewriter.origins)
 }
 
 /// The canonical module without optimisations. Only the barriers that differentiation needs are removed. Tests compare

@@ -277,6 +277,9 @@ impl Printer {
                     text.extend(["..", &self.take(end)]);
                 }
                 text.push_str(if of.reverse { ", reverse = true" } else { "" });
+                if let Some(checkpoint) = of.checkpoint {
+                    text.extend([", checkpoint = ", &self.take(checkpoint)]);
+                }
                 (text, Binding::Atom)
             }
             NodeKind::Looped { head, tail } | NodeKind::Branched { head, tail } => {
@@ -285,10 +288,13 @@ impl Printer {
             NodeKind::While { carry, first } => {
                 (format!("while {carry} = {} if", self.take(*first)), Binding::Atom)
             }
-            NodeKind::Tested { head, test, most } => {
+            NodeKind::Tested { head, test, most, checkpoint } => {
                 let mut text = format!("{} {}", self.take(*head), self.take(*test));
                 if let Some(most) = most {
                     text.extend([", at most = ", &self.take(*most)]);
+                }
+                if let Some(checkpoint) = checkpoint {
+                    text.extend([", checkpoint = ", &self.take(*checkpoint)]);
                 }
                 (text, Binding::Atom)
             }

@@ -32,6 +32,14 @@ pub fn module_from_bytes(bytes: &[u8]) -> Module {
     generate(Random::from_bytes(bytes), 5 + bytes.len() / 8 % 40, Profile::Extended)
 }
 
+/// A module of loops that the bytes choose. Their results are the results of the module.
+pub fn loops_from_bytes(bytes: &[u8]) -> Module {
+    let random = Random::from_bytes(bytes);
+    let mut generator = Generator { random, builder: Builder::new(), profile: Profile::Extended, depth: 0 };
+    let outputs = generator.loops();
+    generator.builder.finish(outputs)
+}
+
 /// As [`random_module`], with operations of Core v1 only.
 pub fn random_core_v1_module(seed: u64, size: usize) -> Module {
     generate(Random::new(seed), size, Profile::CoreV1)
@@ -346,7 +354,7 @@ impl Generator {
         };
         let rows: Vec<&OpInfo> = TABLE.iter().filter(is_along).copied().collect();
         let row = *self.random.pick(&rows);
-        let mut attributes: Attributes = [None, None, None];
+        let mut attributes: Attributes = [None, None, None, None, None];
         for (attribute, field) in attributes.iter_mut().zip(row.fields) {
             *attribute = Some(match field.kind {
                 FieldKind::I64 if field.name == "axis" => Attribute::I64(self.random.below(rank) as i64),

@@ -55,6 +55,35 @@ impl Generator {
         Some((Op::Own(Own::Nesting(Nesting::Pullback(pullback))), results))
     }
 
+    /// Inputs, and up to three loops over them. Returns the results of the loops that may have a derivative, or one input.
+    pub(super) fn loops(&mut self) -> Vec<ValueId> {
+        let steps = [Dim::literal(4), Dim::literal(5), Dim::literal(6), Dim::symbol("N")];
+        let steps = self.random.pick(&steps).clone();
+        let float = *self.random.pick(&[DType::F32, DType::F64]);
+        let rows = [steps.clone(), 2.into()];
+        let shapes: [&[Dim]; 5] = [&rows, &rows[1..], &rows[..1], &[], &rows[1..]];
+        for (position, shape) in shapes.into_iter().enumerate() {
+            let shape = shape.iter().cloned().collect();
+            self.input(format!("x{position}"), Type::new(float, shape));
+        }
+        let mut outputs = Vec::new();
+        for _ in 0..20 {
+            let Some((op, operands)) = self.scan().filter(|(op, operands)| self.fits(op, operands)) else {
+                continue;
+            };
+            let count = op.nested().map_or(1, |body| body.outputs().len());
+            let first = self.builder.push(op, &operands).expect("it was inferred just now");
+            let further = (1..count).map(|at| self.builder.push(Op::further_result(at), &[first]));
+            let further: Vec<_> = further.map(|value| value.expect("the loop has this result")).collect();
+            outputs.extend([first].into_iter().chain(further));
+            if self.random.once_in(3) {
+                break;
+            }
+        }
+        outputs.retain(|output| self.builder.ty(*output).dtype.is_float());
+        if outputs.is_empty() { vec![ValueId::new(0)] } else { outputs }
+    }
+
     /// A loop over a value, with up to two carries, another value that is iterated, and one that every step has. Some of its steps may
     /// not run.
     fn scan(&mut self) -> Option<Proposal> {
@@ -85,10 +114,20 @@ impl Generator {
             1 => self.scan_while(&steps, carries, reverse, types, operands),
             _ => {
                 let body = Nested::new(self.inner(&types, carries, |_, _| {})).ok()?;
-                let scan = Scan { body, carries: carries as i64, reverse, guard: Guard::Always };
-                Some((scan.into(), operands))
+                let scan = Scan { reverse, ..Scan::new(body, carries as i64, Guard::Always) };
+                Some((self.with_checkpoint(scan).into(), operands))
             }
         }
+    }
+
+    /// The loop, which keeps only some carries in half of all cases. Any of its stacked results may be residuals.
+    fn with_checkpoint(&mut self, scan: Scan) -> Scan {
+        if self.random.once_in(2) {
+            return scan;
+        }
+        let stacked = scan.body.outputs().len() - scan.carry_count();
+        let residuals = self.random.below(stacked + 1) as i64;
+        Scan { checkpoint: 1 + self.random.below(3) as i64, residuals, ..scan }
     }
 
     /// A loop of which some steps do not run.
@@ -112,8 +151,8 @@ impl Generator {
         types.insert(carries, Type::scalar(DType::Bool));
         operands.insert(carries, runs);
         let body = Nested::new(self.inner(&types, carries, |_, _| {})).ok()?;
-        let scan = Scan { body, carries: carries as i64, reverse, guard: Guard::Operand };
-        Some((scan.into(), operands))
+        let scan = Scan { reverse, ..Scan::new(body, carries as i64, Guard::Operand) };
+        Some((self.with_checkpoint(scan).into(), operands))
     }
 
     /// A loop that ends at the last element or before.
@@ -151,9 +190,9 @@ impl Generator {
             let goes_on = formula(builder, "and(goes_on, not(is_last))", &names);
             outputs[0] = goes_on.expect("both are single truth values");
         });
-        let scan =
-            Scan { body: Nested::new(body).ok()?, carries: carries as i64 + 1, reverse, guard: Guard::Carry };
-        Some((scan.into(), operands))
+        let body = Nested::new(body).ok()?;
+        let scan = Scan { reverse, ..Scan::new(body, carries as i64 + 1, Guard::Carry) };
+        Some((self.with_checkpoint(scan).into(), operands))
     }
 
     /// A further result of an instruction that has several.

@@ -6,7 +6,8 @@ pub use super::surface::{surface_text_is_formatted_or_refused, surface_text_is_r
 use super::{
     Random,
     knossos::{RandomProgram, check_derivatives, check_second_derivatives, program_from_bytes},
-    module_from_bytes, possible_updates, random_inputs, same, special_inputs, zero_cotangents_stay_zero,
+    loops_from_bytes, module_from_bytes, possible_updates, random_inputs, same, special_inputs,
+    zero_cotangents_stay_zero,
 };
 use crate::{
     canon::{Canonical, canonicalise},
@@ -86,6 +87,29 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
                 *verified
             );
         }
+    }
+}
+
+/// The gradients of a module of loops that the bytes choose, and their gradients, compute the same results bit for bit when they
+/// are optimised, except that all NaNs are equal. Loops with a checkpoint run some steps again in them.
+pub fn gradients_of_loops_keep_their_meaning(bytes: &[u8]) {
+    let verified =
+        verify(loops_from_bytes(bytes), Profile::Extended).expect("the generator makes valid modules");
+    let firsts = gradients(&canonicalise(verified), Profile::Extended);
+    let seconds: Vec<Canonical> =
+        firsts.iter().take(1).flat_map(|first| gradients(first, Profile::Extended)).take(2).collect();
+    for gradient in firsts.iter().chain(&seconds) {
+        let optimised = verify((*optimise(gradient)).clone(), Profile::Extended).expect("it is valid");
+        let Some(inputs) = random_inputs(gradient.as_verified(), 1) else { continue };
+        let Ok(expected) = run(gradient.as_verified(), &inputs) else { continue };
+        let found = run(&optimised, &inputs).expect("what runs as it was runs optimised");
+        let equal = expected.iter().zip(&found).all(|(a, b)| same(a, b));
+        assert!(
+            equal,
+            "optimised it gives {found:?}, as it was {expected:?}:\n{}\n{}",
+            core_ir::print(gradient),
+            core_ir::print(&optimised)
+        );
     }
 }
 

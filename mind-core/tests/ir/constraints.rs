@@ -893,7 +893,7 @@ fn pullback_c5() {
 
 fn scan(carries: i64, inputs: &[&str], outputs: &[usize]) -> Op {
     let body = inner(inputs, outputs);
-    Op::Own(Own::Nesting(Nesting::Scan(Scan { body, carries, reverse: false, guard: Guard::Always })))
+    Op::Own(Own::Nesting(Nesting::Scan(Scan::new(body, carries, Guard::Always))))
 }
 
 #[test]
@@ -903,6 +903,15 @@ fn scan_c1() {
     assert_eq!(code(&scan(-1, &["f32"], &[0]), &["f32[3]"]), E2007);
     assert_eq!(code(&scan(2, &["f32", "f32"], &[0]), &["f32", "f32"]), E2007);
     assert_eq!(code(&scan(1, &["f32", "f32"], &[0]), &["f32", "f32"]), E2007);
+    let kept = |checkpoint, residuals| {
+        let body = inner(&["f32", "i64"], &[0, 1]);
+        let scan = Scan { checkpoint, residuals, ..Scan::new(body, 1, Guard::Always) };
+        infer_types(&scan.into(), &["f32", "i64[N]"]).map_err(|error| error.code)
+    };
+    assert!(kept(2, 1).is_ok());
+    assert_eq!(kept(-1, 0).unwrap_err(), E2007);
+    assert_eq!(kept(2, 2).unwrap_err(), E2007);
+    assert_eq!(kept(2, -1).unwrap_err(), E2007);
 }
 
 #[test]
@@ -919,7 +928,7 @@ fn scan_c3() {
 
 fn guarded(guard: Guard, carries: i64, inputs: &[&str], outputs: &[usize]) -> Op {
     let body = inner(inputs, outputs);
-    Scan { body, carries, reverse: false, guard }.into()
+    Scan::new(body, carries, guard).into()
 }
 
 #[test]

@@ -48,6 +48,15 @@ fn modules_keep_their_meaning() {
 }
 
 #[test]
+fn gradients_of_loops_keep_their_meaning() {
+    let mut random = Random::new(5);
+    for _ in sample("modules of loops", 0..MODULES / 4) {
+        let bytes: Vec<u8> = (0..8 + random.below(200)).map(|_| random.bits() as u8).collect();
+        properties::gradients_of_loops_keep_their_meaning(&bytes);
+    }
+}
+
+#[test]
 fn surface_text_is_read_or_refused() {
     const SOURCES: &[&str] = &[
         "const H: dim = 2;\nstruct P<I, O> { w: f32[I, O], b: f32[O] }\n\

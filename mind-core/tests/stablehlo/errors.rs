@@ -60,8 +60,8 @@ fn every_function_of_rust_is_named() {
                 N2 extern N1 S1 [2] T0\nN3 extern N2 S2 [2] T0\nN4 extern N3 S1 [2] T0\nO N4\n";
     every_one_is_named(text);
     let in_a_loop = "mic@1\nS0 \"x\"\nS1 \"my::two\"\nS2 \"my::one\"\nT0 [f32;2]\nT1 [f32;3,2]\nN1 input S0 T1\n\
-                     N2 scan N1 ca=0 rv=0 T1\n  N1 input S0 T0\n  N2 extern N1 S2 [2] T0\n  O N2\n\
-                     N3 scan N2 ca=0 rv=0 T1\n  N1 input S0 T0\n  N2 extern N1 S1 [2] T0\n  O N2\nO N3\n";
+                     N2 scan N1 ca=0 rv=0 cp=0 rs=0 T1\n  N1 input S0 T0\n  N2 extern N1 S2 [2] T0\n  O N2\n\
+                     N3 scan N2 ca=0 rv=0 cp=0 rs=0 T1\n  N1 input S0 T0\n  N2 extern N1 S1 [2] T0\n  O N2\nO N3\n";
     every_one_is_named(in_a_loop);
 }
 

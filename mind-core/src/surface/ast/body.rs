@@ -231,6 +231,8 @@ pub enum NodeKind {
         test: ExprId,
         /// The most steps: `at most = 100`.
         most: Option<ExprId>,
+        /// The steps between two kept carries: `checkpoint = 16`.
+        checkpoint: Option<ExprId>,
     },
     /// Begins an `if`. Its first branch is the block that follows.
     If {
@@ -404,11 +406,13 @@ impl NodeKind {
             Self::Array(elements) | Self::Tuple(elements) => elements.iter_mut().collect(),
             Self::Close { tail } | Self::PulledBack { tail } => tail.iter_mut().collect(),
             Self::Pullback { of, .. } => of.iter_mut().collect(),
-            Self::Loop(Loop { carry, over, end, .. }) => {
-                carry.iter_mut().map(|(_, first)| first).chain([over]).chain(end).collect()
+            Self::Loop(Loop { carry, over, end, checkpoint, .. }) => {
+                carry.iter_mut().map(|(_, first)| first).chain([over]).chain(end).chain(checkpoint).collect()
             }
             Self::While { first, .. } => vec![first],
-            Self::Tested { head, test, most } => [head, test].into_iter().chain(most).collect(),
+            Self::Tested { head, test, most, checkpoint } => {
+                [head, test].into_iter().chain(most).chain(checkpoint).collect()
+            }
             Self::If { test } => vec![test],
             Self::Else { head, tail } | Self::Branched { head, tail } | Self::Looped { head, tail } => {
                 vec![head, tail]

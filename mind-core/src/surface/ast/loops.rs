@@ -17,6 +17,8 @@ pub struct Loop {
     pub end: Option<ExprId>,
     /// Whether the loop runs from the last element to the first: `reverse = true`.
     pub reverse: bool,
+    /// The steps between two kept carries: `checkpoint = 16`.
+    pub checkpoint: Option<ExprId>,
 }
 
 /// The results of a loop.

@@ -188,12 +188,26 @@ pub(super) enum LoopPart {
     Test { head: Option<ExprId> },
     /// The most steps.
     Most { head: ExprId, test: ExprId },
+    /// The steps between two kept carries, after the head of a loop so far.
+    Checkpoint { head: Box<LoopHead> },
+    /// The same of a `while`.
+    CheckpointOfWhile { head: ExprId, test: ExprId, most: ExprId },
     /// The body, after the node of the loop.
     Body { head: ExprId },
     /// The first branch, after the node of the `if`.
     Then { head: ExprId },
     /// The other branch, after the node of the `else`.
     Else { head: ExprId },
+}
+
+/// The head of a loop so far.
+pub(super) struct LoopHead {
+    pub(super) first: Option<ExprId>,
+    pub(super) element: Pattern,
+    pub(super) over: ExprId,
+    pub(super) end: Option<ExprId>,
+    pub(super) reverse: bool,
+    pub(super) checkpoint: Option<ExprId>,
 }
 
 /// A struct expression whose fields are being read.

@@ -4,7 +4,7 @@
 use proc_macro2::{Delimiter, Ident, Spacing};
 use syn::buffer::Cursor;
 
-use super::levels::{LevelKind, LoopPart, OpenKind, OpenLoop, Operand, State};
+use super::levels::{LevelKind, LoopHead, LoopPart, OpenKind, OpenLoop, Operand, State};
 use super::parser::{Parser, is_keyword};
 use crate::diag::Diag;
 use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
@@ -70,25 +70,29 @@ impl Parser<'_> {
             unreachable!("the caller has seen the loop")
         };
         let part = std::mem::replace(&mut open.part, LoopPart::First);
-        let (first, element, over, end) = match part {
+        let head = match part {
             LoopPart::First => return self.after_first_carry(operand),
             LoopPart::Over { first, element } if self.take("..").is_some() => {
                 self.set_loop_part(LoopPart::End { first, element, over: operand.id });
                 return Ok(State::Operand);
             }
-            LoopPart::Over { first, element } => (first, element, operand.id, None),
-            LoopPart::End { first, element, over } => (first, element, over, Some(operand.id)),
+            LoopPart::Over { first, element } => LoopHead::new(first, element, operand.id, None),
+            LoopPart::End { first, element, over } => LoopHead::new(first, element, over, Some(operand.id)),
+            LoopPart::Checkpoint { head } => LoopHead { checkpoint: Some(operand.id), ..*head },
             LoopPart::Test { head: None } => {
                 let head = self.add_head(NodeKind::If { test: operand.id }, "an operator or `{`")?;
                 return Ok(self.enter_body(LoopPart::Then { head }));
             }
             LoopPart::Test { head: Some(head) } => return self.after_condition(head, operand.id),
-            LoopPart::Most { head, test } => return self.tested(head, test, Some(operand.id)),
+            LoopPart::Most { head, test } => return self.after_limit(head, test, operand.id),
+            LoopPart::CheckpointOfWhile { head, test, most } => {
+                return self.tested(head, test, Some(most), Some(operand.id));
+            }
             LoopPart::Body { .. } | LoopPart::Then { .. } | LoopPart::Else { .. } => {
                 unreachable!("a block follows, or an `if`")
             }
         };
-        self.loop_body(first, element, over, end)
+        self.loop_body(head)
     }
 
     /// Reads what follows the first value of a carry.
@@ -116,7 +120,7 @@ impl Parser<'_> {
     /// Reads what follows the condition of a `while`.
     fn after_condition(&mut self, head: ExprId, test: ExprId) -> Result<State, Diag> {
         if self.take(",").is_none() {
-            return self.tested(head, test, None);
+            return self.tested(head, test, None, None);
         }
         if self.take_word("at").is_none() || self.take_word("most").is_none() {
             return Err(self.unexpected("`at most = 100`").help(WHILE));
@@ -126,9 +130,29 @@ impl Parser<'_> {
         Ok(State::Operand)
     }
 
+    /// Reads what follows the most steps of a `while`.
+    fn after_limit(&mut self, head: ExprId, test: ExprId, most: ExprId) -> Result<State, Diag> {
+        if self.take(",").is_none() {
+            return self.tested(head, test, Some(most), None);
+        }
+        if self.take_word("checkpoint").is_none() {
+            return Err(self.unexpected("`checkpoint = 16`").help(WHILE));
+        }
+        self.expect("=").map_err(|diag| diag.help(WHILE))?;
+        self.set_loop_part(LoopPart::CheckpointOfWhile { head, test, most });
+        Ok(State::Operand)
+    }
+
     /// Enters the body of a `while`.
-    fn tested(&mut self, head: ExprId, test: ExprId, most: Option<ExprId>) -> Result<State, Diag> {
-        let head = self.add_head(NodeKind::Tested { head, test, most }, "an operator, `,` or `{`")?;
+    fn tested(
+        &mut self,
+        head: ExprId,
+        test: ExprId,
+        most: Option<ExprId>,
+        checkpoint: Option<ExprId>,
+    ) -> Result<State, Diag> {
+        let head = NodeKind::Tested { head, test, most, checkpoint };
+        let head = self.add_head(head, "an operator, `,` or `{`")?;
         Ok(self.enter_body(LoopPart::Body { head }))
     }
 
@@ -157,32 +181,34 @@ impl Parser<'_> {
     }
 
     /// Reads the options after the iterated value, and enters the body.
-    fn loop_body(
-        &mut self,
-        first: Option<ExprId>,
-        element: Pattern,
-        over: ExprId,
-        end: Option<ExprId>,
-    ) -> Result<State, Diag> {
-        let mut reverse = false;
+    fn loop_body(&mut self, mut head: LoopHead) -> Result<State, Diag> {
         while self.take(",").is_some() {
-            const OPTION: &str = "`reverse = true`";
+            if head.checkpoint.is_none() && self.take_word("checkpoint").is_some() {
+                self.expect("=")?;
+                self.set_loop_part(LoopPart::Checkpoint { head: Box::new(head) });
+                return Ok(State::Operand);
+            }
             if self.take_word("reverse").is_none() {
-                return Err(self.unexpected(OPTION));
+                let option = match head.checkpoint {
+                    None => "`reverse = true` or `checkpoint = 16`",
+                    Some(_) => "`reverse = true`",
+                };
+                return Err(self.unexpected(option));
             }
             self.expect("=")?;
-            reverse = match (self.take_word("true"), self.take_word("false")) {
+            head.reverse = match (self.take_word("true"), self.take_word("false")) {
                 (Some(_), _) => true,
                 (None, Some(_)) => false,
                 (None, None) => return Err(self.unexpected("`true` or `false`")),
             };
         }
+        let LoopHead { first, element, over, end, reverse, checkpoint } = head;
         let LevelKind::Loop(OpenLoop { kind: OpenKind::Loop { kind, carry }, .. }) = &mut self.level().kind
         else {
             unreachable!("the caller has seen the loop")
         };
         let (kind, carry) = (*kind, carry.take().zip(first));
-        let head = NodeKind::Loop(Loop { kind, carry, element, over, end, reverse });
+        let head = NodeKind::Loop(Loop { kind, carry, element, over, end, reverse, checkpoint });
         let head = self.add_head(head, "an operator, `,` or `{`").map_err(|diag| diag.help(HEAD))?;
         Ok(self.enter_body(LoopPart::Body { head }))
     }
@@ -225,6 +251,12 @@ impl Parser<'_> {
     /// Whether braces at this point are the body of a loop.
     pub(super) fn is_before_body(&mut self) -> bool {
         matches!(self.level().kind, LevelKind::Loop(_))
+    }
+}
+
+impl LoopHead {
+    fn new(first: Option<ExprId>, element: Pattern, over: ExprId, end: Option<ExprId>) -> Self {
+        Self { first, element, over, end, reverse: false, checkpoint: None }
     }
 }
 

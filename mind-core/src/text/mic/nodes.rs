@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
     fn with_fields(&mut self, cursor: Cursor<'a>, row: &'static OpInfo, operands: Operands) -> Read<usize> {
         let mut cursor = cursor;
         let start = cursor.position();
-        let mut attributes = [const { None }; 3];
+        let mut attributes = [const { None }; 5];
         let literal = self.attributes(&mut cursor, row, &mut attributes)?;
         let Some(ty) = self.result(&mut cursor)? else {
             self.reader.push_any();
@@ -271,7 +271,13 @@ fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> Read<Attribut
         return cursor.unexpected("a space");
     }
     let dims = ty.shape.to_vec();
-    Ok([Some(Attribute::Data(data)), Some(Attribute::DType(ty.dtype)), Some(Attribute::Dims(dims))])
+    Ok([
+        Some(Attribute::Data(data)),
+        Some(Attribute::DType(ty.dtype)),
+        Some(Attribute::Dims(dims)),
+        None,
+        None,
+    ])
 }
 
 /// Reads `0:2:1,1:N:1`, or `[]` for a scalar.

@@ -45,7 +45,7 @@ impl BodyLowering<'_> {
         &mut self,
         head: ExprId,
         test: ExprId,
-        most: Option<ExprId>,
+        [most, checkpoint]: [Option<ExprId>; 2],
         expr: ExprId,
     ) {
         let NodeKind::While { carry, first } = &self.body[head].kind else {
@@ -53,7 +53,7 @@ impl BodyLowering<'_> {
         };
         self.names.leave();
         let mut open = self.whiles.pop().expect("a condition follows the head of its loop");
-        let value = match self.condition_of_while(&mut open, test, most, expr) {
+        let value = match self.condition_of_while(&mut open, test, [most, checkpoint], expr) {
             Ok(value) => value,
             Err(stop) => {
                 self.report(stop);
@@ -72,7 +72,7 @@ impl BodyLowering<'_> {
         &mut self,
         open: &mut OpenWhile,
         test: ExprId,
-        most: Option<ExprId>,
+        [most, checkpoint]: [Option<ExprId>; 2],
         expr: ExprId,
     ) -> Lowered<Value> {
         let flag = if open.is_failed { Err(Stop::Poisoned) } else { self.truth(test, "`while`") };
@@ -83,6 +83,7 @@ impl BodyLowering<'_> {
         let captured = operands[open.first.len()..].to_vec();
         let first = self.applied(&condition, &operands, expr)?;
         let steps = most.map(|most| self.steps_of_while(most)).transpose()?;
+        open.checkpoint = self.checkpoint(checkpoint)?;
         open.condition = Some((condition, captured));
         open.start = self.builder.insts().len();
         let flag = Structure::Value(Type::scalar(DType::Bool));
@@ -125,7 +126,7 @@ impl BodyLowering<'_> {
         let outputs = next?;
         let (body, operands) = self.module_of(open.start, &instructions, &open.inputs, &outputs, head)?;
         let carries = i64::try_from(outputs.len()).expect("a value has a bounded number of tensors");
-        let scan = Scan { body, carries, reverse: false, guard: Guard::Carry };
+        let scan = Scan { checkpoint: open.checkpoint, ..Scan::new(body, carries, Guard::Carry) };
         let results = self.results_of(scan, &operands, head)?;
         Ok(Value::rebuilt(&open.carry, &mut results.into_iter().skip(1)))
     }
@@ -264,7 +265,7 @@ impl BodyLowering<'_> {
         let body = extracted(unread.chain(read), insts, module.outputs());
         let carries = i64::try_from(values.len()).expect("a value has a bounded number of tensors");
         let body = Nested::new(body).expect(PARTS_FIT);
-        self.results_of(Scan { body, carries, reverse: false, guard: Guard::Operand }, &operands, expr)
+        self.results_of(Scan::new(body, carries, Guard::Operand), &operands, expr)
     }
 
     /// The value of a condition, which must be a single truth value.

@@ -156,9 +156,7 @@ impl Before<'_> {
         let needs = Needs::of(self.body, &[value], |value| self.known.contains_key(&value));
         let operands: Vec<ValueId> = needs.known.iter().map(|input| self.known[input]).collect();
         let body = part(self.body, &needs.known, &needs.computed, &[value]);
-        let stacked = self
-            .builder
-            .push(Scan { body, carries: 0, reverse: false, guard: Guard::Always }.into(), &operands)?;
+        let stacked = self.builder.push(Scan::new(body, 0, Guard::Always).into(), &operands)?;
         self.known.insert(value, stacked);
         Ok(stacked)
     }

@@ -33,7 +33,7 @@ impl BodyLowering<'_> {
                 let mut inputs = Vec::new();
                 let carry = self.placeholders(&head.carry, head.first, &mut inputs);
                 let element = self.placeholders(&head.element, head.iterated, &mut inputs);
-                (Some((inputs, start, head.carry)), carry, element)
+                (Some((inputs, start, head.carry, head.checkpoint)), carry, element)
             }
             Err(stop) => {
                 self.report(stop);
@@ -45,12 +45,12 @@ impl BodyLowering<'_> {
             self.bind_pattern(pattern, carry, *first);
         }
         self.bind_pattern(&of.element, element, of.over);
-        let (inputs, start, carry) = match head {
-            Some((inputs, start, carry)) => (Some(inputs), start, carry),
-            None => (None, self.builder.insts().len(), Structure::UNIT),
+        let (inputs, start, carry, checkpoint) = match head {
+            Some((inputs, start, carry, checkpoint)) => (Some(inputs), start, carry, checkpoint),
+            None => (None, self.builder.insts().len(), Structure::UNIT, 0),
         };
         let versions = (self.versions.clone(), self.updated.clone());
-        self.loops.push(OpenLoop { inputs, start, carry, versions });
+        self.loops.push(OpenLoop { inputs, start, carry, checkpoint, versions });
     }
 
     /// Ends a loop. `tail` is the value of its body.
@@ -74,7 +74,11 @@ impl BodyLowering<'_> {
         let carries =
             i64::try_from(open.carry.leaves().len()).expect("a value has a bounded number of tensors");
         let (body, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
-        let scan = Scan { body, carries, reverse: of.reverse, guard: Guard::Always };
+        let scan = Scan {
+            reverse: of.reverse,
+            checkpoint: open.checkpoint,
+            ..Scan::new(body, carries, Guard::Always)
+        };
         let (scan, operands) = hoisted(&mut self.builder, scan, operands)
             .map_err(|error| Diag::new(error.code, self.body[head].site, error.to_string()))?;
         self.made.resize(self.builder.insts().len(), Some(head));
@@ -106,7 +110,19 @@ impl BodyLowering<'_> {
                 (self.structure_of(&value), value.leaves())
             }
         };
-        Ok(Head { carry, first, element, iterated: over.leaves() })
+        let checkpoint = self.checkpoint(of.checkpoint)?;
+        Ok(Head { carry, first, element, iterated: over.leaves(), checkpoint })
+    }
+
+    /// The steps between two carries that derivatives keep; 0 if the head of the loop does not set it.
+    pub(crate) fn checkpoint(&self, expr: Option<ExprId>) -> Lowered<i64> {
+        let Some(expr) = expr else { return Ok(0) };
+        let steps = self.integer_attribute(expr)?;
+        if steps < 1 {
+            let message = format!("`checkpoint` is {steps}, needed one step or more");
+            return Err(Diag::new(Code::E3006, self.body[expr].site, message).into());
+        }
+        Ok(steps)
     }
 
     /// The first carry. Its literals get the floating-point type of the loop, if there is one and they fit it.
@@ -445,6 +461,7 @@ struct Head {
     first: Vec<ValueId>,
     element: Structure,
     iterated: Vec<ValueId>,
+    checkpoint: i64,
 }
 
 /// The results of a step.

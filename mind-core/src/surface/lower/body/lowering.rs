@@ -74,6 +74,8 @@ pub(crate) struct OpenLoop {
     pub(crate) start: usize,
     /// The type of the carry.
     pub(crate) carry: Structure,
+    /// The steps between two kept carries; 0 for none.
+    pub(crate) checkpoint: i64,
     /// The parameters as they were before the loop, and whether each input had been assigned to.
     pub(crate) versions: Versions,
 }
@@ -84,6 +86,8 @@ pub(crate) struct OpenWhile {
     pub(crate) carry: Structure,
     /// The first carry.
     pub(crate) first: Vec<ValueId>,
+    /// The steps between two kept carries; 0 for none.
+    pub(crate) checkpoint: i64,
     /// For each input of the part that is being lowered: its value there, and the operand.
     pub(crate) inputs: Vec<(ValueId, ValueId)>,
     /// The number of instructions before that part.
@@ -99,7 +103,16 @@ pub(crate) struct OpenWhile {
 impl OpenWhile {
     pub(crate) fn new(carry: Structure, first: Vec<ValueId>) -> Self {
         let versions = (Vec::new(), Vec::new());
-        Self { carry, first, inputs: Vec::new(), start: 0, condition: None, versions, is_failed: false }
+        Self {
+            carry,
+            first,
+            checkpoint: 0,
+            inputs: Vec::new(),
+            start: 0,
+            condition: None,
+            versions,
+            is_failed: false,
+        }
     }
 
     pub(crate) fn failed() -> Self {

@@ -242,8 +242,8 @@ impl BodyLowering<'_> {
                 self.enter_while(carry, *first);
                 Ok(Value::unit())
             }
-            NodeKind::Tested { head, test, most } => {
-                self.enter_while_body(*head, *test, *most, expr);
+            NodeKind::Tested { head, test, most, checkpoint } => {
+                self.enter_while_body(*head, *test, [*most, *checkpoint], expr);
                 Ok(Value::unit())
             }
             NodeKind::If { test } => {
