@@ -27,7 +27,11 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
             .structure
             .as_ref()
             .map_or_else(|| quote! { () }, |structure| field_type(root, structure, symbols));
-        quote! { #attributes #visibility #name: #ty, }
+        let doc = element.as_ref().map(|_| {
+            let doc = format!("The field `{name}` of all elements.");
+            quote! { #[doc = #doc] }
+        });
+        quote! { #doc #attributes #visibility #name: #ty, }
     });
     let declared: Vec<_> = declared.collect();
     // If a field has an error, possibly no field uses a symbol.
@@ -37,9 +41,8 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     let (parts, visits) = (parts(root, item), visits(root, item));
     let stack = element.as_ref().map(|element| stack(root, item, element));
     let doc = element.as_ref().map(|element| {
-        let element = element.rust_name().to_string();
-        let doc = format!("Values of [`{element}`]: each field has one leading axis more.");
-        quote! { #[doc = #doc] }
+        let doc = format!("Values of `{element}`: each field has one leading axis more.");
+        quote! { #[doc = #doc] #[allow(unreachable_pub)] }
     });
     let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
     // The span is that of the keyword. With the span of the name, a language server would resolve the name to these

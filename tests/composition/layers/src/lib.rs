@@ -45,6 +45,25 @@ pub mod dense {
             pub b: f32[O],
         }
 
+        /// A factor for each feature.
+        #[derive(Clone)]
+        pub struct Gain {
+            /// The factors.
+            pub by: f32[WIDTH],
+            shift: f32,
+        }
+
+        /// Makes a factor. Its shift is visible only here.
+        pub fn gain(by: f32[WIDTH]) -> Gain { Gain { by, shift: 0.25 } }
+
+        /// Applies a factor.
+        pub fn amplified<N>(x: f32[N, WIDTH], p: Gain) -> f32[N, WIDTH] { x * p.by + p.shift }
+
+        /// Applies two factors.
+        pub fn amplified_twice<N>(x: f32[N, WIDTH], p: Gain[2]) -> f32[N, WIDTH] {
+            fold x = x for one in p { amplified(x, one) }
+        }
+
         /// Weights and Adam's state of them.
         pub struct Learning<I, O> {
             /// The weights.

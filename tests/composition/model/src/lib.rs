@@ -58,7 +58,7 @@ pub mod gradients {
 /// A struct of another crate, and constants computed from another crate's.
 pub mod parameters {
     tensor::mind! {
-        use composition_layers::dense::{Dense, SMOOTH as SHARE, WIDTH};
+        use composition_layers::dense::{Dense, Gain, SMOOTH as SHARE, WIDTH, amplified_twice};
 
         /// Twice the width from the other crate.
         pub const WIDER: dim = 2 * WIDTH;
@@ -73,6 +73,19 @@ pub mod parameters {
             /// The second layer.
             pub second: Dense<N, WIDER>,
             scale: f32,
+        }
+
+        /// Layers of the other crate, with its type for factors and a type of this crate for the others.
+        pub struct Deep {
+            /// The factors.
+            pub gains: Gain[2],
+            /// The layers after them.
+            pub layers: Dense<WIDTH, WIDTH>[3],
+        }
+
+        /// Applies all layers.
+        pub fn deep<B>(x: f32[B, WIDTH], p: Deep) -> f32[B, WIDTH] {
+            fold x = amplified_twice(x, p.gains) for layer in p.layers { tanh(x @ layer.w + layer.b) }
         }
 
         /// Makes a pair. Its scale is visible only here.
@@ -92,4 +105,5 @@ pub mod parameters {
 
     /// The layer of the other crate, exported to the next crate.
     pub use composition_layers::dense::Dense as Affine;
+    pub use composition_layers::dense::{Gain, GainStack, gain};
 }

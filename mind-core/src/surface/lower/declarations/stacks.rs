@@ -91,7 +91,11 @@ fn stack(ty: &StructType, dims: &DimNames) -> Result<(Struct, Vec<Structure>), D
     let symbols = open.definition.symbols.iter();
     let item = Struct {
         attributes: without_docs(&base.attributes),
-        visibility: base.visibility.clone(),
+        visibility: match ty.alias {
+            // The struct is as visible as its import. Its own visibility is relative to another module.
+            Some(_) => TokenTree::Ident(Ident::new("pub", ty.name.span())).into(),
+            None => base.visibility.clone(),
+        },
         name: open.rust_name(),
         symbols: symbols.map(|symbol| ident(symbol, ty.name.span())).collect(),
         fields,

@@ -4,10 +4,10 @@
 mod programs;
 
 use composition_model::Learning;
-use composition_model::parameters::{self, Affine, Pair};
+use composition_model::parameters::{self, Affine, Deep, GainStack, Pair};
 use mind::optim::{Adam, Momentum};
 use mind::{Const, Tensor};
-use programs::{alone, composed, function_first, function_last, gates, gates_alone, states, structs};
+use programs::{alone, composed, function_first, function_last, gates, gates_alone, stacks, states, structs};
 
 type Data = (Tensor![f32; 5, 3], Tensor![f32; 5, 3], Tensor![f32; 3, 3], Tensor![f32; 3]);
 
@@ -99,6 +99,24 @@ fn a_struct_is_one_type_in_three_crates() {
     let computed: Tensor![f32; 5, 6] = parameters::through(&x, &p);
     let mean = computed.iter().map(|value| (value - 0.5) * (value - 0.5)).sum::<f32>() / 30.0;
     assert!(mean < last, "{mean} {last}");
+}
+
+#[test]
+fn a_struct_with_a_leading_axis_is_one_type_in_three_crates() {
+    let by = Tensor::from_fn(|[i, j]| ((i * 3 + j) as f32 * 0.7).cos());
+    let gains: GainStack<Const<2>> = stacks::gains::<Const<2>>(&by);
+    assert_eq!(gains.by, by);
+    assert_eq!(
+        gains.get(1).expect("there are 2").by,
+        parameters::gain(&Tensor::from([by[[1, 0]], by[[1, 1]], by[[1, 2]]])).by
+    );
+    let layers: Vec<_> = (0..3).map(|_| Affine { w: data().2, b: data().3 }).collect();
+    let mut p = Deep { gains, layers: layers.try_into().expect("there are 3 of the same extents") };
+    let x = data().0;
+    let first = stacks::step(&x, &mut p, 0.05);
+    let last = (0..50).map(|_| stacks::step(&x, &mut p, 0.05)).last().expect("there are steps");
+    assert!(last < 0.5 * first, "{last} is not below half of {first}");
+    assert_ne!(p.layers.get(0).expect("there are 3").w, p.layers.get(2).expect("there are 3").w);
 }
 
 #[test]

@@ -106,6 +106,25 @@ pub mod structs {
     }
 }
 
+/// Structs with a leading axis, of both other crates.
+pub mod stacks {
+    mind::mind! {
+        use composition_model::parameters::{Deep, Gain, deep, gain};
+
+        fn loss<B>(x: f32[B, 3], p: Deep) -> f32 { mean(deep(x, p) * deep(x, p)) }
+
+        /// One step of training, in place.
+        pub fn step<B>(x: f32[B, 3], p: &mut Deep, rate: f32) -> f32 {
+            let (l, g) = value_and_grad(loss, wrt = p)(x, p);
+            p -= rate * g;
+            l
+        }
+
+        /// Factors of the first crate.
+        pub fn gains<N>(by: f32[N, 3]) -> Gain[N] { for by in by { gain(by) } }
+    }
+}
+
 /// The program in one block.
 pub mod alone {
     use mind::mind;
