@@ -206,8 +206,8 @@ mod of_dims {
             (p[1], p[-1], p[0..3;2], p.b, p[1..].inner.scale)
         }
 
-        fn picked_of_grid<D, R>(p: Cell<D>[R, 3]) -> (Cell<D>[3], Cell<D>, Cell<D>[R]) {
-            (p[0], p[0, 2], p[.., 1])
+        fn picked_of_grid<D, R>(p: Cell<D>[R, 3]) -> (Cell<D>[3], Cell<D>, Cell<D>[R], Cell<D>[R, 2]) {
+            (p[0], p[0, 2], p[.., 1], p[.., 1..])
         }
 
         fn sums<D, L>(p: Cell<D>[L]) -> f64 { sum(p.b) + sum(p.inner.w * p.inner.w) + mean(p.inner.scale) }
@@ -241,7 +241,7 @@ mod of_dims {
             x = cell(one, &x);
         }
         assert_eq!(found, x);
-        let (first, one, column) = picked_of_grid(
+        let (first, one, column, part) = picked_of_grid(
             &CellStackStack::<usize, Const<3>, _>::try_from(vec![CellStack::from([
                 cells(3)[0].clone(),
                 cells(3)[1].clone(),
@@ -252,6 +252,7 @@ mod of_dims {
         assert_eq!(first.get(2), Some(one));
         assert_eq!(column.get(0), first.get(1));
         assert_eq!(column.len(), 1);
+        assert_eq!(part.get(0).and_then(|row| row.get(1)), first.get(2));
     }
 
     #[test]
