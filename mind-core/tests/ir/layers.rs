@@ -13,9 +13,30 @@ use names::named;
 mod names;
 
 /// The layers, from the bottom up.
-const LAYERS: [&str; 20] = [
-    "profile", "dim", "diag", "ty", "data", "map", "reduce", "cumulate", "ir", "ops", "build", "number",
-    "symbols", "verify", "canon", "interp", "grad", "opt", "plan", "loops",
+const LAYERS: [&str; 23] = [
+    "profile",
+    "dim",
+    "diag",
+    "ty",
+    "data",
+    "map",
+    "reduce",
+    "cumulate",
+    "ir",
+    "ops",
+    "build",
+    "number",
+    "symbols",
+    "verify",
+    "canon",
+    "interp",
+    "grad",
+    "batch",
+    "accumulate",
+    "jacobian",
+    "opt",
+    "plan",
+    "loops",
 ];
 
 /// The folders of `surface/lower`, from the bottom up.
