@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
         if self.at_group(Delimiter::Bracket) {
             let written = self.array_type().unwrap_or_else(|| "f32[3]".to_owned());
-            let help = format!("put the dtype first, as in `{written}`");
+            let help = format!("put the type first, as in `{written}`");
             return Err(self.unexpected(EXPECTED).help(help));
         }
         if self.at_path() {
