@@ -2,9 +2,11 @@ use mind::{Const, Error, Tensor, Xoshiro256, mind, optim::Adam};
 
 mind! {
     /// A layer.
+    #[derive(Clone)]
     struct Block { w: f32[8, 8], b: f32[8] }
 
     /// A network of twelve equal layers.
+    #[derive(Clone)]
     struct Net { first: f32[2, 8], blocks: Block[12], last: f32[8] }
 
     fn layer<N>(x: f32[N, 8], p: Block) -> f32[N, 8] { x + 0.1 * tanh(x @ p.w + p.b) }
