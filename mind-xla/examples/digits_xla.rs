@@ -15,7 +15,6 @@ mod data;
 #[expect(dead_code, reason = "the path to the file is that from another package")]
 mod digits;
 #[path = "../../examples/support/program.rs"]
-#[expect(dead_code, reason = "pictures are not drawn")]
 mod program;
 
 use std::path::Path;
