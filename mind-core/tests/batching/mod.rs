@@ -159,8 +159,7 @@ fn random_modules_are_those_of_each_slice() {
         let Some(first) = random_inputs(module.as_verified(), *seed) else { continue };
         // Another seed could give the symbols other extents.
         let mut rng = Random::new(*seed);
-        let given =
-            slices(&over, |_| first.iter().map(|value| rotated(value, rng.below(8) as usize)).collect());
+        let given = slices(&over, |_| first.iter().map(|value| rotated(value, rng.below(8))).collect());
         compared +=
             usize::from(compare(&format!("seed {seed}"), &module, &over, &given) == Outcome::Compared);
     }
