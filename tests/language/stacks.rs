@@ -368,3 +368,20 @@ mod imported {
         assert_eq!(sums, 12.0);
     }
 }
+
+/// A stack has a symbol of its own, which is the name of nothing else.
+#[test]
+fn structs_may_have_the_name_of_the_symbol_of_a_stack() {
+    mind! {
+        #[derive(Clone, Debug, PartialEq)]
+        struct L { w: f64[2] }
+
+        struct Outer<L2> { l: L, v: f64[L2] }
+
+        fn sums<N>(p: Outer<3>[N], q: L[2]) -> (f64, L) { (sum(p.l.w) + sum(p.v), q[0]) }
+    }
+    let [one, two] = [1.0, 2.0].map(|w| L { w: Tensor::full(w) });
+    let outer = [one.clone(), two.clone()].map(|l| Outer::<Const<3>> { l, v: Tensor::full(1.0) });
+    let (sum, first) = sums(&OuterStack::from(outer), &LStack::from([two.clone(), one]));
+    assert_eq!((sum, first), (12.0, two));
+}

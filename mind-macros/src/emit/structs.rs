@@ -42,7 +42,7 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     let stack = element.as_ref().map(|element| stack(root, item, element));
     let doc = element.as_ref().map(|element| {
         let doc = format!("Values of `{element}`: each field has one leading axis more.");
-        quote! { #[doc = #doc] #[allow(unreachable_pub)] }
+        quote! { #[doc = #doc] #[allow(unreachable_pub, non_camel_case_types)] }
     });
     let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
     // The span is that of the keyword. With the span of the name, a language server would resolve the name to these
@@ -296,7 +296,7 @@ fn stack(root: &Root, item: &Struct, element: &StructType) -> TokenStream {
         quote! {
             impl<#(#statics,)* const #count: ::core::primitive::usize>
                 ::core::convert::From<[#of_element; #count]>
-                for #name<#root::Const<#count>, #(#dims),*>
+                for #name<#root::Const<{ #count }>, #(#dims),*>
             {
                 #[track_caller]
                 fn from(elements: [#of_element; #count]) -> Self {

@@ -405,7 +405,16 @@ impl Definition {
     pub(crate) fn stacked(self: &Rc<Self>) -> Option<Self> {
         let names = ["L".to_owned()].into_iter().chain((2..).map(|number| format!("L{number}")));
         let mut names = names.map(|name| Symbol::from(name.as_str()));
-        let count = names.find(|name| !self.symbols.contains(name)).expect("there are names without end");
+        // In Rust the symbol hides a struct of its name.
+        let hides = |name: &Symbol| {
+            let fields = self.fields.iter().filter_map(|field| match &field.structure {
+                Structure::Struct(ty) => Some(&ty.name),
+                Structure::Value(_) | Structure::Tuple(_) => None,
+            });
+            fields.chain([&self.name]).any(|known| *known == **name)
+        };
+        let is_free = |name: &Symbol| !self.symbols.contains(name) && !hides(name);
+        let count = names.find(is_free).expect("there are names without end");
         let field = |field: &Field| {
             let structure = match &field.structure {
                 Structure::Value(ty) => {
