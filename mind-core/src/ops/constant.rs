@@ -4,7 +4,7 @@ use mind_shape::{element_count, match_dtype, names};
 
 use super::{
     Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Requirement,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::foreign,
     sample,
 };
@@ -50,10 +50,10 @@ static CONST_I64: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::I64)],
     attributes: |op| {
         let Op::Const(Const::I64(value)) = op else { foreign(op) };
-        [Some(Attribute::I64(*value)), None, None, None, None]
+        listed([Attribute::I64(*value)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(value)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::I64(value)] = exactly(attributes) else { not_these_fields() };
         Op::Const(Const::I64(value))
     }),
     ..NULLARY
@@ -76,10 +76,10 @@ static CONST_F32: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::F32)],
     attributes: |op| {
         let Op::Const(Const::F32(value)) = op else { foreign(op) };
-        [Some(Attribute::F32(*value)), None, None, None, None]
+        listed([Attribute::F32(*value)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::F32(value)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::F32(value)] = exactly(attributes) else { not_these_fields() };
         Op::Const(Const::F32(value))
     }),
     ..NULLARY
@@ -102,10 +102,10 @@ static CONST_F64: OpInfo = OpInfo {
     fields: &[Field::place("value", FieldKind::F64)],
     attributes: |op| {
         let Op::Const(Const::F64(value)) = op else { foreign(op) };
-        [Some(Attribute::F64(*value)), None, None, None, None]
+        listed([Attribute::F64(*value)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::F64(value)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::F64(value)] = exactly(attributes) else { not_these_fields() };
         Op::Const(Const::F64(value))
     }),
     ..NULLARY
@@ -133,23 +133,14 @@ static CONST_TENSOR: OpInfo = OpInfo {
     ],
     attributes: |op| {
         let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };
-        [
-            Some(Attribute::Data(data.clone())),
-            Some(Attribute::DType(data.dtype())),
-            Some(Attribute::Dims(shape.to_vec())),
-            None,
-            None,
-        ]
+        listed([
+            Attribute::Data(data.clone()),
+            Attribute::DType(data.dtype()),
+            Attribute::Dims(shape.to_vec()),
+        ])
     },
     make: Make::Of(|attributes| {
-        let [
-            Some(Attribute::Data(data)),
-            Some(Attribute::DType(_)),
-            Some(Attribute::Dims(shape)),
-            None,
-            None,
-        ] = attributes
-        else {
+        let [Attribute::Data(data), Attribute::DType(_), Attribute::Dims(shape)] = exactly(attributes) else {
             not_these_fields()
         };
         Op::Const(Const::Tensor { data, shape: Shape::new(shape) })
@@ -183,11 +174,10 @@ static COUNT: OpInfo = OpInfo {
     fields: &[SHAPE, Field::of_type("dtype", FieldKind::DType)],
     attributes: |op| {
         let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::DType(*dtype)), None, None, None]
+        listed([Attribute::Dims(shape.to_vec()), Attribute::DType(*dtype)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::DType(dtype)), None, None, None] = attributes
-        else {
+        let [Attribute::Dims(shape), Attribute::DType(dtype)] = exactly(attributes) else {
             not_these_fields()
         };
         Op::Const(Const::Count { shape: Shape::new(shape), dtype })

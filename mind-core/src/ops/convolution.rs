@@ -4,7 +4,7 @@ use mind_shape::{same_extent, same_padding, window_extent};
 
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, foreign, rank, same_numbers},
     sample::{Case, Sampling},
 };
@@ -45,18 +45,10 @@ static CONV2D: OpInfo = OpInfo {
     fields: &[STRIDES, PADDING],
     attributes: |op| {
         let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { foreign(op) };
-        [
-            Some(Attribute::Integers(strides.clone())),
-            Some(Attribute::Padding(padding.clone())),
-            None,
-            None,
-            None,
-        ]
+        listed([Attribute::Integers(strides.clone()), Attribute::Padding(padding.clone())])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(strides)), Some(Attribute::Padding(padding)), None, None, None] =
-            attributes
-        else {
+        let [Attribute::Integers(strides), Attribute::Padding(padding)] = exactly(attributes) else {
             not_these_fields()
         };
         Op::Window(Window::Conv2d(Convolution { strides, padding }))
@@ -318,26 +310,15 @@ fn gradient_attributes(op: &Op) -> Attributes {
     | Op::Window(Window::Conv2dGradFilter { shape, convolution }) = op
     {
         let Convolution { strides, padding } = (**convolution).clone();
-        [
-            Some(Attribute::Dims(shape.to_vec())),
-            Some(Attribute::Integers(strides)),
-            Some(Attribute::Padding(padding)),
-            None,
-            None,
-        ]
+        listed([Attribute::Dims(shape.to_vec()), Attribute::Integers(strides), Attribute::Padding(padding)])
     } else {
         foreign(op)
     }
 }
 
 fn made(attributes: Attributes) -> (Shape, Box<Convolution>) {
-    let [
-        Some(Attribute::Dims(shape)),
-        Some(Attribute::Integers(strides)),
-        Some(Attribute::Padding(padding)),
-        None,
-        None,
-    ] = attributes
+    let [Attribute::Dims(shape), Attribute::Integers(strides), Attribute::Padding(padding)] =
+        exactly(attributes)
     else {
         not_these_fields()
     };

@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo, elementwise,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     rules::{self, foreign},
     sample::{Case, Domain, Sampling},
 };
@@ -42,13 +42,7 @@ const fn of(cumulate: Cumulate) -> OpInfo {
         fields: FIELDS,
         attributes: |op| {
             let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { foreign(op) };
-            [
-                Some(Attribute::I64(axis)),
-                Some(Attribute::Flag(reverse)),
-                Some(Attribute::Flag(exclusive)),
-                None,
-                None,
-            ]
+            listed([Attribute::I64(axis), Attribute::Flag(reverse), Attribute::Flag(exclusive)])
         },
         sample: Sampling { cases, domain, tolerance: (1e-2, 1e-6) },
         ..KERNEL
@@ -60,13 +54,7 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
     let flags = [(false, false), (true, false), (false, true), (true, true)];
     let all = forms.into_iter().flat_map(|form| flags.map(|flags| (form, flags)));
     let case = |((axis, shape), (reverse, exclusive)): ((i64, &[i64]), _)| {
-        let op = row.op([
-            Some(Attribute::I64(axis)),
-            Some(Attribute::Flag(reverse)),
-            Some(Attribute::Flag(exclusive)),
-            None,
-            None,
-        ]);
+        let op = row.op(listed([Attribute::I64(axis), Attribute::Flag(reverse), Attribute::Flag(exclusive)]));
         Case::new(op, dtype, &vec![shape; row.arity])
     };
     let takes = if row.arity == 1 { Takes::Numbers } else { Takes::Floats };
@@ -74,14 +62,7 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
 }
 
 pub(super) fn made(given: Attributes) -> Cumulation {
-    let [
-        Some(Attribute::I64(axis)),
-        Some(Attribute::Flag(reverse)),
-        Some(Attribute::Flag(exclusive)),
-        None,
-        None,
-    ] = given
-    else {
+    let [Attribute::I64(axis), Attribute::Flag(reverse), Attribute::Flag(exclusive)] = exactly(given) else {
         not_these_fields()
     };
     Cumulation { axis, reverse, exclusive }

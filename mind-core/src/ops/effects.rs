@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Derivative, Field, FieldKind, KERNEL, Make, OpInfo, Profile,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     rules::foreign,
     sample::{Case, Sampling},
 };
@@ -36,10 +36,10 @@ static INSPECT: OpInfo = OpInfo {
     fields: &[Field::place("label", FieldKind::Text)],
     attributes: |op| {
         let Op::Effect(Effect::Inspect { label }) = op else { foreign(op) };
-        [Some(Attribute::Text(label.clone())), None, None, None, None]
+        listed([Attribute::Text(label.clone())])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(label)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::Text(label)] = exactly(attributes) else { not_these_fields() };
         Op::Effect(Effect::Inspect { label })
     }),
     sample: Sampling {

@@ -2,6 +2,7 @@
 
 use super::{
     Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
+    fields::Attributes,
     rules::{broadcast, broadcast_origin, foreign, infer_broadcast, same_dtype, same_origin, taken},
     sample::{Case, Sampling},
 };
@@ -124,7 +125,7 @@ fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
 
 /// Cases of every broadcast pattern: none, a scalar on either side, a missing axis, a stretched axis, both stretched.
 fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
-    let op = row.op([None, None, None, None, None]);
+    let op = row.op(Attributes::default());
     let row = known(&op);
     let patterns: &[&[&[i64]]] = match (row.arity(), row.shapes) {
         (1, _) => &[&[&[]], &[&[3]], &[&[2, 3]]],

@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::foreign,
 };
 use crate::{
@@ -45,11 +45,10 @@ static EXTERN: OpInfo = OpInfo {
     fields: &[FUNCTION, SHAPE],
     attributes: |op| {
         let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
-        [Some(Attribute::Text(function.clone())), Some(Attribute::Dims(shape.to_vec())), None, None, None]
+        listed([Attribute::Text(function.clone()), Attribute::Dims(shape.to_vec())])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(function)), Some(Attribute::Dims(shape)), None, None, None] = attributes
-        else {
+        let [Attribute::Text(function), Attribute::Dims(shape)] = exactly(attributes) else {
             not_these_fields()
         };
         Op::Own(Own::External(External::Call { function, shape: Shape::new(shape) }))
@@ -115,11 +114,10 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     fields: &[FUNCTION, Field::place("order", FieldKind::I64)],
     attributes: |op| {
         let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
-        [Some(Attribute::Text(function.clone())), Some(Attribute::I64(*order)), None, None, None]
+        listed([Attribute::Text(function.clone()), Attribute::I64(*order)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(function)), Some(Attribute::I64(order)), None, None, None] = attributes
-        else {
+        let [Attribute::Text(function), Attribute::I64(order)] = exactly(attributes) else {
             not_these_fields()
         };
         Op::Own(Own::External(External::Grad { function, order }))

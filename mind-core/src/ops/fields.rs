@@ -118,6 +118,29 @@ impl Attribute {
 /// The values of a row's fields, in their order. A row has at most five fields.
 pub type Attributes = [Option<Attribute>; 5];
 
+/// The values of all fields of a row.
+pub(crate) fn listed<const N: usize>(values: [Attribute; N]) -> Attributes {
+    const { assert!(N <= 5, "a row has at most five fields") };
+    let mut attributes = Attributes::default();
+    for (slot, value) in attributes.iter_mut().zip(values) {
+        *slot = Some(value);
+    }
+    attributes
+}
+
+/// The values of the `N` fields of a row.
+///
+/// # Panics
+/// If there is another number of values.
+pub(super) fn exactly<const N: usize>(attributes: Attributes) -> [Attribute; N] {
+    let mut values = attributes.into_iter();
+    let exact = std::array::from_fn(|_| values.next().flatten().unwrap_or_else(|| not_these_fields()));
+    if values.any(|further| further.is_some()) {
+        not_these_fields();
+    }
+    exact
+}
+
 impl Field {
     pub(super) const fn place(name: &'static str, kind: FieldKind) -> Self {
         Self { name, kind, mic: InMic::Place }

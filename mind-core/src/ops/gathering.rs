@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, foreign, position},
     sample::{Case, Sampling},
 };
@@ -37,7 +37,7 @@ static GATHER: OpInfo = OpInfo {
     mnemonic: "gather",
     label: "gather",
     fields: &[Field::key("axis", "ax", FieldKind::LeadingAxis)],
-    attributes: |_| [Some(Attribute::LeadingAxis), None, None, None, None],
+    attributes: |_| listed([Attribute::LeadingAxis]),
     make: Make::Of(|_| Op::Rows(Rows::Gather)),
     arity: 2,
     infer: infer_gather,
@@ -87,11 +87,11 @@ static SCATTER_ADD: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Rows(Rows::ScatterAdd { shape }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), None, None, None, None]
+        listed([Attribute::Dims(shape.to_vec())])
     },
     fields: &[SHAPE],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::Dims(shape)] = exactly(attributes) else { not_these_fields() };
         Op::Rows(Rows::ScatterAdd { shape: Shape::new(shape) })
     }),
     sample: Sampling {
@@ -138,10 +138,10 @@ static TAKE_ALONG: OpInfo = OpInfo {
     fields: &[AXIS],
     attributes: |op| {
         let Op::Rows(Rows::TakeAlong { axis }) = op else { foreign(op) };
-        [Some(Attribute::I64(*axis)), None, None, None, None]
+        listed([Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(axis)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::I64(axis)] = exactly(attributes) else { not_these_fields() };
         Op::Rows(Rows::TakeAlong { axis })
     }),
     sample: Sampling {
@@ -185,12 +185,10 @@ static ADD_ALONG: OpInfo = OpInfo {
     fields: &[SHAPE, AXIS],
     attributes: |op| {
         let Op::Rows(Rows::AddAlong { shape, axis }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::I64(*axis)), None, None, None]
+        listed([Attribute::Dims(shape.to_vec()), Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Dims(shape), Attribute::I64(axis)] = exactly(attributes) else { not_these_fields() };
         Op::Rows(Rows::AddAlong { shape: Shape::new(shape), axis })
     }),
     sample: Sampling {

@@ -5,7 +5,7 @@ use mind_shape::{SliceFault, slice_extent};
 use super::{
     Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
     Profile, Requirement,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, foreign},
     sample::{Case, Sampling},
 };
@@ -51,9 +51,9 @@ static INDEX: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     fields: &[Field::place("indices", FieldKind::Dims)],
-    attributes: |op| [Some(Attribute::Dims(indices(op).to_vec())), None, None, None, None],
+    attributes: |op| listed([Attribute::Dims(indices(op).to_vec())]),
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(indices)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::Dims(indices)] = exactly(attributes) else { not_these_fields() };
         Op::Part(Part::Index { indices })
     }),
     sample: Sampling {
@@ -102,11 +102,11 @@ static SLICE: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
-        [Some(Attribute::Slice(slice.clone())), None, None, None, None]
+        listed([Attribute::Slice(slice.clone())])
     },
     fields: &[Field::place("slice", FieldKind::Slice)],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Slice(slice)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::Slice(slice)] = exactly(attributes) else { not_these_fields() };
         Op::Part(Part::Slice(slice))
     }),
     sample: Sampling {
@@ -143,12 +143,11 @@ static SLICE_GRAD: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), Some(Attribute::Slice(slice.clone())), None, None, None]
+        listed([Attribute::Dims(shape.to_vec()), Attribute::Slice(slice.clone())])
     },
     fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::Slice(slice)), None, None, None] = attributes
-        else {
+        let [Attribute::Dims(shape), Attribute::Slice(slice)] = exactly(attributes) else {
             not_these_fields()
         };
         Op::Part(Part::SliceGrad { shape: Shape::new(shape), slice })

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     VARIADIC,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     rules::{self, position},
     sample::{Case, Sampling},
 };
@@ -40,9 +40,9 @@ static CONCAT: OpInfo = OpInfo {
     origin: |op, _, axis| (axis != position(axis_of(op))).then_some((0, axis)),
     derivative: Derivative::Linear,
     fields: &[Field::key("axis", "ax", FieldKind::I64)],
-    attributes: |op| [Some(Attribute::I64(axis_of(op))), None, None, None, None],
+    attributes: |op| listed([Attribute::I64(axis_of(op))]),
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(axis)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::I64(axis)] = exactly(attributes) else { not_these_fields() };
         Op::Join(Join::Concat { axis })
     }),
     sample: Sampling {

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Class, Field, FieldKind, Inferred, Make, OpInfo, Profile,
     constant::NULLARY,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, foreign},
 };
 use crate::{
@@ -36,12 +36,10 @@ static IOTA: OpInfo = OpInfo {
     fields: &[SHAPE, Field::key("axis", "ax", FieldKind::I64)],
     attributes: |op| {
         let Op::Made(Made::Iota { shape, axis }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.clone())), Some(Attribute::I64(*axis)), None, None, None]
+        listed([Attribute::Dims(shape.clone()), Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), Some(Attribute::I64(axis)), None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Dims(shape), Attribute::I64(axis)] = exactly(attributes) else { not_these_fields() };
         Op::Made(Made::Iota { shape, axis })
     }),
     ..NULLARY

@@ -65,6 +65,8 @@ mod shape;
 use std::sync::Arc;
 
 pub use error::{Focus, OpError};
+use fields::exactly;
+pub(crate) use fields::listed;
 pub use fields::{Attribute, Attributes, Field, FieldKind, InMic};
 use row::KERNEL;
 pub(crate) use row::Motion;
@@ -257,12 +259,10 @@ static INPUT: OpInfo = OpInfo {
     fields: &[Field::place("name", FieldKind::Text)],
     attributes: |op| {
         let Some(name) = op.input_name() else { rules::foreign(op) };
-        [Some(Attribute::Text(name.clone())), None, None, None, None]
+        listed([Attribute::Text(name.clone())])
     },
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Text(name)), None, None, None, None] = attributes else {
-            fields::not_these_fields()
-        };
+        let [Attribute::Text(name)] = exactly(attributes) else { fields::not_these_fields() };
         Op::input(name)
     }),
     ..constant::NULLARY

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     VARIADIC,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     rules::foreign,
     scan::{self, SCAN, WHEN, WHILE},
 };
@@ -50,9 +50,7 @@ static CALL: OpInfo = OpInfo {
     fields: &[MODULE],
     attributes: module_of,
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Module(nested)), None, None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Module(nested)] = exactly(attributes) else { not_these_fields() };
         Op::Own(Own::Nesting(Nesting::Call(nested)))
     }),
     ..HOLDING
@@ -83,9 +81,7 @@ static PULLBACK: OpInfo = OpInfo {
     fields: &[MODULE],
     attributes: module_of,
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Module(nested)), None, None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Module(nested)] = exactly(attributes) else { not_these_fields() };
         Op::Own(Own::Nesting(Nesting::Pullback(nested)))
     }),
     ..HOLDING
@@ -110,9 +106,9 @@ static RESULT: OpInfo = OpInfo {
     // The operand's type does not determine the result. `infer_further` reads the instruction that makes the operand.
     infer: |op, _| Err(no_result(op, 1)),
     fields: &[Field::place("position", FieldKind::I64)],
-    attributes: |op| [Some(Attribute::I64(position(op))), None, None, None, None],
+    attributes: |op| listed([Attribute::I64(position(op))]),
     make: Make::Of(|attributes| {
-        let [Some(Attribute::I64(position)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::I64(position)] = exactly(attributes) else { not_these_fields() };
         Op::Own(Own::Nesting(Nesting::Result { position }))
     }),
     ..HOLDING
@@ -134,7 +130,7 @@ fn nested(op: &Op) -> &Nested {
 }
 
 fn module_of(op: &Op) -> super::Attributes {
-    [Some(Attribute::Module(nested(op).clone())), None, None, None, None]
+    listed([Attribute::Module(nested(op).clone())])
 }
 
 fn position(op: &Op) -> i64 {

@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     rules::{self, foreign},
     sample::{Case, Domain, Sampling},
 };
@@ -36,15 +36,13 @@ static FLIP: OpInfo = OpInfo {
     label: "flip",
     derivative: Derivative::Linear,
     fields: &[AXIS],
-    attributes: |op| [Some(Attribute::I64(axis(op))), None, None, None, None],
+    attributes: |op| listed([Attribute::I64(axis(op))]),
     make: Make::Of(|given| {
-        let [Some(Attribute::I64(axis)), None, None, None, None] = given else { not_these_fields() };
+        let [Attribute::I64(axis)] = exactly(given) else { not_these_fields() };
         Op::Reorder(Reorder::Flip { axis })
     }),
     sample: Sampling {
-        cases: |row, dtype| {
-            each_form(dtype, |axis| row.op([Some(Attribute::I64(axis)), None, None, None, None]))
-        },
+        cases: |row, dtype| each_form(dtype, |axis| row.op(listed([Attribute::I64(axis)]))),
         ..KERNEL.sample
     },
     ..ORDERING
@@ -68,20 +66,16 @@ static ROLL: OpInfo = OpInfo {
     fields: &[AXIS, Field::key("shift", "sh", FieldKind::I64)],
     attributes: |op| {
         let Op::Reorder(Reorder::Roll { shift, axis }) = op else { foreign(op) };
-        [Some(Attribute::I64(*axis)), Some(Attribute::I64(*shift)), None, None, None]
+        listed([Attribute::I64(*axis), Attribute::I64(*shift)])
     },
     make: Make::Of(|given| {
-        let [Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None, None, None] = given else {
-            not_these_fields()
-        };
+        let [Attribute::I64(axis), Attribute::I64(shift)] = exactly(given) else { not_these_fields() };
         Op::Reorder(Reorder::Roll { shift, axis })
     }),
     sample: Sampling {
         cases: |row, dtype| {
             let of = |shift| {
-                each_form(dtype, |axis| {
-                    row.op([Some(Attribute::I64(axis)), Some(Attribute::I64(shift)), None, None, None])
-                })
+                each_form(dtype, |axis| row.op(listed([Attribute::I64(axis), Attribute::I64(shift)])))
             };
             [of(1), of(-7)].concat()
         },
@@ -142,14 +136,12 @@ const SORTED: OpInfo = OpInfo {
         else {
             foreign(op)
         };
-        [Some(Attribute::I64(*axis)), Some(Attribute::Flag(*descending)), None, None, None]
+        listed([Attribute::I64(*axis), Attribute::Flag(*descending)])
     },
     sample: Sampling {
         cases: |row, dtype| {
             let of = |descending| {
-                each_form(dtype, |axis| {
-                    row.op([Some(Attribute::I64(axis)), Some(Attribute::Flag(descending)), None, None, None])
-                })
+                each_form(dtype, |axis| row.op(listed([Attribute::I64(axis), Attribute::Flag(descending)])))
             };
             [of(false), of(true)].concat()
         },
@@ -160,9 +152,7 @@ const SORTED: OpInfo = OpInfo {
 };
 
 fn made(given: Attributes) -> (i64, bool) {
-    let [Some(Attribute::I64(axis)), Some(Attribute::Flag(descending)), None, None, None] = given else {
-        not_these_fields()
-    };
+    let [Attribute::I64(axis), Attribute::Flag(descending)] = exactly(given) else { not_these_fields() };
     (axis, descending)
 }
 

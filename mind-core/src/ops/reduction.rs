@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Attributes, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     rules::{self, foreign, position, taken},
     sample::{Case, Domain, Sampling},
 };
@@ -160,12 +160,11 @@ fn origin(op: &Op, operands: &[&Type], axis: usize) -> Option<(usize, usize)> {
 /// The values of the fields.
 fn attributes(op: &Op) -> Attributes {
     let Reduction { axes, keepdims } = known(op).1;
-    [Some(Attribute::Integers(axes.clone())), Some(Attribute::Flag(*keepdims)), None, None, None]
+    listed([Attribute::Integers(axes.clone()), Attribute::Flag(*keepdims)])
 }
 
 pub(super) fn made(attributes: Attributes) -> Reduction {
-    let [Some(Attribute::Integers(axes)), Some(Attribute::Flag(keepdims)), None, None, None] = attributes
-    else {
+    let [Attribute::Integers(axes), Attribute::Flag(keepdims)] = exactly(attributes) else {
         not_these_fields()
     };
     Reduction { axes, keepdims }
@@ -183,7 +182,7 @@ fn cases(row: &OpInfo, dtype: DType) -> Vec<Case> {
         (&[2, 3, 2], &[0, 2], false),
     ];
     let op = |axes: &[i64], keepdims: bool| {
-        row.op([Some(Attribute::Integers(axes.to_vec())), Some(Attribute::Flag(keepdims)), None, None, None])
+        row.op(listed([Attribute::Integers(axes.to_vec()), Attribute::Flag(keepdims)]))
     };
     let forms = forms.iter().filter(|(_, axes, keepdims)| known(&op(axes, *keepdims)).0.admits(dtype));
     forms.map(|(shape, axes, keepdims)| Case::new(op(axes, *keepdims), dtype, &[shape])).collect()

@@ -204,7 +204,7 @@ pub(super) fn no_requirements(_: &Op, _: &[&Type]) -> Vec<Requirement> {
 }
 
 pub(super) fn no_attributes(_: &Op) -> Attributes {
-    [None, None, None, None, None]
+    Attributes::default()
 }
 
 pub(super) fn no_origin(_: &Op, _: &[&Type], _: usize) -> Option<(usize, usize)> {

@@ -2,7 +2,7 @@
 
 use super::{
     Attribute, Attributes, Field, FieldKind, Inferred, Make, OpError, OpInfo, check_type,
-    fields::not_these_fields,
+    fields::{exactly, listed, not_these_fields},
     nesting::{HOLDING, MODULE, counted, flops, output},
     rules::foreign,
 };
@@ -95,13 +95,13 @@ const LOOP: OpInfo = OpInfo {
     ],
     attributes: |op| {
         let Scan { body, carries, reverse, guard: _, checkpoint, residuals } = scan(op).clone();
-        [
-            Some(Attribute::I64(carries)),
-            Some(Attribute::Flag(reverse)),
-            Some(Attribute::I64(checkpoint)),
-            Some(Attribute::I64(residuals)),
-            Some(Attribute::Module(body)),
-        ]
+        listed([
+            Attribute::I64(carries),
+            Attribute::Flag(reverse),
+            Attribute::I64(checkpoint),
+            Attribute::I64(residuals),
+            Attribute::Module(body),
+        ])
     },
     ..HOLDING
 };
@@ -117,12 +117,12 @@ const fn of(guard: Guard) -> Make {
 
 fn made(given: Attributes, guard: Guard) -> Op {
     let [
-        Some(Attribute::I64(carries)),
-        Some(Attribute::Flag(reverse)),
-        Some(Attribute::I64(checkpoint)),
-        Some(Attribute::I64(residuals)),
-        Some(Attribute::Module(body)),
-    ] = given
+        Attribute::I64(carries),
+        Attribute::Flag(reverse),
+        Attribute::I64(checkpoint),
+        Attribute::I64(residuals),
+        Attribute::Module(body),
+    ] = exactly(given)
     else {
         not_these_fields()
     };

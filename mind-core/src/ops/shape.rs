@@ -5,7 +5,7 @@ use mind_shape::{AxisFault, check_permutation};
 use super::{
     Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
     Profile,
-    fields::{SHAPE, not_these_fields},
+    fields::{SHAPE, exactly, listed, not_these_fields},
     rules::{self, broadcast_dim, foreign, position},
     sample::{Case, Sampling},
 };
@@ -43,11 +43,11 @@ static RESHAPE: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Arrange(Arrange::Reshape { shape }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), None, None, None, None]
+        listed([Attribute::Dims(shape.to_vec())])
     },
     fields: &[Field::place("new_shape", FieldKind::Dims)],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::Dims(shape)] = exactly(attributes) else { not_these_fields() };
         Op::Arrange(Arrange::Reshape { shape: Shape::new(shape) })
     }),
     sample: Sampling {
@@ -79,11 +79,9 @@ static TRANSPOSE: OpInfo = OpInfo {
     origin: |op, _, axis| Some((0, position(permutation(op)[axis]))),
     derivative: Derivative::Linear,
     fields: &[Field::place("permutation", FieldKind::Integers)],
-    attributes: |op| [Some(Attribute::Integers(permutation(op).to_vec())), None, None, None, None],
+    attributes: |op| listed([Attribute::Integers(permutation(op).to_vec())]),
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(permutation)), None, None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Integers(permutation)] = exactly(attributes) else { not_these_fields() };
         Op::Arrange(Arrange::Transpose { permutation })
     }),
     sample: Sampling {
@@ -121,11 +119,9 @@ static EXPAND_DIMS: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     fields: &[Field::place("axes", FieldKind::Integers)],
-    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None, None, None],
+    attributes: |op| listed([Attribute::Integers(axes(op).to_vec())]),
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(axes)), None, None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Integers(axes)] = exactly(attributes) else { not_these_fields() };
         Op::Arrange(Arrange::ExpandDims { axes })
     }),
     sample: Sampling {
@@ -161,11 +157,9 @@ static SQUEEZE: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     fields: &[Field::place("axes", FieldKind::Integers)],
-    attributes: |op| [Some(Attribute::Integers(axes(op).to_vec())), None, None, None, None],
+    attributes: |op| listed([Attribute::Integers(axes(op).to_vec())]),
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Integers(axes)), None, None, None, None] = attributes else {
-            not_these_fields()
-        };
+        let [Attribute::Integers(axes)] = exactly(attributes) else { not_these_fields() };
         Op::Arrange(Arrange::Squeeze { axes })
     }),
     sample: Sampling {
@@ -203,11 +197,11 @@ static BROADCAST_TO: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     attributes: |op| {
         let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
-        [Some(Attribute::Dims(shape.to_vec())), None, None, None, None]
+        listed([Attribute::Dims(shape.to_vec())])
     },
     fields: &[SHAPE],
     make: Make::Of(|attributes| {
-        let [Some(Attribute::Dims(shape)), None, None, None, None] = attributes else { not_these_fields() };
+        let [Attribute::Dims(shape)] = exactly(attributes) else { not_these_fields() };
         Op::Arrange(Arrange::BroadcastTo { shape: Shape::new(shape) })
     }),
     sample: Sampling {

@@ -354,7 +354,7 @@ impl Generator {
         };
         let rows: Vec<&OpInfo> = TABLE.iter().filter(is_along).copied().collect();
         let row = *self.random.pick(&rows);
-        let mut attributes: Attributes = [None, None, None, None, None];
+        let mut attributes = Attributes::default();
         for (attribute, field) in attributes.iter_mut().zip(row.fields) {
             *attribute = Some(match field.kind {
                 FieldKind::I64 if field.name == "axis" => Attribute::I64(self.random.below(rank) as i64),

@@ -322,7 +322,7 @@ fn definition(reader: &mut Reader<'_>, cursor: &mut Cursor<'_>, holds: &mut bool
     }
     if let (
         Some(mut literal),
-        [Some(Attribute::Data(data)), Some(Attribute::DType(dtype)), Some(Attribute::Dims(dims)), None, None],
+        [Some(Attribute::Data(data)), Some(Attribute::DType(dtype)), Some(Attribute::Dims(dims)), ..],
     ) = (literal, &mut attributes)
     {
         let shape = Shape::new(dims.clone());
@@ -398,7 +398,7 @@ pub(super) fn binary_named(name: &str) -> Option<&'static OpInfo> {
 /// Reads the attributes of an operation. Also returns the position of a constant's elements, which can be read only
 /// after its type.
 fn attributes<'a>(cursor: &mut Cursor<'a>, row: &OpInfo) -> Read<(Attributes, Option<Cursor<'a>>)> {
-    let mut attributes = [None, None, None, None, None];
+    let mut attributes = Attributes::default();
     let mut literal = None;
     let braces =
         row.fields.iter().any(|field| !matches!(field.kind, FieldKind::LeadingAxis | FieldKind::Module));

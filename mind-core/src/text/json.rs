@@ -279,7 +279,7 @@ fn values(
     let missing = |name: &str| fault(Code::E1007, format!("`{}` has no value for `{name}`", row.name));
     let take =
         |given: &mut Map<String, Value>, name: &str| given.remove(name).map_or_else(|| missing(name), Ok);
-    let mut values = [None, None, None, None, None];
+    let mut values = Attributes::default();
     for (field, value) in row.fields.iter().zip(&mut values) {
         let name = field.name;
         *value = Some(match field.kind {

@@ -6,7 +6,7 @@ use super::{entries::Parser, mnemonics::mnemonic};
 use crate::{
     diag::{Code, Diag},
     ir::{Op, Operands, Slice},
-    ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, Make, OpInfo, TABLE},
+    ops::{Attribute, Attributes, Class, Field, FieldKind, InMic, Make, OpInfo, TABLE, listed},
     surface::lower::declarations::names::nearest,
     text::{
         Limits,
@@ -271,13 +271,7 @@ fn constant(mut cursor: Cursor<'_>, ty: &Type, limits: &Limits) -> Read<Attribut
         return cursor.unexpected("a space");
     }
     let dims = ty.shape.to_vec();
-    Ok([
-        Some(Attribute::Data(data)),
-        Some(Attribute::DType(ty.dtype)),
-        Some(Attribute::Dims(dims)),
-        None,
-        None,
-    ])
+    Ok(listed([Attribute::Data(data), Attribute::DType(ty.dtype), Attribute::Dims(dims)]))
 }
 
 /// Reads `0:2:1,1:N:1`, or `[]` for a scalar.
