@@ -26,6 +26,7 @@ const LAYERS: [&[&str]; 4] = [
         "optim",
         "parameters",
         "profile",
+        "stack",
         "support",
         "tensor",
         "view",
