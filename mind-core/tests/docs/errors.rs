@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::ops::wrapped;
 use mind_core::{
     diag::{Arises, Code, CodeInfo, Example, Explanation, Given},
     ops::Profile,
@@ -40,7 +41,8 @@ fn page() -> Result<String, fmt::Error> {
             writeln!(text, "\n## {title}")?;
             group = title;
         }
-        writeln!(text, "\n### {name}\n\n**{}.** {explanation}\n", capital(meaning))?;
+        let meaning = wrapped(&format!("**{}.** {explanation}", capital(meaning)));
+        writeln!(text, "\n### {name}\n\n{meaning}\n")?;
         match example {
             Example::Program { wrong, right } => {
                 write!(
@@ -61,7 +63,8 @@ fn page() -> Result<String, fmt::Error> {
                     let profile = if profile == Profile::CoreV1 { "core-v1" } else { "extended" };
                     format!("`mind grad loss.mind --wrt {wrt} --profile {profile}`")
                 };
-                writeln!(text, "Wrong: {}. Right: {}.", command(wrong.1), command(right.1))?;
+                let commands = format!("Wrong: {}. Right: {}.", command(wrong.1), command(right.1));
+                writeln!(text, "{}", wrapped(&commands))?;
             }
             Example::Run { program, wrong, right } => {
                 write!(text, "```rust,ignore\n{program}\n```\n\n")?;
@@ -73,11 +76,11 @@ fn page() -> Result<String, fmt::Error> {
                     "In Knossos, wrong and right:\n\n```lisp\n{wrong}\n```\n\n```lisp\n{right}\n```\n"
                 )?;
             }
-            Example::Words(words) => writeln!(text, "{words}")?,
+            Example::Words(words) => writeln!(text, "{}", wrapped(words))?,
         }
-        writeln!(text, "\nTo fix it: {fix}")?;
+        writeln!(text, "\n{}", wrapped(&format!("To fix it: {fix}")))?;
         if !names.is_empty() {
-            writeln!(text, "\nThe message names: {names}.")?;
+            writeln!(text, "\n{}", wrapped(&format!("The message names: {names}.")))?;
         }
     }
     Ok(text)

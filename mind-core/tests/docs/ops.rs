@@ -232,7 +232,7 @@ fn slope_error(mnemonic: &str, position: usize) -> Option<String> {
 }
 
 /// Wraps a paragraph or a list item to lines of at most 120 columns where possible. No line starts like a list item.
-fn wrapped(text: &str) -> String {
+pub(super) fn wrapped(text: &str) -> String {
     const WIDTH: usize = 120;
     let indent = if text.starts_with("- ") { "  " } else { "" };
     let begins_a_list = |word: &str| {
