@@ -11,12 +11,12 @@ mod calls;
 mod items;
 mod loops;
 mod templates;
+mod transforms;
 
 pub(crate) use body::new_axes;
 pub use body::{
-    Argument, BinaryOp, Body, Derivative, ExprId, FieldPattern, FieldValue, GradientKind, Node, NodeKind,
-    Number, NumberValue, Path, Pattern, Subscript, SubscriptKind, Transform, TransformKind, Transposed, Wrt,
-    WrtPlace, WrtTarget,
+    Argument, BinaryOp, Body, ExprId, FieldPattern, FieldValue, Node, NodeKind, Number, NumberValue, Path,
+    Pattern, Subscript, SubscriptKind, Transposed,
 };
 pub use callee::Callee;
 pub use loops::{Loop, LoopKind};
@@ -25,6 +25,7 @@ pub use templates::{
     ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,
     TemplateParameter, TensorPattern,
 };
+pub use transforms::{Derivative, GradientKind, Transform, TransformKind, Wrt, WrtPlace, WrtTarget};
 
 use crate::diag::Site;
 use crate::ty::DType;

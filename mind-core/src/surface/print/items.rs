@@ -7,8 +7,8 @@ use crate::map::Tightness;
 use crate::surface::ast::{
     Block, Body, Closure, Constant, ConstantValue, Declared, DeclaredKind, DimExpr, DimOperator, DimStepKind,
     ElementPattern, Expression, Extern, Field, FieldPattern, Formal, Function, Import, NumberValue, Pack,
-    Parameter, Path, Pattern, Plain, Program, Struct, Template, TemplateParameter, TensorPattern, TypeExpr,
-    TypeKind, Wrt,
+    Parameter, Path, Pattern, Plain, Program, Struct, Template, TemplateParameter, TensorPattern,
+    TransformKind, TypeExpr, TypeKind, Wrt,
 };
 
 impl fmt::Display for Program {
@@ -266,6 +266,30 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name.fmt(f)?;
         self.fields.iter().try_for_each(|field| write!(f, ".{field}"))
+    }
+}
+
+/// The options that differ from the defaults, `, axis = 1`.
+impl fmt::Display for TransformKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jacobian { mode: Some(mode) } => write!(f, ", mode = {}", mode.name()),
+            Self::Vmap { axis, out } => {
+                for (name, value) in
+                    [("axis", axis), ("out", out)].into_iter().filter(|(_, value)| **value != 0)
+                {
+                    write!(f, ", {name} = {value}")?;
+                }
+                Ok(())
+            }
+            Self::AssociativeScan { reverse: true } => f.write_str(", reverse = true"),
+            Self::Gradient(_)
+            | Self::Jvp
+            | Self::Jacobian { mode: None }
+            | Self::Hessian
+            | Self::Hvp
+            | Self::AssociativeScan { reverse: false } => Ok(()),
+        }
     }
 }
 
