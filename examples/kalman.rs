@@ -23,8 +23,8 @@ mind! {
     #[derive(Clone)]
     struct Noise { motion: f64, sensor: f64 }
 
-    /// What is known: the expected place and speed, and in each direction the variance of the place, the covariance of
-    /// place and speed, and the variance of the speed.
+    /// A normal distribution of the state: the means of place and speed, and in each direction the variance of the
+    /// place, the covariance of place and speed, and the variance of the speed.
     struct Belief { place: f64[2], speed: f64[2], vp: f64, cov: f64, vs: f64 }
 
     /// The belief after a step of time 1. The acceleration is constant during a step.

@@ -143,6 +143,19 @@ impl Builder {
     }
 }
 
+/// The names among `name`, `name1`, `name2`, … that are free.
+pub(crate) fn free_names<T: Fn(&str) -> bool>(
+    name: &str,
+    is_taken: T,
+) -> impl Iterator<Item = String> + use<T> {
+    let name = name.to_owned();
+    let numbered = (0_u64..).map(move |number| match number {
+        0 => name.clone(),
+        _ => format!("{name}{number}"),
+    });
+    numbered.filter(move |name| !is_taken(name))
+}
+
 /// The module with symbols replaced, also in its inputs.
 ///
 /// # Errors

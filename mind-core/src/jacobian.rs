@@ -8,14 +8,13 @@ use std::ops::Range;
 use crate::{
     batch::batch,
     build::Builder,
-    canon::{Canonical, canonicalise},
+    canon::Canonical,
     dim::{Bindings, Dim},
-    grad::{AutodiffError, Cotangent, GradientOptions, Wrt, differentiate, push, push_forward},
+    grad::{AutodiffError, Cotangent, GradientOptions, Wrt, canonical, differentiate, push, push_forward},
     ir::{Arrange, Join, Made, Module, Op, Slice, ValueId},
     map::{Map, formula},
     ops::{OpError, Profile},
     ty::{Shape, Type},
-    verify::verify,
 };
 
 /// The direction in which a Jacobian is computed.
@@ -78,7 +77,7 @@ pub fn jacobian(
         Mode::Forward => {
             for input in inputs {
                 let pushed = push_forward(module, &wrt(input))?.module;
-                let tangents = jacobian.passes(&pushed, input, Some(input))?;
+                let tangents = jacobian.passes(&pushed, input, Mode::Forward)?;
                 for (result, blocks) in results.iter().zip(&mut blocks) {
                     let columns = jacobian.joined(result, &tangents[result.members.clone()])?;
                     blocks.push(jacobian.transposed(columns, result, input)?);
@@ -90,7 +89,7 @@ pub fn jacobian(
             let options = GradientOptions { wrt, cotangent: Cotangent::Input, profile: Profile::Extended };
             let pulled = differentiate(module, &options)?.module;
             for (result, blocks) in results.iter().zip(&mut blocks) {
-                let gradients = jacobian.passes(&pulled, result, None)?;
+                let gradients = jacobian.passes(&pulled, result, Mode::Reverse)?;
                 let mut start = 0;
                 for input in inputs {
                     let end = start + input.members.len();
@@ -130,17 +129,17 @@ impl Jacobian {
     }
 
     /// Runs a derivative once for each element of `side`, and returns its results with an axis for the passes. The first
-    /// outputs of `derivative` are the results of the module. Its last inputs are one tangent for each member of
-    /// `of_inputs`, or one cotangent for each result, of which those of other sides are zeros.
+    /// outputs of `derivative` are the results of the module. Its last inputs are the tangents of `side` in forward mode,
+    /// and the cotangents of all results in reverse mode. Cotangents of other sides are zeros.
     fn passes(
         &mut self,
         derivative: &Canonical,
         side: &Side,
-        of_inputs: Option<&Side>,
+        mode: Mode,
     ) -> Result<Vec<ValueId>, AutodiffError> {
-        let (types, seeds) = match of_inputs {
-            Some(side) => (self.inputs.clone(), side.members.clone()),
-            None => (self.outputs.clone(), 0..self.outputs.len()),
+        let (types, seeds) = match mode {
+            Mode::Forward => (self.inputs.clone(), side.members.clone()),
+            Mode::Reverse => (self.outputs.clone(), 0..self.outputs.len()),
         };
         let count = self.count(side, &types)?;
         let first = self.inputs.len();
@@ -158,13 +157,9 @@ impl Jacobian {
                 given.push(self.arranged(zero, Arrange::broadcast(ty.shape.clone()))?);
             }
         }
-        let (insts, outputs) = derivative.clone().into_verified().into_module().into_parts();
-        let module = Module::from_parts(insts, outputs[self.outputs.len()..].to_vec());
-        let module = verify(module, Profile::Extended).map_err(|errors| {
-            let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-            AutodiffError::Verification(errors.join("; "))
-        })?;
-        let batched = batch(&canonicalise(module), &over, &count).map_err(|error| broken(&error))?;
+        let module = derivative.clone().into_verified().into_module();
+        let (module, _) = canonical(module.without_first(self.outputs.len()))?;
+        let batched = batch(&module, &over, &count).map_err(|error| broken(&error))?;
         self.builder.inline(&batched.module, &given, &Bindings::new()).map_err(|error| broken(&error))
     }
 

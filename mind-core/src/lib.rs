@@ -87,7 +87,7 @@
 //! - `testing`, with the feature of that name: random modules.
 #![forbid(unsafe_code)]
 
-pub mod accumulate;
+pub mod associative_scan;
 pub mod batch;
 pub mod build;
 pub mod canon;

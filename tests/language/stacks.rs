@@ -190,7 +190,7 @@ mod of_dims {
             fold x = x for one in p.last, reverse = true { cell(one, x) }
         }
 
-        /// What each step of each form of loop gives.
+        /// The values of the steps of each form of loop.
         fn steps<D, L, K>(p: Cell<D>[L], xs: f64[L, D], k: f64[K]) -> (f64[D], Cell<D>[L], f64[L, D], (Cell<D>[L], f64[L]), Cell<D>[K, L]) {
             let (x, seen) = scan x = xs[0] for (one, x2) in (p, xs) {
                 let x = cell(one, x) + x2;

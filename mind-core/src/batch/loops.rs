@@ -5,7 +5,7 @@
 
 use super::{Batch, Value};
 use crate::{
-    build::Builder,
+    build::{Builder, free_names},
     diag::Code,
     dim::Bindings,
     ir::{Access, Arrange, Inst, Module, Nested, Op, Reduction, Scan, ValueId},
@@ -44,22 +44,19 @@ impl Batch<'_> {
                 }
             });
         }
-        let some = match plan.mask {
-            None => None,
-            Some(mask) => {
-                let axis = usize::from(accesses[mask] == Access::Element);
-                let some = any(&mut self.builder, operands[mask], axis)?;
-                operands.insert(mask, some);
-                Some(mask)
-            }
-        };
+        if let Some(mask) = plan.mask {
+            let axis = usize::from(accesses[mask] == Access::Element);
+            let runs = any(&mut self.builder, operands[mask], axis)?;
+            operands.insert(mask, runs);
+        }
         let body = self.body(scan, &plan)?;
-        let first_carry = usize::from(some.is_some_and(|mask| mask < carries));
-        let all = i64::try_from(carries + first_carry).expect("operands are few");
+        // The carry before the others says whether some slice runs the step.
+        let further = usize::from(plan.mask.is_some_and(|mask| mask < carries));
+        let all = i64::try_from(carries + further).expect("operands are few");
         let first = self.builder.push(Scan { body, carries: all, ..scan.clone() }.into(), &operands)?;
         let mut results = Vec::new();
         for (at, is_batched) in plan.results.iter().enumerate() {
-            let position = at + first_carry;
+            let position = at + further;
             let id = match position {
                 0 => first,
                 _ => self.builder.push(Op::further_result(position), &[first])?,
@@ -70,62 +67,55 @@ impl Batch<'_> {
         Ok(results)
     }
 
-    /// The body of the loop over all slices. If the guard is batched, an input before it says whether some slice runs
-    /// the step.
+    /// The body of the loop over all slices.
     fn body(&self, scan: &Scan, plan: &Plan) -> Result<Nested, Box<OpError>> {
-        let (body, carries) = (&scan.body, scan.carry_count());
-        let op = Op::from(scan.clone());
-        let Some(mask) = plan.mask else {
-            let mut batch = Batch::new(body, self.extent, &plan.operands)?;
-            batch.run()?;
-            let outputs = batch.outputs(|at| plan.results[at])?;
-            return nested(batch.builder.finish(outputs), &op);
-        };
-        let mut batch = Batch::new(body, self.extent, &plan.operands)?;
+        let mut batch = Batch::new(&scan.body, self.extent, &plan.operands)?;
         batch.run()?;
-        let outputs = batch.outputs(|_| true)?;
+        let outputs = batch.outputs(|at| plan.results[at])?;
         let step = batch.builder.finish(outputs);
-
-        let mut builder = Builder::new();
-        let mut inputs = Vec::new();
-        let names: Vec<_> = body.inputs().map(|(name, _)| name.to_string()).collect();
-        let some = std::iter::once("some".to_owned()).chain((1..).map(|number| format!("some{number}")));
-        let some = some
-            .into_iter()
-            .find(|name| !names.contains(name))
-            .expect("one of more names than inputs is free");
-        for (at, (name, ty)) in step.inputs().enumerate() {
-            if at == mask {
-                builder.input(some.clone(), Type::scalar(DType::Bool))?;
-            }
-            inputs.push(builder.input(name.clone(), ty.clone())?);
-        }
-        let outputs = builder.inline(&step, &inputs, &Bindings::new())?;
-        let mut kept = Vec::new();
-        for (at, output) in outputs.into_iter().enumerate() {
-            let otherwise = match inputs.get(at).filter(|_| at < carries) {
-                Some(before) => *before,
-                None => {
-                    let ty = builder.ty(output).clone();
-                    let zero = builder.constant(ty.dtype, 0.0);
-                    let shape = ty.shape;
-                    builder.push(Op::Arrange(Arrange::broadcast(shape)), &[zero])?
-                }
-            };
-            let rank = builder.ty(output).rank();
-            let axes: Vec<i64> = (1..rank as i64).collect();
-            let runs = match axes.is_empty() {
-                true => inputs[mask],
-                false => builder.push(Op::Arrange(Arrange::expand(axes)), &[inputs[mask]])?,
-            };
-            kept.push(builder.push(Op::Map(Map::SELECTION), &[runs, output, otherwise])?);
-        }
-        if mask < carries {
-            let goes_on = any(&mut builder, kept[mask], 0)?;
-            kept.insert(mask, goes_on);
-        }
-        nested(builder.finish(kept), &op)
+        let body = match plan.mask {
+            Some(mask) => masked(&step, scan.carry_count(), mask)?,
+            None => step,
+        };
+        nested(body, &Op::from(scan.clone()))
     }
+}
+
+/// A step that runs for the slices for which the input at `mask` is true. A further input before the mask says whether
+/// there is one.
+fn masked(step: &Module, carries: usize, mask: usize) -> Result<Module, Box<OpError>> {
+    let mut builder = Builder::new();
+    let mut inputs = Vec::new();
+    let is_taken = |name: &str| step.inputs().any(|(taken, _)| **taken == *name);
+    let runs = free_names("runs", is_taken).next().expect("names do not run out");
+    for (at, (name, ty)) in step.inputs().enumerate() {
+        if at == mask {
+            builder.input(runs.clone(), Type::scalar(DType::Bool))?;
+        }
+        inputs.push(builder.input(name.clone(), ty.clone())?);
+    }
+    let outputs = builder.inline(step, &inputs, &Bindings::new())?;
+    let mut kept = Vec::new();
+    for (at, output) in outputs.into_iter().enumerate() {
+        let ty = builder.ty(output).clone();
+        let otherwise = if at < carries {
+            inputs[at]
+        } else {
+            let zero = builder.constant(ty.dtype, 0.0);
+            builder.push(Op::Arrange(Arrange::broadcast(ty.shape.clone())), &[zero])?
+        };
+        let axes: Vec<i64> = (1..ty.rank() as i64).collect();
+        let runs = match axes.is_empty() {
+            true => inputs[mask],
+            false => builder.push(Op::Arrange(Arrange::expand(axes)), &[inputs[mask]])?,
+        };
+        kept.push(builder.push(Op::Map(Map::SELECTION), &[runs, output, otherwise])?);
+    }
+    if mask < carries {
+        let goes_on = any(&mut builder, kept[mask], 0)?;
+        kept.insert(mask, goes_on);
+    }
+    Ok(builder.finish(kept))
 }
 
 impl Plan {

@@ -58,9 +58,7 @@ pub fn batch(module: &Canonical, over: &[ValueId], extent: &Dim) -> Result<Batch
     let mut batch = Batch::new(module, extent, &is_batched)?;
     batch.run()?;
     let outputs = batch.outputs(|_| true)?;
-    batch
-        .made_for
-        .resize(batch.builder.insts().len(), module.outputs().last().copied().unwrap_or(ValueId::new(0)));
+    batch.made_for.resize(batch.builder.insts().len(), last_output(module));
     Ok(Batched { module: batch.builder.finish(outputs), made_for: batch.made_for })
 }
 
@@ -89,20 +87,23 @@ pub fn batch_along(
         }
         inputs.push(builder.input(name.clone(), ty.with_shape(shape.into_iter().collect()))?);
     }
-    for (input, axis) in inputs.iter_mut().zip(axes) {
+    let count = inputs.len();
+    let mut made_for: Vec<_> = (0..count).map(ValueId::new).collect();
+    for (at, (input, axis)) in inputs.iter_mut().zip(axes).enumerate() {
         *input = moved(&mut builder, *input, axis.unwrap_or(0), 0)?;
+        made_for.resize(builder.insts().len(), ValueId::new(at));
     }
-    let first = builder.insts().len();
     let results = builder.inline(&leading.module, &inputs, &Bindings::new())?;
     let results = results.into_iter().zip(out).map(|(result, axis)| moved(&mut builder, result, 0, *axis));
     let results = results.collect::<Result<Vec<_>, _>>()?;
-    // Transposes before and after belong to an input and an output.
-    let count = inputs.len();
-    let mut made_for: Vec<_> = (0..first).map(|at| ValueId::new(at % count.max(1))).collect();
     made_for.extend(&leading.made_for[count..]);
-    let last = module.outputs().last().copied().unwrap_or(ValueId::new(0));
-    made_for.resize(builder.insts().len(), last);
+    made_for.resize(builder.insts().len(), last_output(module));
     Ok(Batched { module: builder.finish(results), made_for })
+}
+
+/// The value that conversions of outputs are computed for.
+fn last_output(module: &Module) -> ValueId {
+    *module.outputs().last().expect("a verified module has an output")
 }
 
 /// Moves an axis to another position.
@@ -121,14 +122,14 @@ struct Batch<'a> {
     old: &'a Module,
     extent: &'a Dim,
     builder: Builder,
-    /// What each value of the old module became, so far.
+    /// The new value of each value of the old module so far.
     values: Vec<Value>,
     /// For each loop, its results.
     loops: BTreeMap<ValueId, Vec<Value>>,
     made_for: Vec<ValueId>,
 }
 
-/// What a value of the old module became.
+/// The new value of a value of the old module.
 #[derive(Clone, Copy)]
 struct Value {
     id: ValueId,
@@ -209,7 +210,6 @@ impl<'a> Batch<'a> {
         }
         let result = step.push(inst.op.clone(), &inputs)?;
         let body = loops::nested(step.finish([result]), &inst.op)?;
-
         self.builder.push(Scan::new(body, 0, Guard::Always).into(), &operands)
     }
 

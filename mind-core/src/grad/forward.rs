@@ -9,15 +9,15 @@
 //! - of a loop, by a loop whose carries, elements and results include the tangents. It needs no limit on its steps;
 //! - of any other operation, by transposing its reverse rule, which also serves custom derivatives.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     build::Builder,
-    canon::{Canonical, canonicalise},
+    canon::Canonical,
     grad::{
         AutodiffError, Cotangent, Gradient, GradientOptions, Made, Wrt, accumulate,
         activity::{self, Activity},
-        differentiate,
+        canonical, differentiate,
         magnitude::Magnitudes,
         primal, push, typed, zeros,
     },
@@ -26,7 +26,6 @@ use crate::{
     ops::{Derivative, OpError, Profile, results_of_pullback},
     reduce::{self, Reduce},
     ty::Type,
-    verify::verify,
 };
 
 type Tangent = Result<Option<ValueId>, AutodiffError>;
@@ -65,16 +64,10 @@ pub fn push_forward(module: &Canonical, wrt: &[Wrt]) -> Result<Gradient, Autodif
     primal::check_outputs(primal, Cotangent::Input)?;
     primal::check_parameters(primal, wrt)?;
     check_reach(primal, wrt)?;
-    let mut builder = Builder::new();
-    let (mut copies, mut tangents) = (Vec::new(), vec![None; primal.inputs().len()]);
-    for (name, ty) in primal.inputs() {
-        copies.push(builder.input(name.clone(), ty.clone()).map_err(invalid_input)?);
-    }
-    for (wrt, name) in wrt.iter().zip(primal::fresh_names(primal, "tangent")) {
-        let ty = primal.ty(wrt.input).clone();
-        tangents[wrt.input.index()] = Some(builder.input(name, ty).map_err(invalid_input)?);
-    }
-    let mut forward = Forward::new(primal, builder, copies, tangents);
+    let mut inputs = Inputs::new(primal);
+    (0..primal.inputs().len()).try_for_each(|at| inputs.copy(at))?;
+    wrt.iter().try_for_each(|wrt| inputs.tangent(wrt.input.index()))?;
+    let mut forward = inputs.forward();
     forward.run()?;
     let outputs = primal.outputs();
     let copies = outputs.iter().map(|output| forward.copies[output.index()]).collect::<Vec<_>>();
@@ -123,7 +116,7 @@ struct Forward<'a> {
     copies: Vec<ValueId>,
     /// The tangent of each primal value so far that has one.
     tangents: Vec<Option<ValueId>>,
-    /// For each instruction of several results, where the results and their tangents are.
+    /// The results of each instruction that has several, with their tangents.
     several: BTreeMap<ValueId, Vec<Placed>>,
     /// The origin of each value of the builder after the inputs.
     made: Vec<Made>,
@@ -136,19 +129,7 @@ struct Placed {
     tangent: Option<ValueId>,
 }
 
-impl<'a> Forward<'a> {
-    /// Starts with the copies and the tangents of the inputs, which are in the builder.
-    fn new(
-        primal: &'a Module,
-        builder: Builder,
-        copies: Vec<ValueId>,
-        tangents: Vec<Option<ValueId>>,
-    ) -> Self {
-        let made = (0..builder.insts().len()).map(|at| Made::Copy(ValueId::new(at))).collect();
-        let (magnitudes, several) = (Magnitudes::default(), BTreeMap::new());
-        Self { primal, builder, magnitudes, copies, tangents, several, made }
-    }
-
+impl Forward<'_> {
     /// Copies all instructions and computes their tangents.
     fn run(&mut self) -> Result<(), AutodiffError> {
         for (value, inst) in self.primal.iter().skip(self.copies.len()) {
@@ -300,7 +281,7 @@ impl<'a> Forward<'a> {
         let (map, results) = transpose(inst, &types, &wanted)?;
         let mut given = operands.to_vec();
         let types: Vec<_> = map.inputs().map(|(_, ty)| ty.clone()).collect();
-        // The map does not depend on the cotangents, which are its inputs all the same.
+        // The cotangents are inputs of the map too, but it does not depend on them.
         for ty in &types[operands.len()..operands.len() + results] {
             let zero = self.builder.constant(ty.dtype, 0.0);
             given.push(typed::broadcast(&mut self.builder, zero, &ty.shape)?);
@@ -336,12 +317,12 @@ impl<'a> Forward<'a> {
         let (of_carries, of_others) = active.split_at(carries);
         let other = |at: usize| carries + at;
 
-        let mut inner = Interface::new(body);
+        let mut inner = Inputs::new(body);
         (0..carries).try_for_each(|at| inner.copy(at))?;
         of_active(of_carries).try_for_each(|at| inner.tangent(at))?;
         (carries..active.len()).try_for_each(|at| inner.copy(at))?;
         of_active(of_others).map(other).try_for_each(|at| inner.tangent(at))?;
-        let mut forward = Forward::new(body, inner.builder, inner.copies, inner.tangents);
+        let mut forward = inner.forward();
         forward.run()?;
         let (next, stacked) = body.outputs().split_at(carries);
         let mut outputs = Vec::new();
@@ -365,7 +346,8 @@ impl<'a> Forward<'a> {
         for at in of_active(of_others).map(other) {
             operands.push(self.tangent_or_zeros(inst.operands[at])?);
         }
-        let all = operands_of_carries(carries + of_active(of_carries).count());
+        let all = carries + of_active(of_carries).count();
+        let all = i64::try_from(all).expect("operands are few");
         let first = push(
             &mut self.builder,
             Scan { body, carries: all, residuals: 0, ..scan.clone() }.into(),
@@ -415,38 +397,49 @@ fn of_active(active: &[bool]) -> impl Iterator<Item = usize> {
     active.iter().enumerate().filter_map(|(at, active)| active.then_some(at))
 }
 
-fn operands_of_carries(count: usize) -> i64 {
-    i64::try_from(count).expect("operands are few")
-}
-
-/// The inputs of the body of a loop over tangents, while they are added.
-struct Interface<'a, N> {
-    body: &'a Module,
-    names: N,
+/// The inputs of a module that computes tangents, while they are added.
+struct Inputs<'a> {
+    primal: &'a Module,
     builder: Builder,
     copies: Vec<ValueId>,
     tangents: Vec<Option<ValueId>>,
+    names: std::vec::IntoIter<Arc<str>>,
 }
 
-impl<'a> Interface<'a, std::vec::IntoIter<std::sync::Arc<str>>> {
-    fn new(body: &'a Module) -> Self {
-        let count = body.inputs().len();
-        let names: Vec<_> = primal::fresh_names(body, "tangent").take(count).collect();
-        let (names, tangents) = (names.into_iter(), vec![None; count]);
-        Self { body, names, builder: Builder::new(), copies: Vec::new(), tangents }
+impl<'a> Inputs<'a> {
+    fn new(primal: &'a Module) -> Self {
+        let count = primal.inputs().len();
+        let names: Vec<_> = primal::names_for(primal, "tangent").take(count).collect();
+        let (copies, tangents) = (Vec::with_capacity(count), vec![None; count]);
+        Self { primal, builder: Builder::new(), copies, tangents, names: names.into_iter() }
     }
 
+    /// Adds the input at a position of the primal. These are added in order.
     fn copy(&mut self, at: usize) -> Result<(), AutodiffError> {
-        let (name, ty) = self.body.inputs().nth(at).expect("the body has an input for each operand");
+        let (name, ty) = self.primal.inputs().nth(at).expect("a position of an input");
         self.copies.push(self.builder.input(name.clone(), ty.clone()).map_err(invalid_input)?);
         Ok(())
     }
 
+    /// Adds the tangent of the input at a position.
     fn tangent(&mut self, at: usize) -> Result<(), AutodiffError> {
         let name = self.names.next().expect("one name for each input");
-        let ty = self.body.ty(ValueId::new(at)).clone();
+        let ty = self.primal.ty(ValueId::new(at)).clone();
         self.tangents[at] = Some(self.builder.input(name, ty).map_err(invalid_input)?);
         Ok(())
+    }
+
+    fn forward(self) -> Forward<'a> {
+        let made = (0..self.builder.insts().len()).map(|at| Made::Copy(ValueId::new(at))).collect();
+        Forward {
+            primal: self.primal,
+            builder: self.builder,
+            magnitudes: Magnitudes::default(),
+            copies: self.copies,
+            tangents: self.tangents,
+            several: BTreeMap::new(),
+            made,
+        }
     }
 }
 
@@ -475,22 +468,15 @@ fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<(Modul
         cotangent: Cotangent::Input,
         profile: Profile::Extended,
     };
-    let primal = canonical(builder.finish(outputs))?;
-    let pullback = without_first(differentiate(&primal, &by(wanted.to_vec()))?, results);
+    let gradients = |module: Module, by: &GradientOptions| {
+        let (module, _) = canonical(module)?;
+        let results = module.outputs().len();
+        let gradient = differentiate(&module, by)?.module.into_verified().into_module();
+        Ok::<_, AutodiffError>(gradient.without_first(results))
+    };
+    let pullback = gradients(builder.finish(outputs), &by(wanted.to_vec()))?;
     let cotangents = operands.len()..operands.len() + results;
-    let pullback = canonical(pullback)?;
-    let map = without_first(differentiate(&pullback, &by(cotangents.collect()))?, wanted.len());
-    Ok((map, results))
-}
-
-fn canonical(module: Module) -> Result<Canonical, AutodiffError> {
-    verify(module, Profile::Extended).map(canonicalise).map_err(|errors| super::unverified(&errors))
-}
-
-/// The module of a gradient without its first outputs.
-fn without_first(gradient: Gradient, count: usize) -> Module {
-    let (insts, outputs) = gradient.module.into_verified().into_module().into_parts();
-    Module::from_parts(insts, outputs[count..].to_vec())
+    Ok((gradients(pullback, &by(cotangents.collect()))?, results))
 }
 
 /// Emits formulas.

@@ -320,6 +320,11 @@ fn renumbered(module: &Module) -> Vec<Option<ValueId>> {
     needed.map(number).collect()
 }
 
+/// Converts a module to the canonical form that derivatives take. Also returns what each value became.
+pub(crate) fn canonical(module: Module) -> Result<(Canonical, Vec<Option<ValueId>>), AutodiffError> {
+    verify(module, Profile::Extended).map(canonicalise_mapped).map_err(|errors| unverified(&errors))
+}
+
 fn unverified(errors: &[VerifyError]) -> AutodiffError {
     let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
     AutodiffError::Verification(errors.join("; "))

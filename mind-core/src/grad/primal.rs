@@ -1,9 +1,12 @@
 //! The primal in a gradient module: checks whether it can be differentiated, and copies it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
-    build::Builder,
+    build::{Builder, free_names},
     grad::{
         AutodiffError, Cotangent, GradientOptions, Wrt,
         activity::Activity,
@@ -46,7 +49,7 @@ pub(super) fn copy(
     match options.cotangent {
         Cotangent::One | Cotangent::First => {}
         Cotangent::Input => {
-            let names = fresh_names(primal, "cotangent");
+            let names = names_for(primal, "cotangent");
             for (output, name) in primal.outputs().iter().zip(names) {
                 seeds.push(builder.input(name, primal.ty(*output).clone()).map_err(fault)?);
             }
@@ -144,12 +147,7 @@ fn only_as_indices(primal: &Module, input: ValueId) -> Option<&'static str> {
 }
 
 /// Names that no input has: for `tangent` these are `tangent`, `tangent1`, ….
-pub(super) fn fresh_names(primal: &Module, name: &str) -> impl Iterator<Item = Arc<str>> + use<> {
-    let taken: std::collections::BTreeSet<Arc<str>> = primal.inputs().map(|(name, _)| name.clone()).collect();
-    let name = name.to_owned();
-    let numbered = (1u64..).map({
-        let name = name.clone();
-        move |number| format!("{name}{number}")
-    });
-    std::iter::once(name).chain(numbered).map(Arc::from).filter(move |name| !taken.contains(name))
+pub(super) fn names_for(primal: &Module, name: &str) -> impl Iterator<Item = Arc<str>> + use<> {
+    let taken: BTreeSet<Arc<str>> = primal.inputs().map(|(name, _)| name.clone()).collect();
+    free_names(name, move |name| taken.contains(name)).map(Arc::from)
 }

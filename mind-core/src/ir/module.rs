@@ -76,6 +76,12 @@ impl Module {
         self.needed_by(self.outputs.iter().copied().chain(self.effects()))
     }
 
+    /// The module without its first results.
+    pub(crate) fn without_first(mut self, results: usize) -> Self {
+        self.outputs.drain(..results);
+        self
+    }
+
     /// The instructions and the results.
     pub fn into_parts(self) -> (Vec<Inst>, Vec<ValueId>) {
         (self.insts, self.outputs)

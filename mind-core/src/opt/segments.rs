@@ -627,12 +627,12 @@ fn results(builder: &mut Builder, scan: Scan, operands: &[ValueId]) -> Option<Ve
     std::iter::once(Some(first)).chain(further).collect()
 }
 
-/// A flag or a number of steps.
+/// Emits a formula over flags and positions of steps.
 fn computed(builder: &mut Builder, text: &'static str, names: &[(&str, ValueId)]) -> ValueId {
     formula(builder, text, names).expect("flags and positions have equal shapes, or are single")
 }
 
-/// What was made, unless it exceeds a limit of modules.
+/// The value of a result; `None` if a limit of modules is exceeded.
 fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
     debug_assert!(
         result.as_ref().err().is_none_or(|error| error.code == Code::E1008),

@@ -32,7 +32,7 @@ const LAYERS: [&str; 23] = [
     "interp",
     "grad",
     "batch",
-    "accumulate",
+    "associative_scan",
     "jacobian",
     "opt",
     "plan",

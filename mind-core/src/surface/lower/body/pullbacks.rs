@@ -142,7 +142,7 @@ impl BodyLowering<'_> {
         let site = self.body[expr].site;
         let update = self.signature.parameters.iter().find(|parameter| parameter.update);
         if let Some(update) = update.filter(|_| self.frames.is_empty()) {
-            return Err(not_pure(name, update, site).into());
+            return Err(not_pure(name, update, site, "have gradients").into());
         }
         let is_template = !self.frames.is_empty();
         let result = match is_template {

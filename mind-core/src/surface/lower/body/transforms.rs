@@ -1,6 +1,7 @@
 //! Transforms of functions: the callee is transformed and the result is called.
 
 use super::lowering::BodyLowering;
+use crate::build::free_names;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow, Symbol};
 use crate::grad::{Cotangent, GradientOptions};
@@ -40,7 +41,8 @@ impl BodyLowering<'_> {
         if let Some(signature) = &entry.signature
             && let Some(update) = signature.parameters.iter().find(|parameter| parameter.update)
         {
-            return Err(not_pure(&name, update, function.site()).into());
+            let uses = "can be transformed";
+            return Err(not_pure(&name, update, function.site(), uses).into());
         }
         let mut callable = entry.callable(&name).ok_or(Stop::Poisoned)?;
         for transform in transforms {
@@ -64,7 +66,7 @@ fn transform_callable<'a>(callable: Callable<'a>, transform: &Transform) -> Resu
             forward(reverse(callable, transform, GradientKind::Grad)?, transform, Pushed::Gradient)
         }
         TransformKind::Vmap { axis, out } => batched(callable, transform, axis, out),
-        TransformKind::AssociativeScan { reverse } => accumulated(callable, transform, reverse),
+        TransformKind::AssociativeScan { reverse } => associative_scan(callable, transform, reverse),
     };
     transformed.map(|callable| Callable { name, ..callable })
 }
@@ -86,25 +88,24 @@ impl Callable<'_> {
     }
 
     /// Adds a dimension, with the first free name among `name`, `name1`, ….
-    fn new_symbol(&mut self, name: &str) -> Dim {
-        let names = std::iter::once(name.to_owned()).chain((1..).map(|number| format!("{name}{number}")));
-        let mut symbols = names.map(Symbol::from);
-        let symbol = symbols.find(|symbol| !self.symbols.contains(symbol)).expect("dimensions are few");
+    fn add_symbol(&mut self, name: &str) -> Dim {
+        let is_taken = |name: &str| self.symbols.iter().any(|symbol| **symbol == *name);
+        let symbol = free_names(name, is_taken).map(Symbol::from).next().expect("names do not run out");
         self.symbols.push(symbol.clone());
         Dim::symbol(symbol)
     }
 
     /// Adds a parameter after the others, with the first free name among `name`, `name1`, ….
-    fn take(&mut self, name: &str, structure: Structure) {
-        let taken = self.formals.iter().filter(|formal| formal.name.starts_with(name)).count();
-        let name = if taken == 0 { name.to_owned() } else { format!("{name}{taken}") };
+    fn add_parameter(&mut self, name: &str, structure: Structure) {
+        let is_taken = |name: &str| self.formals.iter().any(|formal| formal.name == name);
+        let name = free_names(name, is_taken).next().expect("names do not run out");
         let written = structure.to_string();
         self.formals.push(Formal { name, update: false, structure, written, site: Site::Nowhere });
     }
 }
 
 /// The function of running results.
-fn accumulated<'a>(
+fn associative_scan<'a>(
     mut callable: Callable<'a>,
     transform: &Transform,
     reverse: bool,
@@ -126,7 +127,7 @@ fn accumulated<'a>(
             `fn f(a: f32, b: f32, c: f32, d: f32) -> (f32, f32)`";
         return Err(Diag::new(Code::E2001, transform.site, message).help(help));
     }
-    let extent = callable.new_symbol("Steps");
+    let extent = callable.add_symbol("Steps");
     callable.formals.truncate(parts.len());
     let site = transform.site;
     for formal in &mut callable.formals {
@@ -135,7 +136,7 @@ fn accumulated<'a>(
         (formal.written, formal.site) = (formal.structure.to_string(), Site::Nowhere);
     }
     callable.result = with_axis(&callable.result, &extent, 0, "the result", site, &mut |_| ())?;
-    callable.add(transform, StepKind::Accumulate { extent, reverse }, 0, Vec::new());
+    callable.add(transform, StepKind::AssociativeScan { extent, reverse }, 0, Vec::new());
     Ok(callable)
 }
 
@@ -172,7 +173,7 @@ fn reverse<'a>(
             if has_parts { Cotangent::First } else { Cotangent::One }
         }
         GradientKind::Vjp => {
-            callable.take("cotangent", result.clone());
+            callable.add_parameter("cotangent", result.clone());
             Cotangent::Input
         }
     };
@@ -197,12 +198,12 @@ fn reverse<'a>(
     Ok(callable)
 }
 
-/// What a tangent is pushed through.
+/// The function whose tangent a transform computes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pushed {
-    /// The function. Its value and the tangent of the value are the result.
+    /// The function itself. The result is its value and the tangent of the value.
     Function,
-    /// Its gradient, of which only the tangent is the result.
+    /// The gradient of the function. The result is the tangent of the gradient.
     Gradient,
 }
 
@@ -214,7 +215,7 @@ fn forward<'a>(
 ) -> Result<Callable<'a>, Diag> {
     let mut targets = targets(&callable, transform)?;
     for target in &targets {
-        callable.take("tangent", target.structure.clone());
+        callable.add_parameter("tangent", target.structure.clone());
     }
     let result = callable.result.clone();
     let dropped = match pushed {
@@ -296,15 +297,15 @@ fn batched<'a>(
     out: i64,
 ) -> Result<Callable<'a>, Diag> {
     let targets = targets(&callable, transform)?;
-    let extent = callable.new_symbol("Batch");
-    let mut axes = Vec::new();
+    let extent = callable.add_symbol("Batch");
+    let mut axes: Vec<Option<usize>> = Vec::new();
     for formal in &mut callable.formals {
-        let target = targets.iter().find(|target| target.name.split('.').next() == Some(&formal.name));
-        let Some(target) = target else {
-            axes.extend(formal.structure.leaves().iter().map(|_| None));
+        let inputs = axes.len()..axes.len() + formal.structure.leaves().len();
+        let Some(target) = targets.iter().find(|target| inputs.contains(&target.inputs.start)) else {
+            axes.resize(inputs.end, None);
             continue;
         };
-        if target.name != formal.name {
+        if target.inputs != inputs {
             let message = format!("`{}` is a field, needed a parameter", target.name);
             return Err(Diag::new(Code::E2001, target.site, message)
                 .help("`vmap` maps over whole parameters: pass the field as a parameter of its own"));

@@ -1,20 +1,21 @@
 //! Callees: functions of a table, and functions made from them by transforms.
 
 use super::table::Entry;
-use crate::accumulate::accumulate;
+use crate::associative_scan::associative_scan;
 use crate::batch::{Batched, batch_along};
 use crate::build::specialise;
-use crate::canon::{Canonical, canonicalise_mapped};
+use crate::canon::Canonical;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Bindings, Dim, Symbol};
-use crate::grad::{AutodiffError, Gradient, GradientOptions, Made, Wrt, differentiate, push_forward};
+use crate::grad::{
+    AutodiffError, Gradient, GradientOptions, Made, Wrt, canonical, differentiate, push_forward,
+};
 use crate::ir::{Module, ValueId};
 use crate::jacobian::{Mode, Side, jacobian};
-use crate::ops::{OpError, Profile};
+use crate::ops::OpError;
 use crate::surface::lower::declarations::lowered::{GradientTarget, Origin, Source};
 use crate::surface::lower::declarations::signature::{Signature, SignatureParameter};
 use crate::surface::lower::declarations::structure::Structure;
-use crate::verify::verify;
 
 /// The maximum number of instructions of a function after its calls are inlined; the limit of an expression is the
 /// same.
@@ -79,7 +80,7 @@ pub(crate) enum StepKind {
         extent: Dim,
     },
     /// Combines all elements along a new leading axis.
-    Accumulate {
+    AssociativeScan {
         /// The number of elements.
         extent: Dim,
         reverse: bool,
@@ -137,8 +138,7 @@ impl Callable<'_> {
             });
             let (whole, made) = transformed.map_err(|error| Differentiation::Gradient(step.diag(&error)))?;
             origins = made.iter().map(|made| of_gradient((*made)?, &origins)).collect();
-            let (insts, outputs) = whole.into_parts();
-            module = Module::from_parts(insts, outputs[step.dropped..].to_vec());
+            module = whole.without_first(step.dropped);
             origins.resize(module.insts().len(), None);
             // The next gradient is several times as large.
             if is_too_large(&module) {
@@ -182,8 +182,8 @@ impl Step {
                     batch_along(module, axes, out, &count(extent)?).map_err(|error| refused(&error))?;
                 Ok((module, made_for.into_iter().map(|value| Some(Made::Copy(value))).collect()))
             }
-            StepKind::Accumulate { extent, reverse } => {
-                let module = accumulate(module, &count(extent)?, *reverse);
+            StepKind::AssociativeScan { extent, reverse } => {
+                let module = associative_scan(module, &count(extent)?, *reverse);
                 Ok((module.map_err(|error| refused(&error))?, Vec::new()))
             }
         }
@@ -221,15 +221,6 @@ pub(crate) enum Differentiation {
     Rule(Box<OpError>),
     /// It cannot be differentiated.
     Gradient(Diag),
-}
-
-/// Converts a module to the canonical form that differentiation takes.
-fn canonical(module: Module) -> Result<(Canonical, Vec<Option<ValueId>>), AutodiffError> {
-    let verified = verify(module, Profile::Extended).map_err(|errors| {
-        let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        AutodiffError::Verification(errors.join("; "))
-    })?;
-    Ok(canonicalise_mapped(verified))
 }
 
 impl Step {

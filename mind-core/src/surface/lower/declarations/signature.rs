@@ -185,7 +185,7 @@ fn gradient_request(
     diags: &mut Diags,
 ) -> Option<GradientRequest> {
     if let Some(update) = parameters.iter().find(|parameter| parameter.update) {
-        diags.push(not_pure(&function.to_string(), update, wrt.site));
+        diags.push(not_pure(&function.to_string(), update, wrt.site, "have gradients"));
         return None;
     }
     let parameters = parameters.iter().map(|parameter| (parameter.name.as_str(), &parameter.structure));
@@ -263,15 +263,13 @@ fn check_floats(path: &ast::Path, structure: &Structure, site: Site) -> Result<(
     })
 }
 
-/// The error E5004 for a function that updates a parameter.
-pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site) -> Diag {
-    let message = format!(
-        "`{function}` updates `{}` in place: only functions without `&mut` have gradients",
-        update.name
-    );
+/// The error E5004 for a function that updates a parameter. `uses` is what only other functions offer.
+pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site, uses: &str) -> Diag {
+    let message =
+        format!("`{function}` updates `{}` in place: only functions without `&mut` {uses}", update.name);
     Diag::new(Code::E5004, site, message)
         .note_at(update.site, format!("`{}` is declared `&mut`", update.name))
-        .help("move the part to differentiate into a separate function")
+        .help("move the rest into a function of its own, without the update")
 }
 
 /// The parameters in the public form that later phases read.

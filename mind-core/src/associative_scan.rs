@@ -24,7 +24,7 @@ use crate::{
 ///
 /// # Panics
 /// If the types of the inputs and outputs are not as above.
-pub fn accumulate(module: &Module, extent: &Dim, reverse: bool) -> Result<Module, Box<OpError>> {
+pub fn associative_scan(module: &Module, extent: &Dim, reverse: bool) -> Result<Module, Box<OpError>> {
     let parts: Vec<(Arc<str>, Type)> =
         module.inputs().take(module.outputs().len()).map(|(name, ty)| (name.clone(), ty.clone())).collect();
     let types =
