@@ -13,7 +13,7 @@ pub const FAINT: &str = "#e5e7eb";
 pub const BLUE: &str = "#2563eb";
 pub const RED: &str = "#dc2626";
 
-/// The side of a text that stands at its point.
+/// The part of a text that is placed at the given point.
 #[derive(Clone, Copy)]
 pub enum Anchor {
     Start,

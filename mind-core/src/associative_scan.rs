@@ -12,12 +12,12 @@ use crate::{
     ty::{DType, Shape, Type},
 };
 
-/// The module that combines the elements of tensors along a new leading axis of this extent: each result is that of
-/// `module` on the result before and the element. The first result is the first element; with `reverse` the order is
-/// from the last element to the first.
+/// The module that applies `module` along a new leading axis of this extent, to the result before and each element. The
+/// first result is the first element; with `reverse` the order is from the last element to the first.
 ///
-/// The inputs of `module` are the parts of the value before, then those of the element. Its outputs are the parts of
-/// the next value, of the same types. The new module has an input for each part, under the name of the value before.
+/// The first half of the inputs of `module` is the value before, and the second half is the element. The outputs are
+/// the next value, with the same types. The new module has one input per part of a value, with the names of the first
+/// half.
 ///
 /// # Errors
 /// E1008 if a value would exceed the limits of shapes or of nested modules.

@@ -128,9 +128,9 @@ impl Jacobian {
         total(types[side.members.clone()].iter().map(|ty| elements(&ty.shape)))
     }
 
-    /// Runs a derivative once for each element of `side`, and returns its results with an axis for the passes. The first
-    /// outputs of `derivative` are the results of the module. Its last inputs are the tangents of `side` in forward mode,
-    /// and the cotangents of all results in reverse mode. Cotangents of other sides are zeros.
+    /// Runs a derivative once for each element of `side`, and returns its results with an axis for the passes. The
+    /// first outputs of `derivative` are the results of the module. Its last inputs are the tangents of `side` in
+    /// forward mode, and the cotangents of all results in reverse mode. Cotangents of other sides are zeros.
     fn passes(
         &mut self,
         derivative: &Canonical,

@@ -1,8 +1,8 @@
 //! Batching: from a module to the module that computes it for each slice of some inputs.
 //!
-//! A batched value has a new leading axis. A rule applies an operation to all slices at once, where an operation of Core
-//! IR does that. Any other operation is applied in a loop over the slices. A value that depends on no batched input is
-//! computed once, without the axis.
+//! A batched value has a new leading axis. A rule applies an operation to all slices at once, where an operation of
+//! Core IR does that. Any other operation is applied in a loop over the slices. A value that depends on no batched
+//! input is computed once, without the axis.
 
 mod loops;
 mod rules;
@@ -122,14 +122,14 @@ struct Batch<'a> {
     old: &'a Module,
     extent: &'a Dim,
     builder: Builder,
-    /// The new value of each value of the old module so far.
+    /// The new value for each value of the old module so far.
     values: Vec<Value>,
     /// For each loop, its results.
     loops: BTreeMap<ValueId, Vec<Value>>,
     made_for: Vec<ValueId>,
 }
 
-/// The new value of a value of the old module.
+/// The new value for a value of the old module.
 #[derive(Clone, Copy)]
 struct Value {
     id: ValueId,
@@ -213,7 +213,7 @@ impl<'a> Batch<'a> {
         self.builder.push(Scan::new(body, 0, Guard::Always).into(), &operands)
     }
 
-    /// The extents of a shape after those of the new axis.
+    /// The shape with the new leading axis.
     fn with_axis(&self, shape: &Shape) -> Shape {
         std::iter::once(self.extent).chain(shape.iter()).cloned().collect()
     }

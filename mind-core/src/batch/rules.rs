@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Batch<'_> {
-    /// Applies an operation of which some operand is batched to all slices.
+    /// Applies an operation with a batched operand to all slices.
     pub(super) fn rule(&mut self, inst: &Inst) -> Emitted {
         let first = self.values[inst.operands[0].index()].id;
         match &inst.op {
@@ -234,7 +234,7 @@ impl Batch<'_> {
         self.reshaped(product, self.with_axis(&inst.ty.shape))
     }
 
-    /// A convolution of which only the images are batched has the slices among its images.
+    /// Applies a convolution. If only the images are batched, the slices become further images.
     fn window(&mut self, window: &Window, inst: &Inst) -> Emitted {
         let [a, b] = [inst.operands[0], inst.operands[1]];
         let merged = |on: &mut Self, shape: &Shape| {

@@ -197,7 +197,7 @@ impl Forward<'_> {
         push(&mut self.builder, inst.op.clone(), &given)
     }
 
-    /// The sum over the operands of the operation with one of them replaced by its tangent.
+    /// The tangent by the product rule: a term for each operand, with this operand replaced by its tangent.
     fn product(&mut self, inst: &Inst, operands: &[ValueId]) -> Tangent {
         let mut sum = None;
         for (at, operand) in inst.operands.iter().enumerate() {
@@ -210,7 +210,7 @@ impl Forward<'_> {
         Ok(sum)
     }
 
-    /// The sum over the operands of the formulas of the row with the tangent in place of the cotangent.
+    /// The sum of one term per operand: the derivative formula of the row with the tangent in place of the cotangent.
     fn function(&mut self, map: Map, inst: &Inst, operands: &[ValueId], y: ValueId) -> Tangent {
         if !inst.ty.dtype.is_float() {
             return Ok(None);
@@ -307,8 +307,8 @@ impl Forward<'_> {
         }
     }
 
-    /// A loop that computes the results of a loop and their tangents. Its carries are the old ones, then their tangents;
-    /// its other operands and its stacked results are likewise the old ones, then tangents.
+    /// A loop that computes the results of a loop and their tangents. Its carries are the old ones, then their
+    /// tangents; its other operands and its stacked results are likewise the old ones, then tangents.
     fn scan(&mut self, scan: &Scan, inst: &Inst) -> Result<Vec<Placed>, AutodiffError> {
         let (carries, body) = (scan.carry_count(), &scan.body);
         let active = self.active_in_loop(scan, inst);
@@ -447,8 +447,8 @@ fn invalid_input(error: Box<OpError>) -> AutodiffError {
     AutodiffError::of(&error, error.to_string())
 }
 
-/// The linear map from the tangents of the `wanted` operands of an instruction to those of its results. Also returns the
-/// number of results.
+/// The linear map from the tangents of the `wanted` operands of an instruction to those of its results. Also returns
+/// the number of results.
 ///
 /// The inputs of the map are the operands, a cotangent for each result, which it does not depend on, and the tangents.
 fn transpose(inst: &Inst, operands: &[&Type], wanted: &[usize]) -> Result<(Module, usize), AutodiffError> {

@@ -37,20 +37,21 @@ pub struct Scan {
     pub reverse: bool,
     /// The rule for which steps run.
     pub guard: Guard,
-    /// The steps between two carries that are kept for derivatives; 0 if the residuals of all steps are kept. It changes
-    /// no value: the optimiser runs the steps between kept carries again (`opt/segments.rs`).
+    /// The steps between two carries that are kept for derivatives; 0 if the residuals of all steps are kept. It
+    /// changes no value: the optimiser runs the steps between kept carries again (`opt/segments.rs`).
     pub checkpoint: i64,
     /// The number of the last stacked results that only derivatives read.
     pub residuals: i64,
 }
 
-/// Decides which steps of a loop run. A step that does not run leaves the carries as they are, and its stacked results are zeros.
+/// Decides which steps of a loop run. A step that does not run leaves the carries as they are, and its stacked results
+/// are zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Guard {
     /// All steps run.
     Always,
-    /// Steps run while the first carry, a `bool`, is true. The loop may iterate over no operand. If it iterates over one, the
-    /// first carry must be false after the last step.
+    /// Steps run while the first carry, a `bool`, is true. The loop may iterate over no operand. If it iterates over
+    /// one, the first carry must be false after the last step.
     Carry,
     /// A step runs if the first operand after the carries is true: a `bool` for all steps, or one for each.
     Operand,
@@ -78,7 +79,7 @@ impl Scan {
         usize::try_from(self.carries).unwrap_or(usize::MAX)
     }
 
-    /// Whether a result is one that only derivatives read, by its position among the results.
+    /// Whether only derivatives read the result at this position.
     pub fn is_residual(&self, result: usize) -> bool {
         let residuals = usize::try_from(self.residuals).unwrap_or(0);
         result + residuals >= self.body.outputs().len()
@@ -106,8 +107,8 @@ impl Scan {
         }
     }
 
-    /// The position of the first iterated operand, whose leading extent is the number of steps. `None` for a loop that only
-    /// its guard ends.
+    /// The position of the first iterated operand, whose leading extent is the number of steps. `None` for a loop that
+    /// only its guard ends.
     pub fn counted(accesses: &[Access]) -> Option<usize> {
         accesses.iter().position(|access| *access == Access::Element)
     }

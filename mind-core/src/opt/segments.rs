@@ -21,8 +21,8 @@ use crate::{
     ty::{DType, MAX_RANK, Shape, Type},
 };
 
-/// The most loops of which one segment runs a part again. A module with a longer chain of residuals stays as it is, so
-/// that its size is bounded. A derivative of order 5 has chains of 31.
+/// The largest number of other loops that one segment recomputes. A module with a longer chain of residuals is not
+/// split, so that its size is bounded. A derivative of order 5 has chains of 31.
 const MOST_AGAIN: usize = 32;
 
 /// A result of a loop: the loop, and the position among its results.
@@ -255,7 +255,7 @@ enum Input {
     Kept(Place),
 }
 
-/// The module with loops over segments, so far.
+/// Builds the module with loops over segments.
 struct Writer<'w> {
     module: &'w Module,
     loops: &'w BTreeMap<ValueId, Loop<'w>>,
@@ -512,7 +512,7 @@ impl<'w> Writer<'w> {
         within_limits(self.builder.push(Op::Part(ir::Part::SliceGrad { shape, slice }), &[value]))
     }
 
-    /// The stacked result of a loop from those of all segments.
+    /// Joins the stacked results of all segments to the stacked result of the loop.
     fn joined(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
         let ty = self.builder.ty(value).clone();
         let shape = [of.padded()?].into_iter().chain(ty.shape[2..].iter().cloned()).collect::<Shape>();

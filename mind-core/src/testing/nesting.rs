@@ -55,7 +55,8 @@ impl Generator {
         Some((Op::Own(Own::Nesting(Nesting::Pullback(pullback))), results))
     }
 
-    /// Inputs, and up to three loops over them. Returns the results of the loops that may have a derivative, or one input.
+    /// Inputs, and up to three loops over them. Returns the results of the loops that may have a derivative, or one
+    /// input.
     pub(super) fn loops(&mut self) -> Vec<ValueId> {
         let steps = [Dim::literal(4), Dim::literal(5), Dim::literal(6), Dim::symbol("N")];
         let steps = self.random.pick(&steps).clone();
@@ -84,8 +85,8 @@ impl Generator {
         if outputs.is_empty() { vec![ValueId::new(0)] } else { outputs }
     }
 
-    /// A loop over a value, with up to two carries, another value that is iterated, and one that every step has. Some of its steps may
-    /// not run.
+    /// A loop over a value, with up to two carries, another value that is iterated, and one that every step has. Some
+    /// of its steps may not run.
     fn scan(&mut self) -> Option<Proposal> {
         let x = self.partner(|ty| ty.rank() > 0)?;
         let steps = self.builder.ty(x).shape.first()?.clone();
@@ -204,8 +205,8 @@ impl Generator {
         Some((op, vec![found]))
     }
 
-    /// A random module on inputs of these types, whose first results are of the types of the first inputs. `finish` may add
-    /// instructions and change results.
+    /// A random module on inputs of these types, whose first results are of the types of the first inputs. `finish` may
+    /// add instructions and change results.
     fn inner(
         &mut self,
         inputs: &[Type],

@@ -90,8 +90,8 @@ pub fn modules_keep_their_meaning(bytes: &[u8]) {
     }
 }
 
-/// The gradients of a module of loops that the bytes choose, and their gradients, compute the same results bit for bit when they
-/// are optimised, except that all NaNs are equal. Loops with a checkpoint run some steps again in them.
+/// The gradients of a module of loops that the bytes choose, and their gradients, compute the same results bit for bit
+/// when they are optimised, except that all NaNs are equal. Loops with a checkpoint run some steps again in them.
 pub fn gradients_of_loops_keep_their_meaning(bytes: &[u8]) {
     let verified =
         verify(loops_from_bytes(bytes), Profile::Extended).expect("the generator makes valid modules");

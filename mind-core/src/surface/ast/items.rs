@@ -26,7 +26,7 @@ impl Block {
         self.templates.iter().for_each(|template| template.items(visit));
     }
 
-    /// The structs of which types of fields, parameters and results name stacks, also as parts of other stacks. Each has
+    /// The structs whose stacks the types of fields, parameters and results name, also inside other stacks. Each has
     /// the number of its leading axes, at most that of the axes of a tensor.
     pub(crate) fn named_stacks(&self) -> Vec<(Callee, usize)> {
         let interfaces = self.functions.iter().flat_map(|function| {

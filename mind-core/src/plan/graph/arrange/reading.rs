@@ -5,9 +5,9 @@ use crate::{
     ops::{Class, Motion},
 };
 
-/// For each value, whether it is a product that is only read with the rows and columns of its matrices swapped. An example
-/// is the gradient of an operand that a product had taken swapped. Products read either layout equally well, so their
-/// operands keep their layout.
+/// For each value, whether it is a product that is only read with the rows and columns of its matrices swapped. An
+/// example is the gradient of an operand that a product had taken swapped. Products read either layout equally well, so
+/// their operands keep their layout.
 pub(super) fn read_transposed(module: &Module) -> Vec<bool> {
     let is_product = |inst: &Inst| matches!(inst.op, Op::Product(_));
     let count = module.insts().len();

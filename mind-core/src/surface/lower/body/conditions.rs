@@ -66,8 +66,8 @@ impl BodyLowering<'_> {
         self.bind_pattern(carry, value, *first);
     }
 
-    /// Moves the condition to a module, applies it to the first carry, and adds the inputs of the body. Returns the carry
-    /// in the body.
+    /// Moves the condition to a module, applies it to the first carry, and adds the inputs of the body. Returns the
+    /// carry in the body.
     fn condition_of_while(
         &mut self,
         open: &mut OpenWhile,

@@ -333,7 +333,7 @@ impl BodyLowering<'_> {
         Ok(OfStep { carry, stacked })
     }
 
-    /// The value that a loop stacks, of which a step gives `value`. Its tensors are taken in order.
+    /// The stacked value of a loop whose steps return `value`. Its tensors are taken in order.
     fn stack_of(&self, value: &Value, tensors: &mut impl Iterator<Item = ValueId>) -> Value {
         match value {
             Value::Tuple(tuple) => {

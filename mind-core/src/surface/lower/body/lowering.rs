@@ -134,7 +134,8 @@ pub(crate) struct OpenBranches {
 
 /// The first branch of an `if`.
 pub(crate) enum Then {
-    /// A literal, which takes the type of the other branch, and the instructions before it, such as those that show values.
+    /// A literal, which takes the type of the other branch, and the instructions before it, such as those that show
+    /// values.
     Literal { value: Value, instructions: Vec<Inst>, tail: ExprId },
     /// A module of captured values.
     Module { structure: Structure, module: Nested, captured: Vec<ValueId> },

@@ -207,7 +207,7 @@ enum Pushed {
     Gradient,
 }
 
-/// The function that computes tangents from those of the targets, which are further parameters.
+/// The function that computes tangents. The tangents of the targets are further parameters.
 fn forward<'a>(
     mut callable: Callable<'a>,
     transform: &Transform,
@@ -277,7 +277,7 @@ fn blocks(
     Ok(by_target(transform, targets.iter().map(block).collect::<Result<_, _>>()?))
 }
 
-/// The extents of a side of a Jacobian: those of a tensor, or the number of all elements.
+/// The extents of a side of a Jacobian: the extents of a tensor, or the number of elements of a struct.
 fn side(structure: &Structure) -> Result<Vec<Dim>, Overflow> {
     if let Structure::Value(ty) = structure {
         return Ok(ty.shape.to_vec());

@@ -1,4 +1,5 @@
-//! Stacks of structs, `Block[12]`, as structs of the generated Rust: one for each struct of which a block names a stack.
+//! Structs with a leading axis (stacks), `Block[12]`, as structs of the generated Rust. A block generates one for each
+//! stack that its types name.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -34,7 +34,7 @@ pub enum Structure {
 pub struct StructType {
     /// The name, with the span of its use.
     pub name: Ident,
-    /// `64`, `N`; those of a stack begin with its number of elements.
+    /// `64`, `N`. The first dimension of a stack is its number of elements.
     pub dims: Vec<Dim>,
     /// The types of the fields, with these dimensions.
     pub fields: Vec<Structure>,
