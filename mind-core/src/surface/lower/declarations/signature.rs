@@ -269,7 +269,7 @@ pub(crate) fn not_pure(function: &str, update: &SignatureParameter, site: Site, 
         format!("`{function}` updates `{}` in place: only functions without `&mut` {uses}", update.name);
     Diag::new(Code::E5004, site, message)
         .note_at(update.site, format!("`{}` is declared `&mut`", update.name))
-        .help("move the rest into a function of its own, without the update")
+        .help("move the part without the update into a separate function")
 }
 
 /// The parameters in the public form that later phases read.
