@@ -260,6 +260,13 @@ impl Arrange<Resolved> {
     }
 }
 
+impl Part<Resolved> {
+    /// Zeros of a shape with the operand at the positions that a slice reads.
+    pub(crate) fn among_zeros(shape: Shape, slice: Slice) -> Self {
+        Self::SliceGrad { shape, slice: slice.into() }
+    }
+}
+
 /// Operations that arrange the same elements in another shape. Their rows are in `ops/shape.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arrange<A: Form = Resolved> {

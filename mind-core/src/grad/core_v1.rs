@@ -60,7 +60,7 @@ pub(super) fn reshaped(builder: &mut Builder, value: ValueId, shape: Shape) -> E
     if builder.ty(value).shape == shape {
         Ok(value)
     } else {
-        push(builder, Op::Arrange(Arrange::Reshape { shape }), &[value])
+        push(builder, Op::Arrange(Arrange::reshape(shape)), &[value])
     }
 }
 

@@ -1,240 +1,20 @@
-//! Loops with `checkpoint = K`: values that the steps of a loop stack for other loops are computed again, K steps at a
-//! time.
-//!
-//! A loop of T steps becomes a loop over segments, whose body is the same loop over the K steps of a segment. It stacks
-//! its carries before each segment in place of the values that other loops would read. The body of a loop that reads
-//! such values first runs the segment of the other loop again, from its stacked carries. The same instructions run on
-//! the same values, so no bit of a result changes, and derivatives of any order need no rule for it.
-//!
-//! If T is not known to be a multiple of K, operands are padded to whole segments. The steps after the last one do not
-//! run.
+//! The writer of modules with loops over segments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{
+    Loop, MOST_AGAIN, Place,
+    uses::{LoopPart, Uses},
+};
 use crate::{
-    build::{Builder, extracted},
+    build::Builder,
     diag::Code,
     dim::Dim,
-    ir::{self, Access, Arrange, Const, Guard, Made, Module, Nested, Op, Scan, Slice, ValueId},
+    ir::{Access, Arrange, Guard, Module, Nested, Op, Scan, ValueId},
     map::formula,
     ops::OpError,
-    ty::{DType, MAX_RANK, Shape, Type},
+    ty::{DType, Type},
 };
-
-/// The largest number of other loops that one segment recomputes. A module with a longer chain of residuals is not
-/// split, so that its size is bounded. A derivative of order 5 has chains of 31.
-const MOST_AGAIN: usize = 32;
-
-/// A result of a loop: the loop, and the position among its results.
-type Place = (ValueId, usize);
-
-/// The module with its loops over segments, and for each of its values the value of `module` that it comes from. `None`
-/// if no loop changes.
-pub(super) fn segmented(module: &Module) -> Option<(Module, Vec<ValueId>)> {
-    let loops = checkpointed(module);
-    if loops.is_empty() {
-        return None;
-    }
-    let uses = Uses::of(module, &loops);
-    let is_changed =
-        |of: &&Loop<'_>| uses.is_segmented(of) || uses.stacked(of).count() < of.stacked().count();
-    if !loops.values().any(|of| is_changed(&of)) {
-        return None;
-    }
-    let mut writer = Writer::new(module, &loops, &uses);
-    let mut origins = Vec::new();
-    for (value, inst) in module.iter() {
-        match (loops.get(&value), module.place_of(value)) {
-            (Some(of), _) if uses.is_segmented(of) => writer.segmented(of)?,
-            (Some(of), _) => writer.whole(of)?,
-            // The loop has given its results.
-            (None, Some((of, _))) if loops.contains_key(&of) => {}
-            (None, _) => {
-                let made = match inst.op.input_name() {
-                    Some(name) => within_limits(writer.builder.input(name.clone(), inst.ty.clone()))?,
-                    None => {
-                        let operands: Vec<ValueId> =
-                            inst.operands.iter().map(|operand| writer.value(*operand)).collect();
-                        within_limits(writer.builder.push(inst.op.clone(), &operands))?
-                    }
-                };
-                writer.values[value.index()] = Some(made);
-            }
-        }
-        origins.resize(writer.builder.insts().len(), value);
-    }
-    let outputs: Vec<ValueId> = module.outputs().iter().map(|output| writer.value(*output)).collect();
-    Some((writer.builder.finish(outputs), origins))
-}
-
-/// A loop that keeps every K-th carry.
-struct Loop<'m> {
-    value: ValueId,
-    scan: &'m Scan,
-    operands: Vec<ValueId>,
-    accesses: Vec<Access>,
-    steps: Dim,
-    segments: Dim,
-    /// Whether the last segment may have fewer steps than the others.
-    is_padded: bool,
-}
-
-impl Loop<'_> {
-    /// The positions of the stacked results.
-    fn stacked(&self) -> std::ops::Range<usize> {
-        self.scan.carry_count()..self.scan.body.outputs().len()
-    }
-
-    /// The number of steps of all segments.
-    fn padded(&self) -> Option<Dim> {
-        self.segments.mul(&Dim::literal(self.scan.checkpoint)).ok()
-    }
-
-    fn has_equal_segments(&self, other: &Self) -> bool {
-        (&self.steps, self.scan.checkpoint) == (&other.steps, other.scan.checkpoint)
-    }
-}
-
-/// The loops that can be split into segments.
-fn checkpointed(module: &Module) -> BTreeMap<ValueId, Loop<'_>> {
-    let loops = module.iter().filter_map(|(value, inst)| {
-        let scan = inst.op.as_loop().filter(|scan| scan.checkpoint > 0 && !inst.op.has_effect())?;
-        let operands: Vec<ValueId> = inst.operands.iter().copied().collect();
-        let rank = |operand: &ValueId| module.ty(*operand).rank();
-        let accesses = scan.accesses(operands.iter().map(rank));
-        let steps = module.ty(operands[Scan::counted(&accesses)?]).shape[0].clone();
-        let segments = steps.ceil_div(scan.checkpoint).ok()?;
-        let is_padded = segments.mul(&Dim::literal(scan.checkpoint)).ok()? != steps;
-        // A segment adds an axis to what is iterated or stacked.
-        let of_operands = operands.iter().zip(&accesses).map(|(operand, access)| match access {
-            Access::Carry | Access::Element => rank(operand),
-            Access::Whole => 0,
-        });
-        let of_results = scan.body.outputs()[scan.carry_count()..].iter();
-        let of_results = of_results.map(|output| scan.body.ty(*output).rank() + 1);
-        let has_room = of_operands.chain(of_results).all(|rank| rank < MAX_RANK);
-        // The steps after the last one would be the first ones, and end the loop.
-        let ends_first = scan.guard == Guard::Carry && scan.reverse && is_padded;
-        let of = Loop { value, scan, operands, accesses, steps, segments, is_padded };
-        (has_room && !ends_first && of.segments != Dim::ONE).then_some((value, of))
-    });
-    loops.collect()
-}
-
-/// How the results of the loops are read.
-struct Uses {
-    /// The results that something reads.
-    read: BTreeSet<Place>,
-    /// The residuals that only loops with equal segments read, element by element. They are computed again.
-    again: BTreeSet<Place>,
-    /// The loops that read such results.
-    readers: BTreeSet<ValueId>,
-}
-
-impl Uses {
-    fn of(module: &Module, loops: &BTreeMap<ValueId, Loop<'_>>) -> Self {
-        let place = |value: ValueId| module.place_of(value).filter(|(of, _)| loops.contains_key(of));
-        let (mut read, mut kept, mut readers) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
-        for output in module.outputs() {
-            let place = place(*output);
-            read.extend(place);
-            kept.extend(place);
-        }
-        for (reader, inst) in module.iter() {
-            // A further result reads no value of the first.
-            if module.place_of(reader).is_some_and(|(of, _)| of != reader) {
-                continue;
-            }
-            for (at, operand) in inst.operands.iter().enumerate() {
-                let Some((of, result)) = place(*operand) else { continue };
-                read.insert((of, result));
-                let by_segment = loops.get(&reader).is_some_and(|reader| {
-                    reader.accesses[at] == Access::Element && reader.has_equal_segments(&loops[&of])
-                });
-                match by_segment {
-                    true => readers.push(((of, result), reader)),
-                    false => _ = kept.insert((of, result)),
-                }
-            }
-        }
-        let again: BTreeSet<Place> = read
-            .iter()
-            .copied()
-            .filter(|(of, at)| loops[of].scan.is_residual(*at) && !kept.contains(&(*of, *at)))
-            .collect();
-        let readers =
-            readers.into_iter().filter(|(place, _)| again.contains(place)).map(|(_, of)| of).collect();
-        Self { read, again, readers }
-    }
-
-    /// The stacked results that something reads.
-    fn stacked(&self, of: &Loop<'_>) -> impl Iterator<Item = usize> {
-        of.stacked().filter(|at| self.read.contains(&(of.value, *at)))
-    }
-
-    fn is_again(&self, of: &Loop<'_>, result: usize) -> bool {
-        self.again.contains(&(of.value, result))
-    }
-
-    fn is_segmented(&self, of: &Loop<'_>) -> bool {
-        self.readers.contains(&of.value) || of.stacked().any(|at| self.is_again(of, at))
-    }
-
-    /// The part of a loop that computes the values that other loops read.
-    fn again_of(&self, of: &Loop<'_>, stacked: impl IntoIterator<Item = usize>) -> Part {
-        Part::new(of, BTreeSet::new(), stacked.into_iter().collect())
-    }
-}
-
-/// A part of a loop: some results, and the carries and operands that they need.
-struct Part {
-    carries: BTreeSet<usize>,
-    /// The positions of operands after the carries.
-    operands: BTreeSet<usize>,
-    /// The positions of results.
-    stacked: BTreeSet<usize>,
-    /// The values of the body that are computed.
-    is_needed: Vec<bool>,
-}
-
-impl Part {
-    fn new(of: &Loop<'_>, mut carries: BTreeSet<usize>, stacked: BTreeSet<usize>) -> Self {
-        let (body, count) = (&of.scan.body, of.scan.carry_count());
-        carries.extend(of.scan.guard().filter(|guard| *guard < count));
-        let is_needed = loop {
-            let results = carries.iter().chain(&stacked).map(|at| body.outputs()[*at]);
-            let is_needed = body.needed_by(results);
-            let more = (0..count).find(|carry| is_needed[*carry] && !carries.contains(carry));
-            match more {
-                Some(carry) => _ = carries.insert(carry),
-                None => break is_needed,
-            }
-        };
-        let mut operands: BTreeSet<usize> = (count..of.operands.len()).filter(|at| is_needed[*at]).collect();
-        operands.extend(of.scan.guard().filter(|guard| *guard >= count));
-        // An iterated operand decides the number of steps.
-        if !operands.iter().any(|at| of.accesses[*at] == Access::Element) {
-            operands.extend(Scan::counted(&of.accesses));
-        }
-        Self { carries, operands, stacked, is_needed }
-    }
-
-    /// The inputs of the body, with their names and types.
-    fn inputs(&self, of: &Loop<'_>) -> Vec<(ValueId, String, Type)> {
-        let input =
-            |at: &usize| (ValueId::new(*at), format!("x{at}"), of.scan.body.ty(ValueId::new(*at)).clone());
-        self.carries.iter().chain(&self.operands).map(input).collect()
-    }
-
-    /// The body without the rest of the loop.
-    fn body(&self, of: &Loop<'_>, inputs: Vec<(ValueId, String, Type)>) -> Module {
-        let body = &of.scan.body;
-        let insts = body.iter().filter(|(value, inst)| !inst.op.is_input() && self.is_needed[value.index()]);
-        let outputs: Vec<ValueId> =
-            self.carries.iter().chain(&self.stacked).map(|at| body.outputs()[*at]).collect();
-        extracted(inputs, insts, &outputs)
-    }
-}
 
 /// A value that the body of a loop over segments reads, described by the value around that loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -256,21 +36,21 @@ enum Input {
 }
 
 /// Builds the module with loops over segments.
-struct Writer<'w> {
+pub(super) struct Writer<'w> {
     module: &'w Module,
     loops: &'w BTreeMap<ValueId, Loop<'w>>,
     uses: &'w Uses,
     /// For each loop, the values that are its results, with their positions.
     results: BTreeMap<ValueId, Vec<(ValueId, usize)>>,
-    builder: Builder,
+    pub(super) builder: Builder,
     /// For each value of the module its value here. Results that are computed again have none.
-    values: Vec<Option<ValueId>>,
+    pub(super) values: Vec<Option<ValueId>>,
     /// The carries before each segment, stacked.
     kept: BTreeMap<Place, ValueId>,
 }
 
 impl<'w> Writer<'w> {
-    fn new(module: &'w Module, loops: &'w BTreeMap<ValueId, Loop<'w>>, uses: &'w Uses) -> Self {
+    pub(super) fn new(module: &'w Module, loops: &'w BTreeMap<ValueId, Loop<'w>>, uses: &'w Uses) -> Self {
         let mut results: BTreeMap<ValueId, Vec<(ValueId, usize)>> = BTreeMap::new();
         for (value, _) in module.iter() {
             if let Some((of, at)) = module.place_of(value) {
@@ -281,7 +61,7 @@ impl<'w> Writer<'w> {
         Self { module, loops, uses, results, builder: Builder::new(), values, kept: BTreeMap::new() }
     }
 
-    fn value(&self, value: ValueId) -> ValueId {
+    pub(super) fn value(&self, value: ValueId) -> ValueId {
         self.values[value.index()].expect("only loops over segments read what is computed again")
     }
 
@@ -293,10 +73,10 @@ impl<'w> Writer<'w> {
     }
 
     /// Emits a loop over segments.
-    fn segmented(&mut self, of: &Loop<'_>) -> Option<()> {
+    pub(super) fn segmented(&mut self, of: &Loop<'_>) -> Option<()> {
         let carries: BTreeSet<usize> = (0..of.scan.carry_count()).collect();
         let stacked = self.uses.stacked(of).filter(|at| !self.uses.is_again(of, *at));
-        let main = Part::new(of, carries.clone(), stacked.collect());
+        let main = LoopPart::new(of, carries.clone(), stacked.collect());
         let kept = self.uses.again_of(of, of.stacked().filter(|at| self.uses.is_again(of, *at)));
         let kept = if kept.stacked.is_empty() { BTreeSet::new() } else { kept.carries };
         if carries.is_empty() && main.stacked.is_empty() {
@@ -358,9 +138,9 @@ impl<'w> Writer<'w> {
     }
 
     /// Emits a loop without the stacked results that nothing reads.
-    fn whole(&mut self, of: &Loop<'_>) -> Option<()> {
+    pub(super) fn whole(&mut self, of: &Loop<'_>) -> Option<()> {
         let carries = (0..of.scan.carry_count()).collect();
-        let part = Part::new(of, carries, self.uses.stacked(of).collect());
+        let part = LoopPart::new(of, carries, self.uses.stacked(of).collect());
         if part.carries.is_empty() && part.stacked.is_empty() {
             return Some(());
         }
@@ -374,10 +154,10 @@ impl<'w> Writer<'w> {
     }
 
     /// The parts of other loops that a segment runs again, in their order.
-    fn before(&self, of: &Loop<'_>, main: &Part) -> BTreeMap<ValueId, Part> {
+    fn before(&self, of: &Loop<'_>, main: &LoopPart) -> BTreeMap<ValueId, LoopPart> {
         let mut needed: BTreeMap<ValueId, BTreeSet<usize>> = BTreeMap::new();
         let mut parts = BTreeMap::new();
-        let need = |needed: &mut BTreeMap<ValueId, BTreeSet<usize>>, of: &Loop<'_>, part: &Part| {
+        let need = |needed: &mut BTreeMap<ValueId, BTreeSet<usize>>, of: &Loop<'_>, part: &LoopPart| {
             for place in part.operands.iter().filter_map(|at| self.again(of, *at)) {
                 needed.entry(place.0).or_default().insert(place.1);
             }
@@ -399,7 +179,7 @@ impl<'w> Writer<'w> {
     }
 
     /// The values that a part of a loop reads in a segment.
-    fn inputs(&self, of: &Loop<'_>, part: &Part, is_main: bool) -> Vec<Input> {
+    fn inputs(&self, of: &Loop<'_>, part: &LoopPart, is_main: bool) -> Vec<Input> {
         let carry = |at: &usize| if is_main { Input::Carry(*at) } else { Input::Kept((of.value, *at)) };
         let mut inputs: Vec<Input> = part.carries.iter().map(carry).collect();
         inputs.extend(part.operands.iter().filter(|at| self.again(of, **at).is_none()).map(|at| {
@@ -468,73 +248,6 @@ impl<'w> Writer<'w> {
         })
     }
 
-    /// The position of each step of each segment among all steps.
-    fn positions(&mut self, of: &Loop<'_>) -> Option<ValueId> {
-        let positions = self.iota(vec![of.padded()?], 0)?;
-        self.reshaped(positions, [of.segments.clone(), Dim::literal(of.scan.checkpoint)])
-    }
-
-    fn iota(&mut self, shape: Vec<Dim>, axis: i64) -> Option<ValueId> {
-        within_limits(self.builder.push(Op::Made(Made::Iota { shape, axis }), &[]))
-    }
-
-    fn count(&mut self, count: &Dim) -> Option<ValueId> {
-        match count.as_literal() {
-            Some(known) => Some(self.builder.constant(DType::I64, known as f64)),
-            None => {
-                let shape = [count.clone()].into_iter().collect();
-                within_limits(self.builder.push(Op::Const(Const::Count { shape, dtype: DType::I64 }), &[]))
-            }
-        }
-    }
-
-    /// The steps of each segment of an iterated operand.
-    fn split(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
-        let value = if of.is_padded { self.padded(of, value)? } else { value };
-        self.reshaped(value, [of.segments.clone(), Dim::literal(of.scan.checkpoint)])
-    }
-
-    /// An iterated operand with zeros behind its steps.
-    fn padded(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
-        let ty = self.builder.ty(value).clone();
-        if ty.dtype == DType::Bool {
-            // Only numbers are placed among zeros.
-            let [zero, one] = [0.0, 1.0].map(|number| self.builder.constant(DType::U8, number));
-            let names = [("value", value), ("one", one), ("zero", zero)];
-            let number = computed(&mut self.builder, "where(value, one, zero)", &names);
-            let padded = self.padded(of, number)?;
-            let names = [("padded", padded), ("zero", zero)];
-            return Some(computed(&mut self.builder, "ne(padded, zero)", &names));
-        }
-        let slice = first(&ty.shape, &of.steps).into();
-        let rest = ty.shape[1..].iter().cloned();
-        let shape = [of.padded()?].into_iter().chain(rest).collect();
-        within_limits(self.builder.push(Op::Part(ir::Part::SliceGrad { shape, slice }), &[value]))
-    }
-
-    /// Joins the stacked results of all segments to the stacked result of the loop.
-    fn joined(&mut self, of: &Loop<'_>, value: ValueId) -> Option<ValueId> {
-        let ty = self.builder.ty(value).clone();
-        let shape = [of.padded()?].into_iter().chain(ty.shape[2..].iter().cloned()).collect::<Shape>();
-        let joined = within_limits(
-            self.builder.push(Op::Arrange(Arrange::Reshape { shape: shape.clone() }), &[value]),
-        )?;
-        match of.is_padded {
-            true => {
-                let slice = first(&shape, &of.steps).into();
-                within_limits(self.builder.push(Op::Part(ir::Part::Slice(slice)), &[joined]))
-            }
-            false => Some(joined),
-        }
-    }
-
-    /// A value with its leading axis split in two.
-    fn reshaped(&mut self, value: ValueId, leading: [Dim; 2]) -> Option<ValueId> {
-        let rest = self.builder.ty(value).shape[1..].iter().cloned();
-        let shape = leading.into_iter().chain(rest).collect();
-        within_limits(self.builder.push(Op::Arrange(Arrange::Reshape { shape }), &[value]))
-    }
-
     /// Emits a loop. Returns all its results.
     fn looped(&mut self, scan: Scan, operands: &[ValueId]) -> Option<Vec<ValueId>> {
         results(&mut self.builder, scan, operands)
@@ -560,7 +273,7 @@ impl<'w> Writer<'w> {
         &self,
         body: &mut Builder,
         of: &Loop<'_>,
-        part: &Part,
+        part: &LoopPart,
         is_main: bool,
         read: &BTreeMap<Input, ValueId>,
         again: &BTreeMap<Place, ValueId>,
@@ -628,21 +341,15 @@ fn results(builder: &mut Builder, scan: Scan, operands: &[ValueId]) -> Option<Ve
 }
 
 /// Emits a formula over flags and positions of steps.
-fn computed(builder: &mut Builder, text: &'static str, names: &[(&str, ValueId)]) -> ValueId {
+pub(super) fn computed(builder: &mut Builder, text: &'static str, names: &[(&str, ValueId)]) -> ValueId {
     formula(builder, text, names).expect("flags and positions have equal shapes, or are single")
 }
 
 /// The value of a result; `None` if a limit of modules is exceeded.
-fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
+pub(super) fn within_limits<T>(result: Result<T, Box<OpError>>) -> Option<T> {
     debug_assert!(
         result.as_ref().err().is_none_or(|error| error.code == Code::E1008),
         "segments keep the rules of the loop"
     );
     result.ok()
-}
-
-/// The first `count` elements along the leading axis.
-fn first(shape: &Shape, count: &Dim) -> Slice {
-    let ends = [count.clone()].into_iter().chain(shape[1..].iter().cloned()).collect();
-    Slice { starts: vec![Dim::ZERO; shape.rank()], ends, steps: vec![1; shape.rank()] }
 }
