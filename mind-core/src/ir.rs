@@ -340,6 +340,19 @@ pub enum Rows<A: Form = Resolved> {
         /// The axis; in Core IR a position.
         axis: i64,
     },
+    /// The elements of the first operand from the position in the second on, along an axis; an extension.
+    DynamicSlice {
+        /// The result's shape.
+        shape: A::Shape,
+        /// The axis; in Core IR a position.
+        axis: i64,
+    },
+    /// The first operand with the elements from the position in the second on, along an axis, replaced by the third; an
+    /// extension.
+    DynamicUpdate {
+        /// The axis; in Core IR a position.
+        axis: i64,
+    },
 }
 
 /// Operations that join tensors. Their rows are in `ops/joining.rs`.

@@ -34,6 +34,7 @@ mod making;
 mod masks;
 mod ordering;
 mod params;
+mod parts;
 mod positions;
 mod products;
 #[cfg(gate)]

@@ -132,6 +132,15 @@ impl Batch<'_> {
     fn rows(&mut self, rows: &Rows, inst: &Inst) -> Emitted {
         let [a, b] = [inst.operands[0], inst.operands[1]];
         match rows {
+            Rows::DynamicSlice { .. } | Rows::DynamicUpdate { .. } if self.is_batched(b) => self.each(inst),
+            Rows::DynamicSlice { shape, axis } => {
+                let op = Op::Rows(Rows::DynamicSlice { shape: self.with_axis(shape), axis: axis + 1 });
+                self.builder.push(op, &[self.values[a.index()].id, self.values[b.index()].id])
+            }
+            Rows::DynamicUpdate { axis } => {
+                let operands = [self.batched(a)?, self.values[b.index()].id, self.batched(inst.operands[2])?];
+                self.builder.push(Op::Rows(Rows::DynamicUpdate { axis: axis + 1 }), &operands)
+            }
             Rows::TakeAlong { axis } => self.all(inst, Op::Rows(Rows::TakeAlong { axis: axis + 1 })),
             Rows::AddAlong { shape, axis } => {
                 let shape = self.with_axis(shape);

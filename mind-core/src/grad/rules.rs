@@ -173,6 +173,21 @@ pub(crate) fn step<R: Reverse>(on: &mut R, op: &Op<R::Form>) -> Result<(), R::Er
         Op::Rows(Rows::AddAlong { axis, .. }) => {
             pass(on, 1, |on| on.emit(Op::Rows(Rows::TakeAlong { axis: *axis }), &[dy, on.operand(0)]))
         }
+        Op::Rows(Rows::DynamicSlice { axis, .. }) => pass(on, 0, |on| {
+            let zeros = zeros_like(on, on.operand(0))?;
+            on.emit(Op::Rows(Rows::DynamicUpdate { axis: *axis }), &[zeros, on.operand(1), dy])
+        }),
+        Op::Rows(Rows::DynamicUpdate { axis }) => {
+            let (start, updates) = (on.operand(1), on.operand(2));
+            pass(on, 0, |on| {
+                let zeros = zeros_like(on, updates)?;
+                on.emit(Op::Rows(Rows::DynamicUpdate { axis: *axis }), &[dy, start, zeros])
+            })?;
+            pass(on, 2, |on| {
+                let slice = |shape| Op::Rows(Rows::DynamicSlice { shape, axis: *axis });
+                on.emit_like(slice, &[dy, start], updates)
+            })
+        }
         Op::Join(Join::Concat { axis }) => (0..on.operand_count())
             .try_for_each(|position| pass(on, position, |on| on.joined_part(dy, *axis, position))),
         Op::Product(Product::Dot | Product::MatMul) => product(on, dy),
@@ -251,6 +266,12 @@ pub(super) fn picked(
 /// Broadcasts a value to the shape of `like`.
 pub(crate) fn spread<R: Reverse>(on: &mut R, value: R::Value, like: R::Value) -> Result<R::Value, R::Error> {
     on.emit_like(|shape| Op::Arrange(Arrange::BroadcastTo { shape }), &[value], like)
+}
+
+/// Zeros of the type of `like`.
+fn zeros_like<R: Reverse>(on: &mut R, like: R::Value) -> Result<R::Value, R::Error> {
+    let zero = on.number(0.0, like)?;
+    spread(on, zero, like)
 }
 
 /// Plays the derivative formulas of an elementwise function for the wanted operands.

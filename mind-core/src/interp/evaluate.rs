@@ -92,6 +92,18 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
             let rows = rows(op, indices, (axis, to.shape[axis]))?;
             added(updates, to, |position| place_along(&rows, indices, position, axis))
         }
+        Op::Rows(Rows::DynamicSlice { axis, .. }) => {
+            let (x, axis) = (operands[0], position(*axis));
+            let starts = (x.shape[axis] + 1).saturating_sub(to.shape[axis]);
+            let first = rows(op, operands[1], (axis, starts))?[0];
+            read(x, to, |at| shifted(at, axis, first))
+        }
+        Op::Rows(Rows::DynamicUpdate { axis }) => {
+            let (x, updates, axis) = (operands[0], operands[2], position(*axis));
+            let starts = (x.shape[axis] + 1).saturating_sub(updates.shape[axis]);
+            let first = rows(op, operands[1], (axis, starts))?[0];
+            updated(x, updates, to, |at| shifted(at, axis, first))
+        }
         Op::Join(Join::Concat { axis }) => concatenated(operands, position(*axis), to),
         Op::Product(Product::Dot) => with_number!(to.dtype, T => dot::<T>(operands[0], operands[1], to)),
         Op::Product(Product::MatMul) => {
@@ -424,6 +436,24 @@ fn added(updates: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usi
         }
         Array::new(to.shape, T::wrap(totals.into_iter().map(T::narrow).collect()))
     })
+}
+
+/// A value whose elements at the places of `updates` are replaced.
+fn updated(x: &Array, updates: &Array, to: &Concrete<'_>, place: impl Fn(&[usize]) -> Vec<usize>) -> Array {
+    match_dtype!(to.dtype, T => {
+        let mut elements = T::elements(x).to_vec();
+        for (position, element) in positions(&updates.shape).zip(T::elements(updates)) {
+            elements[offset(to.shape, &place(&position))] = *element;
+        }
+        Array::new(to.shape, elements)
+    })
+}
+
+/// A position moved by `by` along an axis.
+fn shifted(position: &[usize], axis: usize, by: usize) -> Vec<usize> {
+    let mut place = position.to_vec();
+    place[axis] += by;
+    place
 }
 
 /// A position whose place along an axis is replaced by the one that indices select.

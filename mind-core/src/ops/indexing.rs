@@ -189,7 +189,7 @@ fn indices(op: &Op) -> &[Dim] {
 }
 
 /// The requirement `lhs <= rhs`, unless it holds for all symbols.
-fn unproved(lhs: &Dim, rhs: &Dim) -> Option<Requirement> {
+pub(super) fn unproved(lhs: &Dim, rhs: &Dim) -> Option<Requirement> {
     (!lhs.at_most(rhs)).then(|| Requirement::AtMost(lhs.clone(), rhs.clone()))
 }
 

@@ -80,7 +80,10 @@ impl Step {
                 finish.stores.iter().for_each(|store| visit(store.target.buffer().expect(IN_MEMORY)));
             }
             Self::Call(call) => visit(call.result),
-            Self::Loop(of) => of.carries.iter().flatten().chain(&of.stacked).copied().for_each(visit),
+            Self::Loop(of) => {
+                let carries = of.carries.iter().flat_map(|carry| [Some(carry.last), carry.second]);
+                carries.flatten().chain(of.stacked.iter().copied()).for_each(visit);
+            }
             Self::Strips(strips) => {
                 strips
                     .steps

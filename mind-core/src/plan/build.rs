@@ -3,9 +3,9 @@
 use crate::{
     opt::Optimised,
     plan::{
-        Argument, Buffer, BufferId, Call, Conv2d, Integers, Limits, Location, Loop, MatMul, Nest, Operand,
-        Parameter, Pass, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View, Watching,
-        arena,
+        Argument, Buffer, BufferId, Call, Carry, Conv2d, Integers, Limits, Location, Loop, MatMul, Nest,
+        Operand, Parameter, Pass, Plan, Returned, Scalar, ScalarStep, Source, Step, Store, Update, View,
+        Watching, arena,
         finish::finish,
         fusion::{self, Fusion},
         graph::{Delivery, Graph, Item, ItemId, Read, Work},
@@ -18,7 +18,8 @@ use crate::{
 };
 
 pub(super) fn build(module: &Optimised, updates: &[Update], watching: Watching, limits: &Limits) -> Plan {
-    let graph = Graph::new(module, updates, watching, &|body| build(body, &[], Watching::Shown, limits));
+    let graph =
+        Graph::new(module, updates, watching, &|body, updates| build(body, updates, Watching::Shown, limits));
     let fusion = fusion::fuse(&graph);
     let mut planner = Planner::new(&fusion);
     for cluster in fusion.partition.in_order() {
@@ -194,7 +195,14 @@ impl<'g> Planner<'g> {
                     reverse: of.reverse,
                     guard: of.guard,
                     operands: operands.collect(),
-                    carries: of.carries.iter().map(|both| both.map(|item| self.stored(item))).collect(),
+                    carries: of
+                        .carries
+                        .iter()
+                        .map(|(last, second)| Carry {
+                            last: self.stored(*last),
+                            second: second.map(|item| self.stored(item)),
+                        })
+                        .collect(),
                     stacked: of.stacked.iter().map(|item| self.stored(*item)).collect(),
                 })
             }

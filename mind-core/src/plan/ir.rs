@@ -319,8 +319,9 @@ impl Call {
 /// A plan that runs once for each element along the leading axis of operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// The plan of a step. Its inputs are the operands. Its results are the next carries, then the stacked results. Its
-    /// symbols are those of the plan around it.
+    /// The plan of a step. Its inputs are the operands; it updates those that are carries without a second buffer. Its
+    /// results are the next values of the other carries, then the stacked results. Its symbols are those of the plan
+    /// around it.
     pub body: Box<Plan>,
     /// The number of steps, unless only the guard ends the loop.
     pub steps: Option<Dim>,
@@ -330,11 +331,20 @@ pub struct Loop {
     pub guard: Guard,
     /// The operands, the first values of the carries before all others.
     pub operands: Vec<(Argument, Access)>,
-    /// For each carry, the buffer of its last value, and a second buffer of the same size. A scalar is stored as one
-    /// element.
-    pub carries: Vec<[BufferId; 2]>,
+    /// The carries. A scalar is stored as one element.
+    pub carries: Vec<Carry>,
     /// The buffers of the further results. Each step writes one element along the leading axis.
     pub stacked: Vec<BufferId>,
+}
+
+/// The memory of a carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carry {
+    /// The buffer of the last value.
+    pub last: BufferId,
+    /// A buffer of the same size. A step reads one of the two and writes the other. `None` if each step updates the
+    /// value where it is.
+    pub second: Option<BufferId>,
 }
 
 /// Whether a loop can fail: in a step, or because it has not ended after the last step.

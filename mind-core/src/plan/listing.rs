@@ -124,7 +124,7 @@ impl Listing<'_> {
 
     /// `loop     h, hs <- h0, x[i]  (3 steps)`, with the steps of the body indented.
     fn repeated(&self, of: &Loop) -> Vec<String> {
-        let results = of.carries.iter().map(|[result, _]| result).chain(&of.stacked);
+        let results = of.carries.iter().map(|carry| &carry.last).chain(&of.stacked);
         let results: Vec<_> = results.map(|result| self.buffer(*result)).collect();
         let operands = of.operands.iter().map(|(operand, access)| match access {
             Access::Element => format!("{}[i]", self.argument(operand)),
@@ -134,7 +134,7 @@ impl Listing<'_> {
         let back = if of.reverse { ", from the last to the first" } else { "" };
         let guard = match of.guard {
             Guard::Always => String::new(),
-            Guard::Carry => format!(", while {}", self.buffer(of.carries[0][0])),
+            Guard::Carry => format!(", while {}", self.buffer(of.carries[0].last)),
             Guard::Operand => format!(", if {}", self.argument(&of.operands[of.carries.len()].0)),
         };
         let steps = of.steps.as_ref().map_or_else(|| "any number of".to_owned(), |steps| self.dim(steps));

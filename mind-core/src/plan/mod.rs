@@ -24,8 +24,9 @@ mod view;
 pub use cost::Cost;
 pub(crate) use fusion::LONGEST;
 pub use ir::{
-    ALIGNMENT, Arena, Argument, Buffer, BufferId, Call, Condition, Conv2d, ConvKind, Integers, Location,
-    Loop, MatMul, Parameter, Plan, Returned, Scalar, ScalarStep, Search, Step, Update, Watch, Watching,
+    ALIGNMENT, Arena, Argument, Buffer, BufferId, Call, Carry, Condition, Conv2d, ConvKind, Integers,
+    Location, Loop, MatMul, Parameter, Plan, Returned, Scalar, ScalarStep, Search, Step, Update, Watch,
+    Watching,
 };
 pub(crate) use listing::operation;
 pub use listing::{Listing, listing};

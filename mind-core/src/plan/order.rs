@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
-    ir::ValueId,
-    plan::{Buffer, BufferId, Location, Nest, Operand, Scalar, Step, View},
+    ir::{Op, Rows, ValueId},
+    plan::{Argument, Buffer, BufferId, Location, Nest, Operand, Scalar, Step, View},
 };
 
 const MADE: &str = "every number that a step reads is made by one";
@@ -141,6 +141,11 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
             let mut target = target.filter(|target| target.buffer() == Some(result));
             !convolution.operands.contains(&operand)
                 && target.next().is_some_and(|target| is_own(&mut convolution.finish.loads.iter(), target))
+        }
+        // The run time updates the memory of the first operand.
+        Step::Call(call) if matches!(call.op, Op::Rows(Rows::DynamicUpdate { .. })) => {
+            let is_operand = |argument: &Argument| argument.buffer() == Some(operand);
+            call.result == result && !call.operands[1..].iter().any(is_operand)
         }
         _ => false,
     }

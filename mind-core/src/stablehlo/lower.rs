@@ -175,6 +175,13 @@ impl Lowering<'_> {
             Op::Rows(Rows::AddAlong { axis, .. }) => {
                 rows::add_along(&mut self.writer, position(*axis), operands[0], operands[1], to)
             }
+            Op::Rows(Rows::DynamicSlice { axis, .. }) => {
+                rows::dynamic_slice(&mut self.writer, position(*axis), [operands[0], operands[1]], to)
+            }
+            Op::Rows(Rows::DynamicUpdate { axis }) => {
+                let operands = [operands[0], operands[1], operands[2]];
+                rows::dynamic_update(&mut self.writer, position(*axis), operands, to)
+            }
             Op::Join(Join::Concat { axis }) => {
                 self.writer.operation("stablehlo.concatenate", &operands, format_args!(", dim = {axis}"), to)
             }

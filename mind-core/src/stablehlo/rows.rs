@@ -83,6 +83,35 @@ pub(super) fn add_along(
     added(writer, indices, updates, &numbers, to)
 }
 
+pub(super) fn dynamic_slice(
+    writer: &mut Writer,
+    axis: usize,
+    [x, start]: [SsaValue; 2],
+    to: Tensor,
+) -> SsaValue {
+    let operands: Vec<_> = [x].into_iter().chain(starts(writer, start, axis, to.rank())).collect();
+    let sizes = list(&to.shape);
+    writer.operation("stablehlo.dynamic_slice", &operands, format_args!(", sizes = {sizes}"), to)
+}
+
+pub(super) fn dynamic_update(
+    writer: &mut Writer,
+    axis: usize,
+    [x, start, updates]: [SsaValue; 3],
+    to: Tensor,
+) -> SsaValue {
+    let operands: Vec<_> = [x, updates].into_iter().chain(starts(writer, start, axis, to.rank())).collect();
+    writer.operation("stablehlo.dynamic_update_slice", &operands, format_args!(""), to)
+}
+
+/// The first position along each axis.
+fn starts(writer: &mut Writer, start: SsaValue, axis: usize, rank: usize) -> Vec<SsaValue> {
+    let start = wide(writer, start);
+    let dtype = writer.tensor(start).dtype;
+    let zero = writer.constant(&number(0.0, dtype), Tensor::scalar(dtype));
+    (0..rank).map(|other| if other == axis { start } else { zero }).collect()
+}
+
 /// Converts unsigned indices to signed ones. Engines compare indices with extents, which narrow types may not hold.
 fn wide(writer: &mut Writer, indices: SsaValue) -> SsaValue {
     match writer.tensor(indices).dtype.kind() {

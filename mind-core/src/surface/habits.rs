@@ -399,6 +399,17 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
     (&["full_like", "fill", "fill_"], formula("zeros_like({=0}) + {1}")),
     (&["max_pool2d", "max_pool", "MaxPool2d"], Replacement::Words(MAX_POOLING)),
     (&["avg_pool2d", "avg_pool", "AvgPool2d"], Replacement::Words(MEAN_POOLING)),
+    (
+        &[
+            "dynamic_update_slice",
+            "dynamic_update_slice_in_dim",
+            "slice_scatter",
+            "select_scatter",
+            "index_put",
+        ],
+        Replacement::Words("`replace(x[i ..+ 4], y)` replaces a part of `x`"),
+    ),
+    (&["dynamic_slice_in_dim", "dynamic_index_in_dim"], Replacement::Words("write `x[i ..+ 4]` or `x[i]`")),
     (&["index_select"], Replacement::Words("`gather(x, i)` selects rows, `gather(x.T, i).T` columns")),
     (&["masked_fill"], formula("where({=1}, {2}, {=0})")),
     (&["masked_select", "boolean_mask", "compress", "extract"], Replacement::Words(BY_MASK)),

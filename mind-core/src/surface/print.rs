@@ -84,6 +84,7 @@ fn first_operand(kind: &NodeKind) -> Option<ExprId> {
         | NodeKind::Typed { operand: first, .. }
         | NodeKind::Subscript { base: first, .. }
         | NodeKind::Let { value: first, .. }
+        | NodeKind::Assign { part: Some(first), .. }
         | NodeKind::Assign { value: first, .. }
         | NodeKind::Discard(first) => Some(*first),
         NodeKind::Call { arguments, .. }
@@ -372,7 +373,8 @@ impl Printer {
                 let value = self.take(*value);
                 self.statement(format!("let {pattern}{ty} = {value};"))
             }
-            NodeKind::Assign { target, op, value, .. } => {
+            NodeKind::Assign { target, part, op, value, .. } => {
+                let target = part.map_or_else(|| target.to_string(), |part| self.take(part));
                 let value = self.take(*value);
                 self.statement(format!("{target} {}= {value};", op.map_or("", BinaryOp::symbol)))
             }
@@ -420,6 +422,10 @@ impl Printer {
             SubscriptKind::At(place) => self.take(place),
             SubscriptKind::Rest => "..".to_owned(),
             SubscriptKind::New => "_".to_owned(),
+            SubscriptKind::Counted { start, count } => {
+                let start = self.take(start);
+                format!("{start} ..+ {}", self.take(count))
+            }
             SubscriptKind::Range { start, end, step } => {
                 let mut part = |id: Option<ExprId>| id.map_or_else(String::new, |id| self.take(id));
                 let (start, end) = (part(start), part(end));

@@ -222,6 +222,11 @@ impl Generator {
                     let indices = self.constant_indices(&ty.shape[axis], &part)?;
                     return Some((Op::Rows(Rows::TakeAlong { axis: axis as i64 }), vec![x, indices]));
                 }
+                if self.random.once_in(2)
+                    && let Some(op) = self.dynamic(x, axis, &whole)
+                {
+                    return Some(op);
+                }
                 let shape = Shape::literal(&part);
                 let indices = self.constant_indices(&shape[axis], &whole)?;
                 (Op::Rows(Rows::AddAlong { shape, axis: axis as i64 }), vec![indices, x])
@@ -422,6 +427,24 @@ impl Generator {
             indices.into_iter().map(|index| index as i64).collect::<Vec<_>>().into()
         };
         self.builder.push(Op::Const(Const::Tensor { data, shape: Shape::literal(shape) }), &[]).ok()
+    }
+
+    /// A slice or an update along an axis of extent `whole[axis]`, at a position that the program computes.
+    fn dynamic(&mut self, x: ValueId, axis: usize, whole: &[i64]) -> Option<Proposal> {
+        let ty = self.builder.ty(x).clone();
+        let extent = usize::try_from(whole[axis]).ok()?;
+        let count = 1 + self.random.below(extent);
+        let start = self.random.below(extent - count + 1) as f64;
+        let start = self.builder.constant(DType::I64, start);
+        let mut part = whole.to_vec();
+        part[axis] = count as i64;
+        let shape = Shape::literal(&part);
+        let axis = axis as i64;
+        if self.random.once_in(2) {
+            return Some((Op::Rows(Rows::DynamicSlice { shape, axis }), vec![x, start]));
+        }
+        let updates = self.partner(|other| *other == ty.with_shape(shape.clone()))?;
+        Some((Op::Rows(Rows::DynamicUpdate { axis }), vec![x, start, updates]))
     }
 
     pub(super) fn product(&mut self, x: ValueId) -> Option<Proposal> {

@@ -255,9 +255,12 @@ impl RoundedInst<'_> {
             | Op::Arrange(_)
             | Op::Part(_)
             | Op::Join(_)
-            | Op::Rows(Rows::Gather | Rows::TakeAlong { .. }) => {
-                self.apply([|x: Near| x.bound, |x: Near| x.bound])?
-            }
+            | Op::Rows(
+                Rows::Gather
+                | Rows::TakeAlong { .. }
+                | Rows::DynamicSlice { .. }
+                | Rows::DynamicUpdate { .. },
+            ) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
             Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
                 let of = |reduce| Op::Reduce(reduce, reduction.clone());
                 let count = (self.length(0) / self.result.elements.len()) as f64;

@@ -364,6 +364,18 @@ statements! {
             one(ir::Op::Rows(Rows::AddAlong { shape, axis }))
         },
     }
+    Op::Rows(Rows::DynamicSlice { shape, axis }) => {
+        is: Row::kernel().alone(0).shaped(shape, 2),
+        rule: dynamic_slice(X, Y, Z, axis),
+        run: "dynamic_slice" => (X, Y, OwnType, axis),
+        core: one(ir::Op::Rows(Rows::DynamicSlice { shape: shape_of(shape, types), axis: *axis })),
+    }
+    Op::Rows(Rows::DynamicUpdate { axis }) => {
+        is: Row::kernel().alone(0).same(),
+        rule: dynamic_update(X, Y, Z, axis),
+        run: "dynamic_update" => (X, Y, Z, axis),
+        core: one(ir::Op::Rows(Rows::DynamicUpdate { axis: *axis })),
+    }
     Op::Join(Join::Concat { axis }) => {
         is: Row::kernel(),
         rule: concat(Operands(0), axis),
@@ -754,7 +766,11 @@ impl Op {
         match self {
             Self::Made(Made::Iota { shape, axis: _ }) => shape.iter_mut().collect(),
             Self::Arrange(Arrange::Reshape { shape } | Arrange::BroadcastTo { shape })
-            | Self::Rows(Rows::ScatterAdd { shape } | Rows::AddAlong { shape, axis: _ })
+            | Self::Rows(
+                Rows::ScatterAdd { shape }
+                | Rows::AddAlong { shape, axis: _ }
+                | Rows::DynamicSlice { shape, axis: _ },
+            )
             | Self::Window(
                 Window::Conv2dGradInput { shape, convolution: _ }
                 | Window::Conv2dGradFilter { shape, convolution: _ },
@@ -778,7 +794,7 @@ impl Op {
             | Self::Arrange(
                 Arrange::Transpose { .. } | Arrange::ExpandDims { .. } | Arrange::Squeeze { .. },
             )
-            | Self::Rows(Rows::Gather | Rows::TakeAlong { .. })
+            | Self::Rows(Rows::Gather | Rows::TakeAlong { .. } | Rows::DynamicUpdate { .. })
             | Self::Join(Join::Concat { .. })
             | Self::Product(Product::Dot | Product::MatMul)
             | Self::Window(Window::Conv2d(_))

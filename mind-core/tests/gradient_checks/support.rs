@@ -256,8 +256,18 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
         .collect()
 }
 
-/// The upper bound of the indices among a case's operands: the first extent of the tensor that they index.
+/// The upper bound of the indices among a case's operands: the first extent of the tensor that they index, or the number
+/// of positions at which a part of it can begin.
 pub fn rows(case: &Case) -> i64 {
+    let starts = |axis: i64, part: &Shape| {
+        let along = |shape: &Shape| bound(shape)[axis as usize] as i64;
+        along(&case.operands[0].shape) - along(part) + 1
+    };
+    match &case.op {
+        Op::Rows(Rows::DynamicSlice { shape, axis }) => return starts(*axis, shape),
+        Op::Rows(Rows::DynamicUpdate { axis }) => return starts(*axis, &case.operands[2].shape),
+        _ => {}
+    }
     let indexed = match &case.op {
         Op::Rows(Rows::ScatterAdd { shape } | Rows::AddAlong { shape, .. }) => Some(shape),
         _ => None,

@@ -400,6 +400,102 @@ fn take_along_c4() {
     assert_eq!(code(&take_along(1), &["f32[2, 3]", "i64[1, 4]"]), E3003);
 }
 
+fn dynamic_slice(dims: &str, axis: i64) -> Op {
+    Op::Rows(Rows::DynamicSlice { shape: shape(dims), axis })
+}
+
+#[test]
+fn dynamic_slice_c1() {
+    for axis in [-1, 1] {
+        let error = refused(&dynamic_slice("2", axis), &["f32[4]", "i64"]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+}
+
+#[test]
+fn dynamic_slice_c2() {
+    let error = refused(&dynamic_slice("2, 1", 0), &["f32[4]", "i64"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Attribute("shape")));
+}
+
+#[test]
+fn dynamic_slice_c3() {
+    assert_eq!(code(&dynamic_slice("2, 2", 0), &["f32[4, 3]", "i64"]), E3003);
+    assert_eq!(code(&dynamic_slice("2, M", 0), &["f32[4, N]", "i64"]), E3003);
+}
+
+#[test]
+fn dynamic_slice_c4() {
+    let error = refused(&dynamic_slice("5", 0), &["f32[4]", "i64"]);
+    assert_eq!(error.to_string(), "`index`: 5 elements of dimension 0, which has extent 4");
+    assert_eq!((error.code, error.focus), (E3011, Focus::Attribute("shape")));
+    assert_eq!(code(&dynamic_slice("N + 1", 0), &["f32[N]", "i64"]), E3011);
+    assert_eq!(code(&dynamic_slice("0", 0), &["f32[4]", "i64"]), E3006);
+    // Whether there are as many is checked when the program runs.
+    assert!(infer_types(&dynamic_slice("2", 0), &["f32[N]", "i64"]).is_ok());
+}
+
+#[test]
+fn dynamic_slice_c5() {
+    for dtype in ["f32", "bool"] {
+        let error = refused(&dynamic_slice("2", 0), &["f32[4]", dtype]);
+        assert_eq!((error.code, error.focus), (E4011, Focus::Operand(1)));
+    }
+}
+
+#[test]
+fn dynamic_slice_c6() {
+    let error = refused(&dynamic_slice("2", 0), &["f32[4]", "i64[1]"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(1)));
+}
+
+fn dynamic_update(axis: i64) -> Op {
+    Op::Rows(Rows::DynamicUpdate { axis })
+}
+
+#[test]
+fn dynamic_update_c1() {
+    for axis in [-1, 1] {
+        let error = refused(&dynamic_update(axis), &["f32[4]", "i64", "f32[2]"]);
+        assert_eq!((error.code, error.focus), (E3004, Focus::Attribute("axis")));
+    }
+}
+
+#[test]
+fn dynamic_update_c2() {
+    let error = refused(&dynamic_update(0), &["f32[4]", "f32", "f32[2]"]);
+    assert_eq!((error.code, error.focus), (E4011, Focus::Operand(1)));
+}
+
+#[test]
+fn dynamic_update_c3() {
+    let error = refused(&dynamic_update(0), &["f32[4]", "i64[1]", "f32[2]"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(1)));
+}
+
+#[test]
+fn dynamic_update_c4() {
+    assert_eq!(code(&dynamic_update(0), &["f32[4]", "i64", "f64[2]"]), E2004);
+}
+
+#[test]
+fn dynamic_update_c5() {
+    let error = refused(&dynamic_update(0), &["f32[4]", "i64", "f32"]);
+    assert_eq!((error.code, error.focus), (E3002, Focus::Operand(2)));
+}
+
+#[test]
+fn dynamic_update_c6() {
+    let error = refused(&dynamic_update(0), &["f32[4, 3]", "i64", "f32[2, 2]"]);
+    assert_eq!((error.code, error.focus), (E3003, Focus::Operand(2)));
+}
+
+#[test]
+fn dynamic_update_c7() {
+    let error = refused(&dynamic_update(0), &["f32[4]", "i64", "f32[5]"]);
+    assert_eq!((error.code, error.focus), (E3011, Focus::Operand(2)));
+}
+
 fn add_along(dims: &str, axis: i64) -> Op {
     Op::Rows(Rows::AddAlong { shape: shape(dims), axis })
 }

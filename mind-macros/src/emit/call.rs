@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
+    ir::{Op, Rows},
     plan::{Argument, Call},
     ty::Type,
     written::{Texts, kernel_text, of_call},
@@ -26,6 +27,14 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
         said: &[],
         dim: Some(&signed),
     };
+    if let Op::Rows(Rows::DynamicUpdate { axis }) = &call.op
+        && call.operands[0].buffer().is_some_and(|x| body.read(x) == target)
+    {
+        let [start, updates] = [&operands[1], &operands[2]];
+        let arguments = format!("{own}, {start}, {updates}, {axis}, {target}");
+        let _ = writeln!(body.text, "rt::bare::dynamic_update_in_place({arguments});");
+        return;
+    }
     let _ = writeln!(body.text, "rt::bare::{};", kernel_text(&of_call(&call.op), &texts));
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write};
 
 use mind_core::{
     ir::{Access, Guard},
-    plan::{Argument, BufferId, Loop, Plan, Step},
+    plan::{self, Argument, BufferId, Loop, Plan, Step},
     ty::{DType, Type},
 };
 
@@ -78,6 +78,9 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
         let ty = &of.body.inputs[position].ty;
         let text = match (operand, access) {
             (_, Access::Carry) if ty.rank() == 0 => format!("{}[0]", carries[position].now),
+            (_, Access::Carry) if of.carries[position].second.is_none() => {
+                format!("&mut {}[..]", carries[position].now)
+            }
             (_, Access::Carry) => format!("&{}[..]", carries[position].now),
             (Argument::Tensor(buffer, _), Access::Element) => element(body, *buffer, ty, &at, "&"),
             (Argument::Tensor(buffer, _), Access::Whole) => format!("&{}[..]", body.read(*buffer)),
@@ -87,12 +90,14 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
     }
     // The function returns single numbers, and writes tensors into slices.
     let mut returned = String::new();
-    for (position, ty) in of.body.results.iter().enumerate() {
-        let text = match (carries.get(position), ty.rank()) {
-            (Some(Carry { next, .. }), 0) => format!("{next}[0]"),
-            (Some(Carry { next, .. }), _) => format!("&mut {next}[..]"),
-            (None, 0) => format!("{}[{at}]", body.write(of.stacked[position - carries.len()])),
-            (None, _) => element(body, of.stacked[position - carries.len()], ty, &at, "&mut "),
+    let targets = carries.iter().filter_map(|carry| carry.next.as_ref()).map(Target::Next);
+    let targets = targets.chain(of.stacked.iter().copied().map(Target::Stacked));
+    for (target, ty) in targets.zip(&of.body.results) {
+        let text = match (target, ty.rank()) {
+            (Target::Next(next), 0) => format!("{next}[0]"),
+            (Target::Next(next), _) => format!("&mut {next}[..]"),
+            (Target::Stacked(buffer), 0) => format!("{}[{at}]", body.write(buffer)),
+            (Target::Stacked(buffer), _) => element(body, buffer, ty, &at, "&mut "),
         };
         let _ = if ty.rank() == 0 { write!(returned, "{text}, ") } else { write!(arguments, "{text}, ") };
     }
@@ -114,8 +119,8 @@ pub(super) fn emit(body: &mut Body<'_>, of: &Loop) {
         let (goes_on, function) = (&carries[0].now, body.function);
         let _ = writeln!(body.text, "rt::check_ended({goes_on}[0], {steps}, {function:?})?;");
     }
-    for (carry, [last, _]) in carries.iter().zip(&of.carries) {
-        carry.finish(body, *last, odd.as_deref());
+    for (carry, buffers) in carries.iter().zip(&of.carries) {
+        carry.finish(body, buffers.last, odd.as_deref());
     }
     body.text.push_str("}\n");
 }
@@ -136,7 +141,8 @@ fn guard(body: &mut Body<'_>, of: &Loop, carries: &[Carry], [steps, step, at]: [
         }
     };
     let mut zeros = String::new();
-    for (buffer, ty) in of.stacked.iter().zip(&of.body.results[carries.len()..]) {
+    let next = of.body.results.len() - of.stacked.len();
+    for (buffer, ty) in of.stacked.iter().zip(&of.body.results[next..]) {
         let (buffer, count) = (body.write(*buffer), element_count(ty));
         let range = match (way, of.reverse) {
             ("continue", _) => format!("{at} * {count}..({at} + 1) * {count}"),
@@ -151,47 +157,60 @@ fn guard(body: &mut Body<'_>, of: &Loop, carries: &[Carry], [steps, step, at]: [
 /// The maximum number of elements of a carry that is kept in arrays.
 const MOST_IN_ARRAYS: i64 = 16;
 
+/// The place of a result of a step.
+enum Target<'a> {
+    /// The next value of a carry.
+    Next(&'a String),
+    /// An element along the leading axis of a buffer.
+    Stacked(BufferId),
+}
+
 /// A carry of a loop, as the variables of its current and its next value.
 struct Carry {
     now: String,
-    next: String,
-    /// The number of elements if both variables are arrays, which LLVM can keep in registers. `None` if they are
+    /// `None` if a step updates the current value.
+    next: Option<String>,
+    /// The number of elements if the variables are arrays, which LLVM can keep in registers. `None` if they are
     /// buffers, which are swapped after each step.
     array: Option<i64>,
 }
 
 impl Carry {
     fn new(body: &mut Body<'_>, of: &Loop, position: usize) -> Self {
-        let [now, next] = ["carry", "next"].map(|name| body.names.fresh(&format!("{name}_{position}")));
+        let mut fresh = |name: &str| body.names.fresh(&format!("{name}_{position}"));
+        let now = fresh("carry");
+        let next = of.carries[position].second.map(|_| fresh("next"));
         let count = of.body.inputs[position].ty.shape.element_count().ok();
         let array = count.and_then(|count| count.as_literal()).filter(|count| *count <= MOST_IN_ARRAYS);
         Self { now, next, array }
     }
 
-    /// Declares both values. `steps` is the number of steps that run, if it is known.
-    fn declare(&self, body: &mut Body<'_>, [last, spare]: [BufferId; 2], steps: Option<&str>) {
+    /// Declares the values. `steps` is the number of steps that run, if it is known.
+    fn declare(&self, body: &mut Body<'_>, buffers: plan::Carry, steps: Option<&str>) {
         let Self { now, next, array } = self;
-        let value = match array {
-            Some(count) => {
-                let array = format!("[::core::default::Default::default(); {count}]");
-                format!("({array}, {array})")
-            }
-            None => {
-                let (last, spare) = (body.write(last), body.write(spare));
-                match steps {
-                    // The last step writes to where the value belongs.
-                    Some(steps) => format!(
-                        "if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {spare}[..]) }} else {{ (&mut {spare}[..], &mut {last}[..]) }}"
-                    ),
-                    None => format!("(&mut {last}[..], &mut {spare}[..])"),
-                }
-            }
+        let last = body.write(buffers.last);
+        let array = array.map(|count| format!("[::core::default::Default::default(); {count}]"));
+        let (Some(next), Some(second)) = (next, buffers.second) else {
+            let _ = match array {
+                Some(array) => writeln!(body.text, "let mut {now} = {array};"),
+                None => writeln!(body.text, "let {now} = &mut {last}[..];"),
+            };
+            return;
+        };
+        let second = body.write(second);
+        let value = match (array, steps) {
+            (Some(array), _) => format!("({array}, {array})"),
+            // The last step writes to where the value belongs.
+            (None, Some(steps)) => format!(
+                "if ({steps}) % 2 == 0 {{ (&mut {last}[..], &mut {second}[..]) }} else {{ (&mut {second}[..], &mut {last}[..]) }}"
+            ),
+            (None, None) => format!("(&mut {last}[..], &mut {second}[..])"),
         };
         let _ = writeln!(body.text, "let (mut {now}, mut {next}) = {value};");
     }
 
     fn step(&self, body: &mut Body<'_>) {
-        let Self { now, next, array } = self;
+        let Self { now, next: Some(next), array } = self else { return };
         let _ = match array {
             Some(_) => writeln!(body.text, "{now} = {next};"),
             None => writeln!(body.text, "::core::mem::swap(&mut {now}, &mut {next});"),
@@ -201,13 +220,15 @@ impl Carry {
     /// Moves the last value to where it belongs, if it is not there.
     fn finish(&self, body: &mut Body<'_>, last: BufferId, odd: Option<&str>) {
         let Self { now, next, array } = self;
-        let _ = match (array, odd) {
-            (Some(_), _) => {
+        let _ = match (array, odd, next) {
+            (Some(_), _, _) => {
                 let last = body.write(last);
                 writeln!(body.text, "{last}.copy_from_slice(&{now});")
             }
-            (None, Some(odd)) => writeln!(body.text, "if {odd} {{ {next}.copy_from_slice({now}); }}"),
-            (None, None) => Ok(()),
+            (None, Some(odd), Some(next)) => {
+                writeln!(body.text, "if {odd} {{ {next}.copy_from_slice({now}); }}")
+            }
+            (None, _, _) => Ok(()),
         };
     }
 }

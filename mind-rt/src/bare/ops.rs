@@ -194,6 +194,68 @@ pub fn gather_grad<T: Number, I: Number>(
     T::scatter_add(&mut out[..count(table)], Picked::Row(row), I::indices(indices.elements), dy.elements);
 }
 
+/// The elements along an axis from a position on, which has been checked: as many as `ty` has.
+pub fn dynamic_slice<T: Datum, I: Number>(
+    x: Argument<'_, T>,
+    start: Argument<'_, I>,
+    ty: &Type,
+    axis: i64,
+    out: &mut [T],
+) {
+    let part = PartAlong::new(x.ty, ty, axis_of(axis, ty.rank()), first(start));
+    let out = &mut out[..count(ty)];
+    T::copy_rows(out, &x.elements[part.offset..], [part.row, part.whole_row], part.rows, part.row);
+}
+
+/// The elements of `x`, with those along an axis from a position on, which has been checked, replaced by `updates`.
+pub fn dynamic_update<T: Datum, I: Number>(
+    x: Argument<'_, T>,
+    start: Argument<'_, I>,
+    updates: Argument<'_, T>,
+    axis: i64,
+    out: &mut [T],
+) {
+    out[..x.elements.len()].copy_from_slice(x.elements);
+    dynamic_update_in_place(x.ty, start, updates, axis, out);
+}
+
+/// [`dynamic_update`] of elements of type `x` where they are.
+pub fn dynamic_update_in_place<T: Datum, I: Number>(
+    x: &Type,
+    start: Argument<'_, I>,
+    updates: Argument<'_, T>,
+    axis: i64,
+    out: &mut [T],
+) {
+    let part = PartAlong::new(x, updates.ty, axis_of(axis, x.rank()), first(start));
+    let out = &mut out[part.offset..count(x)];
+    T::copy_rows(out, updates.elements, [part.whole_row, part.row], part.rows, part.row);
+}
+
+/// Consecutive elements along an axis of a contiguous tensor.
+struct PartAlong {
+    rows: usize,
+    /// The number of elements of a row of the part.
+    row: usize,
+    /// The number of elements of a row of the tensor.
+    whole_row: usize,
+    offset: usize,
+}
+
+impl PartAlong {
+    fn new(whole: &Type, part: &Type, axis: usize, start: usize) -> Self {
+        let [rows, extent, inner] = around(whole, axis);
+        let length = self::extent(part, axis);
+        assert!(start <= extent && length <= extent - start, "the position was checked before");
+        Self { rows, row: length * inner, whole_row: extent * inner, offset: start * inner }
+    }
+}
+
+/// The position that a single number is.
+fn first<I: Number>(start: Argument<'_, I>) -> usize {
+    I::indices(start.elements).first()
+}
+
 fn row_len(table: &Type) -> usize {
     (1..table.rank()).map(|axis| extent(table, axis)).product()
 }

@@ -57,6 +57,15 @@ macro_rules! by_type {
 pub(super) use by_type;
 
 impl Indices<'_> {
+    /// The first index as a position.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn first(self) -> usize {
+        let indices = self;
+        by_type!(indices => indices[0].position())
+    }
+
     /// As [`check_indices`], but compiled with this crate, like the methods of [`Compiled`].
     ///
     /// # Errors

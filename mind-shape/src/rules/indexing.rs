@@ -300,3 +300,45 @@ pub const fn take_along<'a>(x: Type, indices: Type, axis: i64) -> TypeResult<'a>
     }
     dims.typed(x.dtype())
 }
+
+/// The elements of `x` along an axis, from a position that is computed: as many as `like` has, whose shape the result
+/// has.
+///
+/// # Errors
+/// E3004 for an axis out of range; E4011 for a position that is not an integer; E3002 for one that is not of rank 0, and
+/// if the rank of `like` is not that of `x`; E3003 if an extent along another axis differs.
+pub const fn dynamic_slice<'a>(x: Type, start: Type, like: Type, axis: i64) -> TypeResult<'a> {
+    attempt!(placed_part(x, start, like, axis));
+    Ok(like.with_dtype(x.dtype()))
+}
+
+/// `x` with the elements along an axis, from a position that is computed, replaced by `updates`.
+///
+/// # Errors
+/// E3004 for an axis out of range; E4011 for a position that is not an integer; E3002 for one that is not of rank 0, and
+/// if the rank of `updates` is not that of `x`; E3003 if an extent along another axis differs.
+pub const fn dynamic_update<'a>(x: Type, start: Type, updates: Type, axis: i64) -> TypeResult<'a> {
+    attempt!(placed_part(x, start, updates, axis));
+    Ok(x)
+}
+
+/// Checks a position along an axis, operand 1, and the part of operand 0 that begins there, operand 2.
+const fn placed_part<'a>(x: Type, start: Type, part: Type, axis: i64) -> Result<(), Failure<'a>> {
+    let at = attempt!(position_of(axis, x.rank()));
+    attempt!(index_type(start, 1));
+    if start.rank() != 0 {
+        return fail(Problem::Rank { operand: 1, needed: 0 });
+    }
+    if part.rank() != x.rank() {
+        return fail(Problem::Rank { operand: 2, needed: x.rank() });
+    }
+    let mut along = 0;
+    while along < x.rank() {
+        let extents = [x.extent(along), part.extent(along)];
+        if along != at && !agree(extents[0], extents[1]) {
+            return fail(Problem::Unlike { axis: along, extents, operands: [0, 2] });
+        }
+        along += 1;
+    }
+    Ok(())
+}

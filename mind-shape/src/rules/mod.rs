@@ -41,7 +41,10 @@ pub use gradient::{
     product_grad_lhs, product_grad_rhs, reshape_like, scatter_slice, scatter_subscript, seed, sum_like,
     take_along_back,
 };
-pub use indexing::{Subscript, Taken, gather, indices, slice, sliced, subscript, subscripted, take_along};
+pub use indexing::{
+    Subscript, Taken, dynamic_slice, dynamic_update, gather, indices, slice, sliced, subscript, subscripted,
+    take_along,
+};
 pub use joining::{axis_of, concat, joined_part, joined_part_grad, pad, stack};
 pub use literal::{Fit, Literal, literal};
 pub use product::{at, dot, matmul};

@@ -18,8 +18,8 @@ use mind_core::{
     ir::{Access, Guard, Padding, ValueId},
     loops::{Done, Product, epilogue, nest as lowered, product},
     plan::{
-        Argument, Buffer, BufferId, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul, Plan,
-        Returned, Scalar, Source, Step, Strips, View,
+        Argument, Buffer, BufferId, Carry, Condition, Conv2d, ConvKind, Integers, Location, Loop, MatMul,
+        Plan, Returned, Scalar, Source, Step, Strips, View,
     },
     ty::{DType, Shape},
 };
@@ -87,6 +87,11 @@ pub fn execute<'p>(
     });
     let results = results.collect();
     Ok(Outcome { results, inputs: run.inputs })
+}
+
+/// The buffer that holds a carry: the first or the second one if steps alternate between two.
+fn buffer_of(carry: &Carry, now: usize) -> BufferId {
+    carry.second.filter(|_| now == 1).unwrap_or(carry.last)
 }
 
 struct Run<'p> {
@@ -343,9 +348,9 @@ impl Run<'_> {
         let steps = of.steps.as_ref().map(|steps| self.size(steps));
         // If all steps run, the last step writes the buffer of the last value.
         let mut now = steps.filter(|_| of.guard == Guard::Always).unwrap_or(0) % 2;
-        for (both, (first, _)) in of.carries.iter().zip(&of.operands) {
+        for (carry, (first, _)) in of.carries.iter().zip(&of.operands) {
             let first = self.value(first).elements;
-            self.store_buffer(both[now], first);
+            self.store_buffer(buffer_of(carry, now), first);
         }
         for step in 0..steps.unwrap_or(usize::MAX) {
             let at = steps.filter(|_| of.reverse).map_or(step, |steps| steps - 1 - step);
@@ -355,7 +360,7 @@ impl Run<'_> {
                 .enumerate()
                 .map(|(position, (operand, access))| match access {
                     Access::Carry => {
-                        let elements = self.load_buffer(of.carries[position][now]);
+                        let elements = self.load_buffer(buffer_of(&of.carries[position], now));
                         Array::new(self.sizes(&operand.ty().shape), elements)
                     }
                     Access::Whole => self.value(operand),
@@ -375,23 +380,28 @@ impl Run<'_> {
             if !runs && steps.is_none() {
                 break;
             }
-            let results = match runs {
+            let Outcome { results, inputs: updated } = match runs {
                 true => {
                     let bindings = self.bindings.clone();
                     let outcome = execute(&of.body, &inputs, &bindings, self.nests);
-                    outcome.map_err(|failure| failure.error)?.results
+                    outcome.map_err(|failure| failure.error)?
                 }
-                false => Vec::new(),
+                false => Outcome { results: Vec::new(), inputs: Vec::new() },
             };
-            for (stacked, ty) in of.stacked.iter().zip(&of.body.results[of.carries.len()..]) {
+            let next = of.body.results.len() - of.stacked.len();
+            for (stacked, ty) in of.stacked.iter().zip(&of.body.results[next..]) {
                 let count: usize = self.sizes(&ty.shape).iter().product();
                 match_dtype!(ty.dtype, T => {
                     self.elements_mut::<T>(*stacked)[at * count..][..count].fill(T::default());
                 });
             }
             let mut results = results.into_iter();
-            for (both, result) in of.carries.iter().zip(results.by_ref()) {
-                self.store_buffer(both[1 - now], result.elements);
+            let alternating = of.carries.iter().filter(|carry| carry.second.is_some());
+            for (carry, result) in alternating.zip(results.by_ref()) {
+                self.store_buffer(buffer_of(carry, 1 - now), result.elements);
+            }
+            for (carry, value) in of.carries.iter().zip(updated).filter(|(carry, _)| carry.second.is_none()) {
+                self.store_buffer(carry.last, value.elements);
             }
             for (stacked, result) in of.stacked.iter().zip(results) {
                 let count = len(&result.elements);
@@ -404,12 +414,12 @@ impl Run<'_> {
             }
         }
         if let (Guard::Carry, Some(steps)) = (of.guard, steps) {
-            let goes_on = self.load_buffer(of.carries[0][now]).to_f64()[0] != 0.0;
+            let goes_on = self.load_buffer(buffer_of(&of.carries[0], now)).to_f64()[0] != 0.0;
             rt::check_ended(goes_on, steps, "test")?;
         }
-        for both in &of.carries {
-            let last = self.load_buffer(both[now]);
-            self.store_buffer(both[0], last);
+        for carry in &of.carries {
+            let last = self.load_buffer(buffer_of(carry, now));
+            self.store_buffer(carry.last, last);
         }
         Ok(())
     }

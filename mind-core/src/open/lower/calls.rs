@@ -41,6 +41,14 @@ impl Operations for Lowering<'_> {
         Ok(self.emit(op, &nodes, spot))
     }
 
+    fn replaced(&mut self, _: ExprId, _: ExprId, expr: ExprId) -> Lowered<Value<NodeId>> {
+        let message =
+            "`replace` is not known in an expression: the types that it needs are known only in functions";
+        Err(Diag::new(Code::E1007, self.site(expr), message)
+            .help("write a function: `mind! { fn f(x: f32[4]) -> f32[4] { replace(x[0], 1.0) } }`")
+            .into())
+    }
+
     fn extent_of(&mut self, given: &Given, (node, x): (NodeId, ExprId), axis: i64) -> Lowered<Dim> {
         let named = given.named().find(|(name, _)| *name == "axis");
         let site = self.site(named.map_or(given.expr, |(_, argument)| argument));
@@ -209,6 +217,13 @@ impl Lowering<'_> {
                 SubscriptKind::Rest => Subscript::Rest,
                 SubscriptKind::New => continue,
                 SubscriptKind::At(place) => Subscript::At(self.index(base, place)?),
+                SubscriptKind::Counted { start, count } => {
+                    let (first, count) = (self.bound_attribute(start)?, self.bound_attribute(count)?);
+                    let end = first
+                        .add(&count)
+                        .map_err(|overflow| Diag::new(Code::E1008, *site, format!("`index`: {overflow}")))?;
+                    Subscript::Range { start: Some(first), end: Some(end), step: None }
+                }
                 SubscriptKind::Range { start, end, step } => Subscript::Range {
                     start: bound(start)?,
                     end: bound(end)?,

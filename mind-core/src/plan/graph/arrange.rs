@@ -11,7 +11,8 @@ use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
     ir::{
-        Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Scan, ValueId, Window,
+        Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Rows, Scan, ValueId,
+        Window,
     },
     map::{self, Map},
     ops::{self, Motion, position},
@@ -31,7 +32,7 @@ pub(super) fn arrange(
     module: &Optimised,
     updates: &[Update],
     watching: Watching,
-    plan_of: &dyn Fn(&Optimised) -> Plan,
+    plan_of: &dyn Fn(&Optimised, &[Update]) -> Plan,
 ) -> Graph {
     let mut arranger = Arranger::new(module, plan_of);
     let is_computed = computed(module);
@@ -72,11 +73,25 @@ struct Arranger<'m> {
     further: HashMap<ValueId, Vec<View>>,
     symbols: Vec<Symbol>,
     /// Plans the body of a loop.
-    plan_of: &'m dyn Fn(&Optimised) -> Plan,
+    plan_of: &'m dyn Fn(&Optimised, &[Update]) -> Plan,
+}
+
+/// Whether the next value of a carry is the carry with a part replaced.
+fn is_updated(body: &Module, carry: usize) -> bool {
+    let is_update = |value: ValueId| matches!(body.inst(value).op, Op::Rows(Rows::DynamicUpdate { .. }));
+    let mut value = body.outputs()[carry];
+    let is_own = |output: &ValueId| *output == value;
+    if body.outputs().iter().filter(|output| is_own(output)).count() > 1 {
+        return false;
+    }
+    while is_update(value) {
+        value = body.inst(value).operands[0];
+    }
+    value != body.outputs()[carry] && value == ValueId::new(carry)
 }
 
 impl<'m> Arranger<'m> {
-    fn new(module: &'m Optimised, plan_of: &'m dyn Fn(&Optimised) -> Plan) -> Self {
+    fn new(module: &'m Optimised, plan_of: &'m dyn Fn(&Optimised, &[Update]) -> Plan) -> Self {
         let count = module.insts().len();
         Self {
             symbols: module.symbols(),
@@ -119,8 +134,9 @@ impl<'m> Arranger<'m> {
             Op::Arrange(arrange) => self.moved(value, inst, &arrange.motion()),
             Op::Part(part) => self.moved(value, inst, &part.motion()),
             Op::Rows(rows) => {
-                let table = if rows.adds() { shape } else { &self.module.ty(inst.operands[0]).shape };
-                let extent = table[rows.axis().map_or(0, position)].clone();
+                let operands: Vec<&Type> =
+                    inst.operands.iter().map(|operand| self.module.ty(*operand)).collect();
+                let extent = rows.extent_of_indices(&operands, &inst.ty).expect(COUNTABLE);
                 let check = self.check_of_indices(value, inst.operands[rows.indices()], extent);
                 let view = self.call(value, inst);
                 self.needs(&view, check);
@@ -414,7 +430,12 @@ impl<'m> Arranger<'m> {
         let steps = Scan::counted(&accesses).map(|counted| types[counted].shape[0].clone());
         // An operand that only counts the steps is not passed, so it need not be in memory.
         let is_passed = passed(scan);
-        let body = (self.plan_of)(&opt::of_body(&with_inputs(&scan.body, &is_passed), &self.symbols));
+        let body = opt::of_body(&with_inputs(&scan.body, &is_passed), &self.symbols);
+        let updates: Vec<Update> = (0..carries)
+            .filter(|carry| is_updated(&body, *carry))
+            .map(|carry| Update { output: carry, input: carry })
+            .collect();
+        let body = (self.plan_of)(&body, &updates);
         // A single number is stored as one element.
         let stored = |ty: Type| if ty.rank() == 0 { ty.with_shape(Shape::literal(&[1])) } else { ty };
         let results = ops::results_of_loop(&inst.op, scan, &types.iter().collect::<Vec<_>>());
@@ -426,13 +447,17 @@ impl<'m> Arranger<'m> {
         // The items after that of the loop are numbered before they exist.
         let first = self.items.len();
         let result = |at: usize| first + at;
+        let mut further = first + results.len()..;
+        let carry_items: Vec<(ItemId, Option<ItemId>)> = (0..carries)
+            .map(|carry| (result(carry), if body.inputs[carry].updated { None } else { further.next() }))
+            .collect();
         let work = LoopWork {
             body,
             steps,
             reverse: scan.reverse,
             guard: scan.guard,
             operands,
-            carries: (0..carries).map(|carry| [result(carry), result(results.len() + carry)]).collect(),
+            carries: carry_items.clone(),
             stacked: (carries..results.len()).map(result).collect(),
         };
         self.push(value, Work::Loop(Box::new(work)), reads, results[0].clone(), Vec::new());
@@ -440,7 +465,8 @@ impl<'m> Arranger<'m> {
             // Values are shown in the order of the program.
             self.items[first].needs.extend(self.watched.replace(first));
         }
-        for ty in results[1..].iter().chain(&results[..carries]) {
+        let second = carry_items.iter().zip(&results).filter(|((_, second), _)| second.is_some());
+        for ty in results[1..].iter().chain(second.map(|(_, ty)| ty)) {
             let item = self.push(value, Work::LoopBuffer, Vec::new(), ty.clone(), Vec::new());
             self.items[item].needs.push(first);
         }

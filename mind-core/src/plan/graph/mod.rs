@@ -108,8 +108,8 @@ pub(super) struct LoopWork {
     pub(super) reverse: bool,
     pub(super) guard: Guard,
     pub(super) operands: Vec<(Type, Access)>,
-    /// For each carry, the item of its last value, and an item of as much memory.
-    pub(super) carries: Vec<[ItemId; 2]>,
+    /// For each carry, the item of its last value, and an item of as much memory, unless steps update it in place.
+    pub(super) carries: Vec<(ItemId, Option<ItemId>)>,
     pub(super) stacked: Vec<ItemId>,
 }
 
@@ -137,7 +137,7 @@ impl Graph {
         module: &Optimised,
         updates: &[Update],
         watching: Watching,
-        plan_of: &dyn Fn(&Optimised) -> Plan,
+        plan_of: &dyn Fn(&Optimised, &[Update]) -> Plan,
     ) -> Self {
         arrange::arrange(module, updates, watching, plan_of)
     }

@@ -184,10 +184,12 @@ pub enum NodeKind {
         /// `value`
         value: ExprId,
     },
-    /// `w = value;`, `w -= value;`, `p.w -= value;`
+    /// `w = value;`, `w -= value;`, `p.w -= value;`, `w[i] = value;`
     Assign {
         /// `w`, `p.w`
         target: Path,
+        /// `w[i]`, if only a part of the target is assigned to.
+        part: Option<ExprId>,
         /// The `-` of `-=`.
         op: Option<BinaryOp>,
         /// The operator itself.
@@ -397,6 +399,7 @@ impl NodeKind {
                     SubscriptKind::Range { start, end, step } => {
                         [start, end, step].into_iter().flatten().collect()
                     }
+                    SubscriptKind::Counted { start, count } => vec![start, count],
                     SubscriptKind::Rest | SubscriptKind::New => Vec::new(),
                 });
                 [base].into_iter().chain(parts).collect()
@@ -415,7 +418,8 @@ impl NodeKind {
             Self::Else { head, tail } | Self::Branched { head, tail } | Self::Looped { head, tail } => {
                 vec![head, tail]
             }
-            Self::Let { value, .. } | Self::Assign { value, .. } | Self::Discard(value) => vec![value],
+            Self::Let { value, .. } | Self::Discard(value) => vec![value],
+            Self::Assign { part, value, .. } => part.iter_mut().chain([value]).collect(),
             Self::Enter { arguments, .. } => arguments.iter_mut().flatten().collect(),
             Self::Leave { arguments, tail, .. } => values(arguments).chain(tail).collect(),
         }
@@ -539,6 +543,13 @@ pub enum SubscriptKind {
         end: Option<ExprId>,
         /// `s`
         step: Option<ExprId>,
+    },
+    /// `a ..+ n`: `n` elements, from `a` on.
+    Counted {
+        /// `a`
+        start: ExprId,
+        /// `n`
+        count: ExprId,
     },
     /// `..`: all axes that no other position covers.
     Rest,

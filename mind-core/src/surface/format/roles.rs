@@ -589,7 +589,7 @@ impl<'a, I: Iterator<Item = Raw<'a>>> Reader<'a, I> {
                 self.level().behind_operand = false;
                 self.dot(at);
             }
-            ".." | "..=" | ";" => {
+            ".." | "..=" | "..+" | ";" => {
                 let begins = level.operand.is_none() && !behind_operand;
                 level.is_rest |= begins;
                 self.finish_element();

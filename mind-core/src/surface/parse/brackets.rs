@@ -292,6 +292,10 @@ impl Parser<'_> {
         };
         let OpenSubscript { first, part } = current.take().expect("a subscript has been started");
         match part {
+            SubscriptPart::Start if self.take("..+").is_some() => {
+                self.set_part(first, SubscriptPart::Count { start: operand.id });
+                Ok(State::Operand)
+            }
             SubscriptPart::Start if self.take("..").is_some() || self.take_colon() => {
                 self.behind_dots(first, Some(operand.id))
             }
@@ -314,6 +318,9 @@ impl Parser<'_> {
                 }
             },
             SubscriptPart::End { start } => self.behind_end(first, start, Some(operand.id)),
+            SubscriptPart::Count { start } => {
+                self.subscript(first, SubscriptKind::Counted { start, count: operand.id })
+            }
             SubscriptPart::Step { start, end } => {
                 self.subscript(first, SubscriptKind::Range { start, end, step: Some(operand.id) })
             }
@@ -343,6 +350,9 @@ impl Parser<'_> {
                 SubscriptKind::At(at) => body.text(at),
                 SubscriptKind::Rest => "..".to_owned(),
                 SubscriptKind::New => "_".to_owned(),
+                SubscriptKind::Counted { start, count } => {
+                    format!("{} ..+ {}", body.text(start), body.text(count))
+                }
                 SubscriptKind::Range { start, end, step } => {
                     let step = text(step);
                     reversed |= step.starts_with('-');

@@ -128,6 +128,10 @@ pub(super) enum SubscriptPart {
         start: Option<ExprId>,
         end: Option<ExprId>,
     },
+    /// The `n` of `a ..+ n`.
+    Count {
+        start: ExprId,
+    },
 }
 
 /// Subscripts that are written as in other libraries: the token to report, and their meaning in this language.
@@ -158,7 +162,7 @@ pub(super) struct Statement {
 
 pub(super) enum StatementKind {
     Let { pattern: Pattern, ty: Option<TypeExpr> },
-    Assign { target: Path, op: Option<BinaryOp>, operator: Site },
+    Assign { target: Path, part: Option<ExprId>, op: Option<BinaryOp>, operator: Site },
     Expression,
 }
 

@@ -6,12 +6,12 @@ use super::levels::{LevelKind, Operand, State, Statement, StatementKind};
 use super::parser::{Parser, Unexpected, is_keyword};
 use crate::diag::{Code, Diag, Site};
 use crate::map::{Map, Tightness};
-use crate::surface::ast::{BinaryOp, ExprId, NodeKind, Path, Pattern};
+use crate::surface::ast::{BinaryOp, Body, ExprId, NodeKind, Path, Pattern};
 use crate::surface::habits;
 
 const PATTERN: &str = "a name, `_` or a tuple of them";
 const TARGET: &str = "the name of a `&mut` parameter";
-const WHOLE: &str = "assign to a whole parameter or field; name a new value with `let`";
+const TARGETS: &str = "assign to a parameter, a field, or a part `x[i]`; name a new value with `let`";
 const AFTER_VALUE: &str = "an operator or `;`";
 const ASSIGN: &str = "=";
 
@@ -51,7 +51,7 @@ impl Parser<'_> {
                 }
             }
         } else if let Some((target, operator, op)) = self.assignment_start() {
-            StatementKind::Assign { target, op, operator }
+            StatementKind::Assign { target, part: None, op, operator }
         } else {
             StatementKind::Expression
         };
@@ -76,6 +76,12 @@ impl Parser<'_> {
         let expression = matches!(statement.kind, StatementKind::Expression);
         let assignment = matches!(statement.kind, StatementKind::Assign { .. });
         if expression {
+            if let Some(kind) = self.assigned_part(value) {
+                if let LevelKind::Block { statement: Some(statement) } = &mut self.level().kind {
+                    statement.kind = kind;
+                }
+                return Ok(State::Operand);
+            }
             self.refuse_assignment(value)?;
             // The type of an expression among Rust variables may follow its last one.
             let typed = self.among_rust && self.levels.len() == 1 && self.at(":");
@@ -189,7 +195,7 @@ impl Parser<'_> {
         let value = value.id;
         match statement.kind {
             StatementKind::Let { pattern, ty } => self.add(NodeKind::Let { pattern, ty, value }, site),
-            StatementKind::Assign { target, op, operator } if self.is_mutable(&target) => {
+            StatementKind::Assign { target, op, operator, .. } if self.is_mutable(&target) => {
                 // Treated as the `let` that is meant.
                 let value = op.map_or(value, |op| {
                     let lhs = self.add(NodeKind::Name(target.name.clone()), target.site()).id;
@@ -197,8 +203,8 @@ impl Parser<'_> {
                 });
                 self.add(NodeKind::Let { pattern: Pattern::Name(target.name), ty: None, value }, site)
             }
-            StatementKind::Assign { target, op, operator } => {
-                self.add(NodeKind::Assign { target, op, operator, value }, site)
+            StatementKind::Assign { target, part, op, operator } => {
+                self.add(NodeKind::Assign { target, part, op, operator, value }, site)
             }
             StatementKind::Expression => self.add(NodeKind::Discard(value), site),
         };
@@ -247,13 +253,7 @@ impl Parser<'_> {
                 if operator == ASSIGN || updates().any(|(symbol, _)| symbol == operator) =>
             {
                 let message = format!("found an expression before `{operator}`, expected {TARGET}");
-                let mut help = WHOLE.to_owned();
-                if let NodeKind::Subscript { base, .. } = &self.nodes[target.id.index()].kind
-                    && let NodeKind::Name(name) = &self.nodes[base.index()].kind
-                {
-                    help = format!("assign to the whole parameter: `{name} = …`");
-                }
-                Err(Diag::new(Code::E1007, target.site, message).help(help))
+                Err(Diag::new(Code::E1007, target.site, message).help(TARGETS))
             }
             Some(_) | None => Ok(()),
         }
@@ -302,16 +302,29 @@ impl Parser<'_> {
         }
     }
 
+    /// Reads the operator after `w[i]`, if the expression that was read is one and an assignment follows.
+    fn assigned_part(&mut self, part: Operand) -> Option<StatementKind> {
+        let NodeKind::Subscript { base, .. } = self.nodes[part.id.index()].kind else { return None };
+        let body = Body { nodes: std::mem::take(&mut self.nodes), tail: None };
+        let target = body.path(base);
+        self.nodes = body.nodes;
+        let target = target?;
+        let (operator, op) = self.assignment_operator()?;
+        Some(StatementKind::Assign { target, part: Some(part.id), op, operator })
+    }
+
+    /// Reads `=` or an operator such as `-=`.
+    fn assignment_operator(&mut self) -> Option<(Site, Option<BinaryOp>)> {
+        if let Some(site) = self.take(ASSIGN) {
+            return Some((site, None));
+        }
+        updates().find_map(|(symbol, op)| Some((self.take(&symbol)?, Some(op))))
+    }
+
     /// Reads `w =`, `w -=` or `p.w =`.
     fn assignment_start(&mut self) -> Option<(Path, Site, Option<BinaryOp>)> {
         let before = (self.cursor, self.last_span());
-        let operator = |parser: &mut Self| {
-            if let Some(site) = parser.take(ASSIGN) {
-                return Some((site, None));
-            }
-            updates().find_map(|(symbol, op)| Some((parser.take(&symbol)?, Some(op))))
-        };
-        match self.path(TARGET).ok().and_then(|target| Some((target, operator(self)?))) {
+        match self.path(TARGET).ok().and_then(|target| Some((target, self.assignment_operator()?))) {
             Some((target, (operator, op))) => Some((target, operator, op)),
             None => {
                 self.advance(before.1, before.0);

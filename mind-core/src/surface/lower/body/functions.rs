@@ -66,6 +66,10 @@ impl Operations for BodyLowering<'_> {
         self.emit_each(&spot, resolved, operands)
     }
 
+    fn replaced(&mut self, part: ExprId, value: ExprId, expr: ExprId) -> Lowered<Value> {
+        self.with_part(part, self.values[value.index()].clone(), (value, expr))
+    }
+
     fn extent_of(&mut self, given: &Given, x: Operand, axis: i64) -> Lowered<Dim> {
         let shape = &self.builder.ty(x.0).shape;
         let position = if axis < 0 { axis.saturating_add_unsigned(shape.len() as u64) } else { axis };

@@ -11,6 +11,7 @@ pub(crate) mod lowering;
 pub(crate) mod operators;
 pub(crate) mod pullbacks;
 pub(crate) mod records;
+pub(crate) mod replacing;
 pub(crate) mod report;
 pub(crate) mod subscripts;
 pub(crate) mod templates;
@@ -220,8 +221,12 @@ impl BodyLowering<'_> {
                 self.bind_declared(pattern, ty.as_ref(), *value);
                 Ok(Value::unit())
             }
-            NodeKind::Assign { target, op, operator, value } => {
+            NodeKind::Assign { target, part: None, op, operator, value } => {
                 self.assign(target, *op, *operator, *value, expr)?;
+                Ok(Value::unit())
+            }
+            NodeKind::Assign { target, part: Some(part), op, operator, value } => {
+                self.assign_part((target, *part), *op, *operator, *value, expr)?;
                 Ok(Value::unit())
             }
             NodeKind::Discard(value) => self.discard(*value),
@@ -394,6 +399,30 @@ impl BodyLowering<'_> {
         let site_of = if op.is_some() { expr } else { value };
         let assigned = self.coerce(&assigned, &place.structure, site_of, &what)?;
         self.write(&place, assigned);
+        self.updated[place.inputs].fill(true);
+        Ok(())
+    }
+
+    /// Lowers `w[i] = value` and `w[i] += value`.
+    fn assign_part(
+        &mut self,
+        (target, part): (&Path, ExprId),
+        op: Option<BinaryOp>,
+        operator: Site,
+        value: ExprId,
+        expr: ExprId,
+    ) -> Lowered<()> {
+        let place = self.writable(target).map_err(|stop| {
+            let is_local = matches!(self.names.get(&target.name.to_string()), Some(Binding::Local(_)));
+            let help = format!("write `let {target} = replace({}, …);`", self.body.text(part));
+            stop.map(|diag| if is_local { diag.help(help) } else { diag })
+        })?;
+        let new = match op {
+            None => self.values[value.index()].clone(),
+            Some(op) => self.binary(op, operator, (part, value), expr)?,
+        };
+        let new = self.with_part(part, new, (value, expr))?;
+        self.write(&place, new);
         self.updated[place.inputs].fill(true);
         Ok(())
     }

@@ -28,6 +28,10 @@ impl Spot {
         Self { expr, label: None, operator: None, attributes: Vec::new() }
     }
 
+    pub(crate) fn expr(&self) -> ExprId {
+        self.expr
+    }
+
     pub(crate) fn label(mut self, label: &'static str) -> Self {
         self.label = Some(label);
         self

@@ -4,7 +4,7 @@ use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
-use crate::ir::Slice;
+use crate::ir::{Arrange, Op, Rows, Slice, ValueId};
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::declarations::structure::Structure;
@@ -12,32 +12,40 @@ use crate::surface::lower::values::attributes::Attributes;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
+use crate::ty::Shape;
 use crate::written::{expanded, part, resolve};
 
 /// What an index expression indexes: a tensor, or a stack of structs.
-struct Indexed {
+pub(super) struct Indexed {
     /// The tensor, or the first one of the stack.
-    operand: Operand,
+    pub(super) operand: Operand,
     /// The extents of the axes that may be indexed.
-    axes: Vec<Dim>,
+    pub(super) axes: Vec<Dim>,
     /// The type in messages.
-    ty: String,
+    pub(super) ty: String,
 }
 
 /// The elements that an index expression takes from one axis.
 #[derive(Clone)]
-struct Taken {
-    start: Dim,
-    end: Dim,
-    step: i64,
+pub(super) struct Taken {
+    pub(super) start: Dim,
+    pub(super) end: Dim,
+    pub(super) step: i64,
     /// Whether it is an index, which drops the axis.
     index: bool,
+    /// The position of the first element, if the program computes it. `start` is then 0.
+    pub(super) from: Option<Operand>,
 }
 
 impl Taken {
     /// All elements of an axis.
-    fn whole(extent: &Dim) -> Self {
-        Self { start: Dim::ZERO, end: extent.clone(), step: 1, index: false }
+    pub(super) fn whole(extent: &Dim) -> Self {
+        Self { start: Dim::ZERO, end: extent.clone(), step: 1, index: false, from: None }
+    }
+
+    /// Whether it is all of an axis of this extent.
+    pub(super) fn is_whole(&self, extent: &Dim) -> bool {
+        self.from.is_none() && self.start == Dim::ZERO && self.end == *extent && self.step == 1
     }
 }
 
@@ -55,10 +63,8 @@ impl BodyLowering<'_> {
         let ty = self.builder.ty(operand.0);
         let of = Indexed { operand, axes: ty.shape.to_vec(), ty: ty.to_string() };
         let taken = self.taken(&of, subscripts)?;
-        let (slice, dropped) = slice_of(taken.into_iter());
-        let ops = part(slice, dropped, &self.builder.ty(operand.0).shape);
         let spot = Spot::of(expr).label("index");
-        let taken = self.emit_each(&spot, ops, vec![operand])?;
+        let taken = self.part(&spot, operand, taken)?;
         let new = new_axes(subscripts);
         if new.is_empty() {
             return Ok(Value::Tensor(taken));
@@ -98,9 +104,7 @@ impl BodyLowering<'_> {
         for leaf in leaves {
             let shape = self.builder.ty(leaf).shape.clone();
             let whole = shape[taken.len()..].iter().map(Taken::whole);
-            let (slice, dropped) = slice_of(taken.iter().cloned().chain(whole));
-            let ops = part(slice, dropped, &shape);
-            parts.push(self.emit_each(&spot, ops, vec![(leaf, base)])?);
+            parts.push(self.part(&spot, (leaf, base), taken.iter().cloned().chain(whole).collect())?);
         }
         let kept = taken.iter().filter(|taken| !taken.index).count();
         let mut ty = record.ty.base();
@@ -111,8 +115,50 @@ impl BodyLowering<'_> {
         Ok(Value::rebuilt(&Structure::Struct(ty), &mut parts.into_iter()))
     }
 
+    /// Emits the elements taken from each axis of a tensor.
+    fn part(&mut self, spot: &Spot, operand: Operand, taken: Vec<Taken>) -> Lowered<ValueId> {
+        let shape = self.builder.ty(operand.0).shape.clone();
+        let computed = taken.iter().enumerate().filter_map(|(axis, taken)| {
+            let count = taken.end.sub(&taken.start).expect("the start is 0");
+            Some((axis, count, taken.from?))
+        });
+        let computed: Vec<_> = computed.collect();
+        if computed.is_empty() {
+            let (slice, dropped) = slice_of(taken.into_iter());
+            return self.emit_each(spot, part(slice, dropped, &shape), vec![operand]);
+        }
+        let known = taken.iter().zip(shape.iter()).map(|(taken, extent)| match taken.from {
+            Some(_) => Taken::whole(extent),
+            None => Taken { index: false, ..taken.clone() },
+        });
+        let (slice, _) = slice_of(known);
+        let mut value = self.emit_each(spot, part(slice, Vec::new(), &shape), vec![operand])?;
+        for (axis, count, from) in computed {
+            value = self.counted(spot, (value, operand.1), axis, (from, &count))?;
+        }
+        let (_, dropped) = slice_of(taken.into_iter());
+        match dropped.is_empty() {
+            true => Ok(value),
+            false => self.emit(spot, Op::Arrange(Arrange::Squeeze { axes: dropped }), &[(value, operand.1)]),
+        }
+    }
+
+    /// Emits `count` elements along an axis, from a position that the program computes.
+    pub(super) fn counted(
+        &mut self,
+        spot: &Spot,
+        operand: Operand,
+        axis: usize,
+        (from, count): (Operand, &Dim),
+    ) -> Lowered<ValueId> {
+        let mut shape = self.builder.ty(operand.0).shape.to_vec();
+        shape[axis] = count.clone();
+        let slice = Rows::DynamicSlice { shape: Shape::new(shape), axis: axis as i64 };
+        self.emit(spot, Op::Rows(slice), &[operand, from])
+    }
+
     /// The elements taken from each axis. Bounds are resolved, and checked as far as they are known.
-    fn taken(&self, of: &Indexed, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
+    pub(super) fn taken(&self, of: &Indexed, subscripts: &[Subscript]) -> Lowered<Vec<Taken>> {
         let axes = &of.axes;
         let written = subscripts.iter().filter(|subscript| is_of_axis(subscript)).count();
         let mut of_axes = (0..subscripts.len()).filter(|position| is_of_axis(&subscripts[*position]));
@@ -129,6 +175,9 @@ impl BodyLowering<'_> {
                 }
                 SubscriptKind::New => {}
                 SubscriptKind::At(place) => taken.push(self.index(of, axis, place)?),
+                SubscriptKind::Counted { start, count } => {
+                    taken.push(self.from_start(of, axis, (start, count), subscript)?);
+                }
                 SubscriptKind::Range { start, end, step } => {
                     let place = (&subscript.kind, subscript.site);
                     let range = self.range(of, axis, place, (start, end, step))?;
@@ -156,9 +205,11 @@ impl BodyLowering<'_> {
     fn index(&self, of: &Indexed, axis: usize, place: ExprId) -> Lowered<Taken> {
         let (operand, extent) = (of.operand, &of.axes[axis]);
         let site = self.body[place].site;
+        if let Some(from) = self.computed(place) {
+            return Ok(Taken { end: Dim::ONE, index: true, from: Some(from), ..Taken::whole(extent) });
+        }
         if let Value::Tensor(_) = self.values[place.index()] {
-            let message =
-                format!("an index must be an integer known at compile time, found {}", self.describe(place));
+            let message = format!("an index must be a single integer, found {}", self.describe(place));
             return Err(Diag::new(Code::E2001, site, message).help(self.picked(operand.1, place)).into());
         }
         let written = self.dim_attribute(place).map_err(|stop| self.not_a_list(operand.1, place, stop))?;
@@ -177,7 +228,7 @@ impl BodyLowering<'_> {
             return Err(self.bound_fault((Code::E3011, problem, Some(end.to_owned())), of, axis, site));
         }
         let end = start.add_literal(1).map_err(|overflow| self.overflow(overflow, site))?;
-        Ok(Taken { start, end, step: 1, index: true })
+        Ok(Taken { start, end, step: 1, index: true, from: None })
     }
 
     fn range(
@@ -248,7 +299,49 @@ impl BodyLowering<'_> {
                 value
             }
         };
-        Ok(Taken { start, end, step, index: false })
+        Ok(Taken { start, end, step, index: false, from: None })
+    }
+
+    /// `start ..+ count`
+    fn from_start(
+        &self,
+        of: &Indexed,
+        axis: usize,
+        (start, count): (ExprId, ExprId),
+        subscript: &Subscript,
+    ) -> Lowered<Taken> {
+        let extent = &of.axes[axis];
+        let length = self.dim_attribute(count)?;
+        let site = subscript.site;
+        if length.at_most(&Dim::ZERO) {
+            let problem = format!("{length} elements of dimension {axis}, needed at least 1");
+            return Err(self.bound_fault((Code::E3006, problem, None), of, axis, self.body[count].site));
+        }
+        if above(&length, extent) {
+            let problem = format!("{length} elements of dimension {axis}, which has extent {extent}");
+            return Err(self.bound_fault((Code::E3011, problem, None), of, axis, self.body[count].site));
+        }
+        if let Some(from) = self.computed(start) {
+            return Ok(Taken { end: length, from: Some(from), ..Taken::whole(extent) });
+        }
+        let written = self.bound_attribute(start)?;
+        let first = from_end(&written, extent);
+        let end = first.add(&length).map_err(|overflow| self.overflow(overflow, site))?;
+        if below_zero(&first) || above(&end, extent) {
+            let problem = format!(
+                "{first}..{end}, written `{}`, is outside dimension {axis} of extent {extent}",
+                self.subscript_text(&subscript.kind)
+            );
+            return Err(self.bound_fault((Code::E3011, problem, None), of, axis, site));
+        }
+        Ok(Taken { start: first, end, ..Taken::whole(extent) })
+    }
+
+    /// The integer of rank 0 that an expression computes when the program runs.
+    fn computed(&self, expr: ExprId) -> Option<Operand> {
+        let Value::Tensor(value) = self.values[expr.index()] else { return None };
+        let ty = self.builder.ty(value);
+        (ty.rank() == 0 && ty.dtype.is_integer()).then_some((value, expr))
     }
 
     /// The addition to a message for a bound whose text is not its value.
@@ -264,6 +357,9 @@ impl BodyLowering<'_> {
             SubscriptKind::At(at) => self.body.text(at),
             SubscriptKind::Rest => "..".to_owned(),
             SubscriptKind::New => "_".to_owned(),
+            SubscriptKind::Counted { start, count } => {
+                format!("{} ..+ {}", self.body.text(start), self.body.text(count))
+            }
             SubscriptKind::Range { start, end, step } => {
                 let step = if step.is_some() { format!(";{}", text(step)) } else { String::new() };
                 format!("{}..{}{step}", text(start), text(end))
@@ -284,16 +380,16 @@ impl BodyLowering<'_> {
         diag.into()
     }
 
-    fn overflow(&self, overflow: Overflow, site: Site) -> Stop {
+    pub(super) fn overflow(&self, overflow: Overflow, site: Site) -> Stop {
         Diag::new(Code::E1008, site, format!("`index`: {overflow}")).into()
     }
 }
 
 /// The slice that takes these elements, and the axes that indices drop.
-fn slice_of(taken: impl Iterator<Item = Taken>) -> (Slice, Vec<i64>) {
+pub(super) fn slice_of(taken: impl Iterator<Item = Taken>) -> (Slice, Vec<i64>) {
     let (mut slice, mut dropped) =
         (Slice { starts: Vec::new(), ends: Vec::new(), steps: Vec::new() }, Vec::new());
-    for (axis, Taken { start, end, step, index }) in taken.enumerate() {
+    for (axis, Taken { start, end, step, index, .. }) in taken.enumerate() {
         if index {
             dropped.push(i64::try_from(axis).expect("a rank is at most 8"));
         }

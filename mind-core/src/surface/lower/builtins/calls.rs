@@ -31,6 +31,8 @@ pub(crate) enum Call {
     Full { shape: Vec<Dim>, value: ExprId },
     /// `extent(x, axis)`
     Extent { x: ExprId, axis: i64 },
+    /// `replace(x[i], value)`
+    Replace { part: ExprId, value: ExprId },
 }
 
 impl Call {
@@ -50,7 +52,8 @@ impl Call {
             | Self::Composite(..)
             | Self::Filled { .. }
             | Self::Full { .. }
-            | Self::Extent { .. } => None,
+            | Self::Extent { .. }
+            | Self::Replace { .. } => None,
         }
     }
 }
@@ -149,6 +152,7 @@ pub(crate) trait ReadCalls: Attributes + Foreign {
             Function::Extent => {
                 return Ok(Call::Extent { x, axis: self.integer_attribute(given.required(1))? });
             }
+            Function::Replace => return Ok(Call::Replace { part: x, value: given.required(1) }),
             Function::OneHot => {
                 let count = self.dim_attribute(given.required(1))?;
                 let (dtype, like) = match given.arguments[2] {

@@ -44,6 +44,7 @@ pub(crate) enum Function {
     OnesLike,
     Extent,
     OneHot,
+    Replace,
 }
 
 const REDUCTION: &[&str] = &["x", "axes", "keepdims"];
@@ -57,6 +58,9 @@ const LITERALS: &[Builtin] = &[
     builtin("ones_like", &["x"], 1, Function::OnesLike),
     builtin("extent", &["x", "axis"], 2, Function::Extent),
 ];
+
+/// The functions of a part of a tensor, which is written as an index expression.
+const OF_PARTS: &[Builtin] = &[builtin("replace", &["part", "value"], 2, Function::Replace)];
 
 /// The functions that consist of several operations.
 const COMPOSITES: &[Builtin] = &[builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot)];
@@ -135,6 +139,7 @@ fn all() -> impl Iterator<Item = &'static Builtin> {
         .iter()
         .chain(LITERALS)
         .chain(COMPOSITES)
+        .chain(OF_PARTS)
         .chain(OVER)
         .chain(&REDUCTIONS)
         .chain(MAPS.iter().flatten())

@@ -52,6 +52,9 @@ pub(crate) trait Operations: ReadCalls + Tensors {
     /// check if that is not known.
     fn extent_of(&mut self, given: &Given, x: (Self::Tensor, ExprId), axis: i64) -> Lowered<Dim>;
 
+    /// The value of which `part` is a part, with that part replaced by `value`.
+    fn replaced(&mut self, part: ExprId, value: ExprId, expr: ExprId) -> Lowered<Value<Self::Tensor>>;
+
     /// Whether a value beside a struct is a single number. Emits a check if that is not known.
     fn is_number(&mut self, op: BinaryOp, operator: Site, value: &Value<Self::Tensor>, expr: ExprId) -> bool;
 
@@ -203,6 +206,7 @@ pub(crate) trait Operations: ReadCalls + Tensors {
                 let extent = self.extent_of(given, x, axis)?;
                 Ok(Value::Literal(self.literals_mut().dim(extent, expr)))
             }
+            Call::Replace { part, value } => self.replaced(part, value, expr),
             Call::Composite(steps, of) => {
                 let mut values =
                     of.iter().map(|operand| self.operand(*operand)).collect::<Lowered<Vec<_>>>()?;

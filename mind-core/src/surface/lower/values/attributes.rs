@@ -35,8 +35,11 @@ pub(crate) trait Attributes: ReadLiterals {
         self.dim_attribute(expr).map_err(|stop| match stop {
             Stop::Mistake(diag) if is_tensor && diag.help.is_none() => {
                 let text = self.short_text(expr);
-                let way = format!("select by position, as in `where(iota(…) < {text}, …, 0.0)`");
-                diag.help(format!("bounds must be known at compile time: {way}")).into()
+                let help = format!(
+                    "the number of elements must be known at compile time: write `{text} ..+ 4`, or select by \
+                     position, as in `where(iota(…) < {text}, …, 0.0)`"
+                );
+                diag.help(help).into()
             }
             stop => stop,
         })

@@ -1,0 +1,163 @@
+//! Parts of values that are replaced: `x[i] = value`, `replace(x[i], value)`.
+
+use super::lowering::{BodyLowering, Operand};
+use super::report::Spot;
+use super::subscripts::{Indexed, Taken, slice_of};
+use crate::diag::{Code, Diag};
+use crate::dim::Dim;
+use crate::ir::{Arrange, Const, Op, Rows, ValueId};
+use crate::map::Map;
+use crate::surface::ast::{ExprId, NodeKind, Subscript, SubscriptKind};
+use crate::surface::lower::declarations::structure::Structure;
+use crate::surface::lower::values::expressions::Expressions;
+use crate::surface::lower::values::tensors::Tensors;
+use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::ty::{DType, Shape};
+
+impl BodyLowering<'_> {
+    /// The value that `part` is a part of, with the part replaced by `new`, which is the value of the expression
+    /// `value`. A tensor or a number is broadcast to the shape of the part.
+    pub(crate) fn with_part(
+        &mut self,
+        part: ExprId,
+        new: Value,
+        (value, expr): (ExprId, ExprId),
+    ) -> Lowered<Value> {
+        let body = self.body;
+        let NodeKind::Subscript { base, subscripts } = &body[part].kind else {
+            let message = format!("`replace`: {} is not a part of a tensor", self.text(part));
+            let help = "write the part as an index expression, as in `replace(x[0], …)`";
+            return Err(Diag::new(Code::E2001, body[part].site, message).help(help).into());
+        };
+        let old = self.values[part.index()].clone();
+        if matches!(old, Value::Poison) || matches!(new, Value::Poison) {
+            return Err(Stop::Poisoned);
+        }
+        let what = format!("the new value of {}", self.text(part));
+        let new = self.coerce(&new, &self.broadcastable(&old, &new), value, &what)?;
+        let whole = match self.values[base.index()].clone() {
+            Value::Struct(record) => Value::Struct(record),
+            _ => Value::Tensor(self.tensor(*base, None)?),
+        };
+        let leaves = whole.leaves();
+        let (axes, ty) = match &whole {
+            Value::Struct(record) => (record.ty.counts().to_vec(), format!("a `{}`", record.ty)),
+            _ => (self.builder.ty(leaves[0]).shape.to_vec(), self.builder.ty(leaves[0]).to_string()),
+        };
+        let taken = self.taken(&Indexed { operand: (leaves[0], *base), axes, ty }, subscripts)?;
+        self.check_replaceable(part, subscripts, &taken)?;
+        let spot = Spot::of(expr).label("replace");
+        let mut replaced = Vec::new();
+        for ((leaf, old), new) in leaves.into_iter().zip(old.leaves()).zip(new.leaves()) {
+            let of_part = self.builder.ty(old).shape.clone();
+            replaced.push(self.leaf_with_part(&spot, (leaf, *base), &taken, (new, value), of_part)?);
+        }
+        Ok(Value::rebuilt(&self.structure_of(&whole), &mut replaced.into_iter()))
+    }
+
+    /// The structure that a new value must have. A tensor may have another shape than the part.
+    fn broadcastable(&self, old: &Value, new: &Value) -> Structure {
+        let shape = match (old, new) {
+            (Value::Struct(_), _) => return self.structure_of(old),
+            (_, Value::Tensor(new)) => self.builder.ty(*new).shape.clone(),
+            (_, Value::Literal(id)) => {
+                let extents = self.literals.shape(*id).unwrap_or_default();
+                Shape::literal(&extents)
+            }
+            _ => return self.structure_of(old),
+        };
+        Structure::Value(self.builder.ty(old.leaves()[0]).with_shape(shape))
+    }
+
+    /// Returns an error for a new axis, or a step.
+    fn check_replaceable(&self, part: ExprId, subscripts: &[Subscript], taken: &[Taken]) -> Lowered<()> {
+        let fault = |code, subscript: &Subscript, problem: &str, help: &str| {
+            let message = format!("`replace`: {} {problem}", self.text(part));
+            Err(Stop::from(Diag::new(code, subscript.site, message).help(help)))
+        };
+        let is_new = |subscript: &&Subscript| matches!(subscript.kind, SubscriptKind::New);
+        if let Some(new) = subscripts.iter().find(is_new) {
+            return fault(
+                Code::E2001,
+                new,
+                "has a new axis, which is no part of the tensor",
+                "remove the `_`",
+            );
+        }
+        let has_step =
+            |subscript: &&Subscript| matches!(subscript.kind, SubscriptKind::Range { step: Some(_), .. });
+        match subscripts.iter().find(has_step) {
+            Some(range) if taken.iter().any(|taken| taken.step != 1) => fault(
+                Code::E4008,
+                range,
+                "has a step, and only neighbouring elements can be replaced",
+                "replace the elements in a loop, one in each step",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Emits a tensor with a part replaced by a value, which is broadcast to the shape of the part.
+    fn leaf_with_part(
+        &mut self,
+        spot: &Spot,
+        whole: Operand,
+        taken: &[Taken],
+        (mut new, value): Operand,
+        of_part: Shape,
+    ) -> Lowered<ValueId> {
+        let shape = self.builder.ty(whole.0).shape.clone();
+        if self.builder.ty(new).shape != of_part {
+            new = self.emit(spot, Op::Arrange(Arrange::broadcast(of_part)), &[(new, value)])?;
+        }
+        let rest = shape[taken.len()..].iter().map(Taken::whole);
+        let taken: Vec<Taken> = taken.iter().cloned().chain(rest).collect();
+        let (_, dropped) = slice_of(taken.iter().cloned());
+        if !dropped.is_empty() {
+            new = self.emit(spot, Op::Arrange(Arrange::expand(dropped)), &[(new, value)])?;
+        }
+        let axes: Vec<usize> =
+            (0..taken.len()).filter(|axis| !taken[*axis].is_whole(&shape[*axis])).collect();
+        self.replaced_along(spot, whole, &axes, &taken, (new, value))
+    }
+
+    /// Emits a tensor with the elements taken from these axes replaced.
+    fn replaced_along(
+        &mut self,
+        spot: &Spot,
+        whole: Operand,
+        axes: &[usize],
+        taken: &[Taken],
+        new: Operand,
+    ) -> Lowered<ValueId> {
+        let Some((axis, rest)) = axes.split_first() else { return Ok(new.0) };
+        let Taken { start, end, from, .. } = &taken[*axis];
+        let from = match from {
+            Some(from) => *from,
+            None => (self.position(spot, start)?, new.1),
+        };
+        let new = if rest.is_empty() {
+            new
+        } else {
+            let count = end.sub(start).expect("both bounds lie in one extent");
+            let part = self.counted(spot, whole, *axis, (from, &count))?;
+            (self.replaced_along(spot, (part, whole.1), rest, taken, new)?, new.1)
+        };
+        self.emit(spot, Op::Rows(Rows::DynamicUpdate { axis: *axis as i64 }), &[whole, from, new])
+    }
+
+    /// Emits a position that is known, as a number.
+    fn position(&mut self, spot: &Spot, position: &Dim) -> Lowered<ValueId> {
+        let number = |known: i64| Op::Const(Const::new(vec![known].into(), Shape::scalar()));
+        if let Some(known) = position.as_literal() {
+            return self.emit(spot, number(known), &[]);
+        }
+        // A count is at least 1, and a position may be 0.
+        let expr = spot.expr();
+        let count =
+            position.add_literal(1).map_err(|overflow| self.overflow(overflow, self.body[expr].site))?;
+        let count = Const::Count { shape: Shape::new(vec![count]), dtype: DType::I64 };
+        let (count, one) = (self.emit(spot, Op::Const(count), &[])?, self.emit(spot, number(1), &[])?);
+        self.emit(spot, Op::Map(Map::Sub), &[(count, expr), (one, expr)])
+    }
+}

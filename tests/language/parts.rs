@@ -1,0 +1,114 @@
+//! Parts at positions that a program computes: `x[i ..+ n]`, `x[i]`, `x[i] = u`, `replace(x[i], u)`.
+
+use mind::{Const, Tensor, mind};
+
+use crate::support::small_integers;
+
+mind! {
+    fn window(x: f32[6, 3], i: i64) -> f32[2, 3] { x[i ..+ 2] }
+    fn column(x: f32[4, 3], j: i32) -> f32[4] { x[.., j] }
+    fn element(x: f32[4, 3], i: i64, j: u8) -> f32 { x[i, j] }
+    fn known(x: f32[6]) -> (f32[2], f32[2]) { (x[1 ..+ 2], x[-2 ..+ 2]) }
+    fn of_any_length<N>(x: f32[N], i: i64) -> (f32[2], f32[N]) { (x[i ..+ 2], replace(x[N - 1], 9.0)) }
+
+    fn put(x: &mut f32[6, 3], i: i64, u: f32[2, 3]) { x[i ..+ 2] = u; }
+    fn add(x: &mut f32[4, 3], i: i64, j: i64) { x[i, j] += 1.0; }
+    fn clear(x: &mut f32[4, 3], j: i64) { x[1..3, j] = 0.0; }
+    fn replaced(x: f32[5], i: i64, u: f32) -> f32[5] { replace(x[i], u) }
+
+    /// Running sums, each from the one before it.
+    fn sums<N>(x: f32[N]) -> f32[N] {
+        fold s = x for t in 1..N { replace(s[t], s[t - 1] + s[t]) }
+    }
+    fn sums_of_many(x: f32[1000]) -> f32[1000] {
+        fold s = x for t in 1..1000 { replace(s[t], s[t - 1] + s[t]) }
+    }
+    fn reversed<N>(xs: f32[N, 2]) -> f32[N, 2] {
+        for t in 0..N { xs[N - 1 - t] }
+    }
+    fn loss(x: f64[6], i: i64) -> f64 {
+        let part = x[i ..+ 3];
+        let other = replace(x[i], 2.0 * part[1]);
+        sum(part * part) + sum(other * other * other)
+    }
+    fn slope(x: f64[6], i: i64) -> f64[6] { grad(loss, wrt = x)(x, i) }
+}
+
+#[test]
+fn parts_are_read() {
+    let x = small_integers((Const::<6>, Const::<3>), 1);
+    assert_eq!(window(&x, 4), Tensor::from_fn(|[i, j]| x[[i + 4, j]]));
+    let x = small_integers((Const::<4>, Const::<3>), 1);
+    assert_eq!(column(&x, 2), Tensor::from_fn(|[i]| x[[i, 2]]));
+    assert_eq!(element(&x, 3, 1), x[[3, 1]]);
+    let x = Tensor::from([0.0_f32, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(known(&x), (Tensor::from([1.0, 2.0]), Tensor::from([4.0, 5.0])));
+    let x = Tensor::from_vec((4,), vec![0.0_f32, 1.0, 2.0, 3.0]).unwrap();
+    let (part, last) = of_any_length(&x, 2);
+    assert_eq!(part, Tensor::from([2.0, 3.0]));
+    assert_eq!(last.as_slice(), [0.0, 1.0, 2.0, 9.0]);
+}
+
+#[test]
+fn parts_are_replaced() {
+    let mut x = small_integers((Const::<6>, Const::<3>), 1);
+    let (before, u) = (x.clone(), small_integers((Const::<2>, Const::<3>), 2));
+    put(&mut x, 3, &u);
+    let is_new = |i: usize| (3..5).contains(&i);
+    assert_eq!(x, Tensor::from_fn(|[i, j]| if is_new(i) { u[[i - 3, j]] } else { before[[i, j]] }));
+
+    let mut x = small_integers((Const::<4>, Const::<3>), 1);
+    let before = x.clone();
+    add(&mut x, 2, 1);
+    assert_eq!(x, Tensor::from_fn(|at| before[at] + if at == [2, 1] { 1.0 } else { 0.0 }));
+    clear(&mut x, 1);
+    let is_cleared = |[i, j]: [usize; 2]| j == 1 && (1..3).contains(&i);
+    assert_eq!(x, Tensor::from_fn(|at| if is_cleared(at) { 0.0 } else { before[at] }));
+    assert_eq!(
+        replaced(&Tensor::from([1.0, 2.0, 3.0, 4.0, 5.0]), 0, 7.0).as_slice(),
+        [7.0, 2.0, 3.0, 4.0, 5.0]
+    );
+}
+
+#[test]
+fn a_loop_replaces_parts_of_its_carry() {
+    let x = Tensor::from_vec((5,), vec![1.0_f32, 2.0, 3.0, 4.0, 5.0]).unwrap();
+    assert_eq!(sums(&x).as_slice(), [1.0, 3.0, 6.0, 10.0, 15.0]);
+    let xs = small_integers((3, Const::<2>), 1);
+    let expected: Vec<f32> = (0..3).rev().flat_map(|i| [xs[[i, 0]], xs[[i, 1]]]).collect();
+    assert_eq!(reversed(&xs).as_slice(), expected);
+}
+
+#[test]
+fn memory_is_updated_in_place() {
+    const { assert!(put::PEAK_BYTES == 0) };
+    // The carry has one buffer, that of the result.
+    const { assert!(sums_of_many::PEAK_BYTES < 1000) };
+    let sums = sums_of_many(&Tensor::from_fn(|[_]| 1.0));
+    assert_eq!(sums, Tensor::from_fn(|[k]| k as f32 + 1.0));
+}
+
+#[test]
+fn parts_have_gradients() {
+    let x = Tensor::from([1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    // With `i = 1`, `part` is `x[1..4]`, and `other` has `2 x[2]` in place of `x[1]`.
+    let d = |k: usize| {
+        let of_part = if (1..4).contains(&k) { 2.0 * x[[k]] } else { 0.0 };
+        let of_other = if k == 1 { 0.0 } else { 3.0 * x[[k]] * x[[k]] };
+        let of_new = if k == 2 { 3.0 * (2.0 * x[[2]]).powi(2) * 2.0 } else { 0.0 };
+        of_part + of_other + of_new
+    };
+    assert_eq!(slope(&x, 1), Tensor::from_fn(|[k]| d(k)));
+}
+
+#[test]
+fn a_position_out_of_range_is_an_error_before_anything_is_written() {
+    let mut x = small_integers((Const::<6>, Const::<3>), 1);
+    let (before, u) = (x.clone(), small_integers((Const::<2>, Const::<3>), 2));
+    for i in [5, -1, i64::MIN, i64::MAX] {
+        let error = try_put(&mut x, i, &u).unwrap_err().to_string();
+        let expected = format!("E6001: `put`: index {i} at position 0 is out of range, needed 0 to 4");
+        assert_eq!(error, expected);
+        assert_eq!(x, before);
+    }
+}
