@@ -16,7 +16,7 @@ use mind_core::{
 };
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 
-use crate::sample::sample;
+use crate::sample::{in_turn, sample};
 
 /// The files of the repository with this extension, except build output.
 fn files(extension: &str) -> Vec<PathBuf> {
@@ -167,9 +167,9 @@ fn comments_stay_wherever_they_are() {
         " /* t */\n",
         "/* // */",
     ];
-    for (seed, text) in (0..).zip(&*PROGRAMS) {
-        let mut random = Random::new(seed);
-        for often in [2, 6, BETWEEN.len(), BETWEEN.len()] {
+    for (at, text) in PROGRAMS.iter().enumerate() {
+        let mut random = Random::new(at as u64);
+        for often in in_turn(at, [2, 6, BETWEEN.len(), BETWEEN.len()]) {
             let spread = apart(text, || match random.below(often) {
                 0 => *random.pick(BETWEEN),
                 _ => " ",
