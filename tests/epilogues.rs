@@ -1,7 +1,17 @@
 //! Elementwise functions give the same bits in the stores of products and convolutions as in loops, at each SIMD level.
 //!
-//! The test covers every floating-point function of the language. A child process computes all of them at one level.
+//! The test covers every floating-point function of the language, at `f32` or `f64` in turn and at both with
+//! `MIND_TESTS=all`. A child process computes all of them at one level.
 #![cfg(gate)]
+#![cfg_attr(
+    not(every_case),
+    allow(
+        clippy::all,
+        clippy::undocumented_unsafe_blocks,
+        clippy::unwrap_used,
+        reason = "clippy takes a sixth of the time of rustc here, `macros::lints` denies more of emitted code"
+    )
+)]
 
 use std::process::Stdio;
 
@@ -52,52 +62,57 @@ type Images<T> = Tensor<T, (Const<1>, usize, usize, Const<1>)>;
 type Filters<T> = Tensor<T, (Const<1>, Const<1>, Const<1>, usize)>;
 
 /// Declares a module for each function of sums `p`, and of a matrix `y` if it takes one. `$all` compares the bits of
-/// all functions.
+/// all functions. In the gate the functions are compared in turn at `f32` and `f64`, in `ci/nightly` at both.
 macro_rules! functions {
-    ($all:ident $y:tt $($name:ident $value:tt)+) => {
-        $(functions!(module $name $y $value);)+
+    (alternate $all:ident $y:tt [$($narrow:tt)*] [$($wide:tt)*] $name:ident $value:tt $($rest:tt)*) => {
+        functions!(alternate $all $y [$($wide)*] [$($narrow)* $name $value] $($rest)*);
+    };
+    (alternate $all:ident $y:tt [$($narrow:ident $narrow_value:tt)*] [$($wide:ident $wide_value:tt)*]) => {
+        $(functions!(module f32 f64 $narrow $y $narrow_value);)*
+        $(functions!(module f64 f32 $wide $y $wide_value);)*
 
         fn $all() -> Vec<&'static str> {
-            $(functions!(compare f32 $name looped_f32 product_f32 convolution_f32 $y);
-            functions!(compare f64 $name looped_f64 product_f64 convolution_f64 $y);)+
-            vec![$(stringify!($name).trim_start_matches("r#")),+]
+            $(functions!(compare f32 f64 $narrow $y);)*
+            $(functions!(compare f64 f32 $wide $y);)*
+            vec![$(stringify!($narrow).trim_start_matches("r#"),)* $(stringify!($wide).trim_start_matches("r#")),*]
         }
     };
-    (module $name:ident ($($y:ident)?) { $($value:tt)+ }) => {
+    (module $first:ident $second:ident $name:ident $y:tt $value:tt) => {
         mod $name {
+            functions!(programs $first $y $value);
+            #[cfg(every_case)]
+            functions!(programs $second $y $value);
+        }
+    };
+    (programs $ty:ident ($($y:ident)?) { $($value:tt)+ }) => {
+        pub mod $ty {
             mind::mind! {
-                pub fn looped_f32<M, N>(p: f32[M, N] $(, $y: f32[M, N])?) -> f32[M, N] { $($value)+ }
-                pub fn product_f32<M, K, N>(x: f32[M, K], w: f32[K, N] $(, $y: f32[M, N])?) -> f32[M, N] {
+                pub fn looped<M, N>(p: $ty[M, N] $(, $y: $ty[M, N])?) -> $ty[M, N] { $($value)+ }
+                pub fn product<M, K, N>(x: $ty[M, K], w: $ty[K, N] $(, $y: $ty[M, N])?) -> $ty[M, N] {
                     let p = x @ w;
                     $($value)+
                 }
-                pub fn convolution_f32<H, W, N>(
-                    x: f32[1, H, W, 1], k: f32[1, 1, 1, N], zeros: f32[N] $(, $y: f32[1, H, W, N])?
-                ) -> f32[1, H, W, N] {
-                    let p = conv2d(x, k) + zeros;
-                    $($value)+
-                }
-                pub fn looped_f64<M, N>(p: f64[M, N] $(, $y: f64[M, N])?) -> f64[M, N] { $($value)+ }
-                pub fn product_f64<M, K, N>(x: f64[M, K], w: f64[K, N] $(, $y: f64[M, N])?) -> f64[M, N] {
-                    let p = x @ w;
-                    $($value)+
-                }
-                pub fn convolution_f64<H, W, N>(
-                    x: f64[1, H, W, 1], k: f64[1, 1, 1, N], zeros: f64[N] $(, $y: f64[1, H, W, N])?
-                ) -> f64[1, H, W, N] {
+                pub fn convolution<H, W, N>(
+                    x: $ty[1, H, W, 1], k: $ty[1, 1, 1, N], zeros: $ty[N] $(, $y: $ty[1, H, W, N])?
+                ) -> $ty[1, H, W, N] {
                     let p = conv2d(x, k) + zeros;
                     $($value)+
                 }
             }
         }
     };
-    (compare $ty:ident $name:ident $looped:ident $product:ident $convolution:ident ($($y:ident)?)) => {{
+    (compare $first:ident $second:ident $name:ident $y:tt) => {
+        functions!(compare $first $name $y);
+        #[cfg(every_case)]
+        functions!(compare $second $name $y);
+    };
+    (compare $ty:ident $name:ident ($($y:ident)?)) => {{
         let name = stringify!($name).trim_start_matches("r#");
         let element = |seed: usize| move |column: usize| element(name, column, seed) as $ty;
         let first = element(0);
         let p: Matrix<$ty> = Tensor::from_fn_with((ROWS, COLUMNS), |[_, j]| first(j));
         $(let $y: Matrix<$ty> = Tensor::from_fn_with((ROWS, COLUMNS), |[_, j]| element(7)(j));)?
-        let looped = $name::$looped(&p $(, &$y)?);
+        let looped = $name::$ty::looped(&p $(, &$y)?);
         let same = |found: &[$ty], of: &str| {
             for (i, (looped, found)) in looped.iter().zip(found).enumerate() {
                 let is_same = looped.to_bits() == found.to_bits() || looped.is_nan() && found.is_nan();
@@ -109,15 +124,18 @@ macro_rules! functions {
             let x: Matrix<$ty> = Tensor::from_fn_with((ROWS, depth), |[_, k]| if k == 0 { 1.0 } else { 0.0 });
             let w: Matrix<$ty> =
                 Tensor::from_fn_with((depth, COLUMNS), |[k, j]| if k == 0 { first(j) } else { 0.0 });
-            same($name::$product(&x, &w $(, &$y)?).as_slice(), "product");
+            same($name::$ty::product(&x, &w $(, &$y)?).as_slice(), "product");
         }
         let image: Images<$ty> = Tensor::from_fn_with((Const, 3, ROWS / 3, Const), |_| 1.0);
         let filter: Filters<$ty> = Tensor::from_fn_with((Const, Const, Const, COLUMNS), |[_, _, _, j]| first(j));
         $(let $y = Tensor::from_fn_with((Const, 3, ROWS / 3, COLUMNS), |[_, _, _, j]| element(7)(j));)?
         // With a bias the store works row by row. Without one, rows are joined.
         let zeros = Tensor::from_fn_with((COLUMNS,), |_| 0.0);
-        same($name::$convolution(&image, &filter, &zeros $(, &$y)?).as_slice(), "convolution");
+        same($name::$ty::convolution(&image, &filter, &zeros $(, &$y)?).as_slice(), "convolution");
     }};
+    ($all:ident $y:tt $($functions:tt)+) => {
+        functions!(alternate $all $y [] [] $($functions)+);
+    };
 }
 
 functions_of_floats!(functions, of_sums, with_matrices);

@@ -3,12 +3,32 @@
 
 use mind::{Tensor, mind};
 
-/// Tests the gradient of a loss of `x` at three numbers, one test per name, in every form of the language and both
-/// floating-point types.
+/// Tests the gradient of a loss of `x` at three numbers, one test per name, of a function and of an expression. With
+/// `MIND_TESTS=all` it is tested in every form of the language and both floating-point types.
 macro_rules! gradients {
     (of $x:ident: $($name:ident at $at:expr => $right:expr, of $loss:tt)+) => {$(
         #[test]
         fn $name() {
+            mind! {
+                #[grad(x)]
+                fn wide(x: f64[3]) -> f64 { $loss }
+            }
+            let wide_x = Tensor::from($at);
+            let right: Tensor![f64; 3] = Tensor::from($right);
+            let close = |found: &Tensor![f64; 3], within: f64| {
+                found.as_slice().iter().zip(right.as_slice()).all(|(a, b)| (a - b).abs() <= within * b.abs())
+            };
+            let found = wide_grad(&wide_x).1;
+            assert!(close(&found, 1e-14), "function: {found:?} is not {right:?}");
+            let $x = &wide_x;
+            let bare = mind!(grad($loss, wrt = $x) : f64[3]);
+            assert!(close(&bare, 1e-14), "bare: {bare:?} is not {right:?}");
+            #[cfg(every_case)]
+            gradients!(other forms of $x at $at, close, right, $loss);
+        }
+    )+};
+    (other forms of $x:ident at $at:expr, $close:ident, $right:ident, $loss:tt) => {
+        {
             fn as_wide(x: Tensor![f32; 3]) -> Tensor![f64; 3] {
                 Tensor::from_fn(|i: [usize; 1]| f64::from(x[i]))
             }
@@ -16,28 +36,19 @@ macro_rules! gradients {
                 fn shared(x: float[..]) { $loss }
                 #[grad(x)]
                 fn narrow(x: f32[3]) -> f32 { $loss }
-                #[grad(x)]
                 fn wide(x: f64[3]) -> f64 { $loss }
                 #[grad(x)]
                 fn by_template(x: f64[3]) -> f64 { shared(x) }
                 fn by_vjp(x: f64[3]) -> f64[3] { vjp(wide, wrt = x)(x, 1.0) }
             }
-            let (narrow_x, wide_x) = (Tensor::from($at.map(|x: f64| x as f32)), Tensor::from($at));
-            let right: Tensor![f64; 3] = Tensor::from($right);
-            let close = |found: &Tensor![f64; 3], within: f64| {
-                found.as_slice().iter().zip(right.as_slice()).all(|(a, b)| (a - b).abs() <= within * b.abs())
-            };
-            let wide = [wide_grad(&wide_x).1, by_template_grad(&wide_x).1, by_vjp(&wide_x)];
-            for (form, found) in wide.iter().enumerate() {
-                assert!(close(found, 1e-14), "form {form}: {found:?} is not {right:?}");
+            let narrow_x = Tensor::from($at.map(|x: f64| x as f32));
+            for (form, found) in [by_template_grad($x).1, by_vjp($x)].iter().enumerate() {
+                assert!($close(found, 1e-14), "form {form}: {found:?} is not {:?}", $right);
             }
-            let $x = &wide_x;
-            let bare = mind!(grad($loss, wrt = $x) : f64[3]);
-            assert!(close(&bare, 1e-14), "bare: {bare:?} is not {right:?}");
             let found = as_wide(narrow_grad(&narrow_x).1);
-            assert!(close(&found, 1e-6), "f32: {found:?} is not {right:?}");
+            assert!($close(&found, 1e-6), "f32: {found:?} is not {:?}", $right);
         }
-    )+};
+    };
 }
 
 const AT: [f64; 3] = [0.0, 1.0, 4.0];
