@@ -24,7 +24,7 @@ fn assert_slopes<S: StaticShape>(
 }
 
 /// `slopes!([x: [2, 3], w: [3, 2]] sum(x @ w))` checks the gradients by `x` and by `w`, for static and for dynamic
-/// shapes.
+/// shapes. With `MIND_TESTS=all` it also checks the gradients by each leaf alone.
 macro_rules! slopes {
     ([$($name:ident: [$($dim:literal),*]),*] $($body:tt)*) => {{
         let mut seed = 0;
@@ -32,21 +32,30 @@ macro_rules! slopes {
             seed += 1;
             let $name: Tensor![f64; $($dim),*] = sample(seed);
         )*
-        slopes!(@each [$($name)*] $($body)*);
-        let known = ($($name.clone(),)*);
+        let value = |$($name: &Tensor![f64; $($dim),*]),*| mind!($($body)* : f64);
+        let fixed = mind!(grad($($body)*, wrt = ($($name,)*)));
+        let at = ($($name.clone(),)*);
+        slopes!(@each value fixed at [$($name)*] [$($name)*] $($body)*);
         $(let $name = $name.as_dyn();)*
         let dynamic = mind!(grad($($body)*, wrt = ($($name,)*)));
-        let ($($name,)*) = known;
-        let fixed = mind!(grad($($body)*, wrt = ($($name,)*)));
         assert_eq!(format!("{dynamic:?}"), format!("{fixed:?}"));
     }};
-    (@each [] $($body:tt)*) => {};
-    (@each [$name:ident $($rest:ident)*] $($body:tt)*) => {
-        let gradient: Tensor<f64, _> = mind!(grad($($body)*, wrt = $name));
-        assert_slopes(&gradient, &$name, |$name| mind!($($body)* : f64));
-        slopes!(@rest [$($rest)*] $($body)*);
+    (@each $value:ident $fixed:ident $at:ident $all:tt [] $($body:tt)*) => {};
+    (@each $value:ident $fixed:ident $at:ident $all:tt [$name:ident $($rest:ident)*] $($body:tt)*) => {
+        slopes!(@one $name $value $fixed $at $all $($body)*);
+        slopes!(@each $value $fixed $at $all [$($rest)*] $($body)*);
     };
-    (@rest [$($rest:ident)*] $($body:tt)*) => { slopes!(@each [$($rest)*] $($body)*); };
+    (@one $name:ident $value:ident $fixed:ident $at:ident [$($all:ident)*] $($body:tt)*) => {{
+        #[allow(unused_variables, reason = "it takes one of several gradients")]
+        let gradient = { let ($($all,)*) = &$fixed; $name };
+        let ($($all,)*) = &$at;
+        assert_slopes(gradient, $name, |$name| $value($($all),*));
+        #[cfg(every_case)]
+        {
+            let alone: Tensor<f64, _> = mind!(grad($($body)*, wrt = $name));
+            assert_slopes(&alone, $name, |$name| $value($($all),*));
+        }
+    }};
 }
 
 #[test]
