@@ -50,7 +50,10 @@ pub fn read(file: &Path, dtype: DType, budget: &mut Budget) -> Outcome<Array> {
     }
     let bytes = header.bytes().ok_or_else(|| {
         let layout = &header.layout;
-        Failure::usage(format!("cannot read {}: {layout} in its header is too large", file.display()))
+        Failure::usage(format!(
+            "cannot read {}: the header declares {layout}, which is too large",
+            file.display()
+        ))
     })?;
     budget.take(bytes).map_err(|error| {
         let mistake = Mistake::new(Code::E6004, format!("{}: {error}", file.display()));

@@ -9,7 +9,7 @@ use crate::layout::Layout;
 /// An error of reading or writing a file: the file, and the reason.
 ///
 /// ```text
-/// net.safetensors: it does not fit, 2 differences:
+/// net.safetensors: the arrays do not match the parameters, 2 differences:
 ///   `w1` is f32[64, 128], needed f32[64, 256]
 ///   `b2` f32[10] is missing
 /// ```
@@ -28,14 +28,14 @@ pub struct Error {
 #[non_exhaustive]
 pub enum Fault {
     /// The system reports an error while reading.
-    #[error("it cannot be read: {0}")]
+    #[error("cannot read the file: {0}")]
     Read(#[source] io::Error),
     /// The system reports an error while writing. A previous file is unchanged. A device or FIFO has received the bytes
     /// that were written before the error.
-    #[error("it cannot be written: {0}")]
+    #[error("cannot write the file: {0}")]
     Write(#[source] io::Error),
     /// The file has fewer bytes than it declares.
-    #[error("it is cut off: it has {found} bytes, needed {needed}")]
+    #[error("the data is truncated: got {found} bytes, needed {needed}")]
     CutOff {
         /// The number of bytes in the file.
         found: u64,
@@ -46,7 +46,7 @@ pub enum Fault {
     #[error("{0}")]
     Malformed(String),
     /// The file contains a tensor of another type than the requested one.
-    #[error("it holds {found}, needed {needed}")]
+    #[error("the array is {found}, needed {needed}")]
     Other {
         /// The type in the file.
         found: Layout,
@@ -54,10 +54,10 @@ pub enum Fault {
         needed: String,
     },
     /// The file contains no array of this name.
-    #[error("it holds no `{}`", .0.escape_debug())]
+    #[error("there is no array `{}`", .0.escape_debug())]
     Absent(String),
     /// Memory for a tensor cannot be allocated.
-    #[error("there is no memory for {needed}")]
+    #[error("cannot allocate memory for {needed}")]
     Memory {
         /// A description of the tensor.
         needed: String,
@@ -76,16 +76,16 @@ impl Fault {
     /// The same reason, for one array of a file.
     #[cfg(any(feature = "safetensors", feature = "npz"))]
     pub(crate) fn within(self, name: &str) -> Self {
-        Self::Malformed(format!("of `{}`: {self}", name.escape_debug()))
+        Self::Malformed(format!("array `{}`: {self}", name.escape_debug()))
     }
 }
 
 fn all(differences: &[Difference]) -> String {
     match differences {
-        [only] => format!("it does not fit: {only}"),
+        [only] => format!("the arrays do not match the parameters: {only}"),
         differences => {
             let lines: String = differences.iter().map(|difference| format!("\n  {difference}")).collect();
-            format!("it does not fit, {} differences:{lines}", differences.len())
+            format!("the arrays do not match the parameters, {} differences:{lines}", differences.len())
         }
     }
 }
@@ -151,7 +151,12 @@ impl fmt::Display for Difference {
                 write!(f, "{} is the name of both {} and {}", Quoted(name), Quoted(first), Quoted(second))
             }
             Self::NoParameter { name, parameter } => {
-                write!(f, "there is no parameter {} to be {} in the file", Quoted(parameter), Quoted(name))
+                write!(
+                    f,
+                    "there is no parameter {}, which the names map to {}",
+                    Quoted(parameter),
+                    Quoted(name)
+                )
             }
         }
     }

@@ -53,10 +53,10 @@ pub use replace::replace;
 /// Opens a file and returns it with its length. Anything else than a regular file is an error, since it may have no
 /// end.
 fn open(path: &Path) -> Result<(fs::File, u64), Fault> {
-    let told = fs::metadata(path).map_err(Fault::Read)?;
-    if !told.is_file() {
-        let kind = if told.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
-        return Err(Fault::Read(io::Error::new(kind, "it is no file")));
+    let metadata = fs::metadata(path).map_err(Fault::Read)?;
+    if !metadata.is_file() {
+        let kind = if metadata.is_dir() { io::ErrorKind::IsADirectory } else { io::ErrorKind::InvalidInput };
+        return Err(Fault::Read(io::Error::new(kind, "it is not a regular file")));
     }
     let file = fs::File::open(path).map_err(Fault::Read)?;
     let length = file.metadata().map_err(Fault::Read)?.len();

@@ -13,7 +13,7 @@
 //! assert_eq!(rows.dims(), [2, 3]);
 //! assert_eq!(rows.as_slice(), x.as_slice());
 //! let error = npy::read::<f64, (usize, Const<3>)>(&path).unwrap_err();
-//! assert!(error.to_string().ends_with("it holds f32[2, 3], needed f64[?, 3]"));
+//! assert!(error.to_string().ends_with("the array is f32[2, 3], needed f64[?, 3]"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -58,9 +58,9 @@ impl Header {
         let mut head = Vec::new();
         reader.by_ref().take(10).read_to_end(&mut head).map_err(Fault::Read)?;
         if !head.starts_with(MAGIC) {
-            return Err(malformed("it is no .npy file"));
+            return Err(malformed("not a .npy file"));
         }
-        let cut_off = || malformed("it is cut off in its header");
+        let cut_off = || malformed("the header is truncated");
         let length = match head[MAGIC.len()..] {
             [1, _, a, b] => usize::from(u16::from_le_bytes([a, b])),
             [2 | 3, _, a, b] => {
@@ -69,12 +69,12 @@ impl Header {
                 u32::from_le_bytes([a, b, c, d]) as usize
             }
             [version, _, _, _] => {
-                return Err(malformed(&format!("version {version} of the format is not known")));
+                return Err(malformed(&format!("version {version} of the format is not supported")));
             }
             _ => return Err(cut_off()),
         };
         if length > LONGEST_HEADER {
-            let message = format!("its header has {length} bytes, more than the limit of {LONGEST_HEADER}");
+            let message = format!("the header has {length} bytes, more than the limit of {LONGEST_HEADER}");
             return Err(malformed(&message));
         }
         let start = head.len();
@@ -83,10 +83,7 @@ impl Header {
             return Err(cut_off());
         }
         let text = str::from_utf8(&head[start..]).map_err(|error| {
-            malformed(&format!(
-                "its header is no text: byte {} is none of UTF-8",
-                start + error.valid_up_to()
-            ))
+            malformed(&format!("the header is not valid UTF-8 at byte {}", start + error.valid_up_to()))
         })?;
         Literal::new(text, start).header(head.len() as u64).map_err(|why| malformed(&why))
     }
@@ -118,13 +115,15 @@ impl Header {
         let layout = &self.layout;
         match needed {
             Some(needed) if needed == found || (!exact && needed < found) => Ok(()),
-            Some(needed) if needed < found => {
-                Err(malformed(&format!("{layout} in its header is {needed} bytes, {found} follow")))
-            }
-            Some(needed) if exact => Err(malformed(&format!(
-                "it is cut off: {layout} in its header is {needed} bytes, {found} follow"
+            Some(needed) if needed < found => Err(malformed(&format!(
+                "the header declares {layout}, {needed} bytes, but {found} bytes follow"
             ))),
-            _ => Err(malformed(&format!("it is cut off: {layout} in its header, {found} bytes follow"))),
+            Some(needed) if exact => Err(malformed(&format!(
+                "the data is truncated: the header declares {layout}, {needed} bytes, but {found} bytes follow"
+            ))),
+            _ => Err(malformed(&format!(
+                "the data is truncated: the header declares {layout}, but {found} bytes follow"
+            ))),
         }
     }
 
@@ -147,7 +146,7 @@ impl Header {
     pub(crate) fn read_to(&self, reader: &mut impl Read, to: Sink<'_>) -> Result<(), Fault> {
         let length = self.bytes().and_then(|bytes| usize::try_from(bytes).ok());
         let (Some(width), Some(length)) = (width(&self.layout.dtype), length) else {
-            return Err(malformed(&format!("its elements cannot be read, {}", self.layout)));
+            return Err(malformed(&format!("elements of {} cannot be read", self.layout)));
         };
         let mut columns = self.is_fortran.then(|| ColumnMajor::new(&self.layout.dims));
         let read = blocks(reader, length, |start, block| {
@@ -169,7 +168,7 @@ impl Header {
             Stopped::By(fault) => Err(fault),
         })?;
         if reader.read(&mut [0]).map_err(Fault::Read)? != 0 {
-            let message = format!("something follows the {length} bytes of its elements, {}", self.layout);
+            let message = format!("unexpected data after the {length} bytes of {}", self.layout);
             return Err(malformed(&message));
         }
         Ok(())
@@ -319,13 +318,13 @@ impl<'a> Literal<'a> {
                 "shape" => &mut dims,
                 _ => {
                     return Err(format!(
-                        "its header has an unknown key `{}` at byte {at}",
+                        "the header has an unknown key `{}` at byte {at}",
                         key.escape_debug()
                     ));
                 }
             };
             if slot.replace(self.value()?).is_some() {
-                return Err(format!("its header has `{key}` twice, again at byte {at}"));
+                return Err(format!("the header repeats the key `{key}` at byte {at}"));
             }
             if !self.take(',') {
                 self.expect('}')?;
@@ -334,14 +333,17 @@ impl<'a> Literal<'a> {
         }
         self.rest = self.rest.trim_start();
         if !self.rest.is_empty() {
-            return Err(format!("something follows the dictionary of its header at byte {}", self.at()));
+            return Err(format!("unexpected data after the dictionary of the header at byte {}", self.at()));
         }
-        let of = |value: Option<&'a str>, key| value.ok_or_else(|| format!("its header has no `{key}`"));
+        let of = |value: Option<&'a str>, key| value.ok_or_else(|| format!("the header has no `{key}`"));
         let is_fortran = match of(is_fortran, "fortran_order")? {
             "True" => true,
             "False" => false,
             other => {
-                return Err(format!("its `fortran_order` is {}, needed True or False", other.escape_debug()));
+                return Err(format!(
+                    "the `fortran_order` in the header is {}, needed True or False",
+                    other.escape_debug()
+                ));
             }
         };
         let dims = extents(of(dims, "shape")?)?;
@@ -374,16 +376,16 @@ impl<'a> Literal<'a> {
         let at = self.at();
         match self.rest.chars().next() {
             Some(found) if found.is_control() => {
-                format!("its header is not valid: byte {at} is {}, needed `{mark}`", u32::from(found))
+                format!("the header is not valid: byte {at} is {}, needed `{mark}`", u32::from(found))
             }
-            Some(found) => format!("its header is not valid: byte {at} is `{found}`, needed `{mark}`"),
-            None => format!("its header is not valid: it ends at byte {at}, needed `{mark}`"),
+            Some(found) => format!("the header is not valid: byte {at} is `{found}`, needed `{mark}`"),
+            None => format!("the header is not valid: it ends at byte {at}, needed `{mark}`"),
         }
     }
 
     fn string(&mut self) -> Result<&'a str, String> {
         let quote = if self.take('"') { '"' } else { self.expect('\'').map(|()| '\'')? };
-        let endless = || format!("its header is not valid: the text from byte {} on does not end", self.at());
+        let endless = || format!("the header is not valid: the string at byte {} is not closed", self.at());
         let (text, rest) = self.rest.split_once(quote).ok_or_else(endless)?;
         self.rest = rest;
         Ok(text)
@@ -409,7 +411,7 @@ impl<'a> Literal<'a> {
                     depth += 1;
                     if depth > DEEPEST {
                         self.rest = &text[at..];
-                        return Err(format!("its header nests too deep at byte {}", self.at()));
+                        return Err(format!("the header nests too deep at byte {}", self.at()));
                     }
                 }
                 (')' | ']' | '}', None) => depth = depth.saturating_sub(1),
@@ -423,7 +425,8 @@ impl<'a> Literal<'a> {
 
 /// The extents in a Python tuple or list.
 fn extents(shape: &str) -> Result<Vec<usize>, String> {
-    let wrong = || format!("its `shape` is {}, needed extents, as (2, 3)", shape.escape_debug());
+    let wrong =
+        || format!("the `shape` in the header is {}, needed extents such as (2, 3)", shape.escape_debug());
     let inside = shape.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     let inside = inside.or_else(|| shape.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')));
     let inside = inside.ok_or_else(wrong)?.trim();
@@ -502,55 +505,56 @@ mod tests {
 
     #[test]
     fn what_the_header_claims_is_checked_before_it_is_believed() {
-        assert_eq!(why(b"PK"), "it is no .npy file");
-        assert_eq!(why(b"\x93NUMPY\x01"), "it is cut off in its header");
-        assert_eq!(why(b"\x93NUMPY\x02\x00\xff\xff\x00\x00{"), "it is cut off in its header");
+        assert_eq!(why(b"PK"), "not a .npy file");
+        assert_eq!(why(b"\x93NUMPY\x01"), "the header is truncated");
+        assert_eq!(why(b"\x93NUMPY\x02\x00\xff\xff\x00\x00{"), "the header is truncated");
         assert_eq!(
             why(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{"),
-            "its header has 4294967295 bytes, more than the limit of 65536"
+            "the header has 4294967295 bytes, more than the limit of 65536"
         );
-        assert_eq!(why(b"\x93NUMPY\x09\x00\x01\x00\x00\x00"), "version 9 of the format is not known");
+        assert_eq!(why(b"\x93NUMPY\x09\x00\x01\x00\x00\x00"), "version 9 of the format is not supported");
         let deep = format!("{{'descr': {}", "(".repeat(64));
-        assert_eq!(why(&file(&deep)), "its header nests too deep at byte 28");
+        assert_eq!(why(&file(&deep)), "the header nests too deep at byte 28");
         for shape in ["(4000000000, 3)", "[4000000000, 3]", "(4000000000L, 3L)"] {
             let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
-            let found = "it is cut off: f32[4000000000, 3] in its header is 48000000000 bytes, 0 follow";
+            let found = "the data is truncated: the header declares f32[4000000000, 3], 48000000000 bytes, but 0 bytes follow";
             assert_eq!(why(&file(&header)), found);
         }
         let huge = "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387905, 4), }";
-        let found = "it is cut off: f32[4611686018427387905, 4] in its header, 0 bytes follow";
+        let found =
+            "the data is truncated: the header declares f32[4611686018427387905, 4], but 0 bytes follow";
         assert_eq!(why(&file(huge)), found);
         let latin = b"\x93NUMPY\x01\x00\x03\x00{'\xe4";
-        assert_eq!(why(latin), "its header is no text: byte 12 is none of UTF-8");
+        assert_eq!(why(latin), "the header is not valid UTF-8 at byte 12");
     }
 
     #[test]
     fn a_header_has_each_key_once_and_nothing_else() {
         for (header, found) in [
-            ("", "its header is not valid: it ends at byte 10, needed `{`"),
-            ("{", "its header is not valid: it ends at byte 11, needed `'`"),
-            ("{ descr: 1}", "its header is not valid: byte 12 is `d`, needed `'`"),
-            ("{'descr", "its header is not valid: the text from byte 12 on does not end"),
-            ("{'descr' '<f4'}", "its header is not valid: byte 19 is `'`, needed `:`"),
-            ("{'descr': '<f4'", "its header is not valid: it ends at byte 25, needed `}`"),
-            ("{'descr': '<f4'}", "its header has no `fortran_order`"),
-            ("{'descr': '<f4', 'descr': '<f4'}", "its header has `descr` twice, again at byte 27"),
-            ("{'more': 1}", "its header has an unknown key `more` at byte 11"),
+            ("", "the header is not valid: it ends at byte 10, needed `{`"),
+            ("{", "the header is not valid: it ends at byte 11, needed `'`"),
+            ("{ descr: 1}", "the header is not valid: byte 12 is `d`, needed `'`"),
+            ("{'descr", "the header is not valid: the string at byte 12 is not closed"),
+            ("{'descr' '<f4'}", "the header is not valid: byte 19 is `'`, needed `:`"),
+            ("{'descr': '<f4'", "the header is not valid: it ends at byte 25, needed `}`"),
+            ("{'descr': '<f4'}", "the header has no `fortran_order`"),
+            ("{'descr': '<f4', 'descr': '<f4'}", "the header repeats the key `descr` at byte 27"),
+            ("{'more': 1}", "the header has an unknown key `more` at byte 11"),
             (
                 "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}",
-                "its `fortran_order` is 0, needed True or False",
+                "the `fortran_order` in the header is 0, needed True or False",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': 3}",
-                "its `shape` is 3, needed extents, as (2, 3)",
+                "the `shape` in the header is 3, needed extents such as (2, 3)",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-                "its `shape` is (-1,), needed extents, as (2, 3)",
+                "the `shape` in the header is (-1,), needed extents such as (2, 3)",
             ),
             (
                 "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x",
-                "something follows the dictionary of its header at byte 64",
+                "unexpected data after the dictionary of the header at byte 64",
             ),
         ] {
             assert_eq!(why(&file(header)), found, "{header}");
@@ -585,11 +589,11 @@ mod tests {
         let data = [0, 1, 0, 1, 7, 2];
         assert_eq!(
             of_elements("|b1", "False", &data, 6),
-            "its element [1, 1], byte 65, is 7, needed 0 or 1, which a bool is"
+            "the bool at index [1, 1] is 7 (byte 65), needed 0 or 1"
         );
         assert_eq!(
             of_elements("|b1", "True", &data, 6),
-            "its element [0, 2], byte 65, is 7, needed 0 or 1, which a bool is"
+            "the bool at index [0, 2] is 7 (byte 65), needed 0 or 1"
         );
     }
 
@@ -598,11 +602,11 @@ mod tests {
     fn elements_that_end_too_soon_or_too_late_are_refused() {
         assert_eq!(
             of_elements("<f4", "False", &[0; 23], 24),
-            "it is cut off: f32[2, 3] in its header is 24 bytes, 23 follow"
+            "the data is truncated: the header declares f32[2, 3], 24 bytes, but 23 bytes follow"
         );
         assert_eq!(
             of_elements("<f4", "False", &[0; 25], 24),
-            "something follows the 24 bytes of its elements, f32[2, 3]"
+            "unexpected data after the 24 bytes of f32[2, 3]"
         );
     }
 

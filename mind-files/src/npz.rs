@@ -72,11 +72,11 @@ impl<R: Read + Seek> File<R> {
     fn read(reader: R) -> Result<Self, Fault> {
         let mut archive = ZipArchive::new(reader).map_err(|error| refused(&error))?;
         if archive.has_duplicate_names() {
-            return Err(Fault::Malformed("a name is there twice".into()));
+            return Err(Fault::Malformed("two entries have the same name".into()));
         }
         // With entries that share bytes, a small file could contain many large arrays.
         if archive.has_overlapping_entries().map_err(|error| refused(&error))? {
-            return Err(Fault::Malformed("its entries overlap".into()));
+            return Err(Fault::Malformed("the entries overlap".into()));
         }
         let (mut arrays, mut entries) = (Arrays::new(), BTreeMap::new());
         for position in 0..archive.len() {
@@ -93,7 +93,7 @@ impl<R: Read + Seek> File<R> {
                 }
             };
             if arrays.insert(name.clone(), layout).is_some() {
-                return Err(Fault::Malformed(format!("`{}` is there twice", name.escape_debug())));
+                return Err(Fault::Malformed(format!("two entries are called `{}`", name.escape_debug())));
             }
             entries.insert(name, position);
         }
@@ -116,7 +116,7 @@ fn header<R: Read>(entry: &mut ZipFile<'_, R>, name: &str) -> Result<npy::Header
 }
 
 fn refused(error: &ZipError) -> Fault {
-    Fault::Malformed(format!("it is no .npz file that can be read: {error}"))
+    Fault::Malformed(format!("not a readable .npz file: {error}"))
 }
 
 impl<R: Read + Seek> Archive for File<R> {

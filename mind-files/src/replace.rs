@@ -58,7 +58,7 @@ fn target(path: &Path) -> io::Result<Target> {
     if is_stream(found.file_type()) {
         return Ok(Target::Stream);
     }
-    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file, character device or FIFO"))
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file, character device or FIFO"))
 }
 
 /// The path at the end of a chain of links.
@@ -73,7 +73,7 @@ fn linked(path: &Path) -> io::Result<PathBuf> {
         let target = fs::read_link(&path)?;
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
-    Err(io::Error::other("it is a link to more links than are followed"))
+    Err(io::Error::other("too many levels of symbolic links"))
 }
 
 fn replace_file(path: &Path, write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>) -> io::Result<()> {
@@ -105,14 +105,14 @@ fn locked(path: &Path) -> io::Result<File> {
     loop {
         // For a link, the rename would move the link and not the file. A FIFO would wait for a reader.
         if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-            let message = format!("{} is no file", path.display());
+            let message = format!("{} is not a regular file", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let message = format!("another is writing {}", path.display());
+                let message = format!("another writer holds {}", path.display());
                 return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
             }
             // On a file system without locks, a single writer works without one.

@@ -17,7 +17,7 @@
 //! let mut other: Tensor![f32; 2, 4] = Tensor::zeros();
 //! let names = Names::by(|_| "mean".into()).allow_unexpected();
 //! let error = safetensors::load_as(&path, &mut other, &names).unwrap_err();
-//! assert!(error.to_string().ends_with("it does not fit: `mean` is f32[2, 3], needed f32[2, 4], for the tensor without a name"));
+//! assert!(error.to_string().ends_with("the arrays do not match the parameters: `mean` is f32[2, 3], needed f32[2, 4], for the tensor without a name"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -94,7 +94,7 @@ impl<R: Read + Seek> File<R> {
         reader.read_exact(&mut start).map_err(Fault::Read)?;
         let header = u64::from_le_bytes(start);
         if header > MAX_HEADER {
-            let message = format!("its header would have {header} bytes, at most {MAX_HEADER} are read");
+            let message = format!("the header has {header} bytes, more than the limit of {MAX_HEADER}");
             return Err(Fault::Malformed(message));
         }
         let start = header + 8;
@@ -104,13 +104,15 @@ impl<R: Read + Seek> File<R> {
         let mut text = Vec::new();
         reader.by_ref().take(header).read_to_end(&mut text).map_err(Fault::Read)?;
         let (header, data) = Header::parse(&text)
-            .map_err(|error| Fault::Malformed(format!("its header is not valid, {error}")))?;
+            .map_err(|error| Fault::Malformed(format!("the header is not valid, {error}")))?;
         let needed = start.saturating_add(data);
         if length < needed {
             return Err(Fault::CutOff { found: length, needed });
         }
         if length > needed {
-            return Err(Fault::Malformed(format!("it has {length} bytes, but ends after {needed}")));
+            return Err(Fault::Malformed(format!(
+                "unexpected data after the tensors: got {length} bytes, needed {needed}"
+            )));
         }
         Ok(Self { reader, start, header })
     }
@@ -183,13 +185,13 @@ impl<'de> Deserialize<'de> for Entries {
             type Value = Entries;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("arrays by their names")
+                f.write_str("an object with one entry per array")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
                 let (mut arrays, mut metadata) = (BTreeMap::new(), None);
                 while let Some(name) = map.next_key::<String>()? {
-                    let twice = || A::Error::custom(format!("{name:?} is there twice"));
+                    let twice = || A::Error::custom(format!("two arrays are called {name:?}"));
                     if name == METADATA {
                         // `null` stands for no metadata, as in the reader of the crate `safetensors`.
                         let texts = map.next_value::<Option<BTreeMap<_, _>>>()?.unwrap_or_default();
@@ -329,7 +331,7 @@ mod of_parameters {
         let mut start = 0;
         for part in parts {
             if part.name == METADATA {
-                let message = format!("no parameter can be called `{METADATA}`");
+                let message = format!("a parameter cannot be called `{METADATA}`");
                 return Err(Fault::Malformed(message));
             }
             let (dtype, shape) = (dtype(part.elements), part.layout.dims.clone());
@@ -343,7 +345,8 @@ mod of_parameters {
         text.resize(text.len().next_multiple_of(8), b' ');
         let length = text.len() as u64;
         if length > MAX_HEADER {
-            let message = format!("its header would have {length} bytes, at most {MAX_HEADER} are read");
+            let message =
+                format!("the header would have {length} bytes, more than the limit of {MAX_HEADER}");
             return Err(Fault::Malformed(message));
         }
         Ok([&length.to_le_bytes()[..], &text].concat())

@@ -32,6 +32,6 @@ pub(crate) fn check(
         axes.rev().for_each(&mut place)
     }
     let at = begin + position as u64;
-    let message = format!("its element {index:?}, byte {at}, is {found}, needed 0 or 1, which a bool is");
+    let message = format!("the bool at index {index:?} is {found} (byte {at}), needed 0 or 1");
     Err(Fault::Malformed(message))
 }

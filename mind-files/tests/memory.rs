@@ -62,11 +62,11 @@ fn load_all(folder: &Path) {
     let one = |fault: Fault| {
         let message = fault.to_string();
         assert!(matches!(fault, Fault::Memory { .. }), "{message}");
-        assert_eq!(message, format!("there is no memory for f32[{ELEMENTS}]"));
+        assert_eq!(message, format!("cannot allocate memory for f32[{ELEMENTS}]"));
     };
     let all = |error: Error| {
         assert!(matches!(error.fault, Fault::Memory { .. }), "{error}");
-        let needed = format!("there is no memory for the {} bytes of the parameters", 4 * ELEMENTS);
+        let needed = format!("cannot allocate memory for the {} bytes of the parameters", 4 * ELEMENTS);
         assert!(error.to_string().ends_with(&needed), "{error}");
     };
     one(npy::read::<f32, (usize,)>(at("w.npy")).expect_err("it is too large").fault);

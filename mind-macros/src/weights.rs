@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn what_is_no_file_of_safetensors_and_what_is_malformed_is_told() {
         for (call, words) in [
-            ("\"weights.rs\", Net", "is not a safetensors file: its header would have "),
+            ("\"weights.rs\", Net", "is not a safetensors file: the header has "),
             ("\"none.safetensors\", Net", "there is no file `none.safetensors`"),
             ("\"none.safetensors\"", "no struct is named"),
             ("\"none.safetensors\", Net, names", "an option is malformed"),

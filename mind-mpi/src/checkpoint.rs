@@ -49,11 +49,11 @@ pub fn load(path: &Path, program: &str, parameters: &mut impl Parameters) -> Res
 enum Wrong {
     #[error(transparent)]
     File(#[from] Fault),
-    #[error("the file is no checkpoint of mind-mpi: {0}")]
+    #[error("the file is not a checkpoint of mind-mpi: {0}")]
     Foreign(String),
     #[error("the checkpoint is of another program: found `{found}`, needed `{needed}`")]
     Program { found: String, needed: String },
-    #[error("the checkpoint is damaged: its checksum is another")]
+    #[error("the checkpoint is damaged: the checksum does not match")]
     Damaged,
 }
 
@@ -62,11 +62,11 @@ fn refused(path: &Path, fault: Fault) -> Error {
     let fault = match fault {
         Fault::Read(source) => return Error::File { path: path.into(), doing: "read", source },
         Fault::CutOff { found, needed } => {
-            format!("the checkpoint ends too soon: it has {found} bytes, needed {needed}")
+            format!("the checkpoint is truncated: got {found} bytes, needed {needed}")
         }
         Fault::Differences(differences) => {
             let differences: Vec<_> = differences.iter().map(ToString::to_string).collect();
-            format!("the checkpoint is of other parameters: {}", differences.join("; "))
+            format!("the checkpoint does not match the parameters: {}", differences.join("; "))
         }
         fault => Wrong::Foreign(fault.to_string()).to_string(),
     };
@@ -80,7 +80,7 @@ fn read(
 ) -> Result<u64, Wrong> {
     let entry = file.metadata().get(ENTRY).and_then(|entry| parse(entry));
     let (steps, checked, found) = entry.ok_or_else(|| {
-        Wrong::Foreign(format!("its metadata has no entry `{ENTRY}` of steps, checksum and program"))
+        Wrong::Foreign(format!("the metadata has no entry `{ENTRY}` of steps, checksum and program"))
     })?;
     if found != program {
         return Err(Wrong::Program { found: found.into(), needed: program.into() });
@@ -196,10 +196,10 @@ mod tests {
             refused(&path, &bytes);
         }
         let message = refused(&path, &[&bytes[..], b"x"].concat());
-        assert!(message.starts_with("the file is no checkpoint of mind-mpi: it has "), "{message}");
+        assert!(message.starts_with("the file is not a checkpoint of mind-mpi: unexpected data after the tensors: "), "{message}");
         let mut other = bytes;
         *other.last_mut().expect("it is not empty") ^= 1;
-        assert_eq!(refused(&path, &other), "the checkpoint is damaged: its checksum is another");
+        assert_eq!(refused(&path, &other), "the checkpoint is damaged: the checksum does not match");
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         let at = bytes.windows(8).position(|bytes| bytes == b"steps 7,").expect("it has the steps");
         let mut other = bytes;
         other[at + 6] = b'8';
-        assert_eq!(refused(&path, &other), "the checkpoint is damaged: its checksum is another");
+        assert_eq!(refused(&path, &other), "the checkpoint is damaged: the checksum does not match");
     }
 
     #[test]
@@ -219,11 +219,11 @@ mod tests {
         let ten_gigabytes = 10_000_000_000_u64.to_le_bytes();
         assert_eq!(
             refused(&path, &ten_gigabytes),
-            "the file is no checkpoint of mind-mpi: its header would have 10000000000 bytes, at most 100000000 are read"
+            "the file is not a checkpoint of mind-mpi: the header has 10000000000 bytes, more than the limit of 100000000"
         );
         assert_eq!(
             refused(&path, &100_000_000_u64.to_le_bytes()),
-            "the checkpoint ends too soon: it has 8 bytes, needed 100000008"
+            "the checkpoint is truncated: got 8 bytes, needed 100000008"
         );
         let largest = u64::MAX;
         for header in [
@@ -239,13 +239,13 @@ mod tests {
         ] {
             let message = refused(&path, &with_header(header, 16));
             assert!(
-                message.starts_with("the file is no checkpoint of mind-mpi: its header is not valid, "),
+                message.starts_with("the file is not a checkpoint of mind-mpi: the header is not valid, "),
                 "{message}"
             );
         }
         assert_eq!(
             refused(&path, &with_header("{}", 0)),
-            "the file is no checkpoint of mind-mpi: its metadata has no entry `mind-mpi` of steps, checksum and program"
+            "the file is not a checkpoint of mind-mpi: the metadata has no entry `mind-mpi` of steps, checksum and program"
         );
         // Seven parts of 2^61 bytes, and one with one byte less: the total is `u64::MAX`.
         let huge: Vec<_> = (0..8_u64)
@@ -277,14 +277,14 @@ mod tests {
         assert_eq!(
             refused("squares, large"),
             format!(
-                "{file}: the checkpoint is of other parameters: the tensor without a name is f32[2, 2], needed f64[3]"
+                "{file}: the checkpoint does not match the parameters: the tensor without a name is f32[2, 2], needed f64[3]"
             )
         );
         let mut layers: Vec<Square> = vec![Tensor::zeros(), Tensor::zeros()];
         assert_eq!(
             load(&path, "squares, large", &mut layers).expect_err("it has no layers").to_string(),
             format!(
-                "{file}: the checkpoint is of other parameters: `0` f32[2, 2] is missing; `1` f32[2, 2] is missing; \
+                "{file}: the checkpoint does not match the parameters: `0` f32[2, 2] is missing; `1` f32[2, 2] is missing; \
                  the tensor without a name f32[2, 2] is unexpected"
             )
         );

@@ -457,7 +457,7 @@ fn a_checkpoint_of_another_program_or_a_damaged_one_is_told_on_all_and_loads_not
     assert_eq!(
         resume("bent"),
         format!(
-            "{file}: the checkpoint is of other parameters: `height` f32[] is missing; `bend` f32[] is unexpected"
+            "{file}: the checkpoint does not match the parameters: `height` f32[] is missing; `bend` f32[] is unexpected"
         )
     );
     let bytes = std::fs::read(&path).expect("it is there");
@@ -467,7 +467,7 @@ fn a_checkpoint_of_another_program_or_a_damaged_one_is_told_on_all_and_loads_not
     std::fs::write(&path, &bytes[..40]).expect("it is written");
     let message = resume("bent");
     assert!(
-        message.starts_with(&format!("{file}: the checkpoint ends too soon: it has 40 bytes, needed ")),
+        message.starts_with(&format!("{file}: the checkpoint is truncated: got 40 bytes, needed ")),
         "{message}"
     );
 }

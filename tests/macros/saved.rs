@@ -74,7 +74,7 @@ fn names_are_mapped_both_ways() {
     let error = safetensors::from_bytes(&bytes, &mut loaded, &Names::same()).expect_err("they are not");
     assert_eq!(
         error.to_string(),
-        "it does not fit, 4 differences:\n  `w1` f32[64, 256] is missing\n  `b1` f32[256] is missing\n  \
+        "the arrays do not match the parameters, 4 differences:\n  `w1` f32[64, 256] is missing\n  `b1` f32[256] is missing\n  \
          `fc1.bias` f32[256] is unexpected\n  `fc1.weight` f32[64, 256] is unexpected"
     );
 }

@@ -161,8 +161,7 @@ fn a_byte_that_is_no_truth_value_is_named_with_its_place() {
         .with("f.mind", "fn f(x: bool[2, 3]) -> bool[2, 3] { !x }")
         .with("x.npy", npy("|b1", false, "2, 3", &[0, 1, 0, 1, 7, 1]));
     let said = folder.mind("run f.mind --input x=x.npy --output-dir out").misuse();
-    let expected =
-        "error: cannot read x.npy: its element [1, 1], byte 132, is 7, needed 0 or 1, which a bool is\n";
+    let expected = "error: cannot read x.npy: the bool at index [1, 1] is 7 (byte 132), needed 0 or 1\n";
     assert_eq!(said, expected);
     assert!(!folder.path("out").exists());
 }
@@ -303,23 +302,26 @@ fn files_that_are_no_tensors_are_refused() {
     let run = |file: &str| {
         folder.mind(&format!("run layer.mic {INPUTS}").replace("=b.npy", &format!("={file}"))).misuse()
     };
-    assert_eq!(run("text.npy"), "error: cannot read text.npy: it is no .npy file\n");
-    assert_eq!(run("empty.npy"), "error: cannot read empty.npy: it is no .npy file\n");
+    assert_eq!(run("text.npy"), "error: cannot read text.npy: not a .npy file\n");
+    assert_eq!(run("empty.npy"), "error: cannot read empty.npy: not a .npy file\n");
     assert_eq!(
         run("cut.npy"),
-        "error: cannot read cut.npy: it is cut off: f32[2] in its header is 8 bytes, 5 follow\n"
+        "error: cannot read cut.npy: the data is truncated: the header declares f32[2], 8 bytes, but 5 bytes follow\n"
     );
-    assert_eq!(run("long.npy"), "error: cannot read long.npy: f32[2] in its header is 8 bytes, 11 follow\n");
+    assert_eq!(
+        run("long.npy"),
+        "error: cannot read long.npy: the header declares f32[2], 8 bytes, but 11 bytes follow\n"
+    );
     assert_eq!(
         run("negative.npy"),
-        "error: cannot read negative.npy: its `shape` is (-2,), needed extents, as (2, 3)\n"
+        "error: cannot read negative.npy: the `shape` in the header is (-2,), needed extents such as (2, 3)\n"
     );
-    assert_eq!(run("header.npy"), "error: cannot read header.npy: it is cut off in its header\n");
+    assert_eq!(run("header.npy"), "error: cannot read header.npy: the header is truncated\n");
     assert_eq!(
         run("key.npy"),
-        "error: cannot read key.npy: its header has an unknown key `order` at byte 27\n"
+        "error: cannot read key.npy: the header has an unknown key `order` at byte 27\n"
     );
-    assert!(run("huge.npy").contains("it is cut off: "), "{}", run("huge.npy"));
+    assert!(run("huge.npy").contains("the data is truncated: "), "{}", run("huge.npy"));
     assert!(
         run("b.csv").starts_with("error: cannot read b.csv as input `b`: it is a .csv file, needed .npy\n")
     );
@@ -394,7 +396,7 @@ fn large_files_are_refused_before_they_are_read() {
     let folder = Folder::new().with("f.mind", program).with("x.npy", &header);
     let said = folder.mind("run f.mind --input x=x.npy").misuse();
     assert!(
-        said.contains("it is cut off: f32[60000, 60000] in its header is 14400000000 bytes, 0 follow"),
+        said.contains("the data is truncated: the header declares f32[60000, 60000], 14400000000 bytes, but 0 bytes follow"),
         "{said}"
     );
     let file = fs::OpenOptions::new().write(true).open(folder.path("x.npy")).unwrap();

@@ -132,9 +132,13 @@ impl Program {
             let result = self.function(of).result;
             if binding.role == Role::Grad && result != TypeId::FLOAT {
                 let (name, result) = (self.function(of).name.clone(), self.types.show(result));
-                let message = format!("`{name}` gives {result}, and only a Float has a gradient");
-                return Err(Diag::new(Code::E5004, binding.site, message)
-                    .help(format!("bind `rev {}`, which takes the result's cotangent too", binding.name)));
+                let message = format!(
+                    "`{name}` returns {result}, but only a function that returns Float has a gradient"
+                );
+                return Err(Diag::new(Code::E5004, binding.site, message).help(format!(
+                    "bind `rev {}`, which also takes the cotangent of the result",
+                    binding.name
+                )));
             }
             self.define_by(derivative, of, |program, b, operands, change| match binding.role {
                 Role::Function | Role::Fwd => program.call_fwd(b, number, of, operands, change),
@@ -292,7 +296,8 @@ impl Program {
         for ty in tys {
             if !self.has_rust_type(*ty) {
                 let ty = self.types.show(*ty);
-                let message = format!("`{}` has the type {ty}, which no Rust function has", function.name);
+                let message =
+                    format!("`{}` uses the type {ty}, which Rust functions cannot use", function.name);
                 return Err(Diag::new(Code::E2001, site, message).note_at(function.place.into(), "declared"));
             }
         }
@@ -311,8 +316,8 @@ impl Program {
     fn is_there(&self, binding: &Binding, id: FunctionId) -> Diag {
         let function = self.function(id);
         let how = match function.definition {
-            Definition::Bound(_) => "is bound already",
-            _ => "is defined already, and only what `edef` declares is bound",
+            Definition::Bound(_) => "is already bound",
+            _ => "is already defined: only functions that `edef` declares can be bound",
         };
         Diag::new(Code::E2008, binding.site, format!("`{}` {how}", function.name))
     }

@@ -82,7 +82,7 @@ impl<'a> Forms<'a> {
             Form::Integer(value) => format!("`{value}`"),
             Form::Float(value) => format!("`{value:?}`"),
             Form::String(_) => "a string".into(),
-            Form::Wrong => "something that cannot be read".into(),
+            Form::Wrong => "a malformed form".into(),
         }
     }
 }
@@ -158,7 +158,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 _ => {
                     self.advance();
-                    let message = format!("no name or number begins with {character:?}");
+                    let message = format!("unexpected character {character:?}");
                     self.diags.push(Diag::new(Code::E1002, place.into(), message));
                     self.push(place, Form::Wrong);
                 }
@@ -220,7 +220,7 @@ impl<'a> Reader<'a, '_> {
 
     fn close(&mut self, place: Position, bracket: char) {
         let Some(Open { begin, bracket: opening, members }) = self.open.pop() else {
-            let message = format!("unexpected `{bracket}`: every list is closed already");
+            let message = format!("unexpected `{bracket}`: no list is open");
             return self.diags.push(Diag::new(Code::E1007, place.into(), message));
         };
         let expected = if opening == '(' { ')' } else { ']' };
@@ -252,7 +252,7 @@ impl<'a> Reader<'a, '_> {
             let mut diag =
                 Diag::new(Code::E1007, last.begin.into(), format!("expected `)`: {lists} not closed {when}"));
             if count > 1 {
-                diag = diag.note_at(first.begin.into(), "the outermost begins");
+                diag = diag.note_at(first.begin.into(), "the outermost list begins");
             }
             if !self.too_deep && !self.is_cut {
                 self.diags.push(diag);
@@ -271,7 +271,7 @@ impl<'a> Reader<'a, '_> {
                 [b'|', b'#', ..] => -1,
                 [] => {
                     self.is_cut = true;
-                    let message = "the comment is not closed: each `#|` needs a `|#` of its own";
+                    let message = "the comment is not closed: each `#|` needs its own `|#`";
                     return self.diags.push(Diag::new(Code::E1006, begin.into(), message));
                 }
                 _ => 0,
@@ -312,7 +312,7 @@ impl<'a> Reader<'a, '_> {
                         Some(same @ ('\\' | '"' | '\'')) => string.push(same),
                         None => {}
                         Some(other) => {
-                            let message = format!("`\\{other}` is no escape");
+                            let message = format!("unknown escape `\\{other}`");
                             let diag = Diag::new(Code::E1004, place.into(), message);
                             self.diags
                                 .push(diag.help("the escapes are \\\\, \\\", \\', \\n, \\t, \\r and \\0"));
@@ -344,7 +344,7 @@ impl<'a> Reader<'a, '_> {
 fn number<'a>(text: &str) -> Result<Form<'a>, String> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        let value = text.parse().map_err(|_| "does not fit the 64 bits of an Integer")?;
+        let value = text.parse().map_err(|_| "is out of range for an Integer of 64 bits")?;
         return Ok(Form::Integer(value));
     }
     let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
@@ -356,14 +356,18 @@ fn number<'a>(text: &str) -> Result<Form<'a>, String> {
         None => (mantissa, None),
     };
     if fraction == Some("") {
-        return Err("has no digit after the point".into());
+        return Err("has no digit after the decimal point".into());
     }
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if !is_digits(whole) || ![fraction, exponent].into_iter().flatten().all(is_digits) {
-        return Err("is no number, and a name does not begin with a digit".into());
+        return Err("is neither a number nor a name: a name cannot begin with a digit".into());
     }
-    let value: f64 = text.parse().map_err(|_| "is no number")?;
-    if value.is_finite() { Ok(Form::Float(value)) } else { Err("does not fit the 64 bits of a Float".into()) }
+    let value: f64 = text.parse().map_err(|_| "is not a number")?;
+    if value.is_finite() {
+        Ok(Form::Float(value))
+    } else {
+        Err("is out of range for a Float of 64 bits".into())
+    }
 }
 
 fn begins_name(character: char) -> bool {

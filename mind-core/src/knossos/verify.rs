@@ -109,7 +109,7 @@ impl<'p> Checker<'p> {
         let entry = body.block(body.entry);
         let parameters: Vec<_> = entry.parameters.iter().map(|parameter| body.ty(*parameter)).collect();
         if *parameters != *function.parameters {
-            self.fault(entry.result, "the parameters of the body are not the function's".into());
+            self.fault(entry.result, "the parameters of the body differ from those of the function".into());
             return;
         }
         self.block(body.entry);
@@ -127,7 +127,7 @@ impl<'p> Checker<'p> {
     fn block(&mut self, id: BlockId) {
         let block = self.body.block(id);
         if std::mem::replace(&mut self.owned[id.index()], true) {
-            return self.fault(block.result, format!("block {} is run by two instructions", id.index()));
+            return self.fault(block.result, format!("block {} belongs to two instructions", id.index()));
         }
         self.open.push(Vec::new());
         block.parameters.iter().for_each(|parameter| self.make(*parameter));
@@ -135,9 +135,7 @@ impl<'p> Checker<'p> {
             self.instruction(instruction);
         }
         let result = self.known(block.result).and_then(|()| {
-            rule(self.accumulator(block.result).is_none(), || {
-                "an accumulator is the result of a block".into()
-            })
+            rule(self.accumulator(block.result).is_none(), || "a block returns an accumulator".into())
         });
         if let Err(message) = result {
             self.fault(block.result, message);
@@ -149,7 +147,7 @@ impl<'p> Checker<'p> {
 
     fn make(&mut self, value: ValueId) {
         if self.values[value.index()] != Made::NotYet {
-            self.fault(value, "it is made twice".into());
+            self.fault(value, "it is defined twice".into());
         }
         self.values[value.index()] = Made::At(self.open.len() - 1);
         self.open.last_mut().expect("a block is open").push(value);
@@ -160,10 +158,10 @@ impl<'p> Checker<'p> {
         let index = value.index();
         match self.values.get(index) {
             Some(Made::At(_)) => Ok(()),
-            Some(Made::NotYet) => Err(format!("value {index} is used before it is made")),
+            Some(Made::NotYet) => Err(format!("value {index} is used before its definition")),
             Some(Made::Gone) => Err(format!("value {index} is used after its block has ended")),
             Some(Made::Read) => Err(format!("accumulator {index} is used after it was read")),
-            None => Err(format!("there is no value {index}")),
+            None => Err(format!("value {index} does not exist")),
         }
     }
 
@@ -222,7 +220,7 @@ impl<'p> Checker<'p> {
                 let made = self.makers[operands[0].index()].map(|made| &made.operation);
                 let own = made == Some(&Operation::Accumulator);
                 rule(own && self.values[operands[0].index()] == here, || {
-                    "what is read is no accumulator that this block makes".into()
+                    "the operand is not an accumulator that this block creates".into()
                 })
             }
             Operation::Call(_) => {
@@ -258,17 +256,17 @@ impl<'p> Checker<'p> {
             Operation::String(_) => self.given::<0>(&tys).map(|[]| TypeId::STRING)?,
             Operation::Scalar(scalar) => {
                 let (name, parameters, result) = scalar.signature();
-                rule(parameters == tys, || format!("`{name}` is given other operands"))?;
+                rule(parameters == tys, || format!("wrong operand types for `{name}`"))?;
                 result
             }
             Operation::Tuple => {
-                rule(self.types.members(result) == Some(&*tys), || "the result is another tuple".into())?;
+                rule(self.types.members(result) == Some(&*tys), || "the result is a different tuple".into())?;
                 result
             }
             Operation::Get(member) => {
                 let [tuple] = self.given(&tys)?;
-                let members = self.types.members(tuple).ok_or("no tuple is taken apart")?;
-                *members.get(*member).ok_or("the tuple has no such member")?
+                let members = self.types.members(tuple).ok_or("the operand is not a tuple")?;
+                *members.get(*member).ok_or("the tuple does not have the member")?
             }
             Operation::Equal => {
                 let [x, y] = self.given(&tys)?;
@@ -279,7 +277,7 @@ impl<'p> Checker<'p> {
                 let [tensor] = self.given(&tys)?;
                 let (rank, _) = self.tensor(tensor)?;
                 rule(self.types.rank_of_index(result) == Some(rank), || {
-                    "the size is of another rank".into()
+                    "the size has a different rank".into()
                 })?;
                 result
             }
@@ -288,7 +286,7 @@ impl<'p> Checker<'p> {
                 self.element(tensor, index)?
             }
             Operation::VecInit => {
-                let first = *tys.first().ok_or("nothing says the type")?;
+                let first = *tys.first().ok_or("the type of an empty tensor is unknown")?;
                 tys.iter().try_for_each(|ty| self.is("an element", first, *ty))?;
                 self.is_tensor(result, 1, first)?
             }
@@ -300,9 +298,9 @@ impl<'p> Checker<'p> {
             Operation::Unzip => {
                 let [tensor] = self.given(&tys)?;
                 let (rank, element) = self.tensor(tensor)?;
-                let members = self.types.members(element).ok_or("the elements are no tuples")?;
-                let parts = self.types.members(result).ok_or("the result is no tuple")?;
-                rule(parts.len() == members.len(), || "the result has other members".into())?;
+                let members = self.types.members(element).ok_or("the elements are not tuples")?;
+                let parts = self.types.members(result).ok_or("the result is not a tuple")?;
+                rule(parts.len() == members.len(), || "the result has a different number of members".into())?;
                 for (part, member) in parts.iter().zip(members) {
                     self.is_tensor(*part, rank, *member)?;
                 }
@@ -356,9 +354,9 @@ impl<'p> Checker<'p> {
                 TypeId::UNIT
             }
             Operation::Bounds => {
-                let (size, index) = tys.split_first().ok_or("there is no size")?;
-                self.types.rank_of_index(*size).ok_or("the size is of no tensor")?;
-                rule(index.len() <= 1, || "there is more than one index".into())?;
+                let (size, index) = tys.split_first().ok_or("the size is missing")?;
+                self.types.rank_of_index(*size).ok_or("the operand is not the size of a tensor")?;
+                rule(index.len() <= 1, || "more than one index".into())?;
                 for index in index {
                     self.is("the index", *size, *index)?;
                 }
@@ -366,27 +364,31 @@ impl<'p> Checker<'p> {
             }
             Operation::Print => TypeId::INTEGER,
             Operation::Call(id) => {
-                let function = self.program.functions.get(id.index()).ok_or("there is no such function")?;
-                rule(*function.parameters == *tys, || format!("`{}` takes other operands", function.name))?;
+                let function = self.program.functions.get(id.index()).ok_or("the function does not exist")?;
+                rule(*function.parameters == *tys, || {
+                    format!("wrong operand types for `{}`", function.name)
+                })?;
                 function.result
             }
             Operation::Accumulator => {
                 let [structure] = self.given(&tys)?;
                 let Type::Accumulator(held) = *self.types.get(result) else {
-                    return Err("the result is no accumulator".into());
+                    return Err("the result is not an accumulator".into());
                 };
                 self.is_tangent(held)?;
                 self.is("the structure", self.types.structure(held), structure)?;
                 result
             }
             Operation::AddTo(steps) => {
-                let (value, rest) = tys.split_last().ok_or("nothing is added")?;
-                self.is("what is added", self.part(steps, rest)?, *value)?;
+                let (value, rest) = tys.split_last().ok_or("the value to add is missing")?;
+                self.is("the added value", self.part(steps, rest)?, *value)?;
                 TypeId::UNIT
             }
             Operation::Part(steps) => {
                 let part = self.part(steps, &tys)?;
-                rule(*self.types.get(result) == Type::Accumulator(part), || "the part is another".into())?;
+                rule(*self.types.get(result) == Type::Accumulator(part), || {
+                    "the part has a different type".into()
+                })?;
                 result
             }
             Operation::Read => {
@@ -396,13 +398,13 @@ impl<'p> Checker<'p> {
             Operation::Pack(layout) => {
                 let values = self.layout(*layout)?;
                 let tangents: Vec<_> = values.iter().map(|ty| self.types.tangent(*ty)).collect();
-                rule(*values == *tys || tangents == tys, || "the layout holds other values".into())?;
+                rule(*values == *tys || tangents == tys, || "the operands do not match the layout".into())?;
                 TypeId::TAPE
             }
             Operation::Unpack(layout, member) => {
                 let [tape] = self.given(&tys)?;
                 self.is("the operand", TypeId::TAPE, tape)?;
-                let ty = *self.layout(*layout)?.get(*member).ok_or("the tape has no such value")?;
+                let ty = *self.layout(*layout)?.get(*member).ok_or("the tape does not contain the value")?;
                 // If the tape is a tangent, its values are tangents.
                 if result == self.types.tangent(ty) { result } else { ty }
             }
@@ -410,16 +412,16 @@ impl<'p> Checker<'p> {
     }
 
     fn given<const N: usize>(&self, tys: &[TypeId]) -> Rule<[TypeId; N]> {
-        tys.try_into().map_err(|_| format!("it needs {N} operands, and has {}", tys.len()))
+        tys.try_into().map_err(|_| format!("expected {N} operands, found {}", tys.len()))
     }
 
     fn tensor(&self, ty: TypeId) -> Rule<(u32, TypeId)> {
-        self.types.element(ty).ok_or_else(|| format!("{} is no tensor", self.types.show(ty)))
+        self.types.element(ty).ok_or_else(|| format!("{} is not a tensor", self.types.show(ty)))
     }
 
     fn is_tensor(&self, ty: TypeId, rank: u32, element: TypeId) -> Rule<TypeId> {
         rule(self.types.element(ty) == Some((rank, element)), || {
-            format!("{} is no tensor of rank {rank} of {}", self.types.show(ty), self.types.show(element))
+            format!("{} is not a tensor of rank {rank} of {}", self.types.show(ty), self.types.show(element))
         })?;
         Ok(ty)
     }
@@ -427,35 +429,38 @@ impl<'p> Checker<'p> {
     /// The element type of a tensor, if `index` is an index type of its rank.
     fn element(&self, tensor: TypeId, index: TypeId) -> Rule<TypeId> {
         let (rank, element) = self.tensor(tensor)?;
-        rule(self.types.rank_of_index(index) == Some(rank), || "the index is of another rank".into())?;
+        rule(self.types.rank_of_index(index) == Some(rank), || "the index has a different rank".into())?;
         Ok(element)
     }
 
     fn is_tangent(&self, ty: TypeId) -> Rule {
-        rule(self.types.tangent(ty) == ty, || format!("{} is no tangent", self.types.show(ty)))
+        rule(self.types.tangent(ty) == ty, || format!("{} is not a tangent type", self.types.show(ty)))
     }
 
     fn layout(&self, layout: LayoutId) -> Rule<&'p [TypeId]> {
         let layout = self.program.layouts.get(layout.index());
-        layout.map(|layout| &**layout).ok_or_else(|| "there is no such layout".into())
+        layout.map(|layout| &**layout).ok_or_else(|| "the layout does not exist".into())
     }
 
     fn held(&self, accumulator: TypeId) -> Rule<TypeId> {
         match self.types.get(accumulator) {
             Type::Accumulator(held) => Ok(*held),
-            _ => Err(format!("{} is no accumulator", self.types.show(accumulator))),
+            _ => Err(format!("{} is not an accumulator", self.types.show(accumulator))),
         }
     }
 
     /// The type that a part of an accumulator holds. The operands are the accumulator and the indices.
     fn part(&self, steps: &[Projection], operands: &[TypeId]) -> Rule<TypeId> {
-        let (whole, mut indices) = operands.split_first().ok_or("there is no accumulator")?;
+        let (whole, mut indices) = operands.split_first().ok_or("the accumulator is missing")?;
         let mut ty = self.held(*whole)?;
         for step in steps {
             ty = match step {
                 Projection::Member(member) => {
-                    let members = self.types.members(ty).ok_or("a step goes into no tuple")?;
-                    *members.get(*member).ok_or("the tuple has no such member")?
+                    let members = self
+                        .types
+                        .members(ty)
+                        .ok_or("a member is selected from a value that is not a tuple")?;
+                    *members.get(*member).ok_or("the tuple does not have the member")?
                 }
                 Projection::Element => {
                     let (index, rest) = indices.split_first().ok_or("an index is missing")?;
@@ -463,20 +468,21 @@ impl<'p> Checker<'p> {
                     self.element(ty, *index)?
                 }
                 Projection::Taped(layout, member) => {
-                    self.is("what a step goes into", TypeId::TAPE, ty)?;
-                    let taped = *self.layout(*layout)?.get(*member).ok_or("the tape has no such value")?;
+                    self.is("the operand of the projection", TypeId::TAPE, ty)?;
+                    let taped =
+                        *self.layout(*layout)?.get(*member).ok_or("the tape does not contain the value")?;
                     self.types.tangent(taped)
                 }
             };
         }
-        rule(indices.is_empty(), || "there are more indices than steps".into())?;
+        rule(indices.is_empty(), || "more indices than projections".into())?;
         Ok(ty)
     }
 
     fn turns(&self, form: Loop, turn: &Block, tys: &[TypeId], result: TypeId) -> Rule<TypeId> {
         let parameters: Vec<_> = turn.parameters.iter().map(|parameter| self.body.ty(*parameter)).collect();
         let left = self.body.ty(turn.result);
-        let rank = |size| self.types.rank_of_index(size).ok_or("the size is of no tensor");
+        let rank = |size| self.types.rank_of_index(size).ok_or("the operand is not the size of a tensor");
         match form {
             Loop::Build | Loop::Sum => {
                 let ([size], [counter]) = (self.given(tys)?, self.given(&parameters)?);
@@ -494,19 +500,19 @@ impl<'p> Checker<'p> {
                 let ([size, first], [counter, carried]) = (self.given(tys)?, self.given(&parameters)?);
                 self.is("the size", TypeId::INTEGER, size)?;
                 self.is("the counter", TypeId::INTEGER, counter)?;
-                self.is("what is carried", first, carried)?;
+                self.is("the carried value", first, carried)?;
                 if form == Loop::Fold {
-                    self.is("what a turn leaves", carried, left)?;
+                    self.is("the result of an iteration", carried, left)?;
                     return Ok(carried);
                 }
                 let Some(&[next, kept]) = self.types.members(left) else {
-                    return Err("a turn leaves no pair".into());
+                    return Err("the result of an iteration is not a pair".into());
                 };
                 let Some(&[last, all]) = self.types.members(result) else {
-                    return Err("the result is no pair".into());
+                    return Err("the result is not a pair".into());
                 };
-                self.is("what a turn leaves", carried, next)?;
-                self.is("what is left", carried, last)?;
+                self.is("the result of an iteration", carried, next)?;
+                self.is("the last carried value", carried, last)?;
                 self.is_tensor(all, 1, kept)?;
                 Ok(result)
             }

@@ -29,26 +29,26 @@ fn what_cannot_be_bound_is_told() {
     assert_eq!(mistakes("(edef f Float Float)", &[(Function, "g")]), ["[E2002] undefined function `g`"]);
     assert_eq!(
         mistakes("(edef f (LM Float Float) Float)", &[(Function, "f")]),
-        ["[E2001] `f` has the type (LM Float Float), which no Rust function has"]
+        ["[E2001] `f` uses the type (LM Float Float), which Rust functions cannot use"]
     );
     assert_eq!(
         mistakes("(edef f Float Float)", &[(Function, "f"), (Function, "f")]),
-        ["[E2008] `f` is bound already"]
+        ["[E2008] `f` is already bound"]
     );
     assert_eq!(
         mistakes("(edef f Float Float)", &[(Rev, "f"), (Grad, "f")]),
-        ["[E2008] `[rev f]` is defined already, and only what `edef` declares is bound"]
+        ["[E2008] `[rev f]` is already defined: only functions that `edef` declares can be bound"]
     );
     assert_eq!(
         mistakes(
             "(def f Float (x : Float) x) (def [fwd f] Float ((x : Float) (d : Float)) d)",
             &[(Fwd, "f")]
         ),
-        ["[E2008] `[fwd f]` is defined already, and only what `edef` declares is bound"]
+        ["[E2008] `[fwd f]` is already defined: only functions that `edef` declares can be bound"]
     );
     assert_eq!(
         mistakes("(edef f (Vec Float) Float)", &[(Grad, "f")]),
-        ["[E5004] `f` gives (Tensor 1 Float), and only a Float has a gradient"]
+        ["[E5004] `f` returns (Tensor 1 Float), but only a function that returns Float has a gradient"]
     );
 }
 
@@ -58,19 +58,19 @@ fn a_derivative_that_is_asked_for_and_not_given_is_an_error() {
         let text = format!("(edef f Float Float) {asks}");
         assert_eq!(
             mistakes(&text, &[(Role::Function, "f")]),
-            ["[E5001] `f` is a Rust function, and nothing says what [rev f] is"]
+            ["[E5001] `f` is a Rust function, and [rev f] is not defined"]
         );
         bound(&text, &[(Role::Function, "f"), (Role::Rev, "f")]);
         bound(&text, &[(Role::Function, "f"), (Role::Grad, "f")]);
     }
     assert_eq!(
         mistakes("(edef f Float Float) (gdef fwd f)", &[(Role::Function, "f")]),
-        ["[E5001] `f` is a Rust function, and nothing says what [fwd f] is"]
+        ["[E5001] `f` is a Rust function, and [fwd f] is not defined"]
     );
     bound("(edef f Float Float) (gdef fwd f)", &[(Role::Function, "f"), (Role::Rev, "f")]);
     assert_eq!(
         mistakes("(edef f (Vec Float) Float) (gdef fwd f)", &[(Role::Function, "f"), (Role::Rev, "f")]),
-        ["[E5001] `f` is a Rust function, and nothing says what [fwd f] is"]
+        ["[E5001] `f` is a Rust function, and [fwd f] is not defined"]
     );
 }
 
@@ -104,7 +104,7 @@ fn a_binding_of_a_declared_function_wins_over_the_prelude() {
     assert_eq!(count(&[(Role::Function, "dot"), (Role::Rev, "dot")]), 2);
     assert_eq!(
         mistakes(text, &[(Role::Function, "dot")]),
-        ["[E5001] `dot` is a Rust function, and nothing says what [rev dot] is"]
+        ["[E5001] `dot` is a Rust function, and [rev dot] is not defined"]
     );
 }
 

@@ -186,7 +186,7 @@ fn what_doubles_is_limited() {
 fn a_run_ends_where_its_steps_do() {
     let options = Options { most_steps: 1_000, ..Options::default() };
     let message = |text: &str| main_of(text, &options).unwrap_err().message;
-    let limit = "more instructions ran than the limit of 1000";
+    let limit = "the program exceeded the limit of 1000 instructions";
     assert_eq!(message("(def main Integer () (sumbuild 1000000 (lam (i : Integer) i)))"), limit);
     // Its elements are shared: a thousand million of them in little memory.
     let shared = "(constVec 1000 (constVec 1000 (constVec 1000 1.0)))";

@@ -53,13 +53,13 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     let ten_gigabytes = 10_000_000_000_u64.to_le_bytes();
     assert_eq!(
         of_safetensors(&[&ten_gigabytes[..], &[b' '; 1000]].concat()),
-        "its header would have 10000000000 bytes, at most 100000000 are read"
+        "the header has 10000000000 bytes, more than the limit of 100000000"
     );
     assert_eq!(
         of_safetensors(&100_000_000_u64.to_le_bytes()),
-        "it is cut off: it has 8 bytes, needed 100000008"
+        "the data is truncated: got 8 bytes, needed 100000008"
     );
-    assert_eq!(of_safetensors(b"1234"), "it is cut off: it has 4 bytes, needed 8");
+    assert_eq!(of_safetensors(b"1234"), "the data is truncated: got 4 bytes, needed 8");
     let largest = u64::MAX;
     for (header, why) in [
         // Offsets that overlap, leave a gap, or run backwards.
@@ -81,14 +81,14 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
         // Duplicate names, with and without elements.
         (
             r#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#,
-            "\"a\" is there twice",
+            "two arrays are called \"a\"",
         ),
         (
             r#"{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#,
-            "\"a\" is there twice",
+            "two arrays are called \"a\"",
         ),
-        (r#"{"__metadata__":{},"__metadata__":{}}"#, "is there twice"),
-        (r#"{"__metadata__":null,"__metadata__":null}"#, "is there twice"),
+        (r#"{"__metadata__":{},"__metadata__":{}}"#, "two arrays are called"),
+        (r#"{"__metadata__":null,"__metadata__":null}"#, "two arrays are called"),
         (r#"{"__metadata__":[]}"#, "invalid type"),
         (r#"{"a":{"dtype":"X9","shape":[1],"data_offsets":[0,4]}}"#, "X9"),
         (&"[".repeat(100_000), "invalid type"),
@@ -99,7 +99,7 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     ] {
         let message = of_safetensors(&with_header(header, 16));
         assert!(
-            message.starts_with("its header is not valid, ") && message.contains(why),
+            message.starts_with("the header is not valid, ") && message.contains(why),
             "{why}: {message}"
         );
     }
@@ -108,11 +108,11 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     let huge = 1 << 60;
     let found = 8 + one(huge).len();
     let message = of_safetensors(&with_header(&one(huge), 0));
-    assert_eq!(message, format!("it is cut off: it has {found} bytes, needed {}", found as u64 + huge));
-    assert_eq!(of_safetensors(&with_header("{}", 3)), "it has 13 bytes, but ends after 10");
+    assert_eq!(message, format!("the data is truncated: got {found} bytes, needed {}", found as u64 + huge));
+    assert_eq!(of_safetensors(&with_header("{}", 3)), "unexpected data after the tensors: got 13 bytes, needed 10");
     assert_eq!(
         of_safetensors(&with_header("{}", 0)),
-        "it does not fit: the tensor without a name f32[2, 2] is missing"
+        "the arrays do not match the parameters: the tensor without a name f32[2, 2] is missing"
     );
 }
 
@@ -127,8 +127,8 @@ fn truth_values_are_0_or_1() {
     let names = Names::by(|_| "mask".into());
     let refused = safetensors::from_bytes(&bytes, &mut mask, &names).expect_err("it is refused").to_string();
     let at = begin + 2;
-    let element = format!("its element [1, 0], byte {at}, is 2, needed 0 or 1, which a bool is");
-    assert_eq!(refused, format!("of `mask`: {element}"));
+    let element = format!("the bool at index [1, 0] is 2 (byte {at}), needed 0 or 1");
+    assert_eq!(refused, format!("array `mask`: {element}"));
     bytes[at] = 1;
     safetensors::from_bytes(&bytes, &mut mask, &names).expect("it is right");
     assert_eq!(mask.as_slice(), [true, false, true, true]);
@@ -174,23 +174,23 @@ fn central(bytes: &[u8]) -> Vec<usize> {
 #[test]
 fn archives_are_checked_before_they_are_believed() {
     let two = archive(&[("w.npy", npy_of("(2, 2)", 16)), ("v.npy", npy_of("(2, 2)", 16))]);
-    assert_eq!(of_npz(&replaced(&two, b"v.npy", b"w.npy")), "a name is there twice");
+    assert_eq!(of_npz(&replaced(&two, b"v.npy", b"w.npy")), "two entries have the same name");
     let mut overlapping = two.clone();
     let [first, second] = central(&two)[..] else { panic!("there are two") };
     overlapping.copy_within(first + 42..first + 46, second + 42);
-    assert_eq!(of_npz(&overlapping), "its entries overlap");
+    assert_eq!(of_npz(&overlapping), "the entries overlap");
     let stem = archive(&[("w.npy", npy_of("(2, 2)", 16)), ("w", vec![0; 16])]);
-    assert_eq!(of_npz(&stem), "`w` is there twice");
-    assert!(of_npz(b"PK").starts_with("it is no .npz file that can be read: "));
-    assert!(of_npz(&two[..two.len() - 30]).starts_with("it is no .npz file that can be read: "));
+    assert_eq!(of_npz(&stem), "two entries are called `w`");
+    assert!(of_npz(b"PK").starts_with("not a readable .npz file: "));
+    assert!(of_npz(&two[..two.len() - 30]).starts_with("not a readable .npz file: "));
     let one = |bytes| archive(&[("w.npy", bytes)]);
-    let cut_off = "of `w`: it is cut off: f32[4000000000, 4000000000] in its header, 16 bytes follow";
+    let cut_off = "array `w`: the data is truncated: the header declares f32[4000000000, 4000000000], but 16 bytes follow";
     assert_eq!(of_npz(&one(npy_of("(4000000000, 4000000000)", 16))), cut_off);
     assert_eq!(
         of_npz(&one(npy_of("(2, 2)", 12))),
-        "of `w`: it is cut off: f32[2, 2] in its header is 16 bytes, 12 follow"
+        "array `w`: the data is truncated: the header declares f32[2, 2], 16 bytes, but 12 bytes follow"
     );
-    assert_eq!(of_npz(&one(b"text".to_vec())), "of `w`: it is no .npy file");
+    assert_eq!(of_npz(&one(b"text".to_vec())), "array `w`: not a .npy file");
 }
 
 #[test]
@@ -201,17 +201,18 @@ fn archives_that_inflate_to_more_than_they_are_stay_small() {
     assert!(all.len() < 100_000);
     assert_eq!(
         of_npz(&all),
-        "it does not fit: `w` is f32[2048, 2048], needed f32[2, 2], for the tensor without a name"
+        "the arrays do not match the parameters: `w` is f32[2048, 2048], needed f32[2, 2], for the tensor without a name"
     );
     let behind = archive(&[("w.npy", npy_of("(2, 2)", bomb.len()))]);
-    let follow = format!("of `w`: f32[2, 2] in its header is 16 bytes, {} follow", bomb.len());
+    let follow =
+        format!("array `w`: the header declares f32[2, 2], 16 bytes, but {} bytes follow", bomb.len());
     assert_eq!(of_npz(&behind), follow);
     let (told, real) = ((npy_of("(2, 2)", 16).len() as u32), npy_of("(2, 2)", bomb.len()).len() as u32);
     let small = replaced(&behind, &real.to_le_bytes(), &told.to_le_bytes());
     let message = of_npz(&small);
-    assert!(message.starts_with("of `w`: ") && message.contains("larger than its declared"), "{message}");
+    assert!(message.starts_with("array `w`: ") && message.contains("larger than its declared"), "{message}");
     let header = archive(&[("w.npy", [&b"\x93NUMPY\x02\x00\xff\xff\xff\x03"[..], &bomb].concat())]);
-    assert_eq!(of_npz(&header), "of `w`: its header has 67108863 bytes, more than the limit of 65536");
+    assert_eq!(of_npz(&header), "array `w`: the header has 67108863 bytes, more than the limit of 65536");
 }
 
 /// An archive of one deflated entry that declares `elements` elements and contains none.
@@ -226,7 +227,9 @@ fn claiming(elements: usize) -> Vec<u8> {
 fn no_memory_is_taken_for_elements_that_an_archive_only_claims() {
     let (small, claimed) = (claiming(250_000_000), 1_000_000_000_u32);
     assert!(small.len() < 300, "{} bytes", small.len());
-    let cut_off = format!("of `w`: it is cut off: f32[250000000] in its header is {claimed} bytes, 0 follow");
+    let cut_off = format!(
+        "array `w`: the data is truncated: the header declares f32[250000000], {claimed} bytes, but 0 bytes follow"
+    );
     let one = |_: &mut Square| npz::File::of_bytes(&small)?.tensor::<f32, (usize,)>("w").map(drop);
     assert_eq!(refused(one), cut_off);
     // No memory is allocated for parameters of the declared length either.
@@ -236,7 +239,10 @@ fn no_memory_is_taken_for_elements_that_an_archive_only_claims() {
         npz::File::of_bytes(&small)?.load(&mut *parameters.borrow_mut(), &Names::by(|_| "w".into()))
     };
     let message = refused(all);
-    assert!(message.ends_with("f32[16777216] in its header is 67108864 bytes, 0 follow"), "{message}");
+    assert!(
+        message.ends_with("the header declares f32[16777216], 67108864 bytes, but 0 bytes follow"),
+        "{message}"
+    );
     // The length of a stored entry is that of its bytes in the file, whatever length it declares.
     let mut stored = archive_by(CompressionMethod::Stored, &[("w.npy", npy_of("(250000000,)", 0))]);
     let (length, at) = (npy_of("(250000000,)", 0).len() as u32, central(&stored)[0]);
@@ -299,7 +305,7 @@ fn a_damaged_element_is_found_by_the_checksum() {
     bytes.extend(std::fs::read(&path).expect("it is there"));
     let damaged = replaced(&bytes, &0.15625_f32.to_le_bytes(), &0.25_f32.to_le_bytes());
     let message = of_npz(&damaged);
-    assert!(message.starts_with("of `w`: ") && message.contains("checksum"), "{message}");
+    assert!(message.starts_with("array `w`: ") && message.contains("checksum"), "{message}");
 }
 
 /// A file with random changes, as a fuzzer makes them.

@@ -124,7 +124,7 @@ fn two_do_not_write_one_file() {
     let path = folder.path().join("run.safetensors");
     replace(&path, |file| {
         let error = safetensors::save(&path, &run(1)).expect_err("another is writing it").to_string();
-        assert!(error.contains("it cannot be written: another is writing "), "{error}");
+        assert!(error.contains("cannot write the file: another writer holds "), "{error}");
         file.write_all(b"whole")
     })
     .expect("it is written");

@@ -83,9 +83,9 @@ fn files_of_safetensors_are_read() {
     let ids = file.tensor::<i32, (usize,)>("ids").expect("it is there");
     assert_eq!(ids.as_slice(), [1, -2]);
     let told = |fault: mind_files::Fault| fault.to_string();
-    assert_eq!(file.tensor::<i32, (usize,)>("id").map_err(told), Err("it holds no `id`".into()));
+    assert_eq!(file.tensor::<i32, (usize,)>("id").map_err(told), Err("there is no array `id`".into()));
     let other = file.tensor::<i64, (Const<3>, usize)>("ids").map_err(told);
-    assert_eq!(other, Err("it holds i32[2], needed i64[3, ?]".into()));
+    assert_eq!(other, Err("the array is i32[2], needed i64[3, ?]".into()));
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn what_is_written_is_read_and_equal_parameters_make_equal_files() {
 fn all_differences_are_told_and_nothing_is_loaded() {
     let mut layers: Vec<Tensor![f32; 3, 2]> = vec![Tensor::full(9.0), Tensor::full(9.0), Tensor::full(9.0)];
     let names = || Names::pairs([("w", "0"), ("ids", "1"), ("more", "there")]);
-    let expected = "it does not fit, 8 differences:\n  \
-        there is no parameter `there` to be `more` in the file\n  \
+    let expected = "the arrays do not match the parameters, 8 differences:\n  \
+        there is no parameter `there`, which the names map to `more`\n  \
         `w` is f32[2, 3], needed f32[3, 2], for `0`\n  \
         `ids` is i32[2], needed f32[3, 2], for `1`\n  \
         `2` f32[3, 2] is missing\n  \
@@ -140,7 +140,7 @@ fn all_differences_are_told_and_nothing_is_loaded() {
     let error = npz::load_as(data("stored.npz"), &mut layers, &names).expect_err("it does not fit");
     assert_eq!(
         error.fault.to_string(),
-        "it does not fit, 5 differences:\n  \
+        "the arrays do not match the parameters, 5 differences:\n  \
          `w` is the name of both `0` and `1`\n  \
          `w` is the name of both `1` and `2`\n  \
          `w` is f32[2, 3], needed f32[3, 2], for `0`\n  \
@@ -157,14 +157,14 @@ fn what_cannot_be_read_or_written_is_named() {
     let none = folder.path().join("none");
     for error in [npz::load(&none, &mut x), safetensors::load(&none, &mut x)] {
         let error = error.expect_err("there is none").to_string();
-        assert!(error.starts_with(&format!("{}: it cannot be read: ", none.display())), "{error}");
+        assert!(error.starts_with(&format!("{}: cannot read the file: ", none.display())), "{error}");
     }
     let error = npz::load(folder.path(), &mut x).expect_err("it is a folder").to_string();
-    assert!(error.ends_with("it cannot be read: it is no file"), "{error}");
+    assert!(error.ends_with("cannot read the file: it is not a regular file"), "{error}");
     let nowhere = none.join("x");
     for error in [npz::save(&nowhere, &x), safetensors::save(&nowhere, &x), npy::write(&nowhere, &x)] {
         let error = error.expect_err("there is no folder").to_string();
-        assert!(error.starts_with(&format!("{}: it cannot be written: ", nowhere.display())), "{error}");
+        assert!(error.starts_with(&format!("{}: cannot write the file: ", nowhere.display())), "{error}");
     }
     let error = safetensors::save_as(&none, &x, &Names::by(|_| "__metadata__".into()));
     assert!(error.is_err());

@@ -135,7 +135,7 @@ fn a_fifo_is_written_to_and_stays() {
         let fifo = at("fifo");
         let reader = thread::spawn(move || File::open(fifo).expect("it is there").read_exact(&mut [0]));
         let error = save(&at("fifo"), &weights()).expect_err("nobody reads").to_string();
-        assert!(error.contains("fifo: it cannot be written: "), "{error}");
+        assert!(error.contains("fifo: cannot write the file: "), "{error}");
         reader.join().expect("it reads").expect("there is a byte");
         assert_eq!(names(folder.path()), ["fifo", "link"]);
     }
@@ -152,7 +152,7 @@ fn a_character_device_is_written_to_and_stays() {
         save(&null, &weights()).expect("it is written");
         save(&folder.path().join("link"), &weights()).expect("it is written");
         let error = save(&full, &weights()).expect_err("it takes nothing").to_string();
-        assert!(error.contains("full: it cannot be written: "), "{error}");
+        assert!(error.contains("full: cannot write the file: "), "{error}");
         for device in [null, full] {
             let kind = fs::symlink_metadata(device).expect("it is there").file_type();
             assert!(kind.is_char_device(), "{format}");
@@ -172,10 +172,10 @@ fn what_cannot_be_written_to_is_refused_and_stays() {
         for (name, why) in [
             ("inner", "it is a directory"),
             ("link", "it is a directory"),
-            ("socket", "it is no file, character device or FIFO"),
+            ("socket", "it is not a regular file, character device or FIFO"),
         ] {
             let error = save(&at(name), &weights()).expect_err("it is refused").to_string();
-            assert_eq!(error, format!("{}: it cannot be written: {why}", at(name).display()), "{format}");
+            assert_eq!(error, format!("{}: cannot write the file: {why}", at(name).display()), "{format}");
         }
         assert_eq!(names(folder.path()), ["inner", "link", "socket"]);
         // The file beside the target must be a regular file too.
@@ -187,7 +187,7 @@ fn what_cannot_be_written_to_is_refused_and_stays() {
         symlink("other", at("run.part")).expect("it is new");
         for name in ["net", "run"] {
             let error = save(&at(name), &weights()).expect_err("it is refused").to_string();
-            assert!(error.ends_with(&format!("{name}.part is no file")), "{error}");
+            assert!(error.ends_with(&format!("{name}.part is not a regular file")), "{error}");
         }
         assert_eq!(fs::read(at("other")).expect("it is there"), b"before");
         save(&at("other"), &weights()).expect("it is written");

@@ -48,6 +48,6 @@ pub fn on_new_stack<R: Send>(
 ) -> Result<R, Fault> {
     thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, call) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
-        Err(error) => Err(at.fault("E6004", format!("no stack for another call: {error}"))),
+        Err(error) => Err(at.fault("E6004", format!("cannot allocate a stack for a call: {error}"))),
     })
 }

@@ -51,14 +51,14 @@ impl At {
     #[cold]
     #[inline(never)]
     pub(super) fn sizes_differ(self, left: &[usize], right: &[usize]) -> Fault {
-        self.failure(&format!("tensors of size {} and {} are added", shown(left), shown(right)))
+        self.failure(&format!("cannot add tensors of sizes {} and {}", shown(left), shown(right)))
     }
 
     /// The failure for memory that cannot be allocated.
     #[cold]
     #[inline(never)]
     pub(super) fn no_memory(self, size: &[usize]) -> Fault {
-        self.fault("E6004", format!("there is no memory for a tensor of size {}", shown(size)))
+        self.fault("E6004", format!("cannot allocate a tensor of size {}", shown(size)))
     }
 }
 

@@ -48,7 +48,7 @@ impl Real for f32 {
 #[inline(always)]
 pub fn divide(dividend: i64, divisor: i64, at: At) -> Result<i64, Fault> {
     if divisor == 0 {
-        return Err(at.failure(&format!("{dividend} is divided by zero")));
+        return Err(at.failure(&format!("cannot divide {dividend} by zero")));
     }
     Ok(dividend.wrapping_div(divisor))
 }
@@ -97,7 +97,7 @@ pub fn minimum<F: Real>(x: F, y: F) -> F {
 #[inline]
 pub fn arg_max<F: Real, S>(view: View<'_, F, S>, at: At) -> Result<i64, Fault> {
     let Some(first) = view.data.first() else {
-        return Err(at.failure("the greatest of no elements"));
+        return Err(at.failure("the maximum of an empty tensor is undefined"));
     };
     let mut best = (0, *first);
     for (position, element) in view.data.iter().enumerate() {

@@ -328,8 +328,10 @@ mod tests {
                 &mut self,
                 seed: V,
             ) -> Result<Option<V::Value>, Error> {
-                self.0 =
-                    self.0.checked_sub(1).ok_or_else(|| serde_core::de::Error::custom("it is cut off"))?;
+                self.0 = self
+                    .0
+                    .checked_sub(1)
+                    .ok_or_else(|| serde_core::de::Error::custom("the data is truncated"))?;
                 let element: F32Deserializer<Error> = 1.0_f32.into_deserializer();
                 seed.deserialize(element).map(Some)
             }
@@ -341,7 +343,10 @@ mod tests {
 
         for shape in [None, Some((usize::MAX / 2, 1))] {
             let data = Data::<f32, (usize, usize)> { shape, element: PhantomData };
-            assert_eq!(data.visit_seq(CutOff(3)).expect_err("it is cut off").to_string(), "it is cut off");
+            assert_eq!(
+                data.visit_seq(CutOff(3)).expect_err("it is cut off").to_string(),
+                "the data is truncated"
+            );
         }
     }
 

@@ -80,7 +80,7 @@ impl<'a> Elaborator<'_, 'a> {
     }
 
     fn declaration(&mut self, form: FormId) -> Found<()> {
-        const WHAT: &str = "a declaration, as `(def name type params body)`";
+        const WHAT: &str = "a declaration such as `(def name type params body)`";
         let Some([head, rest @ ..]) = self.forms.list(form) else {
             self.unexpected(form, WHAT);
             return None;
@@ -130,7 +130,8 @@ impl<'a> Elaborator<'_, 'a> {
         };
         for (name, ty) in &parameters {
             if matches!(self.program.types.get(*ty), Type::Lambda(..) | Type::LinearMap(..)) {
-                let message = format!("parameter `{name}` is a lambda, which only some primitives take");
+                let message =
+                    format!("parameter `{name}` is a lambda: lambdas are only arguments of primitives");
                 self.report(Code::E2011, at, message);
                 return None;
             }
@@ -192,7 +193,7 @@ impl<'a> Elaborator<'_, 'a> {
         let name = match self.forms.get(name) {
             Form::String(name) => Some(name.clone()),
             _ => {
-                self.unexpected(name, "the rule's name as a string");
+                self.unexpected(name, "the name of the rule as a string");
                 None
             }
         };
@@ -269,7 +270,7 @@ impl<'a> Elaborator<'_, 'a> {
     ) -> Found<FunctionId> {
         let argument = self.program.argument(&parameters);
         if let Some(ty) = name.ty.filter(|_| name.derivatives.is_empty())
-            && !self.same(name_form, "the argument of the name", ty, argument)
+            && !self.same(name_form, "the argument type in the name", ty, argument)
         {
             return None;
         }
@@ -280,7 +281,7 @@ impl<'a> Elaborator<'_, 'a> {
         if name.derivatives.is_empty() {
             let base = self.unsuffixed(name.base, argument);
             if has_own_syntax(base) {
-                let message = format!("`{}` is there already and cannot be defined anew", name.base);
+                let message = format!("`{}` is built in and cannot be redefined", name.base);
                 self.report(Code::E2008, name_form, message);
                 return None;
             }
@@ -324,13 +325,18 @@ impl<'a> Elaborator<'_, 'a> {
         if self.is_defined(id) && !matches!(function.definition, Definition::Declared) {
             let types = &self.program.types;
             let argument = types.show(function.argument);
-            let message = format!("`{name}` of {argument} is defined twice");
+            let message = format!("`{name}` is defined twice for {argument}");
             let diag = Diag::new(Code::E2008, self.forms.place(at).into(), message);
-            self.diags.push(diag.note_at(place.into(), "it is defined first"));
+            self.diags.push(diag.note_at(place.into(), "first defined"));
             return None;
         }
         let expected = known.result;
-        if !self.same(at, &format!("the result of `{name}`, declared before"), expected, function.result) {
+        if !self.same(
+            at,
+            &format!("the result of `{name}` differs from its declaration"),
+            expected,
+            function.result,
+        ) {
             return None;
         }
         if !matches!(function.definition, Definition::Declared) {
@@ -344,7 +350,7 @@ impl<'a> Elaborator<'_, 'a> {
     }
 
     fn parameters(&mut self, form: FormId) -> Found<Vec<Parameter<'a>>> {
-        const WHAT: &str = "parameters, as `((x : Float) (n : Integer))`";
+        const WHAT: &str = "parameters such as `((x : Float) (n : Integer))`";
         let Some(members) = self.forms.list(form) else {
             self.unexpected(form, WHAT);
             return None;
@@ -356,7 +362,7 @@ impl<'a> Elaborator<'_, 'a> {
         let parameters: Vec<Parameter<'a>> = found.into_iter().collect::<Option<_>>()?;
         for (position, (name, _)) in parameters.iter().enumerate() {
             if parameters[..position].iter().any(|(other, _)| other == name) {
-                self.report(Code::E2008, members[position], format!("parameter `{name}` is there twice"));
+                self.report(Code::E2008, members[position], format!("duplicate parameter `{name}`"));
                 return None;
             }
         }
@@ -365,7 +371,7 @@ impl<'a> Elaborator<'_, 'a> {
 
     /// Reads `(x : type)`, where the parentheses of the type are optional.
     pub(super) fn parameter(&mut self, form: FormId) -> Found<Parameter<'a>> {
-        const WHAT: &str = "a parameter, as `(x : Float)`";
+        const WHAT: &str = "a parameter such as `(x : Float)`";
         match self.forms.list(form) {
             Some([name, colon, ty @ ..]) if self.forms.name(*colon) == Some(":") && !ty.is_empty() => {
                 match self.forms.name(*name) {

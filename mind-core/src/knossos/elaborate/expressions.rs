@@ -46,8 +46,7 @@ impl<'a> Elaborator<'_, 'a> {
                 Some((head, arguments)) => match self.forms.get(*head) {
                     Form::Name(name) => self.named(name, *head, arguments, form),
                     Form::List(inner) if inner.first().is_some_and(|first| self.is_lambda(*first)) => {
-                        let message =
-                            "a lambda is called: lambdas are only arguments of primitives that take one";
+                        let message = "a lambda cannot be called: lambdas are only arguments of primitives";
                         self.report(Code::E2011, *head, message);
                         None
                     }
@@ -84,8 +83,8 @@ impl<'a> Elaborator<'_, 'a> {
         }
         if self.is_function(name) {
             let diag =
-                Diag::new(Code::E2002, self.forms.place(at).into(), format!("`{name}` is no variable"));
-            let help = format!("`{name}` is a function: call it, or write a lambda that does");
+                Diag::new(Code::E2002, self.forms.place(at).into(), format!("`{name}` is not a variable"));
+            let help = format!("`{name}` is a function: call it, or write a lambda that calls it");
             self.diags.push(diag.help(help));
         } else {
             let known = self.variables.iter().rev().map(|(own, _)| *own).chain(["true", "false"]);
@@ -113,7 +112,8 @@ impl<'a> Elaborator<'_, 'a> {
     /// Reports E1007 for several expressions in a row, which ksc's compilers do not accept either.
     fn several_expressions(&mut self, head: FormId, arguments: &[FormId]) -> Found {
         let message = format!("expected the name of a function to call, found {}", self.forms.describe(head));
-        let help = "parentheses may stand around one expression; of several make a tuple, `(tuple …)`, or name each with `let`";
+        let help =
+            "parentheses enclose one expression; write `(tuple …)` for several, or name each with `let`";
         self.diags.push(Diag::new(Code::E1007, self.forms.place(head).into(), message).help(help));
         self.expressions(arguments).and(None)
     }
@@ -133,7 +133,7 @@ impl<'a> Elaborator<'_, 'a> {
                 Some(self.b.tuple(&mut self.program.types, &members))
             }
             ("lam" | "lambda", _) => {
-                let message = "a lambda is stored: lambdas are only arguments of primitives that take one";
+                let message = "a lambda is not a value: lambdas are only arguments of primitives";
                 self.report(Code::E2011, at, message);
                 None
             }
@@ -188,7 +188,7 @@ impl<'a> Elaborator<'_, 'a> {
     fn bindings(&mut self, bindings: FormId, body: FormId) -> Found {
         let outside = self.variables.len();
         let Some(members) = self.forms.list(bindings) else {
-            self.unexpected(bindings, "bindings, as `(x 1)` or `((x 1) (y 2))`");
+            self.unexpected(bindings, "bindings such as `(x 1)` or `((x 1) (y 2))`");
             return None;
         };
         let names = |form: FormId| {
@@ -209,7 +209,7 @@ impl<'a> Elaborator<'_, 'a> {
     /// Elaborates a binding: `(name value)` or `((name …) value)`.
     fn binding(&mut self, form: FormId) {
         let Some(&[pattern, value]) = self.forms.list(form) else {
-            return self.unexpected(form, "a name and a value, as `(x 1)`");
+            return self.unexpected(form, "a name and a value such as `(x 1)`");
         };
         let found = self.expression(value);
         match self.forms.get(pattern) {
@@ -230,8 +230,10 @@ impl<'a> Elaborator<'_, 'a> {
                         }
                         _ => {
                             let ty = self.program.types.show(ty);
-                            let message =
-                                format!("the pattern: expected a tuple of {}, found {ty}", names.len());
+                            let message = format!(
+                                "the pattern: expected a tuple of length {}, found {ty}",
+                                names.len()
+                            );
                             self.report(Code::E2001, pattern, message);
                         }
                     }
@@ -299,7 +301,7 @@ impl<'a> Elaborator<'_, 'a> {
             return Some(base);
         }
         let types: Vec<_> = types.iter().map(|ty| self.program.types.show(*ty)).collect();
-        let message = format!("`@{suffix}` does not fit the arguments, which are {}", types.join(" "));
+        let message = format!("the suffix `@{suffix}` does not match the argument types {}", types.join(" "));
         let diag = Diag::new(Code::E2006, self.forms.place(head).into(), message);
         let diag = self.with_overloads(diag, base);
         self.diags.push(diag.help(format!("write `{base}`")));
@@ -314,7 +316,7 @@ impl<'a> Elaborator<'_, 'a> {
             if name.starts_with("get$") {
                 message = match selector(name) {
                     Some((_, count)) => format!(
-                        "`{name}` takes a tuple of {count}, found {}",
+                        "`{name}` takes a tuple of length {count}, found {}",
                         self.program.types.show(argument)
                     ),
                     None => format!("`{name}` is not of the form `get$i$n` with i from 1 to n"),
@@ -325,7 +327,7 @@ impl<'a> Elaborator<'_, 'a> {
             self.diags.push(diag);
         } else if let Some((_, value)) = self.variables.iter().rev().find(|(own, _)| *own == name) {
             if value.is_some() {
-                let message = format!("the variable `{name}` is called, and only functions can be");
+                let message = format!("`{name}` is a variable, and only functions can be called");
                 self.report_at(Code::E2011, place, message);
             }
         } else {
@@ -351,7 +353,7 @@ impl<'a> Elaborator<'_, 'a> {
         let message = format!("no overload of `{name}` takes {found}");
         let result = types.show(function.result);
         let diag = Diag::new(Code::E2006, self.forms.place(head).into(), message);
-        self.diags.push(diag.note(format!("`{name}` takes {expected} to {result}")));
+        self.diags.push(diag.note(format!("`{name}` takes {expected} and returns {result}")));
         None
     }
 }

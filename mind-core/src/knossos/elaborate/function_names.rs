@@ -79,12 +79,12 @@ impl<'a> Elaborator<'_, 'a> {
                     Some(Name { derivatives: Vec::new(), base, ty: Some(self.ty(ty)?) })
                 }
                 _ => {
-                    self.unexpected(form, "a function's name, as `f`, `[rev f]` or `[f Float]`");
+                    self.unexpected(form, "a function name such as `f`, `[rev f]` or `[f Float]`");
                     None
                 }
             },
             _ => {
-                self.unexpected(form, "a function's name");
+                self.unexpected(form, "a function name");
                 None
             }
         }
@@ -151,7 +151,7 @@ impl<'a> Elaborator<'_, 'a> {
         let argument = self.program.function(base).argument;
         let builtin = self.program.overload(self.unsuffixed(name.base, argument), argument).is_none();
         if builtin {
-            let message = format!("`{name}` is there already and cannot be defined anew");
+            let message = format!("`{name}` is built in and cannot be redefined");
             self.report(Code::E2008, at, message);
             return None;
         }
@@ -204,11 +204,12 @@ impl<'a> Elaborator<'_, 'a> {
             let types = &self.program.types;
             let message = match argument {
                 Some(argument) => format!("no overload of `{}` takes {}", name.base, types.show(argument)),
-                None => format!("which `{}` is meant by `{name}` is not said", name.base),
+                None => format!("`{name}` is ambiguous: `{}` has several overloads", name.base),
             };
             let diag = Diag::new(Code::E2006, self.forms.place(at).into(), message);
             let diag = self.with_overloads(diag, name.base);
-            self.diags.push(diag.help(format!("write the argument's type, as [{} Float]", name.base)));
+            self.diags
+                .push(diag.help(format!("write the type of the argument, as in [{} Float]", name.base)));
         }
         None
     }
@@ -230,11 +231,13 @@ impl<'a> Elaborator<'_, 'a> {
     /// Reports E2002 for the head of a call.
     pub(super) fn undefined_function(&mut self, name: &str, place: Position) {
         if let Some(later) = self.defined_later(name) {
-            let diag = Diag::new(Code::E2002, place.into(), format!("undefined function `{name}` so far"));
-            let diag = diag.note_at(later.into(), "it is defined further on");
-            return self
-                .diags
-                .push(diag.help(format!("declare it before: (edef {name} type argument-type)")));
+            let diag = Diag::new(
+                Code::E2002,
+                place.into(),
+                format!("function `{name}` is used before its definition"),
+            );
+            let diag = diag.note_at(later.into(), "defined");
+            return self.diags.push(diag.help(format!("declare it first: (edef {name} type argument-type)")));
         }
         let mut known: Vec<&str> = self.program.function_names().collect();
         for name in prelude::names().chain(PRIMITIVES.iter().map(|(name, _)| *name)) {
@@ -259,7 +262,7 @@ impl<'a> Elaborator<'_, 'a> {
     pub(super) fn with_overloads(&self, mut diag: Diag, name: &str) -> Diag {
         let types = &self.program.types;
         if let Some(usage) = primitives::usage(name) {
-            diag = diag.note(format!("`{name}` is called so: {usage}"));
+            diag = diag.note(format!("usage: {usage}"));
         }
         let own = self.program.overloads(name);
         let is_own = |parameters: &[TypeId]| {
@@ -268,15 +271,17 @@ impl<'a> Elaborator<'_, 'a> {
                 *parameters == [argument] || types.members(argument) == Some(parameters)
             })
         };
-        for (parameters, result) in prelude::overloads(name).filter(|(parameters, _)| !is_own(parameters)) {
+        let takes = |parameters: &[TypeId], result: TypeId| {
             let parameters: Vec<_> = parameters.iter().map(|ty| types.show(*ty)).collect();
-            diag = diag.note(format!("`{name}` takes {} to {}", parameters.join(" "), types.show(result)));
+            let parameters = if parameters.is_empty() { "no arguments".into() } else { parameters.join(" ") };
+            format!("`{name}` takes {parameters} and returns {}", types.show(result))
+        };
+        for (parameters, result) in prelude::overloads(name).filter(|(parameters, _)| !is_own(parameters)) {
+            diag = diag.note(takes(&parameters, result));
         }
         for id in own {
             let function = self.program.function(*id);
-            let parameters: Vec<_> = function.parameters.iter().map(|ty| types.show(*ty)).collect();
-            let parameters = if parameters.is_empty() { "no argument".into() } else { parameters.join(" ") };
-            let text = format!("`{name}` takes {parameters} to {}", types.show(function.result));
+            let text = takes(&function.parameters, function.result);
             diag = diag.note_at(function.place.into(), text + ", defined");
         }
         diag

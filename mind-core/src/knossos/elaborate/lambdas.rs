@@ -37,7 +37,7 @@ impl<'a> Elaborator<'_, 'a> {
                 self.check_derivative(head, [*f, *rev], [*at, *change, *cotangent])
             }
             _ => {
-                let message = format!("wrong number of arguments of `{name}`: found {}", arguments.len());
+                let message = format!("wrong number of arguments for `{name}`: found {}", arguments.len());
                 let diag = Diag::new(Code::E2007, self.forms.place(head).into(), message);
                 let diag = self.with_overloads(diag, name);
                 self.diags.push(diag);
@@ -47,7 +47,7 @@ impl<'a> Elaborator<'_, 'a> {
     }
 
     fn lambda(&mut self, form: FormId) -> Found<Lambda<'a>> {
-        const WHAT: &str = "a lambda, as `(lam (i : Integer) body)`";
+        const WHAT: &str = "a lambda such as `(lam (i : Integer) body)`";
         match self.forms.get(form) {
             Form::List(members) => match members[..] {
                 [lam, parameter, body] if matches!(self.forms.name(lam), Some("lam" | "lambda")) => {

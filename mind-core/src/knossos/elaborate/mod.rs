@@ -56,7 +56,7 @@ pub(super) fn elaborate_expression(program: &mut Program, text: &str) -> Result<
             None
         }
         [_, second, ..] => {
-            elaborator.unexpected(second, "nothing after the expression");
+            elaborator.unexpected(second, "the end of the text");
             None
         }
     };

@@ -76,7 +76,7 @@ impl Elaborator<'_, '_> {
     fn types(&mut self, name: &str, forms: &[FormId], count: usize, at: FormId) -> Found<Vec<TypeId>> {
         if forms.len() != count {
             let types = if count == 1 { "1 type".into() } else { format!("{count} types") };
-            self.report(Code::E1007, at, format!("`{name}` needs {types} here, found {}", forms.len()));
+            self.report(Code::E1007, at, format!("`{name}` needs {types}, found {}", forms.len()));
             return None;
         }
         let types: Vec<_> = forms.iter().map(|form| self.ty(*form)).collect();
@@ -91,7 +91,7 @@ impl Elaborator<'_, '_> {
                 None
             }
             _ => {
-                self.unexpected(form, "a rank, from 1");
+                self.unexpected(form, "a rank of at least 1");
                 None
             }
         }

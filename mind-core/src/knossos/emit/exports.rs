@@ -111,7 +111,7 @@ fn undefined_calls(program: &Program, exports: &[Export]) -> impl Iterator<Item 
         if !matches!(definition, Definition::Declared) {
             return None;
         }
-        let message = format!("`{name}` is declared and called, and nothing defines it");
+        let message = format!("`{name}` is declared and called, but not defined");
         let plain = name.trim_start_matches('[').trim_end_matches(']');
         let help = match plain.contains('[') {
             false => {

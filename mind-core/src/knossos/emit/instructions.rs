@@ -78,7 +78,7 @@ impl Writer<'_> {
             Operation::Loop(..) | Operation::If(..) => unreachable!("an instruction with blocks"),
             Operation::Assert(check) => {
                 let message = match check {
-                    Check::Written => "the assertion does not hold".to_owned(),
+                    Check::Written => "the assertion failed".to_owned(),
                     Check::Sizes(name) => format!("`{name}` of tensors whose sizes differ"),
                 };
                 let condition = self.get(operands[0]).text().to_owned();
@@ -404,7 +404,7 @@ impl Writer<'_> {
         let callee = self.kinds.program.function(id);
         let expression = match (self.reached.is_counted(id), self.reached.is_counted(self.id)) {
             _ if !matches!(callee.definition, Definition::Defined(_) | Definition::Bound(_)) => {
-                let message = format!("`{}` is declared and not defined", callee.name);
+                let message = format!("`{}` is declared but not defined", callee.name);
                 format!("Err::<{}, k::Fault>({at}.failure({message:?}))?", self.kinds.owned_leaves(tree))
             }
             _ if matches!(callee.definition, Definition::Bound(_)) => format!("{name}({at}, {arguments})?"),
@@ -465,7 +465,8 @@ impl Writer<'_> {
                 format!("Tape::{}({}) => {}, ", variant.name(), pattern.join(", "), tuple(&names))
             })
             .collect();
-        let fault = format!("_ => return Err({}.failure(\"the tape is another function's\")),", self.at());
+        let fault =
+            format!("_ => return Err({}.failure(\"the tape belongs to another function\")),", self.at());
         self.line(format!("let {} = match {} {{ {arms}{fault} }};", tuple(&names), leaf.text()));
         let (roots, depth) = match &leaf {
             Leaf::Borrowed(Borrowed { roots, depth, .. }) => (roots.clone(), *depth),

@@ -359,7 +359,7 @@ impl Writer<'_> {
     ) -> Repr {
         let float = self.kinds.float();
         let ty = self.kinds.program.types.show(self.body.ty(instruction.result));
-        let nothing = format!("a sum of nothing, whose type {ty} has no one zero");
+        let nothing = format!("an empty sum of {ty} has no known size");
         let empty: Vec<_> = extents.iter().map(|extent| format!("{extent} == 0")).collect();
         let empty = empty.join(" || ");
         let mut made = Vec::new();

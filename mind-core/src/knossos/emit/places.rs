@@ -178,7 +178,7 @@ impl Writer<'_> {
                         arms += &format!("Tape::{}({}) => field, ", variant.name(), pattern.join(", "));
                         kind = kinds[*field].clone();
                     }
-                    let fault = format!("{}.failure(\"the tape is another function's\")", self.at());
+                    let fault = format!("{}.failure(\"the tape belongs to another function\")", self.at());
                     self.line(format!(
                         "let {name} = match &mut {} {{ {arms}_ => return Err({fault}) }};",
                         target.text

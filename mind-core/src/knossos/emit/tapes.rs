@@ -82,7 +82,7 @@ pub(super) fn tapes(kinds: &Kinds, reached: &Reached) -> String {
         );
     }
     text.push_str(
-        "_ => return Err(at.failure(\"the tape is another function's\")) }) } }\n\
+        "_ => return Err(at.failure(\"the tape belongs to another function\")) }) } }\n\
          impl k::Zeros<Tape> for Tape { fn zeros(shape: &Tape, at: k::At) -> Result<Self, k::Fault> { shape.zeros(at) } }\n\
          impl k::Grow<Tape> for Tape { fn grow(&mut self, by: &Tape, at: k::At) -> Result<(), k::Fault> { match (self, by) {\n",
     );
@@ -97,7 +97,7 @@ pub(super) fn tapes(kinds: &Kinds, reached: &Reached) -> String {
         }
         text.push_str("}\n");
     }
-    text.push_str("_ => return Err(at.failure(\"tapes of different branches are added\")) } Ok(()) } }\n");
+    text.push_str("_ => return Err(at.failure(\"cannot add tapes of different branches\")) } Ok(()) } }\n");
     text
 }
 

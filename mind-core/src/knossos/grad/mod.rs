@@ -51,7 +51,7 @@ impl Program {
                 let function = &self.functions[next];
                 let message = format!("derivatives have more instructions than the limit of {MAX_DERIVED}");
                 let diag = Diag::new(Code::E1008, function.place.into(), message);
-                diags.push(diag.note(format!("the last one that was made is {}", function.name)));
+                diags.push(diag.note(format!("the last generated derivative is {}", function.name)));
                 break;
             }
             next += 1;
@@ -97,12 +97,14 @@ impl Program {
         let (message, help) = match &function.definition {
             Definition::Defined(body) => return Ok(body.clone()),
             Definition::Bound(_) => (
-                format!("`{name}` is a Rust function, and nothing says what [{derivative} {name}] is"),
-                format!("bind that too, `{derivative} {name} = …`, or define [{derivative} {name}]"),
+                format!("`{name}` is a Rust function, and [{derivative} {name}] is not defined"),
+                format!(
+                    "bind the derivative too, `{derivative} {name} = …`, or define [{derivative} {name}]"
+                ),
             ),
             Definition::Declared | Definition::Pending(..) | Definition::Wrong => (
-                format!("`{name}` is declared only, so nothing says what its derivative is"),
-                format!("define [fwd {name}] and [rev {name}], or declare them too"),
+                format!("`{name}` is declared but not defined, so it has no derivative"),
+                format!("define or declare [fwd {name}] and [rev {name}]"),
             ),
         };
         Err(Diag::new(Code::E5001, function.place.into(), message).help(help))

@@ -64,7 +64,7 @@ impl Accumulators {
                     position(indices.next().expect("each such step has an index"), &tensor.size)?
                 }
                 (Projection::Taped(layout, member), Value::Tape(tape)) if tape.layout == *layout => *member,
-                _ => return fault(Code::E6010, "the tape is another function's"),
+                _ => return fault(Code::E6010, "the tape belongs to another function"),
             };
             path.push(next);
             at = child(at, next);

@@ -166,7 +166,7 @@ impl<'p> Machine<'p> {
             self.steps += values.iter().map(|value| value.parts_up_to(left)).sum::<u64>();
         }
         if self.steps > limit {
-            return fault(Code::E6010, format!("more instructions ran than the limit of {limit}"));
+            return fault(Code::E6010, format!("the program exceeded the limit of {limit} instructions"));
         }
         Ok(())
     }
@@ -184,10 +184,11 @@ impl<'p> Machine<'p> {
         let body = match &function.definition {
             Definition::Defined(body) => body,
             Definition::Declared => {
-                return fault(Code::E6010, format!("`{}` is declared and not defined", function.name));
+                return fault(Code::E6010, format!("`{}` is declared but not defined", function.name));
             }
             Definition::Bound(_) => {
-                let message = format!("`{}` is a Rust function, which compiled programs call", function.name);
+                let message =
+                    format!("`{}` is a Rust function, which the interpreter cannot call", function.name);
                 return fault(Code::E6010, message);
             }
             Definition::Pending(..) | Definition::Wrong => {
@@ -317,7 +318,7 @@ impl<'p> Machine<'p> {
             Operation::Scalar(scalar) => match scalar::evaluate(*scalar, &operands) {
                 Some(Value::Float(value)) => Value::Float(self.options.precision.round(value)),
                 Some(value) => value,
-                None => return fault(Code::E6010, format!("{} is divided by zero", operands[0])),
+                None => return fault(Code::E6010, format!("cannot divide {} by zero", operands[0])),
             },
             Operation::Tuple => Value::Tuple(operands.into_iter().cloned().collect()),
             Operation::Get(member) => members(operands[0])[*member].clone(),
@@ -367,7 +368,7 @@ impl<'p> Machine<'p> {
             }
             Operation::Assert(check) => match (check, operands[0]) {
                 (_, Value::Bool(true)) => Value::unit(),
-                (Check::Written, _) => return fault(Code::E6010, "the assertion does not hold"),
+                (Check::Written, _) => return fault(Code::E6010, "the assertion failed"),
                 (Check::Sizes(name), _) => {
                     return fault(Code::E6010, format!("`{name}` of tensors whose sizes differ"));
                 }
@@ -414,7 +415,7 @@ impl<'p> Machine<'p> {
             }
             Operation::Unpack(layout, member) => match operands[0] {
                 Value::Tape(tape) if tape.layout == *layout => tape.values[*member].clone(),
-                _ => return fault(Code::E6010, "the tape is another function's"),
+                _ => return fault(Code::E6010, "the tape belongs to another function"),
             },
         };
         self.set(instruction.result, value);
@@ -519,10 +520,7 @@ impl<'p> Machine<'p> {
                     Some(zero) => zero,
                     None => {
                         let ty = self.program.types.show(ty);
-                        return fault(
-                            Code::E6010,
-                            format!("a sum of nothing, whose type {ty} has no one zero"),
-                        );
+                        return fault(Code::E6010, format!("an empty sum of {ty} has no known size"));
                     }
                 }
             }

@@ -64,7 +64,7 @@ pub fn run(
         let run = move || machine::run(program, function, arguments, options);
         match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(error) => Err(fail(Code::E6004, format!("no thread to run on: {error}"))),
+            Err(error) => Err(fail(Code::E6004, format!("cannot start a thread: {error}"))),
         }
     })
 }

@@ -40,14 +40,14 @@ pub(super) fn add(precision: Precision, to: &mut Value, value: &Value) -> Result
         }
         (Value::Tensor(to), Value::Tensor(value)) => {
             let (to, value) = (size_value(&to.size), size_value(&value.size));
-            return fault(Code::E6010, format!("tensors of size {to} and {value} are added"));
+            return fault(Code::E6010, format!("cannot add tensors of sizes {to} and {value}"));
         }
         (Value::Tape(to), Value::Tape(value)) if to.layout == value.layout => {
             let to = Arc::make_mut(&mut to.values);
             to.iter_mut().zip(&*value.values).try_for_each(|(to, value)| add(precision, to, value))?;
         }
         (Value::Tape(_), Value::Tape(_)) => {
-            return fault(Code::E6010, "tapes of different branches are added");
+            return fault(Code::E6010, "cannot add tapes of different branches");
         }
         // The tangent of an Integer, a Bool or a String is empty.
         (_, _) => {}
@@ -110,7 +110,7 @@ pub(super) fn structure(value: &Value) -> Value {
 /// The first position of the maximum of some Floats.
 pub(super) fn greatest(elements: &[Value]) -> Result<Value, Fault> {
     let Some(first) = elements.first() else {
-        return fault(Code::E6010, "the greatest of no elements");
+        return fault(Code::E6010, "the maximum of an empty tensor is undefined");
     };
     let mut best = (0, float(first));
     for (position, element) in elements.iter().enumerate() {
