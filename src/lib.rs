@@ -158,7 +158,10 @@
 //!     Ok(sorted)
 //! }
 //!
-//! fn try_rev_sorted(x: &TensorRef<f64, (usize,)>, dy: &TensorRef<f64, (usize,)>) -> Result<Tensor<f64, (usize,)>, Error> {
+//! fn try_rev_sorted(
+//!     x: &TensorRef<f64, (usize,)>,
+//!     dy: &TensorRef<f64, (usize,)>,
+//! ) -> Result<Tensor<f64, (usize,)>, Error> {
 //!     let mut places: Vec<usize> = (0..x.len()).collect();
 //!     places.sort_by(|a, b| x[*a].total_cmp(&x[*b]));
 //!     let mut dx = dy.to_owned();
@@ -262,10 +265,10 @@
 //! - Functions take it as a whole (`p: Mlp`, or `p: &mut Mlp` to update it), return it, and read and assign its fields.
 //! - A gradient with respect to `p` is such a struct. A gradient with respect to `p.hidden` has the type of the field.
 //! - `+ - * /` apply field by field, between two values of a struct type or between a struct and a number.
-//! - `Block[12]` and `Block<D>[L]` are structs with a leading axis: each field has one axis more. A loop over one takes a
-//!   `Block` per step, `p.blocks.w` is a tensor, and `p.blocks[0]` is a `Block`. In Rust the type is the generated struct
-//!   `BlockStack<Const<12>>` or `BlockStack<L, D>`, made by `From` from an array of `Block` and by `TryFrom` from a `Vec`.
-//!   Its method `get` returns an element.
+//! - `Block[12]` and `Block<D>[L]` are structs with a leading axis: each field has one axis more. A loop over one takes
+//!   a `Block` per step, `p.blocks.w` is a tensor, and `p.blocks[0]` is a `Block`. In Rust the type is the generated
+//!   struct `BlockStack<Const<12>>` or `BlockStack<L, D>`, made by `From` from an array of `Block` and by `TryFrom`
+//!   from a `Vec`. Its method `get` returns an element.
 //!
 //! ```
 //! use mind::{Const, Parameters, Tensor, Xoshiro256, mind};
@@ -390,7 +393,7 @@
 //! | `jvp(f, wrt = x)(x, dx)`, `jacobian(f, wrt = x)(x)`, `hessian(f, wrt = x)(x)`, `hvp(f, wrt = x)(x, v)` | other derivatives: the value and its tangent, the derivatives of all elements of the result, the second derivatives, and these times a vector |
 //! | `vmap(f, over = (x, y))(xs, ys, w)` | `f` for each slice of `xs` and `ys` along the first axis; `axis = 1` and `out = 1` name other axes |
 //! | `associative_scan(f)(xs)` | the running results of a function of two values along the first axis |
-//! | `inspect(x, "h")` | `x`, which is [shown](#found-fast-when-wrong) each time the program runs, in the order of the text |
+//! | `inspect(x, "h")` | `x`, which is [shown](#debugging) each time the program runs, in the order of the text |
 //! | `stop_gradient(x)` | `x`, treated as a constant by differentiation; a function with a [derivative of its own](#custom-derivatives) can do more |
 //!
 //! - Every function can be written as a method: `x.sum(axes = [1])`.
@@ -399,7 +402,7 @@
 //!   function of literals and dimensions, `x / sqrt(N)`. Tensors are never converted implicitly.
 //! - `inf` and `nan` are numbers.
 //!
-//! # Found fast when wrong
+//! # Debugging
 //!
 //! `inspect(x, "h")` returns `x` and shows it each time the program runs. It works in functions, templates, pullbacks,
 //! closures and expressions, and as a statement, `inspect(x, "h");`. By default it prints type, range and elements to

@@ -50,7 +50,8 @@ impl Deref for Canonical {
 /// The canonical form of a module, with the same inputs and bit for bit the same outputs.
 ///
 /// ```
-/// use mind_core::{canon::canonicalise, build::Builder, ir::{Op, Product}, map::Map, ops::Profile, ty::{DType, Shape, Type}, verify::verify};
+/// use mind_core::{build::Builder, canon::canonicalise, ir::{Op, Product}, map::Map, ops::Profile};
+/// use mind_core::{ty::{DType, Shape, Type}, verify::verify};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::new(DType::F32, Shape::literal(&[2, 3])))?;
 /// let y = b.input("y", Type::new(DType::F32, Shape::literal(&[3, 2])))?;

@@ -79,7 +79,8 @@ pub type Observer<'o> = dyn FnMut(Observed<'_>) -> Result<(), RunError> + 'o;
 /// As [`run_with`], and calls `observer` with each value, including inputs.
 ///
 /// ```
-/// use mind_core::{build::Builder, interp::{Options, Array, run_observed}, map::Map, ir::Op, ops::Profile, ty::{DType, Type}, verify::verify};
+/// use mind_core::{build::Builder, interp::{Array, Options, run_observed}, ir::Op, map::Map};
+/// use mind_core::{ops::Profile, ty::{DType, Type}, verify::verify};
 /// let mut b = Builder::new();
 /// let x = b.input("x", Type::scalar(DType::F32))?;
 /// let y = b.push(Op::Map(Map::Exp), &[x])?;

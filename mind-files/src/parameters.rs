@@ -12,8 +12,8 @@ use crate::fit::{fit, named};
 use crate::layout::{Layout, Part};
 use crate::names::Names;
 
-/// `save`, `save_as`, `load` and `load_as` of a format. Where it stands are its [`Archive`](crate::archive::Archive) `File`, and
-/// `save_to`, which writes a file.
+/// Defines `save`, `save_as`, `load` and `load_as` for a format. The module that calls the macro must define the
+/// format's [`Archive`](crate::archive::Archive) `File`, and `save_to`, which writes a file.
 #[cfg(any(feature = "npz", feature = "safetensors"))]
 macro_rules! whole_files {
     () => {

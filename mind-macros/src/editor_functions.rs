@@ -68,7 +68,7 @@ fn documentation(name: &str, rows: &[(String, String)], operations: &str) -> Str
     let row = rows.iter().find(|(written, means)| names(written) || names(means));
     let row = row.map_or_else(String::new, |(written, means)| {
         // The links point to other parts of that page, so only their text is kept.
-        let means = means.replace("[shown](#found-fast-when-wrong)", "shown");
+        let means = means.replace("[shown](#debugging)", "shown");
         let means = means.replace("[derivative of its own](#custom-derivatives)", "derivative of its own");
         format!("{written}: {means}.")
     });

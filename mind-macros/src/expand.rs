@@ -389,7 +389,7 @@ fn items(
     let compiled = pipeline::compile_gradient_watching(function, request, watching);
     let compiled = compiled.and_then(|compiled| diags.keep(compiled));
     let result = pipeline::gradient_result(function, request);
-    let doc = format!(" [`{0}`]({0}()) and its gradient.", function.name);
+    let doc = format!(" Computes [`{0}`]({0}()) and its gradient.", function.name);
     let name = format_ident!("{}_grad", function.name);
     let attributes = quote! { #[doc = #doc] };
     let (updates, import) = (Vec::new(), TokenStream::new());

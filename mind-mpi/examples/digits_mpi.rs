@@ -1,7 +1,8 @@
 //! Learns to read handwritten digits on several processes: the program of the example `digits`, under MPI.
 //!
-//! It has `tanh` where `digits` has `relu`, so that runs on other numbers of ranks have the same losses to 6 digits however long they
-//! are. Sums are rounded in another order there; at the kink of `relu` that decides on a whole derivative now and then.
+//! The program uses `tanh` instead of the `relu` of `digits`. Losses then agree to 6 digits for any number of ranks,
+//! however long the run is. Sums are rounded in an order that depends on the number of ranks. With `relu`, a rounding
+//! error can change a derivative from 0 to 1.
 //!
 //! ```text
 //! cargo build --release --example digits_mpi
@@ -9,8 +10,8 @@
 //!     [--losses FILE]
 //! ```
 //!
-//! With `--checkpoint`, each epoch ends with one, and a run that was killed goes on from it. `--losses` is where the mean loss of
-//! each epoch is written, a line each.
+//! With `--checkpoint`, the program saves a checkpoint after each epoch, and a killed run resumes from it. With
+//! `--losses`, it writes the mean loss of each epoch to a file, one per line.
 
 #[path = "../../examples/digits/data.rs"]
 mod data;
@@ -67,14 +68,14 @@ mind! {
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/digits.csv.gz");
 const SEED: u64 = 1;
-/// The learning rate of the first epoch, and by what each epoch multiplies it.
+/// The learning rate of the first epoch, and its factor from one epoch to the next.
 const RATE: (f32, f32) = (0.4, 0.97);
 
 fn main() -> ExitCode {
     mind_mpi::run(run)
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     epochs: usize,
     batch: usize,
@@ -87,7 +88,7 @@ impl Options {
         let mut options = Self { epochs: 100, batch: 32, checkpoint: None, losses: None };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
-            let value = words.next().ok_or_else(|| format!("`{word}` needs a value behind it"))?;
+            let value = words.next().ok_or_else(|| format!("`{word}` needs a value"))?;
             let number =
                 || value.parse::<NonZero<usize>>().map_err(|error| format!("`{word} {value}`: {error}"));
             match &*word {
@@ -95,7 +96,7 @@ impl Options {
                 "--batch" => options.batch = number()?.get(),
                 "--checkpoint" => options.checkpoint = Some(value.into()),
                 "--losses" => options.losses = Some(value.into()),
-                _ => return Err(format!("`{word}` is no option").into()),
+                _ => return Err(format!("unknown option `{word}`").into()),
             }
         }
         Ok(options)
@@ -121,7 +122,7 @@ fn run(world: &mut World) -> Outcome {
             test.len()
         );
         if first > 0 {
-            println!("going on after epoch {first}");
+            println!("resuming after epoch {first}");
         }
     }
 
@@ -161,7 +162,8 @@ fn run(world: &mut World) -> Outcome {
     Ok(())
 }
 
-/// The mean loss of an epoch, whose order and turns depend on its number only: on no rank and no epoch before.
+/// Trains for one epoch and returns its mean loss. The order of the digits and their rotations depend only on the
+/// number of the epoch, not on ranks or earlier epochs.
 fn learn(
     team: &mut DataParallel<&mut World>,
     net: &mut Network,
@@ -191,7 +193,7 @@ fn learn(
     Ok(total / training.len() as f64)
 }
 
-/// The part of the digits that are read right.
+/// The fraction of the digits that are classified correctly.
 fn accuracy(net: &Network, test: &[Digit]) -> f64 {
     let rows: Vec<_> = test.iter().map(|digit| (digit.pixels, digit.label)).collect();
     let scores = scores(&batch(&rows).0, net);
@@ -202,7 +204,7 @@ fn accuracy(net: &Network, test: &[Digit]) -> f64 {
     right.count() as f64 / test.len() as f64
 }
 
-/// The file of losses, with those of the epochs before `first` only.
+/// Opens the file of losses and truncates it to the epochs before `first`.
 fn losses_from(path: &Path, first: u64) -> Outcome<File> {
     let kept: String = match first {
         0 => String::new(),
@@ -212,9 +214,9 @@ fn losses_from(path: &Path, first: u64) -> Outcome<File> {
     Ok(OpenOptions::new().append(true).open(path)?)
 }
 
-/// As many pictures as there are, a row each.
+/// A batch of pictures, one per row.
 type Pictures = Tensor![f32; ?, 64];
-/// The digits that they show.
+/// The classes of a batch.
 type Labels = Tensor![i64; ?];
 
 fn batch(rows: &[([f32; PIXELS], usize)]) -> (Pictures, Labels) {

@@ -1,5 +1,5 @@
-//! The mean over the tokens of all ranks, of a loss that leaves tokens out. It runs over threads; under MPI `mind_mpi::run` takes
-//! the place of `threads::run`.
+//! Computes the mean of a loss over the tokens of all ranks. The loss ignores some tokens. The ranks are threads; with
+//! MPI, call `mind_mpi::run` instead of `threads::run`.
 
 use mind::{Const, Tensor, mind};
 use mind_mpi::{DataParallel, Error, threads};
@@ -17,10 +17,10 @@ mind! {
     }
 }
 
-/// Rank 0 of two has three tokens that count, rank 1 has one.
+/// The class of each token. With two ranks, rank 0 has three tokens that count, and rank 1 has one.
 const CLASSES: [i64; 8] = [0, 2, 1, -1, -1, -1, 3, -1];
 
-/// The loss of a step on so many ranks.
+/// The loss of a step on `ranks` ranks.
 fn step(ranks: usize, by_tokens: bool) -> Result<f64, Error> {
     let losses = threads::run(ranks, |rank| -> Result<f64, Error> {
         let mut model = Model { w: Tensor::from_fn(|[i, j]| (4 * i + j) as f32 / 8.0) };

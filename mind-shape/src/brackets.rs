@@ -39,7 +39,8 @@ pub fn write_in_brackets(
     Part { extents, first: 0, count, depth: 0 }.write(f, shorten, element)
 }
 
-/// A part of an array: its remaining extents, its first element, its number of elements, and the number of open brackets.
+/// A part of an array: its remaining extents, its first element, its number of elements, and the number of open
+/// brackets.
 struct Part<'a> {
     extents: &'a [usize],
     first: usize,

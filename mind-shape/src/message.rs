@@ -14,7 +14,8 @@ use crate::{
 /// ```should_panic
 /// use mind_shape::{Context, DType, Operand, Type, or_fail, rules};
 /// let x = Type::new(DType::I64, &[3]);
-/// or_fail(rules::unary(rules::Takes::Floats, rules::Gives::Operand, x), &Context { label: "log", operands: &[Operand::name("x", x)] });
+/// let context = Context { label: "log", operands: &[Operand::name("x", x)] };
+/// or_fail(rules::unary(rules::Takes::Floats, rules::Gives::Operand, x), &context);
 /// ```
 #[track_caller]
 pub const fn or_fail(result: TypeResult<'_>, context: &Context<'_>) -> Type {

@@ -1,13 +1,18 @@
-//! Learns to read handwritten digits on XLA: the program of the example `digits`, data-parallel over 8 devices of a plugin.
+//! Learns to read handwritten digits on XLA: the program of the example `digits`, data-parallel over 8 devices of a
+//! plugin.
 //!
 //! ```text
 //! MIND_PJRT_PLUGIN=xla_cpu_pjrt.so cargo run --release -p mind-xla --example digits_xla
 //! ```
 //!
-//! Beside it the same function runs as Rust, twice: on its own from the first step on, and from the network that is on the devices
-//! when an epoch begins. It fails where losses are more than 1e-4 apart, those of the first 20 epochs or those of any step, or where
-//! fewer than 97 % of the test digits are read right. Runs of 100 epochs are not the same to 1e-4: sums round in another order on
-//! XLA, and at the kink of `relu` that decides on a whole derivative now and then.
+//! The example compares XLA with the Rust code of the same function, which runs twice:
+//!
+//! - an independent run trains its own network from the first step;
+//! - a second run starts each epoch with the network of the devices.
+//!
+//! The example fails if losses differ by more than 1e-4 in the first 20 epochs of the independent run or in any step of
+//! the second, or if fewer than 97 % of the test digits are classified correctly. Independent runs of 100 epochs differ
+//! more: XLA rounds sums in another order, and with `relu` a rounding error can change a derivative from 0 to 1.
 
 #[path = "../../examples/digits/data.rs"]
 mod data;
@@ -60,13 +65,13 @@ const SEED: u64 = 1;
 const DEVICES: usize = 8;
 const EPOCHS: usize = 100;
 const BATCH: usize = 32;
-/// The learning rate of the first epoch, and by what each epoch multiplies it.
+/// The learning rate of the first epoch, and its factor from one epoch to the next.
 const RATE: (f32, f32) = (0.4, 0.97);
-/// How far losses may be from those of the program as Rust.
-const NEAR: f32 = 1e-4;
-/// For so many epochs from the first step on.
-const ALIKE: usize = 20;
-/// The part of the test digits that has to be read right, in percent.
+/// The largest accepted difference between a loss on XLA and in Rust.
+const LARGEST_DIFFERENCE: f32 = 1e-4;
+/// The number of epochs in which the independent run is compared.
+const COMPARED_EPOCHS: usize = 20;
+/// The smallest accepted accuracy on the test digits, in percent.
 const ACCURACY: f32 = 97.0;
 
 fn main() -> ExitCode {
@@ -95,14 +100,14 @@ fn run() -> Outcome {
     );
     println!("loss of the last epoch: {:.6}", history.last);
     println!(
-        "losses of the first {ALIKE} epochs are at most {:.1e} from those as Rust, those of steps at most {:.1e}",
+        "largest difference of losses: {:.1e} in the first {COMPARED_EPOCHS} epochs, {:.1e} in a step",
         history.alone, history.steps_apart
     );
     let accuracy = accuracy(&net, &test);
     println!("test accuracy: {accuracy:.1} %");
     let apart = greater(history.alone, history.steps_apart);
-    if apart.is_nan() || apart > NEAR {
-        return Err(format!("losses are {apart:e} apart, needed at most {NEAR:e}").into());
+    if apart.is_nan() || apart > LARGEST_DIFFERENCE {
+        return Err(format!("losses are {apart:e} apart, needed at most {LARGEST_DIFFERENCE:e}").into());
     }
     if accuracy < ACCURACY {
         return Err(format!("the accuracy is {accuracy:.1} %, needed {ACCURACY} % or more").into());
@@ -110,7 +115,8 @@ fn run() -> Outcome {
     Ok(())
 }
 
-/// The step for batches of so many pictures, compiled: split over the devices where they divide the batch, else whole on each.
+/// Compiles the step for batches of `pictures` pictures. A batch is split over the devices if their number divides it;
+/// otherwise every device computes the whole batch.
 fn compile(client: &Client, pictures: usize) -> Outcome<Executable> {
     let program = Program::from_mic(step::MIC, step::UPDATES)?.extent("N", pictures).axis("d", DEVICES);
     let is_even = pictures.is_multiple_of(DEVICES);
@@ -118,18 +124,19 @@ fn compile(client: &Client, pictures: usize) -> Outcome<Executable> {
     Ok(client.compile(&program)?)
 }
 
-/// How learning went.
+/// The measurements of a training run.
 #[derive(Default)]
 struct History {
     steps: usize,
-    /// The time of all steps on XLA, and as Rust.
+    /// The time of all steps on XLA.
     on_devices: Duration,
+    /// The time of all steps in Rust.
     here: Duration,
     /// The loss of the last epoch.
     last: f32,
-    /// The furthest that the losses of the first epochs are from those of the program on its own.
+    /// The largest difference between the loss of an epoch on XLA and in the independent run.
     alone: f32,
-    /// The furthest that the losses of steps are apart.
+    /// The largest difference between the loss of a step on XLA and in Rust.
     steps_apart: f32,
 }
 
@@ -169,7 +176,7 @@ fn train(
         }
         history.steps += losses.len();
         let means = [0, 1].map(|one| losses.iter().map(|both| both[one]).sum::<f32>() / losses.len() as f32);
-        if epoch < ALIKE {
+        if epoch < COMPARED_EPOCHS {
             history.alone = greater(history.alone, (means[0] - means[1]).abs());
         }
         history.last = means[0];
@@ -182,7 +189,7 @@ fn train(
     Ok((net, history))
 }
 
-/// A step whose network stays on the devices.
+/// Runs a step whose network stays on the devices.
 fn step_on_devices(
     executable: &Executable,
     x: &Pictures,
@@ -199,7 +206,7 @@ fn greater(a: f32, b: f32) -> f32 {
     if a >= b { a } else { b + 0.0 * a }
 }
 
-/// The part of the digits that are read right, in percent.
+/// The percentage of the digits that are classified correctly.
 fn accuracy(net: &Network, test: &[Digit]) -> f32 {
     let scores = scores(&batch(test, |digit| digit.pixels).0, net);
     let right = scores.as_slice().chunks(CLASSES).zip(test).filter(|(scores, digit)| {
@@ -209,9 +216,9 @@ fn accuracy(net: &Network, test: &[Digit]) -> f32 {
     100.0 * right.count() as f32 / test.len() as f32
 }
 
-/// As many pictures as there are, a row each.
+/// A batch of pictures, one per row.
 type Pictures = Tensor![f32; ?, 64];
-/// The digits that they show.
+/// The classes of a batch.
 type Labels = Tensor![i64; ?];
 
 fn batch(digits: &[Digit], pixels: impl FnMut(&Digit) -> [f32; PIXELS]) -> (Pictures, Labels) {

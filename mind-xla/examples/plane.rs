@@ -1,4 +1,4 @@
-//! Finds the plane that numbers are of, data-parallel over 4 devices of XLA.
+//! Fits a plane to points, data-parallel over 4 devices of XLA.
 
 use mind::{Const, Tensor, mind};
 use mind_xla::{ClientOption, Plugin, Program};

@@ -1,8 +1,13 @@
-//! How long a training step takes on XLA, for `benches/peers/xla.py`, which runs the same text by JAX in turns.
+//! Measures a training step on XLA. `benches/peers/xla.py` runs this program and the same step in JAX by turns.
 //!
-//! `step_time DEVICES` prints the text of the step, how many lines it has first. Then for each line `KIND COUNT` on standard input
-//! it runs so many steps, and prints the least time of one in nanoseconds. The data of each comes from here where the kind is
-//! `here`, and is on the devices already where it is `there`; its loss is read.
+//! `step_time DEVICES` prints the number of lines of the program's text, then the text. For each line `KIND COUNT` on
+//! standard input it runs `COUNT` steps and prints the least time of a step in nanoseconds. A step includes reading its
+//! loss.
+//!
+//! | kind | data of a step |
+//! | --- | --- |
+//! | `here` | copied from the host in each step |
+//! | `there` | already on the devices |
 
 use std::error::Error;
 use std::io::Write;
@@ -63,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let loss: f32 = call.update("net", &mut net).run()?[0].number()?;
             least = least.min(start.elapsed().as_nanos());
             if !loss.is_finite() {
-                return Err("the loss is no number".into());
+                return Err("the loss is not finite".into());
             }
         }
         println!("{least}");

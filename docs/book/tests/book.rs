@@ -1,6 +1,6 @@
-//! The book is whole, and what it shows is so: programs print what stands behind them, mistakes are those that rustc tells,
-//! links lead somewhere, and what the page on the grammar shows is read. `MIND_BLESS=1 cargo test -p mind-book` records
-//! outputs anew.
+//! Checks the book: programs print the output that pages show, messages are those of rustc, links have targets, and the
+//! parser accepts the examples on the page about the grammar. `MIND_BLESS=1 cargo test -p mind-book` records the
+//! outputs.
 
 use std::{
     collections::BTreeSet,
@@ -9,8 +9,8 @@ use std::{
     process::Command,
 };
 
-/// What stands before the name of a file that a page shows.
-const SHOWS: &str = "<!-- ";
+/// The text before the name of a file that a page shows.
+const LISTING_MARK: &str = "<!-- ";
 
 fn book() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -21,7 +21,7 @@ fn text(path: &Path) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Files of a folder of the book whose names end so, in order.
+/// The files of a folder of the book whose names end in `ending`, in order.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(book().join(folder)).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("the folder can be read").path());
@@ -30,7 +30,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What stands between two texts, wherever it does.
+/// All parts of `text` between `begin` and `end`.
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> Vec<&'a str> {
     text.split(begin).skip(1).filter_map(|rest| Some(rest.split_once(end)?.0)).collect()
 }
@@ -44,7 +44,7 @@ fn run(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn pages_show_what_programs_print_and_what_rustc_says() {
+fn pages_show_the_output_of_programs_and_rustc() {
     let listed: BTreeSet<_> = run(&["--list"]).lines().map(str::to_owned).collect();
     let is_program = |path: &PathBuf| !path.ends_with("main.rs");
     let named = files("listings", ".rs").into_iter().filter(is_program);
@@ -53,13 +53,13 @@ fn pages_show_what_programs_print_and_what_rustc_says() {
     assert_eq!(listed, there, "listings/main.rs names others than there are");
     for name in listed {
         let printed = run(&[&name]);
-        // What is written with another library prints what stands behind our program.
+        // A program of another library prints the same as our program.
         match name.strip_prefix("in_") {
             Some(library) => assert_eq!(printed, run(&[&format!("from_{library}")]), "{name}"),
             None => recorded(&format!("listings/{name}.txt"), &printed),
         }
     }
-    // A mistake is a program of `tests/mistakes/ui` and what rustc says of it there, in the words that a user sees.
+    // A message is that of rustc for the program of this name in `tests/mistakes/ui`.
     for path in files("listings", ".said") {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let said = text(&book().join("../../tests/mistakes/ui").join(format!("{name}.stderr")));
@@ -72,22 +72,24 @@ fn pages_show_what_programs_print_and_what_rustc_says() {
     }
 }
 
-/// A page with the files in it as they are. `<!-- ../listings/xor.rs -->` stands before the fence that shows the file.
+/// The page with the current text of each file that it shows. `<!-- ../listings/xor.rs -->` precedes the fence that
+/// shows the file.
 fn with_listings(page: &str) -> String {
-    let mut parts = page.split(SHOWS);
+    let mut parts = page.split(LISTING_MARK);
     let mut current = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once(" -->\n```").expect("a fence follows the name of a file");
         let (kind, rest) = rest.split_once('\n').expect("a fence has lines");
-        let (_, behind) = rest.split_once("```").expect("a fence ends");
+        let (_, after) = rest.split_once("```").expect("a fence ends");
         let shown = text(&book().join("src").join(name));
         assert!(!shown.contains("```"), "{name} has a fence");
-        current += &format!("{SHOWS}{name} -->\n```{kind}\n{}\n```{behind}", shown.trim_end_matches('\n'));
+        current +=
+            &format!("{LISTING_MARK}{name} -->\n```{kind}\n{}\n```{after}", shown.trim_end_matches('\n'));
     }
     current
 }
 
-/// Compares with a file of the book, or records it.
+/// Compares `now` with a file of the book, or records it.
 fn recorded(name: &str, now: &str) {
     let path = book().join(name);
     if env::var_os("MIND_BLESS").is_some() {
@@ -112,7 +114,7 @@ fn every_listing_is_shown() {
         all.into_iter().flat_map(|(folder, paths)| paths.into_iter().map(move |path| (folder, path)))
     {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let shown = format!("{SHOWS}../{folder}/{name} -->");
+        let shown = format!("{LISTING_MARK}../{folder}/{name} -->");
         assert!(name == "main.rs" || pages.contains(&shown), "no page has {shown}");
     }
 }
@@ -128,7 +130,7 @@ fn links_and_the_summary_are_whole() {
         }
         let page = text(&path);
         let links = prose(&page);
-        let targets = between(&links, "](", ")").into_iter().chain(between(&page, SHOWS, " -->"));
+        let targets = between(&links, "](", ")").into_iter().chain(between(&page, LISTING_MARK, " -->"));
         for target in targets.filter(|target| !target.contains("://")) {
             let (file, heading) = target.split_once('#').unwrap_or((target, ""));
             let leads_to = if file.is_empty() { path.clone() } else { path.with_file_name(file) };
@@ -142,13 +144,13 @@ fn links_and_the_summary_are_whole() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A page without what stands in fences and in backticks.
+/// The text of a page outside of fences and backticks.
 fn prose(page: &str) -> String {
     let outside = page.split("```").step_by(2).collect::<String>();
     outside.split('`').step_by(2).collect()
 }
 
-/// The names that headings have in links.
+/// The anchors of the headings of a page.
 fn headings(page: &str) -> BTreeSet<String> {
     let outside: String = page.split("```").step_by(2).collect();
     let titles =
@@ -176,7 +178,7 @@ fn the_readme_shows_a_program_of_the_book_and_a_recorded_mistake() {
     }
 }
 
-/// A program is in a file that something runs or compiles, and not on a page alone.
+/// Every program on a page is also a file that a test runs or compiles.
 #[test]
 fn programs_on_pages_are_files() {
     for path in files("src", ".md") {
@@ -190,9 +192,9 @@ fn programs_on_pages_are_files() {
     }
 }
 
-/// Examples of items stand in fences of `mind`, those of expressions in fences of `expression`, one a line.
+/// Fences of kind `mind` contain items, and fences of kind `expression` contain one expression per line.
 #[test]
-fn what_the_page_on_the_grammar_shows_is_read() {
+fn the_parser_accepts_the_examples_of_the_grammar() {
     let page = text(&book().join("src/grammar.md"));
     let read = |tokens: &str| {
         let (_, diags) = mind_core::surface::parse(tokens.parse().unwrap());

@@ -33,7 +33,8 @@
 //! derivatives of `digamma` of the fifth order and up are wrong below -8.
 //!
 //! ```
-//! use mind_core::{build::Builder, canon::canonicalise, ir::Op, map::Map, ops::Profile, stablehlo, ty::{DType, Shape, Type}, verify::verify};
+//! use mind_core::{build::Builder, canon::canonicalise, ir::Op, map::Map, ops::Profile, stablehlo};
+//! use mind_core::{ty::{DType, Shape, Type}, verify::verify};
 //!
 //! let mut b = Builder::new();
 //! let x = b.input("x", Type::new(DType::F32, Shape::new(["N".into()])))?;

@@ -170,7 +170,8 @@ impl Writer {
         results
     }
 
-    /// Writes a conditional: the results are those of the first region if the condition is true, otherwise of the second.
+    /// Writes a conditional: the results are those of the first region if the condition is true, otherwise of the
+    /// second.
     pub(super) fn either(
         &mut self,
         condition: SsaValue,

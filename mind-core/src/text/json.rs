@@ -4,7 +4,8 @@
 //! {"inputs": [0],
 //!  "instructions": [
 //!    {"value_id": 0, "opcode": "Input", "operands": [], "attributes": {"name": "x"}, "result_type": "f32[N, 3]"},
-//!    {"value_id": 1, "opcode": "Sum", "operands": [0], "attributes": {"axes": [1], "keepdims": false}, "result_type": "f32[N]"}
+//!    {"value_id": 1, "opcode": "Sum", "operands": [0], "attributes": {"axes": [1], "keepdims": false},
+//!     "result_type": "f32[N]"}
 //!  ],
 //!  "outputs": [1]}
 //! ```

@@ -89,8 +89,8 @@ impl<'a> Emitter<'a> {
         let (pattern, value) =
             rebuilt.clone().unwrap_or_else(|| (quote! { __mind_value }, quote! { __mind_value }));
         let into_doc = format!(
-            "[`{name}`]({name}()) with its results written into `out` and its temporaries in `workspace`. It needs `{name}::{}` \
-             bytes: a workspace made by `Workspace::new()` grows to them. Nothing else is allocated{}.",
+            "Calls [`{name}`]({name}()), writes the results into `out` and uses `workspace` for temporaries. The workspace \
+             needs `{name}::{}` bytes; one made by `Workspace::new()` grows to that size. Nothing else is allocated{}.",
             if item.plan.symbols.is_empty() { "PEAK_BYTES" } else { "peak_bytes(…)" },
             if external::has_any(item.plan) { ", except by the functions that it calls" } else { "" }
         );
@@ -135,7 +135,7 @@ impl<'a> Emitter<'a> {
         // The `Result` is returned unchanged if there is nothing to rebuild.
         let map = rebuilt.as_ref().map(|(pattern, value)| quote! { .map(|#pattern| #value) });
         let lints = lints();
-        let doc = format!("[`{name}`]({name}()) with what can fail at run time as an error.");
+        let doc = format!("Calls [`{name}`]({name}()) and returns errors at run time instead of panicking.");
         let call = quote! { #parts::call(#(#arguments),*) #map };
         let call = guard(signature.interface.opened(
             item,

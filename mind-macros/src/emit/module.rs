@@ -86,7 +86,7 @@ impl Emitter<'_> {
 fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
     let (root, name, import) = (item.root, &item.name, &item.import);
     let visibility = visibility_at(&item.visibility);
-    let doc = format!("What [`{name}`]({name}()) is made of.");
+    let doc = format!("Constants that describe [`{name}`]({name}()).");
     let Constants { core_ir, mic, updates, params, flops } = &item.constants;
     let params = quantity(item, "params", "The number of elements in the parameters.", params);
     let flops = quantity(item, "flops", "The arithmetic operations of a call.", flops);
@@ -94,13 +94,13 @@ fn public_module(item: &Item<'_>, plan: &str) -> TokenStream {
     let loops = loops(item, item.plan, 0, Loops::Sizes);
     let inside = quote! {
         #preamble
-        /// The Core IR, as text.
+        /// The program as Core IR text.
         pub const CORE_IR: &str = #core_ir;
-        /// The same as MIC, the compact form.
+        /// The program in MIC, the compact text form.
         pub const MIC: &str = #mic;
-        /// The positions of the inputs that the last outputs of the module update, in order.
+        /// The positions of the inputs that the last outputs update, in the order of these outputs.
         pub const UPDATES: &[usize] = &[#(#updates),*];
-        /// What runs, step by step: kernels, what was fused into them, and where temporaries lie.
+        /// The execution plan: each step with its kernel, the operations fused into it, and the memory of temporaries.
         pub const PLAN: &str = #plan;
         #params
         #flops

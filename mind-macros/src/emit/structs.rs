@@ -41,7 +41,7 @@ pub fn structure(root: &Root, item: &Struct) -> TokenStream {
     let (parts, visits) = (parts(root, item), visits(root, item));
     let stack = element.as_ref().map(|element| stack(root, item, element));
     let doc = element.as_ref().map(|element| {
-        let doc = format!("Values of `{element}`: each field has one leading axis more.");
+        let doc = format!("A stack of `{element}` values. Each field has an additional leading axis.");
         quote! { #[doc = #doc] #[allow(unreachable_pub, non_camel_case_types)] }
     });
     let (keyword, braces) = written_at(*site, name, quote! { #(#declared)* #unused });
@@ -104,7 +104,7 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
             _ => "he_normal",
         };
         let variant = format_ident!("{variant}");
-        let doc = format!("Weights drawn by `Initialiser::{variant}`; fields of rank 1 and less are zero.");
+        let doc = format!("Draws weights by `Initialiser::{variant}`. Fields of rank 0 and 1 are zero.");
         (doc, format_ident!("{method}"), format_ident!("{method}_with"), variant)
     });
     let random = quote! { random: &mut (impl #root::Rng + ?::core::marker::Sized) };
@@ -126,7 +126,7 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
         quote! {
             #lints
             impl #generics #name #arguments {
-                /// Every field zero.
+                /// Sets every field to zero.
                 #[must_use]
                 #[track_caller]
                 #visibility fn #zeros_name(#parameters) -> Self { #zeros }
@@ -152,7 +152,7 @@ fn constructors(root: &Root, item: &Struct) -> TokenStream {
         #with_dims
         #lints
         impl<#statics> #name #arguments {
-            /// Every field zero.
+            /// Sets every field to zero.
             #[must_use]
             #[track_caller]
             #visibility fn zeros() -> Self { Self::zeros_with(#values) }
@@ -312,12 +312,12 @@ fn stack(root: &Root, item: &Struct, element: &StructType) -> TokenStream {
     quote! {
         #[allow(dead_code, unused, private_interfaces, unreachable_pub, clippy::all, clippy::pedantic)]
         impl #generics #name #arguments {
-            /// The number of elements.
+            /// Returns the number of elements.
             #[must_use]
             #visibility fn len(&self) -> ::core::primitive::usize {
                 self.__mind_parts().0.dims()[0]
             }
-            /// A copy of an element; `None` if the index is out of range.
+            /// Returns a copy of an element, or `None` if the index is out of range.
             #[must_use]
             #[track_caller]
             #visibility fn get(

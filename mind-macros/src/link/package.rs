@@ -1,7 +1,11 @@
 //! Packages: the functions of a block and the meaning of the names in them, as tokens.
 //!
 //! ```text
-//! { hash [const WIDTH: dim = 32; struct Dense { … } …] [[gelu] gelu_tanh hash [Net] type Mlp hash [sm] [nn::softmax] …] [DenseStack …] [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
+//! { hash
+//!   [const WIDTH: dim = 32; struct Dense { … } …]
+//!   [[gelu] gelu_tanh hash [Net] type Mlp hash [sm] [nn::softmax] …]
+//!   [DenseStack …]
+//!   [dense { fn dense<N>(…) … { … } } broken ! { fn broken(…) {} } …] }
 //! ```
 //!
 //! The hash of the block is followed by four lists:

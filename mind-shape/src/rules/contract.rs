@@ -55,7 +55,8 @@ pub struct Tie<'a> {
 ///
 /// ```
 /// use mind_shape::{DType, Type, rules::{Elements, Pattern, Takes, matches}};
-/// const MATRIX: Pattern = Pattern { text: "float[.., I, O]", elements: Elements::Of(Takes::Floats), rank: 2, open: true };
+/// const MATRIX: Pattern =
+///     Pattern { text: "float[.., I, O]", elements: Elements::Of(Takes::Floats), rank: 2, open: true };
 /// assert!(matches(Type::new(DType::F32, &[5, 2, 3]), MATRIX).is_ok());
 /// assert_eq!(matches(Type::new(DType::F32, &[5]), MATRIX).unwrap_err().code(), "E2001");
 /// assert_eq!(matches(Type::new(DType::I32, &[2, 3]), MATRIX).unwrap_err().code(), "E2001");

@@ -342,8 +342,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs the plan of the body for each element. As in emitted code the carries alternate between two buffers, and each step
-    /// writes its stacked results where they belong.
+    /// Runs the plan of the body for each element. As in emitted code the carries alternate between two buffers, and
+    /// each step writes its stacked results where they belong.
     fn repeat(&mut self, of: &Loop) -> Result<(), rt::Error> {
         let steps = of.steps.as_ref().map(|steps| self.size(steps));
         // If all steps run, the last step writes the buffer of the last value.

@@ -1,4 +1,5 @@
-//! Refuses loops and branches in expressions over Rust variables. They need types, which are not known while the macro runs.
+//! Refuses loops and branches in expressions over Rust variables. They need types, which are not known while the macro
+//! runs.
 
 use super::lowering::Lowering;
 use crate::diag::{Code, Diag};
