@@ -23,7 +23,7 @@ pub enum Failure {
     /// The program has mistakes. The exit code is 1.
     Mistakes(Vec<Mistake>),
     /// The failure has already been reported. Contains the exit code.
-    Told(u8),
+    Reported(u8),
     /// The reader of the output has closed it. This is not an error and is not reported.
     ReaderGone,
 }
@@ -54,7 +54,7 @@ impl Failure {
         let mut err = io::stderr().lock();
         let written = match self {
             Self::ReaderGone => return 0,
-            Self::Told(code) => return *code,
+            Self::Reported(code) => return *code,
             Self::Mistakes(mistakes) => {
                 let shown: Vec<_> = mistakes.iter().map(|mistake| mistake.render(style) + "\n").collect();
                 let count = match mistakes.len() {

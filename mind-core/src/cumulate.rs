@@ -19,7 +19,7 @@ pub struct Row {
     /// The way in which elements are combined.
     pub combine: Combine,
     /// The adjoint of each operand, for the inclusive and the exclusive form: steps in order, the last of which gives
-    /// the operand's cotangent. See [`play`].
+    /// the operand's cotangent. See [`evaluate`].
     pub adjoint: &'static [[&'static [Intermediate]; 2]],
 }
 
@@ -82,7 +82,7 @@ impl Over {
 ///
 /// # Panics
 /// If a text of the row cannot be read, which a test of all rows excludes.
-pub fn play<C: Calculus>(
+pub fn evaluate<C: Calculus>(
     calculus: &mut C,
     steps: &'static [Intermediate],
     mut names: Vec<(&'static str, C::Value)>,
@@ -134,7 +134,7 @@ impl Row {
 
     /// Whether the cotangents of the operands depend on the result's cotangent only.
     pub(crate) const fn is_linear(&self) -> bool {
-        matches!(self.combine, Combine::Monoid(monoid) if monoid.settles)
+        matches!(self.combine, Combine::Monoid(monoid) if monoid.is_compensated)
     }
 }
 

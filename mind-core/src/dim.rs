@@ -224,7 +224,7 @@ impl Dim {
         let mut terms = Vec::new();
         for dim in dims {
             terms.extend_from_slice(&dim.terms());
-            // Like terms are added up on the way, so that a long list takes little more memory than its sum.
+            // Like terms are added as they are read, so that a long list takes little more memory than its sum.
             if terms.len() > 2 * Self::LEEWAY * Self::MAX_TERMS {
                 terms = Self::collect(terms)?.terms().into_owned();
             }

@@ -22,7 +22,7 @@ pub struct Row {
     /// Whether the combined value is divided by the number of elements.
     pub divides: bool,
     /// The steps that compute the operand's cotangent. The last step gives it; without steps it is the result's
-    /// cotangent. See [`play`].
+    /// cotangent. See [`evaluate`].
     pub adjoint: &'static [Intermediate],
 }
 
@@ -37,7 +37,7 @@ pub struct Monoid {
     /// The neutral element. Lanes begin with it, so that lanes without elements do not count.
     pub neutral: Neutral,
     /// Whether elements are combined in chains, each of which also adds the rounding error of the chains before.
-    pub settles: bool,
+    pub is_compensated: bool,
     /// The type of the run time that implements it.
     pub rust: &'static str,
 }
@@ -85,7 +85,7 @@ pub struct Intermediate {
 ///
 /// # Panics
 /// If a text of the row cannot be read, which a test of all rows excludes.
-pub fn play<C: Calculus>(
+pub fn evaluate<C: Calculus>(
     calculus: &mut C,
     row: &Row,
     [x, y, dy]: [C::Value; 3],
@@ -129,19 +129,34 @@ impl Reduce {
 
 /// Addition.
 pub(crate) static SUMS: Monoid =
-    Monoid { label: "sum", combine: Map::Add, neutral: Neutral::Zero, settles: true, rust: "Sum" };
+    Monoid { label: "sum", combine: Map::Add, neutral: Neutral::Zero, is_compensated: true, rust: "Sum" };
 
 /// The larger of two elements.
-pub(crate) static MAXIMA: Monoid =
-    Monoid { label: "max", combine: Map::Maximum, neutral: Neutral::Least, settles: false, rust: "Max" };
+pub(crate) static MAXIMA: Monoid = Monoid {
+    label: "max",
+    combine: Map::Maximum,
+    neutral: Neutral::Least,
+    is_compensated: false,
+    rust: "Max",
+};
 
 /// The smaller of two elements.
-pub(crate) static MINIMA: Monoid =
-    Monoid { label: "min", combine: Map::Minimum, neutral: Neutral::Greatest, settles: false, rust: "Min" };
+pub(crate) static MINIMA: Monoid = Monoid {
+    label: "min",
+    combine: Map::Minimum,
+    neutral: Neutral::Greatest,
+    is_compensated: false,
+    rust: "Min",
+};
 
 /// Multiplication.
-pub(crate) static PRODUCTS: Monoid =
-    Monoid { label: "prod", combine: Map::Mul, neutral: Neutral::One, settles: false, rust: "Product" };
+pub(crate) static PRODUCTS: Monoid = Monoid {
+    label: "prod",
+    combine: Map::Mul,
+    neutral: Neutral::One,
+    is_compensated: false,
+    rust: "Product",
+};
 
 const SUM: Row = Row {
     name: "",

@@ -26,7 +26,7 @@ pub(crate) struct Configuration {
 ///
 /// # Errors
 /// E1008 if there are more than [`MAX_CONDITIONS`] conditions.
-pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
+pub(crate) fn configurations(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
     let mut conditions = Vec::new();
     // The parser rejects input that nests too deep.
     if begins_items(written.clone().into_iter().next().as_ref()) && check_nesting(written).is_ok() {
@@ -43,8 +43,8 @@ pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
     if conditions.is_empty() {
         return Ok(Vec::new());
     }
-    let ways = (0..1_u32 << conditions.len()).map(|way| {
-        let holds = |position: usize| way & 1 << position == 0;
+    let configurations = (0..1_u32 << conditions.len()).map(|outcomes| {
+        let holds = |position: usize| outcomes & 1 << position == 0;
         let parts =
             conditions.iter().enumerate().map(|(position, Condition { predicate, .. })| {
                 match holds(position) {
@@ -57,7 +57,7 @@ pub(crate) fn ways(written: &TokenStream) -> Result<Vec<Configuration>, Diag> {
             |text: &str| conditions.iter().position(|condition| condition.text == text).is_some_and(holds);
         Configuration { predicate, block: resolve(written.clone(), &holds) }
     });
-    Ok(ways.collect())
+    Ok(configurations.collect())
 }
 
 /// The condition of a `#[cfg(…)]`, without a `not` around it.

@@ -3,12 +3,17 @@
 use mind_core::diag::Code;
 use proc_macro2::TokenStream;
 
-use crate::configured::{MAX_CONDITIONS, ways};
+use crate::configured::{MAX_CONDITIONS, configurations};
 
 /// The combinations as `predicate => block`, one per line.
 fn shown(written: &str) -> String {
-    let ways = ways(&written.parse().unwrap()).map_err(|diag| diag.message).unwrap();
-    ways.iter().map(|way| format!("{} => {}\n", plain(&way.predicate), plain(&way.block))).collect()
+    let configurations = configurations(&written.parse().unwrap()).map_err(|diag| diag.message).unwrap();
+    configurations
+        .iter()
+        .map(|configuration| {
+            format!("{} => {}\n", plain(&configuration.predicate), plain(&configuration.block))
+        })
+        .collect()
 }
 
 /// The text of the tokens without blanks, since these depend on who prints the tokens.
@@ -52,10 +57,15 @@ fn fields_parameters_and_statements_go_too() {
 #[test]
 fn documentation_goes_with_what_it_is_of() {
     let written = "/// Old.\n#[cfg(a)] #[inline] pub(crate) fn f() { 1.0 } /// New.\n fn g() { 1.0 }";
-    let ways = ways(&written.parse().unwrap()).ok().unwrap();
-    assert!(plain(&ways[0].block).contains("Old") && plain(&ways[0].block).contains("inline"));
-    assert!(!plain(&ways[1].block).contains("Old") && !plain(&ways[1].block).contains("inline"));
-    assert!(plain(&ways[1].block).contains("New"));
+    let configurations = configurations(&written.parse().unwrap()).ok().unwrap();
+    assert!(
+        plain(&configurations[0].block).contains("Old") && plain(&configurations[0].block).contains("inline")
+    );
+    assert!(
+        !plain(&configurations[1].block).contains("Old")
+            && !plain(&configurations[1].block).contains("inline")
+    );
+    assert!(plain(&configurations[1].block).contains("New"));
 }
 
 #[test]
@@ -74,13 +84,13 @@ fn conditions_are_limited() {
     let block = |count: usize| -> TokenStream {
         (0..count).map(|n| format!("#[cfg(a{n})] fn f{n}() {{ 1.0 }}\n")).collect::<String>().parse().unwrap()
     };
-    assert_eq!(ways(&block(MAX_CONDITIONS)).ok().unwrap().len(), 1 << MAX_CONDITIONS);
-    let diag = ways(&block(MAX_CONDITIONS + 1)).err().unwrap();
+    assert_eq!(configurations(&block(MAX_CONDITIONS)).ok().unwrap().len(), 1 << MAX_CONDITIONS);
+    let diag = configurations(&block(MAX_CONDITIONS + 1)).err().unwrap();
     assert_eq!(diag.code, Code::E1008);
 }
 
 #[test]
 fn what_nests_too_deep_is_not_followed() {
     let deep = format!("#[cfg(a)] fn f() {{ {}1.0{} }}", "(".repeat(2000), ")".repeat(2000));
-    assert!(ways(&deep.parse().unwrap()).ok().unwrap().is_empty());
+    assert!(configurations(&deep.parse().unwrap()).ok().unwrap().is_empty());
 }

@@ -34,7 +34,7 @@ use crate::{
 /// program with imports expands to a macro call that ends in [`expand_linked`].
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let (root, written) = Root::take(input);
-    match configured::ways(&written) {
+    match configured::configurations(&written) {
         Ok(ways) if ways.is_empty() => {
             let place = CallSite::of(&written);
             expand_with(root, written, &place, compile_errors)
@@ -435,7 +435,7 @@ fn emit_item(
     let value_said = |value: ValueId| {
         let source = compiled.and_then(|compiled| *compiled.sources.get(value.index())?);
         let input = plan.inputs.get(value.index()).map(|input| input.name.to_string());
-        watch::said(source.filter(|_| input.is_none()), input.or_else(|| value_name(value)))
+        watch::watched_text(source.filter(|_| input.is_none()), input.or_else(|| value_name(value)))
     };
     let parameters = function.parameters.iter().map(|parameter| Parameter {
         name: parameter.name.clone(),

@@ -33,17 +33,17 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Some(TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) | None => quote! { ::mind },
     };
     let (_, input) = Root::take(input);
-    let (way, input) = take_way(input);
+    let (configuration, input) = take_configuration(input);
     let open = || Source::open(input.clone()).map(|(source, span)| (source, span, CallSite::at(span)));
     let (source, span, place) = match positions::in_rustc(open) {
         Ok(opened) => opened,
         Err(diag) => return positions::in_rustc(|| compile_error(&diag)),
     };
-    let ways = positions::in_text(|| source.predicates(way));
-    if !ways.is_empty() {
-        return positions::in_rustc(|| ways_of_file(&ways, &facade, &input, span));
+    let predicates = positions::in_text(|| source.predicates(configuration));
+    if !predicates.is_empty() {
+        return positions::in_rustc(|| each_configuration(&predicates, &facade, &input, span));
     }
-    let (expansion, mistakes) = positions::in_text(|| source.compile(&place, way));
+    let (expansion, mistakes) = positions::in_text(|| source.compile(&place, configuration));
     positions::in_rustc(|| {
         let errors: TokenStream =
             mistakes.iter().map(|message| compile_error_at(span, span, message)).collect();
@@ -58,22 +58,28 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// Expands a file with `#[cfg(…)]` conditions to one `include!` of the file for each combination of their outcomes. The
 /// number of the combination is in braces before the path: `{3} "net.mind"`.
-fn ways_of_file(predicates: &[String], facade: &TokenStream, input: &TokenStream, span: Span) -> TokenStream {
-    let files = predicates.iter().enumerate().map(|(way, predicate)| {
+fn each_configuration(
+    predicates: &[String],
+    facade: &TokenStream,
+    input: &TokenStream,
+    span: Span,
+) -> TokenStream {
+    let files = predicates.iter().enumerate().map(|(configuration, predicate)| {
         let predicate: TokenStream = predicate.parse().expect("what prints as tokens lexes as tokens");
         let predicate = adopt(predicate, facade, &TokenStream::new(), span);
-        quote! { #[cfg(#predicate)] #facade::__macros::include! { [#facade] {#way} #input } }
+        quote! { #[cfg(#predicate)] #facade::__macros::include! { [#facade] {#configuration} #input } }
     });
     files.collect()
 }
 
 /// Splits off the number in braces that selects a combination of outcomes of the file's conditions.
-fn take_way(input: TokenStream) -> (Option<usize>, TokenStream) {
+fn take_configuration(input: TokenStream) -> (Option<usize>, TokenStream) {
     let mut rest = input.clone().into_iter();
     match rest.next() {
         Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
-            let number = syn::parse2::<syn::LitInt>(group.stream()).and_then(|way| way.base10_parse());
-            number.map_or((None, input), |way| (Some(way), rest.collect()))
+            let number = syn::parse2::<syn::LitInt>(group.stream())
+                .and_then(|configuration| configuration.base10_parse());
+            number.map_or((None, input), |configuration| (Some(configuration), rest.collect()))
         }
         _ => (None, input),
     }
@@ -150,7 +156,7 @@ impl Source {
 
     /// Compiles the file. Returns the expansion as text, with placeholders for the errors and the facade, and the
     /// messages of the errors.
-    fn compile(&self, place: &CallSite, way: Option<usize>) -> (String, Vec<String>) {
+    fn compile(&self, place: &CallSite, configuration: Option<usize>) -> (String, Vec<String>) {
         // Errors in one part of the file do not hide errors in other parts.
         let (text, invalid) = match self.text() {
             Ok(text) => (text.to_owned(), None),
@@ -158,8 +164,10 @@ impl Source {
         };
         let (tokens, lexical) = surface::lex(&text);
         let mut mistakes: Vec<Diag> = invalid.into_iter().chain(lexical).collect();
-        let tokens = match configured::ways(&tokens) {
-            Ok(ways) => way.and_then(|way| ways.into_iter().nth(way)).map_or(tokens, |way| way.block),
+        let tokens = match configured::configurations(&tokens) {
+            Ok(configurations) => configuration
+                .and_then(|configuration| configurations.into_iter().nth(configuration))
+                .map_or(tokens, |configuration| configuration.block),
             Err(diag) => {
                 mistakes.push(diag);
                 TokenStream::new()
@@ -194,14 +202,14 @@ impl Source {
     }
 
     /// The predicates of all combinations of outcomes of the file's conditions. Empty if there are no conditions, or if
-    /// `way` already selects a combination.
-    fn predicates(&self, way: Option<usize>) -> Vec<String> {
+    /// `configuration` already selects a combination.
+    fn predicates(&self, configuration: Option<usize>) -> Vec<String> {
         let text = self.lossy_text();
-        if way.is_some() || !text.contains("cfg") {
+        if configuration.is_some() || !text.contains("cfg") {
             return Vec::new();
         }
-        let ways = configured::ways(&surface::lex(&text).0).unwrap_or_default();
-        ways.into_iter().map(|way| way.predicate.to_string()).collect()
+        let configurations = configured::configurations(&surface::lex(&text).0).unwrap_or_default();
+        configurations.into_iter().map(|configuration| configuration.predicate.to_string()).collect()
     }
 
     /// The contents of the file.

@@ -22,9 +22,9 @@ pub(crate) fn watching() -> Watching {
 /// An item that makes Cargo compile the crate again when `MIND_CHECK` changes, and an error if its value is not
 /// allowed.
 pub(crate) fn tracking() -> TokenStream {
-    let refused = std::env::var("MIND_CHECK").ok().filter(|asked| !matches!(asked.as_str(), "" | "nan"));
-    let error = refused.map(|asked| {
-        let message = format!("MIND_CHECK is {asked:?}, needed \"nan\" or nothing");
+    let refused = std::env::var("MIND_CHECK").ok().filter(|value| !matches!(value.as_str(), "" | "nan"));
+    let error = refused.map(|value| {
+        let message = format!("MIND_CHECK is {value:?}, needed \"nan\" or nothing");
         quote! { ::core::compile_error!(#message); }
     });
     quote! {
@@ -34,8 +34,8 @@ pub(crate) fn tracking() -> TokenStream {
 }
 
 /// The description of a value with this origin and name, where known.
-pub(crate) fn said(origin: Option<Origin>, name: Option<String>) -> WatchedText {
-    let (text, place) = origin.map(|origin| told(origin.site)).unwrap_or_default();
+pub(crate) fn watched_text(origin: Option<Origin>, name: Option<String>) -> WatchedText {
+    let (text, place) = origin.map(|origin| source_text(origin.site)).unwrap_or_default();
     let derivative = origin.is_some_and(|origin| origin.derivative);
     WatchedText { text, name: name.filter(|_| !derivative).unwrap_or_default(), place, derivative }
 }
@@ -67,7 +67,7 @@ pub(crate) fn within<R>(shown: &str, text: &str, compile: impl FnOnce() -> R) ->
 }
 
 /// The source text at a place, in one line, and the place.
-pub(crate) fn told(site: Site) -> (String, String) {
+pub(crate) fn source_text(site: Site) -> (String, String) {
     INCLUDED.with_borrow(|included| match (site, included) {
         (Site::Nowhere, _) => Default::default(),
         (Site::Tokens { first, last }, Some(File { shown, text })) => {
@@ -134,7 +134,7 @@ mod tests {
     fn what_is_included_is_told_with_its_own_place() {
         let tokens: Vec<_> = "a + log(x)".parse::<TokenStream>().expect("tokens").into_iter().collect();
         let site = Site::Tokens { first: tokens[2].span(), last: tokens[3].span() };
-        let found = within("net.mind", "a + log(x)", || told(site));
+        let found = within("net.mind", "a + log(x)", || source_text(site));
         assert_eq!(found, ("log(x)".to_owned(), "net.mind:1:5".to_owned()));
     }
 }

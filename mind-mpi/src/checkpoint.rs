@@ -196,7 +196,11 @@ mod tests {
             refused(&path, &bytes);
         }
         let message = refused(&path, &[&bytes[..], b"x"].concat());
-        assert!(message.starts_with("the file is not a checkpoint of mind-mpi: unexpected data after the tensors: "), "{message}");
+        assert!(
+            message
+                .starts_with("the file is not a checkpoint of mind-mpi: unexpected data after the tensors: "),
+            "{message}"
+        );
         let mut other = bytes;
         *other.last_mut().expect("it is not empty") ^= 1;
         assert_eq!(refused(&path, &other), "the checkpoint is damaged: the checksum does not match");

@@ -63,7 +63,7 @@ pub enum Error {
         ranks: usize,
     },
     /// The shares of the ranks do not add up to one batch.
-    #[error("the ranks have {found} rows together, needed the {needed} that rank {rank} was told of")]
+    #[error("the ranks have {found} rows together, but rank {rank} expects {needed}")]
     Rows {
         /// The number of rows of all ranks together.
         found: usize,

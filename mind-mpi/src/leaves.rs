@@ -5,8 +5,8 @@ use mind_rt::{DType, Elements, ElementsMut, Parameters};
 /// Describes the entries of the two lists at the first position where they differ.
 pub fn difference(found: &[String], needed: &[String]) -> (String, String) {
     let same = found.iter().zip(needed).take_while(|(a, b)| a == b).count();
-    let told = |list: &[String]| list.get(same).map_or("nothing more".into(), |line| format!("`{line}`"));
-    (told(found), told(needed))
+    let shown = |list: &[String]| list.get(same).map_or("nothing more".into(), |line| format!("`{line}`"));
+    (shown(found), shown(needed))
 }
 
 /// Whether some part has elements of type `f64`.

@@ -295,17 +295,17 @@ impl<A: AllReduce> DataParallel<A> {
             0 => checkpoint::load(path, &self.program, parameters),
             _ => Ok(None),
         };
-        let mut told = [0; 9];
+        let mut message = [0; 9];
         match &found {
             Ok(Some(steps)) => {
-                told[0] = 1;
-                told[1..].copy_from_slice(&steps.to_le_bytes());
+                message[0] = 1;
+                message[1..].copy_from_slice(&steps.to_le_bytes());
             }
             Ok(None) => {}
-            Err(_) => told[0] = 2,
+            Err(_) => message[0] = 2,
         }
-        self.transport.broadcast(0, &mut told)?;
-        let [there, steps @ ..] = told;
+        self.transport.broadcast(0, &mut message)?;
+        let [there, steps @ ..] = message;
         match there {
             0 => Ok(None),
             1 => {

@@ -403,7 +403,7 @@ fn shares_of_other_batches_are_told() {
     })
     .expect_err("the shares are of two batches")
     .to_string();
-    let needed = ["the 8 that rank 0 was told of", "the 12 that rank 1 was told of"];
+    let needed = ["but rank 0 expects 8", "but rank 1 expects 12"];
     assert!(
         needed.iter().any(|needed| message == format!("the ranks have 10 rows together, needed {needed}")),
         "{message}"

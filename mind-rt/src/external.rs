@@ -8,7 +8,7 @@ use crate::{Element, Error, Rank, Tensor};
     message = "an `extern` function returns `{Self}`, but is declared with {R} dimensions of `{T}`",
     label = "returns `{Self}`"
 )]
-pub trait Given<T, const R: usize> {
+pub trait ReturnedValue<T, const R: usize> {
     /// The extents.
     fn extents(&self) -> [usize; R];
 
@@ -16,7 +16,7 @@ pub trait Given<T, const R: usize> {
     fn elements(&self) -> &[T];
 }
 
-impl<T: Element, S: Rank<R>, const R: usize> Given<T, R> for Tensor<T, S> {
+impl<T: Element, S: Rank<R>, const R: usize> ReturnedValue<T, R> for Tensor<T, S> {
     fn extents(&self) -> [usize; R] {
         self.shape().extents()
     }
@@ -28,7 +28,7 @@ impl<T: Element, S: Rank<R>, const R: usize> Given<T, R> for Tensor<T, S> {
 
 macro_rules! number {
     ($($number:ty)+) => {$(
-        impl Given<$number, 0> for $number {
+        impl ReturnedValue<$number, 0> for $number {
             fn extents(&self) -> [usize; 0] {
                 []
             }
@@ -49,17 +49,17 @@ number!(f32 f64);
 /// E6009 if the value has other extents.
 pub fn put<'a, T: Element, const R: usize>(
     function: &'static str,
-    given: &impl Given<T, R>,
+    returned: &impl ReturnedValue<T, R>,
     extents: [usize; R],
     to: &'a mut [T],
 ) -> Result<&'a mut [T], Error> {
-    for (dimension, (found, needed)) in given.extents().into_iter().zip(extents).enumerate() {
+    for (dimension, (found, needed)) in returned.extents().into_iter().zip(extents).enumerate() {
         if found != needed {
             let (parameter, why) = ("result", "as declared");
             return Err(Error::DimensionMismatch { function, parameter, dimension, found, needed, why });
         }
     }
-    let elements = given.elements();
+    let elements = returned.elements();
     check(
         elements.len() == extents.iter().product::<usize>(),
         "a function gives another number of elements than its extents",

@@ -10,7 +10,7 @@ pub use crate::dims::StaticDim;
 pub use crate::dims::sealed::DimMarker;
 pub use crate::element::Arithmetic;
 pub use crate::error::fail;
-pub use crate::external::{Given, put};
+pub use crate::external::{ReturnedValue, put};
 pub use crate::kernels::conv::{
     Conv2d, conv2d, conv2d_grad_filter, conv2d_grad_filter_scratch, conv2d_grad_filter_with,
     conv2d_grad_input, conv2d_grad_input_scratch, conv2d_grad_input_with, conv2d_scratch, conv2d_with,

@@ -35,14 +35,14 @@ pub struct Watched {
     /// Its place, as in `src/main.rs:12:5`; empty if unknown.
     pub place: &'static str,
     /// The origin of the value.
-    pub comes: Comes,
+    pub origin: Origin,
     /// Whether the caller gets the value.
     pub delivered: bool,
 }
 
 /// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comes {
+pub enum Origin {
     /// The value is given to the program.
     Given,
     /// The program computes it.
@@ -101,10 +101,10 @@ impl Drop for Run {
 /// # Panics
 /// If the caller gets the value, and it holds a NaN that the program computed.
 pub fn search<T: Datum>(dims: &[usize], elements: &[T], watched: Watched) {
-    let told = RUNNING.with_borrow_mut(|running| {
+    let report = RUNNING.with_borrow_mut(|running| {
         running.last_mut().and_then(|frame| frame.search(dims, T::elements(elements), watched))
     });
-    match told {
+    match report {
         None => {}
         Some(Report::Panic(message)) => panic!("{message}"),
         Some(Report::Note { of, message }) => note(of, &message),
@@ -123,9 +123,9 @@ enum Report {
 
 /// Prints a message, once per process for each value.
 fn note(of: String, message: &str) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     // A poisoned lock is used as any other.
-    let is_new = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(of);
+    let is_new = REPORTED.lock().unwrap_or_else(PoisonError::into_inner).insert(of);
     if is_new {
         eprintln!("{message}");
     }
@@ -141,27 +141,28 @@ impl Frame {
         let nan = found.map(|(first, count)| {
             let before = || watched.made_of.iter().filter_map(|of| self.seen.get(of)?.nan.as_ref());
             // A NaN that the program computed is reported before one that it was given.
-            let made = before().find(|nan| nan.from.comes != Comes::Given);
+            let made = before().find(|nan| nan.from.origin != Origin::Given);
             made.or_else(|| before().next()).cloned().unwrap_or_else(|| {
                 let message = self.message(&watched, &ty, dims, first, count);
                 Nan { from: watched, message }
             })
         });
-        let told = nan.as_ref().filter(|_| watched.delivered).map(|Nan { from, message }| match from.comes {
-            Comes::Given => {
-                let of = format!("{}: {:?}", self.program, from.value);
-                Report::Note { of, message: message.clone() }
-            }
-            Comes::Computed | Comes::Derived => {
-                let reaches = match from.value == watched.value {
-                    true => String::new(),
-                    false => format!("\n  it reaches {}, a result", described(&watched)),
-                };
-                Report::Panic(format!("{message}{reaches}"))
-            }
-        });
+        let report =
+            nan.as_ref().filter(|_| watched.delivered).map(|Nan { from, message }| match from.origin {
+                Origin::Given => {
+                    let of = format!("{}: {:?}", self.program, from.value);
+                    Report::Note { of, message: message.clone() }
+                }
+                Origin::Computed | Origin::Derived => {
+                    let reaches = match from.value == watched.value {
+                        true => String::new(),
+                        false => format!("\n  it reaches {}, a result", described(&watched)),
+                    };
+                    Report::Panic(format!("{message}{reaches}"))
+                }
+            });
         self.seen.insert(watched.value, Seen { ty, watched, infinite, nan });
-        told
+        report
     }
 
     /// The message about the value that first holds NaN.
@@ -175,7 +176,7 @@ impl Frame {
                 dims.iter().product::<usize>()
             ),
         };
-        if watched.comes == Comes::Given {
+        if watched.origin == Origin::Given {
             return format!(
                 "MIND_CHECK=nan: {program}: {what}, {ty}, is already NaN as given{at}; values computed from it are \
                     NaN too"
@@ -196,9 +197,9 @@ impl Frame {
 
 /// The text of a value in the program, with its place.
 fn described(watched: &Watched) -> String {
-    let Watched { text, name, place, comes, .. } = watched;
+    let Watched { text, name, place, origin, .. } = watched;
     let named = if name.is_empty() || name == text { String::new() } else { format!("`{name}` = ") };
-    let derivative = if *comes == Comes::Derived { "the derivative of " } else { "" };
+    let derivative = if *origin == Origin::Derived { "the derivative of " } else { "" };
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     match (text.is_empty(), name.is_empty()) {
         (true, true) => format!("{derivative}a value{place}"),
@@ -244,7 +245,7 @@ mod tests {
         text: "x",
         name: "",
         place: "",
-        comes: Comes::Given,
+        origin: Origin::Given,
         delivered: false,
     };
 
@@ -263,7 +264,7 @@ mod tests {
                 made_of: &[0],
                 text: "log(x)",
                 name: "l",
-                comes: Comes::Computed,
+                origin: Origin::Computed,
                 ..VALUE
             };
             search(&[2], &[0.0, f32::NAN], Watched { place: "a.rs:3:9", ..log });
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn nan_that_reaches_no_result_or_was_given_is_no_panic() {
-        let computed = Watched { value: 1, made_of: &[0], comes: Comes::Computed, ..VALUE };
+        let computed = Watched { value: 1, made_of: &[0], origin: Origin::Computed, ..VALUE };
         let result = Watched { value: 2, made_of: &[0, 1], delivered: true, ..computed };
         let dropped = told(move || {
             let _run = begin("`f`");

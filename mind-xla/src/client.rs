@@ -66,8 +66,8 @@ impl Client {
         }
         let fault = || Failure::during(format!("describe device {device}"));
         let (id, [kind, description]) = self.0.device(device).map_err(fault())?;
-        let memories = told(self.0.memories(device)).map_err(fault())?.unwrap_or_default();
-        let stats = told(self.0.memory_stats(device)).map_err(fault())?;
+        let memories = if_implemented(self.0.memories(device)).map_err(fault())?.unwrap_or_default();
+        let stats = if_implemented(self.0.memory_stats(device)).map_err(fault())?;
         Ok(Device { id, kind, description, memories, stats })
     }
 
@@ -83,7 +83,7 @@ impl Client {
 }
 
 /// Converts the answer of an optional function of the plugin: `None` if the plugin does not implement the function.
-fn told<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
+fn if_implemented<T>(answer: Result<T, Failure>) -> Result<Option<T>, Failure> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(failure) if failure.code == UNIMPLEMENTED => Ok(None),

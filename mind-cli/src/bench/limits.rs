@@ -377,7 +377,7 @@ impl Buffers {
 mod tests {
     use super::*;
 
-    const CACHES: Caches = Caches { l1: 32 << 10, l2: 1 << 20, l3: Some(32 << 20), told: true };
+    const CACHES: Caches = Caches { l1: 32 << 10, l2: 1 << 20, l3: Some(32 << 20), is_reported: true };
 
     #[test]
     fn buffers_lie_in_their_level_and_in_no_faster_one() {

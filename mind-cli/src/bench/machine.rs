@@ -45,12 +45,12 @@ pub struct Caches {
     /// The third level, which is shared, if there is one.
     pub l3: Option<usize>,
     /// Whether the processor reports the sizes. Otherwise they are a guess.
-    pub told: bool,
+    pub is_reported: bool,
 }
 
 impl Caches {
     /// Sizes that most processors have at least.
-    const GUESS: Self = Self { l1: 32 << 10, l2: 512 << 10, l3: Some(8 << 20), told: false };
+    const GUESS: Self = Self { l1: 32 << 10, l2: 512 << 10, l3: Some(8 << 20), is_reported: false };
 
     #[cfg(not(target_arch = "x86_64"))]
     fn here() -> Self {
@@ -80,7 +80,7 @@ impl Caches {
     fn of([l1, l2, l3]: [usize; 3]) -> Self {
         // A host may hide the sizes or report impossible ones. Sizes of buffers must not depend on these.
         let is_possible = l1 >= 4 << 10 && l2 > l1 && (l3 == 0 || l3 > l2) && l2.max(l3) <= 4 << 30;
-        if is_possible { Self { l1, l2, l3: (l3 > 0).then_some(l3), told: true } } else { Self::GUESS }
+        if is_possible { Self { l1, l2, l3: (l3 > 0).then_some(l3), is_reported: true } } else { Self::GUESS }
     }
 }
 
@@ -97,9 +97,9 @@ fn processor() -> String {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn processor() -> String {
-    let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let named = |line: &&str| line.starts_with("model name") || line.starts_with("Model");
-    let name = told.lines().find(named).and_then(|line| line.split_once(':')).map(|(_, name)| name.trim());
+    let name = text.lines().find(named).and_then(|line| line.split_once(':')).map(|(_, name)| name.trim());
     name.map_or_else(|| format!("unknown {}", consts::ARCH), str::to_owned)
 }
 
@@ -114,9 +114,9 @@ mod tests {
 
     #[test]
     fn caches_that_cannot_be_are_not_believed() {
-        let told = |l3| Caches { l1: 32 << 10, l2: 1 << 20, l3, told: true };
-        assert_eq!(Caches::of([32 << 10, 1 << 20, 0]), told(None));
-        assert_eq!(Caches::of([32 << 10, 1 << 20, 32 << 20]), told(Some(32 << 20)));
+        let reported = |l3| Caches { l1: 32 << 10, l2: 1 << 20, l3, is_reported: true };
+        assert_eq!(Caches::of([32 << 10, 1 << 20, 0]), reported(None));
+        assert_eq!(Caches::of([32 << 10, 1 << 20, 32 << 20]), reported(Some(32 << 20)));
         for wrong in [
             [0; 3],
             [32 << 10, 0, 0],

@@ -112,7 +112,7 @@ impl Caches {
             0 => format!("{} KiB", bytes >> 10),
             mebibytes => format!("{mebibytes} MiB"),
         };
-        let guess = if self.told { "" } else { ", a guess: the processor does not tell" };
+        let guess = if self.is_reported { "" } else { ", a guess: the processor does not tell" };
         let l3 = self.l3.map_or_else(|| "none".to_owned(), size);
         format!("L1 {}, L2 {}, L3 {l3}{guess}", size(self.l1), size(self.l2))
     }
@@ -193,7 +193,7 @@ mod tests {
                 system: "linux x86_64".into(),
                 processor: "Some Processor, family 1".into(),
                 processors: 8,
-                caches: Caches { l1: 48 << 10, l2: 2 << 20, l3: None, told: false },
+                caches: Caches { l1: 48 << 10, l2: 2 << 20, l3: None, is_reported: false },
                 simd: "avx2".into(),
                 load: None,
             },

@@ -24,7 +24,7 @@ pub fn run(arguments: &CheckArguments, out: &Style, err: &Style) -> Outcome {
             Err(failure) => worst = worst.max(failure.tell(err)),
         }
     }
-    if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+    if worst == 0 { Ok(()) } else { Err(Failure::Reported(worst)) }
 }
 
 /// Checks every function of a file. Mistakes in one function do not prevent checking the others.

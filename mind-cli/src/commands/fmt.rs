@@ -30,7 +30,7 @@ pub fn run(arguments: &FmtArguments, out: &Style, err: &Style) -> Outcome {
             Err(failure) => worst = worst.max(failure.tell(err)),
         }
     }
-    if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+    if worst == 0 { Ok(()) } else { Err(Failure::Reported(worst)) }
 }
 
 fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
@@ -47,7 +47,7 @@ fn format(file: &Path, arguments: &FmtArguments, style: &Style) -> Outcome {
             source.name,
             difference(&source.text, &formatted, style)
         ))?;
-        return Err(Failure::Told(1));
+        return Err(Failure::Reported(1));
     }
     if is_stdin || arguments.stdout {
         return output::print(&formatted);

@@ -91,10 +91,10 @@ fn graphviz(picture: &Picture) -> Outcome<String> {
     // If `dot` did not read everything, its exit status shows that.
     let _ = writer.join();
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        let errors = String::from_utf8_lossy(&output.stderr);
         return Err(failed(format!(
             "Graphviz's `dot` failed: {}",
-            said.lines().next().unwrap_or("it printed no error")
+            errors.lines().next().unwrap_or("it printed no error")
         )));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())

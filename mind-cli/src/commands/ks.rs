@@ -43,7 +43,7 @@ fn check_all(arguments: &KsCheckArguments, out: &Style, err: &Style) -> Outcome 
             Err(failure) => worst = worst.max(failure.tell(err)),
         }
     }
-    if worst == 0 { Ok(()) } else { Err(Failure::Told(worst)) }
+    if worst == 0 { Ok(()) } else { Err(Failure::Reported(worst)) }
 }
 
 fn check(file: &Path, arguments: &KsCheckArguments, out: &Style) -> Outcome {

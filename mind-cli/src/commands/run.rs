@@ -68,7 +68,7 @@ fn refuse_misplaced(arguments: &RunArguments) -> Outcome {
 /// Rejects options that the engine does not support.
 fn check_use(arguments: &RunArguments) -> Outcome {
     let RunArguments { plugin, layout, .. } = arguments;
-    let said = match arguments.on {
+    let option = match arguments.on {
         Engine::Xla if arguments.check.is_some() => {
             return Err(Failure::with_help(
                 "--check works only with the interpreter",
@@ -84,7 +84,7 @@ fn check_use(arguments: &RunArguments) -> Outcome {
         Engine::Interpreter if !layout.mesh.is_empty() => "--mesh",
         Engine::Interpreter => return Ok(()),
     };
-    Err(Failure::with_help(format!("{said} works only with --on xla"), "the interpreter has no devices"))
+    Err(Failure::with_help(format!("{option} works only with --on xla"), "the interpreter has no devices"))
 }
 
 /// The results of the interpreter.
@@ -138,13 +138,13 @@ fn failed(
 /// The type of each input that is a tensor, and its file.
 fn shapes_in_files(module: &Module, given: &[String], inputs: &[Array]) -> Vec<String> {
     let tensors = module.inputs().zip(inputs).filter(|(_, value)| !value.shape.is_empty());
-    let told = tensors.filter_map(|((name, _), value)| {
+    let shapes = tensors.filter_map(|((name, _), value)| {
         let of_name = |text: &String| text.strip_prefix(&**name)?.strip_prefix('=').map(str::to_owned);
         let file = given.iter().find_map(of_name)?;
         let place = if is_literal(&file) { String::new() } else { format!(" in {file}") };
         Some(format!("`{name}` is {}{place}", of_type(value)))
     });
-    told.collect()
+    shapes.collect()
 }
 
 /// Observes the values of a run.

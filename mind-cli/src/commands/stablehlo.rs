@@ -56,14 +56,14 @@ pub fn refused(error: &Error, context: &Context) -> Failure {
 /// # Errors
 /// Wrong use of the command.
 pub fn check_use(form: OutputForm, options: &EngineOptions) -> Outcome {
-    let said = match options {
+    let option = match options {
         _ if form == OutputForm::StableHlo => return Ok(()),
         EngineOptions { dims, .. } if !dims.is_empty() => "--dim",
         EngineOptions { layout, .. } if !layout.mesh.is_empty() => "--mesh",
         EngineOptions { .. } => return Ok(()),
     };
     Err(Failure::with_help(
-        format!("{said} works only with --to stablehlo"),
+        format!("{option} works only with --to stablehlo"),
         "the other formats are independent of extents and devices",
     ))
 }

@@ -118,12 +118,12 @@ fn failure(error: Error, context: Option<&Context>) -> Failure {
 
 /// Prints the platform and version of a plugin, and a table of its devices.
 fn devices(arguments: &XlaDevicesArguments, style: &Style) -> Outcome {
-    let told = || {
+    let query = || {
         let plugin = Plugin::load(path(&arguments.plugin)?)?;
         let client = client(&plugin, &arguments.plugin)?;
         Ok((plugin.version(), client.platform()?, client.platform_version()?, client.devices()?))
     };
-    let (interface, platform, version, devices) = told().map_err(|error| failure(error, None))?;
+    let (interface, platform, version, devices) = query().map_err(|error| failure(error, None))?;
     let (platform, version) = (line(&platform), line(&version));
     let table = table(&devices, style);
     let (major, minor) = interface;

@@ -22,7 +22,7 @@ use crate::{
         primal, push, typed, zeros,
     },
     ir::{Inst, Module, Nested, Op, Reduction, Scan, ValueId},
-    map::{Calculus, Given, Map, play},
+    map::{Calculus, Given, Map, evaluate},
     ops::{Derivative, OpError, Profile, results_of_pullback},
     reduce::{self, Reduce},
     ty::Type,
@@ -225,7 +225,7 @@ impl Forward<'_> {
             if self.builder.ty(dy).shape != inst.ty.shape {
                 dy = typed::broadcast(&mut self.builder, dy, &inst.ty.shape)?;
             }
-            let term = play(self, Given { row, operands, y, dy }, at)?;
+            let term = evaluate(self, Given { row, operands, y, dy }, at)?;
             let term = self.like(term, y)?;
             accumulate(&mut self.builder, &mut sum, term)?;
         }
@@ -247,7 +247,7 @@ impl Forward<'_> {
         [x, y, dx]: [ValueId; 3],
     ) -> Result<ValueId, AutodiffError> {
         let y = self.put_back(x, y, reduction)?;
-        let terms = reduce::play(self, of.row(), [x, y, dx], |on, reduce, value| {
+        let terms = reduce::evaluate(self, of.row(), [x, y, dx], |on, reduce, value| {
             let value = push(&mut on.builder, Op::Reduce(reduce, reduction.clone()), &[value])?;
             on.put_back(x, value, reduction)
         })?;

@@ -237,7 +237,7 @@ impl Calculus for Builder {
         Ok(self.constant(self.ty(like).dtype, number))
     }
 
-    /// Only the rules of instructions play formulas that keep zeros, and these do not use this calculus.
+    /// Only the rules of instructions evaluate formulas that keep zeros, and these do not use this calculus.
     fn is_finite_nonzero(&mut self, _: ValueId) -> bool {
         false
     }

@@ -166,7 +166,7 @@ impl Reverse for Pullback<'_> {
         match own {
             Own::External(External::Call { function, .. }) => self.external(function, 1),
             Own::External(External::Grad { function, order }) => self.external(function, order + 1),
-            Own::Nesting(Nesting::Pullback(module)) => self.told(module),
+            Own::Nesting(Nesting::Pullback(module)) => self.written_pullback(module),
             Own::Nesting(Nesting::Scan(_)) => self.scan(),
             Own::Nesting(Nesting::Result { position: at }) => {
                 let result = (self.inst.operands[0], position(*at));
@@ -191,7 +191,7 @@ impl Pullback<'_> {
     ///
     /// The call reads the results as results of this instruction, so that a derivative of the derivative meets the
     /// instruction again.
-    fn told(&mut self, module: &Nested) -> Done {
+    fn written_pullback(&mut self, module: &Nested) -> Done {
         let count = self.operand_count();
         let results = results_of_pullback(module, count);
         if !(results..count).any(|parameter| self.wants(parameter)) {

@@ -9,7 +9,7 @@ use crate::{
     cumulate::{self, Cumulate},
     grad::{AutodiffError, push},
     ir::{Arrange, Cumulation, Form, Join, Op, Part, Product, Reduction, Reorder, Rows, ValueId, Window},
-    map::{Calculus, Given, Map, play},
+    map::{Calculus, Given, Map, evaluate},
     reduce::{self, Reduce},
 };
 
@@ -281,7 +281,7 @@ fn function<R: Reverse>(on: &mut R, map: Map) -> Result<(), R::Error> {
     let given = Given { row, operands: &operands, y: on.result(), dy: on.cotangent() };
     for position in 0..operands.len() {
         if on.wants(position) && row.flows_to(position) {
-            let value = play(on, given, position)?;
+            let value = evaluate(on, given, position)?;
             on.contribute_broadcast(position, value)?;
         }
     }
@@ -300,7 +300,7 @@ pub(crate) fn keeping_zeros<F: Form>(op: &Op<F>, is_linear: impl Fn(usize) -> bo
 }
 
 /// The contribution to the operand of a reduction. The cotangent of the result is divided by the element count if the
-/// row says so, and broadcast to the operand. Then the adjoint of the row is played, if it has one.
+/// row says so, and broadcast to the operand. Then the adjoint of the row is evaluated, if it has one.
 fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -> Result<R::Value, R::Error> {
     let (x, y, dy) = (on.operand(0), on.result(), on.cotangent());
     let row = reduce.row();
@@ -314,7 +314,7 @@ fn reduced<R: Reverse>(on: &mut R, reduce: Reduce, reduction: &ReductionOf<R>) -
         return Ok(dy);
     }
     let y = back(on, y)?;
-    reduce::play(on, row, [x, y, dy], |on, reduce, value| {
+    reduce::evaluate(on, row, [x, y, dy], |on, reduce, value| {
         let value = on.emit(Op::Reduce(reduce, reduction.clone()), &[value])?;
         back(on, value)
     })
@@ -331,7 +331,7 @@ fn cumulated<R: Reverse>(
     let operands = row.operands.iter().enumerate().map(|(position, name)| (*name, on.operand(position)));
     let names = operands.chain([("y", on.result()), ("dy", on.cotangent())]).collect();
     let steps = row.adjoint[position][usize::from(of.exclusive)];
-    cumulate::play(on, steps, names, |on, over, operands| {
+    cumulate::evaluate(on, steps, names, |on, over, operands| {
         let reverse = of.reverse != over.back;
         let along = Cumulation { axis: of.axis, reverse, exclusive: over.exclusive };
         on.emit(Op::Cumulate(over.cumulate, along), operands)

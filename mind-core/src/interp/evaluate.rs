@@ -234,7 +234,7 @@ fn function(row: &map::Row, operands: &[&Array], to: &Concrete<'_>) -> Array {
 }
 
 fn reduced(row: &reduce::Row, reduction: &Reduction, operand: &Array, to: &Concrete<'_>) -> Array {
-    if !row.monoid.settles {
+    if !row.monoid.is_compensated {
         return match_dtype!(to.dtype, T => folded::<T>(row.monoid.combine.row(), reduction, operand, to));
     }
     if row.divides {
@@ -323,7 +323,7 @@ fn cumulated(cumulate: Cumulate, cumulation: &Cumulation, operands: &[&Array], t
     match cumulate.row().combine {
         Combine::Monoid(monoid) => with_number!(to.dtype, T => {
             let elements = T::elements(operands[0]);
-            if monoid.settles {
+            if monoid.is_compensated {
                 running(cumulation, to, T::NOTHING, |total, place| elements[place].accumulate(total), T::narrow)
             } else {
                 let combine = |all, place: usize| T::apply(monoid.combine.row(), &[all, elements[place]]);

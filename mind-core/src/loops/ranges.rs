@@ -29,7 +29,7 @@ pub struct CheckedLoop<'a> {
 impl Loops {
     /// The parts of a body that can check its elements before it changes anything, so that it can be restarted after
     /// the check.
-    pub fn asked<'a>(&self, body: &'a [Statement]) -> Option<CheckedLoop<'a>> {
+    pub fn checked_loop<'a>(&self, body: &'a [Statement]) -> Option<CheckedLoop<'a>> {
         let names = |statement: &&Statement| {
             matches!(
                 statement,

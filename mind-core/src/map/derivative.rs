@@ -60,7 +60,7 @@ pub struct Given<'a, V> {
 ///
 /// # Panics
 /// If the text of the row cannot be read, which a test of all rows excludes.
-pub fn play<C: Calculus>(
+pub fn evaluate<C: Calculus>(
     calculus: &mut C,
     given: Given<'_, C::Value>,
     position: usize,
@@ -100,7 +100,7 @@ pub fn adjoint_of<C: Calculus>(
     names: &[(&str, C::Value)],
     linear: &[&str],
 ) -> Result<(C::Value, bool), C::Error> {
-    let Part { value, is_linear } = played(calculus, text, names, linear)?;
+    let Part { value, is_linear } = evaluate_text(calculus, text, names, linear)?;
     Ok((value, is_linear))
 }
 
@@ -116,23 +116,23 @@ pub fn formula<C: Calculus>(
     text: &'static str,
     names: &[(&str, C::Value)],
 ) -> Result<C::Value, C::Error> {
-    Ok(played(calculus, text, names, &[])?.value)
+    Ok(evaluate_text(calculus, text, names, &[])?.value)
 }
 
-fn played<C: Calculus>(
+fn evaluate_text<C: Calculus>(
     calculus: &mut C,
     text: &'static str,
     names: &[(&str, C::Value)],
     linear: &[&str],
-) -> Played<C> {
-    let mut player = Player { calculus, names, linear, rest: text };
-    let value = player.sum()?;
-    assert!(player.rest.is_empty(), "`{}` is left of the formula `{text}`", player.rest);
+) -> Evaluated<C> {
+    let mut evaluator = Evaluator { calculus, names, linear, rest: text };
+    let value = evaluator.sum()?;
+    assert!(evaluator.rest.is_empty(), "`{}` is left of the formula `{text}`", evaluator.rest);
     Ok(value)
 }
 
 /// Reads and evaluates a text in one pass.
-struct Player<'a, C: Calculus> {
+struct Evaluator<'a, C: Calculus> {
     calculus: &'a mut C,
     names: &'a [(&'a str, C::Value)],
     /// The names whose zeros are kept.
@@ -148,10 +148,10 @@ struct Part<V> {
 }
 
 /// A part of a formula in this calculus, or the error of the calculus.
-type Played<C> = Result<Part<<C as Calculus>::Value>, <C as Calculus>::Error>;
+type Evaluated<C> = Result<Part<<C as Calculus>::Value>, <C as Calculus>::Error>;
 
-impl<C: Calculus> Player<'_, C> {
-    fn sum(&mut self) -> Played<C> {
+impl<C: Calculus> Evaluator<'_, C> {
+    fn sum(&mut self) -> Evaluated<C> {
         let mut sum = self.product()?;
         while let Some(map) = self.operator(Tightness::Additive) {
             let rhs = self.product()?;
@@ -160,7 +160,7 @@ impl<C: Calculus> Player<'_, C> {
         Ok(sum)
     }
 
-    fn product(&mut self) -> Played<C> {
+    fn product(&mut self) -> Evaluated<C> {
         let mut product = self.factor()?;
         while let Some(map) = self.operator(Tightness::Multiplicative) {
             let rhs = self.factor()?;
@@ -181,13 +181,13 @@ impl<C: Calculus> Player<'_, C> {
             && !factors.iter().any(|factor| self.calculus.is_finite_nonzero(factor.value))
     }
 
-    fn apply(&mut self, map: Map, operands: &[Part<C::Value>]) -> Played<C> {
+    fn apply(&mut self, map: Map, operands: &[Part<C::Value>]) -> Evaluated<C> {
         let values: Vec<_> = operands.iter().map(|operand| operand.value).collect();
         let is_linear = operands.iter().any(|operand| operand.is_linear);
         Ok(Part { value: self.calculus.apply(map, &values)?, is_linear })
     }
 
-    fn factor(&mut self) -> Played<C> {
+    fn factor(&mut self) -> Evaluated<C> {
         if self.eat("-") {
             let operand = self.factor()?;
             return self.apply(Map::SIGN, &[operand]);
@@ -286,7 +286,7 @@ mod tests {
         let mut writer = Writer(names.map(ToString::to_string).collect());
         let operands: Vec<usize> = (2..2 + row.arity()).collect();
         let given = Given { row, operands: &operands, y: 0, dy: 1 };
-        let Ok(value) = play(&mut writer, given, position);
+        let Ok(value) = evaluate(&mut writer, given, position);
         writer.0[value].clone()
     }
 

@@ -9,7 +9,7 @@ mod rows;
 
 use crate::{profile::Profile, ty::DType};
 
-pub use derivative::{Calculus, Given, adjoint, adjoint_of, formula, play};
+pub use derivative::{Calculus, Given, adjoint, adjoint_of, evaluate, formula};
 pub use mind_shape::rules::{Gives, Takes};
 pub use rows::Map;
 
@@ -73,7 +73,7 @@ pub struct Row {
     /// result, and a truth value takes the lowest bit.
     pub integer: fn(&[i64]) -> i64,
     /// For each operand the contribution to its cotangent, as text over the operands, the result `y` and its cotangent
-    /// `dy`: see [`play`]. An operand with an empty text receives no cotangent.
+    /// `dy`: see [`evaluate`]. An operand with an empty text receives no cotangent.
     pub derivative: &'static [&'static str],
     /// Whether the function is constant between jumps, so that its derivative is 0. The gradient by an input that
     /// affects the result only through such functions is zero instead of an error.

@@ -65,7 +65,7 @@ pub(super) fn steps(program: &Program, needed: &Needed) -> Vec<Step> {
         match program.kind(id) {
             Kind::Given => {}
             Kind::View => fusion.step_of[id.index()] = fusion.step_of[node.operands[0].index()],
-            Kind::Cheap | Kind::Dear => fusion.elementwise(id),
+            Kind::Cheap | Kind::Expensive => fusion.elementwise(id),
             // The loops that read the node compute it.
             Kind::Free if !fusion.is_stored(id, |_| true) => {
                 let sources = read_by(program, id).filter_map(|operand| fusion.step_of[operand.index()]);
@@ -106,7 +106,7 @@ impl Fusion<'_> {
     fn is_stored(&self, node: NodeId, inside: impl Fn(NodeId) -> bool) -> bool {
         let is_free = self.kind(node) == Kind::Free;
         let in_loop = |reader: &NodeId| match self.kind(*reader) {
-            Kind::Cheap | Kind::Dear => is_free || inside(*reader),
+            Kind::Cheap | Kind::Expensive => is_free || inside(*reader),
             Kind::Given | Kind::View | Kind::Free | Kind::Kernel => false,
         };
         self.needed.is_result(node)
@@ -117,7 +117,7 @@ impl Fusion<'_> {
     /// Whether a step computes a node. `step_of` alone does not tell: for other nodes it is the step of their sources.
     fn is_member(&self, node: NodeId, step: usize) -> bool {
         let computed = match self.kind(node) {
-            Kind::Cheap | Kind::Dear => true,
+            Kind::Cheap | Kind::Expensive => true,
             Kind::Free => self.is_stored(node, |_| true),
             Kind::Given | Kind::View | Kind::Kernel => false,
         };

@@ -378,7 +378,7 @@ impl Calculus for Graph {
         Ok(self.derive(Op::Const(Box::new(Constant::number(number))), &[like]))
     }
 
-    /// Only the rules of nodes play formulas that keep zeros, and these do not use this calculus.
+    /// Only the rules of nodes evaluate formulas that keep zeros, and these do not use this calculus.
     fn is_finite_nonzero(&mut self, _: NodeId) -> bool {
         false
     }

@@ -126,10 +126,10 @@ impl Spot {
     /// The sites other than [`Spot::site`] where mistakes are reported: those of the attributes, or for an operator
     /// that of a constant operand.
     pub fn places(&self) -> impl Iterator<Item = (Written<'static>, Site)> {
-        let told = |(written, _): &(Written<'static>, Site)| {
+        let is_reported = |(written, _): &(Written<'static>, Site)| {
             !self.is_operator || *written == Written::Attribute("constant")
         };
-        self.attributes.iter().filter(move |place| told(place)).cloned()
+        self.attributes.iter().filter(move |place| is_reported(place)).cloned()
     }
 
     /// The site where a mistake about one of these attributes or subscripts is reported.

@@ -160,8 +160,8 @@ pub(super) fn read(program: &Program, step: &Step) -> Vec<NodeId> {
     }
 }
 
-/// For each stored node, the last step that reads it, directly or through views. For a result this is the number of
-/// steps.
+/// For each stored node, the last step that reads it, directly or through views. A result is read after all
+/// steps, so its entry is the number of steps.
 fn last_reads(program: &Program, steps: &[Step], results: &[NodeId]) -> Vec<Option<usize>> {
     let mut last: Vec<Option<usize>> = vec![None; program.nodes.len()];
     let mut note = |node: NodeId, step: usize| {

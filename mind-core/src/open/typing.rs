@@ -140,18 +140,19 @@ impl Known<'_> {
     /// The type of the node, or the error in the user's terms.
     fn result(&self) -> Result<RuleType, Diag> {
         if let Some(leaf) = self.node.op.input_name() {
-            return self.told(rules::input(to_rule(&self.leaves[leaf.index()])));
+            return self.diagnose(rules::input(to_rule(&self.leaves[leaf.index()])));
         }
         match &self.node.op {
             Op::Const(constant) => self.constant(constant),
             op => {
                 let operands = self.node.operands.iter().map(|operand| self.types[operand.index()]);
-                rule(op, &operands.collect::<Vec<_>>(), |result| self.told(result))
+                rule(op, &operands.collect::<Vec<_>>(), |result| self.diagnose(result))
             }
         }
     }
 
-    fn told(&self, result: TypeResult<'_>) -> Result<RuleType, Diag> {
+    /// The result of a rule, or its failure as a diagnostic in the terms of the program.
+    fn diagnose(&self, result: TypeResult<'_>) -> Result<RuleType, Diag> {
         let Some(spot) = &self.node.spot else {
             return result.map_err(|failure| fault(&failure, &self.node.op));
         };

@@ -5,7 +5,7 @@ use mind_shape::{element_count, match_dtype, names};
 use super::{
     Attribute, Class, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Requirement,
     fields::{SHAPE, exactly, listed, not_these_fields},
-    rules::foreign,
+    rules::wrong_row,
     sample,
 };
 use crate::{
@@ -49,7 +49,7 @@ static CONST_I64: OpInfo = OpInfo {
     infer: |_, _| Ok(Type::scalar(DType::I64)),
     fields: &[Field::place("value", FieldKind::I64)],
     attributes: |op| {
-        let Op::Const(Const::I64(value)) = op else { foreign(op) };
+        let Op::Const(Const::I64(value)) = op else { wrong_row(op) };
         listed([Attribute::I64(*value)])
     },
     make: Make::Of(|attributes| {
@@ -75,7 +75,7 @@ static CONST_F32: OpInfo = OpInfo {
     infer: |_, _| Ok(Type::scalar(DType::F32)),
     fields: &[Field::place("value", FieldKind::F32)],
     attributes: |op| {
-        let Op::Const(Const::F32(value)) = op else { foreign(op) };
+        let Op::Const(Const::F32(value)) = op else { wrong_row(op) };
         listed([Attribute::F32(*value)])
     },
     make: Make::Of(|attributes| {
@@ -101,7 +101,7 @@ static CONST_F64: OpInfo = OpInfo {
     infer: |_, _| Ok(Type::scalar(DType::F64)),
     fields: &[Field::place("value", FieldKind::F64)],
     attributes: |op| {
-        let Op::Const(Const::F64(value)) = op else { foreign(op) };
+        let Op::Const(Const::F64(value)) = op else { wrong_row(op) };
         listed([Attribute::F64(*value)])
     },
     make: Make::Of(|attributes| {
@@ -132,7 +132,7 @@ static CONST_TENSOR: OpInfo = OpInfo {
         Field::of_type("shape", FieldKind::Dims),
     ],
     attributes: |op| {
-        let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };
+        let Op::Const(Const::Tensor { data, shape }) = op else { wrong_row(op) };
         listed([
             Attribute::Data(data.clone()),
             Attribute::DType(data.dtype()),
@@ -166,14 +166,14 @@ static COUNT: OpInfo = OpInfo {
     profile: Profile::Extended,
     infer: infer_count,
     requirements: |op, _| {
-        let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
+        let Op::Const(Const::Count { shape, dtype }) = op else { wrong_row(op) };
         let count = shape.element_count().expect("inference refuses what cannot be counted");
         let most = largest(*dtype).filter(|_| count.as_literal().is_none());
         most.map(|most| Requirement::AtMost(count, Dim::literal(most))).into_iter().collect()
     },
     fields: &[SHAPE, Field::of_type("dtype", FieldKind::DType)],
     attributes: |op| {
-        let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
+        let Op::Const(Const::Count { shape, dtype }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec()), Attribute::DType(*dtype)])
     },
     make: Make::Of(|attributes| {
@@ -186,7 +186,7 @@ static COUNT: OpInfo = OpInfo {
 };
 
 fn infer_count(op: &Op, _: &[&Type]) -> Inferred {
-    let Op::Const(Const::Count { shape, dtype }) = op else { foreign(op) };
+    let Op::Const(Const::Count { shape, dtype }) = op else { wrong_row(op) };
     if *dtype == DType::Bool {
         let problem = format!("a bool cannot count elements, needed {}", names::ANY_NUMBER);
         return Err(OpError::new(op, Code::E2005).problem(problem).focus(Focus::Attribute("dtype")).into());
@@ -209,7 +209,7 @@ const fn largest(dtype: DType) -> Option<i64> {
 }
 
 fn infer_tensor(op: &Op, _: &[&Type]) -> Inferred {
-    let Op::Const(Const::Tensor { data, shape }) = op else { foreign(op) };
+    let Op::Const(Const::Tensor { data, shape }) = op else { wrong_row(op) };
     let fault = |code, problem: String| {
         Err(OpError::new(op, code).problem(problem).focus(Focus::Attribute("shape")).into())
     };

@@ -5,7 +5,7 @@ use mind_shape::{same_extent, same_padding, window_extent};
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, exactly, listed, not_these_fields},
-    rules::{self, foreign, rank, same_numbers},
+    rules::{self, rank, same_numbers, wrong_row},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -44,7 +44,7 @@ static CONV2D: OpInfo = OpInfo {
     label: "conv2d",
     fields: &[STRIDES, PADDING],
     attributes: |op| {
-        let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { foreign(op) };
+        let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { wrong_row(op) };
         listed([Attribute::Integers(strides.clone()), Attribute::Padding(padding.clone())])
     },
     make: Make::Of(|attributes| {
@@ -54,14 +54,16 @@ static CONV2D: OpInfo = OpInfo {
         Op::Window(Window::Conv2d(Convolution { strides, padding }))
     }),
     infer: |op, operands| {
-        let (Op::Window(Window::Conv2d(convolution)), [image, filter]) = (op, operands) else { foreign(op) };
+        let (Op::Window(Window::Conv2d(convolution)), [image, filter]) = (op, operands) else {
+            wrong_row(op)
+        };
         rank(op, operands, 0, 4)?;
         rank(op, operands, 1, 4)?;
         same_numbers(op, operands)?;
         Ok(image.with_shape(convolved(op, convolution, &image.shape, &filter.shape)?))
     },
     origin: |op, _, axis| {
-        let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { foreign(op) };
+        let Op::Window(Window::Conv2d(Convolution { strides, padding })) = op else { wrong_row(op) };
         match axis {
             0 => Some((0, 0)),
             3 => Some((1, 3)),
@@ -106,7 +108,7 @@ static CONV2D_GRAD_INPUT: OpInfo = OpInfo {
     infer: |op, operands| {
         let (Op::Window(Window::Conv2dGradInput { shape, convolution }), [dy, filter]) = (op, operands)
         else {
-            foreign(op)
+            wrong_row(op)
         };
         infer_gradient(op, operands, shape, convolution, 0, (shape, &filter.shape))?;
         Ok(dy.with_shape(shape.clone()))
@@ -152,7 +154,7 @@ static CONV2D_GRAD_FILTER: OpInfo = OpInfo {
     infer: |op, operands| {
         let (Op::Window(Window::Conv2dGradFilter { shape, convolution }), [image, dy]) = (op, operands)
         else {
-            foreign(op)
+            wrong_row(op)
         };
         infer_gradient(op, operands, shape, convolution, 1, (&image.shape, shape))?;
         Ok(dy.with_shape(shape.clone()))
@@ -312,7 +314,7 @@ fn gradient_attributes(op: &Op) -> Attributes {
         let Convolution { strides, padding } = (**convolution).clone();
         listed([Attribute::Dims(shape.to_vec()), Attribute::Integers(strides), Attribute::Padding(padding)])
     } else {
-        foreign(op)
+        wrong_row(op)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo, elementwise,
     fields::{exactly, listed, not_these_fields},
-    rules::{self, foreign},
+    rules::{self, wrong_row},
     sample::{Case, Domain, Sampling},
 };
 use crate::{
@@ -41,7 +41,7 @@ const fn of(cumulate: Cumulate) -> OpInfo {
         flops: |_, operands, _| operands[0].shape.element_count(),
         fields: FIELDS,
         attributes: |op| {
-            let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { foreign(op) };
+            let Op::Cumulate(_, Cumulation { axis, reverse, exclusive }) = *op else { wrong_row(op) };
             listed([Attribute::I64(axis), Attribute::Flag(reverse), Attribute::Flag(exclusive)])
         },
         sample: Sampling { cases, domain, tolerance: (1e-2, 1e-6) },
@@ -69,11 +69,11 @@ pub(super) fn made(given: Attributes) -> Cumulation {
 }
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::Cumulate(cumulate, Cumulation { axis, .. }) = op else { foreign(op) };
+    let Op::Cumulate(cumulate, Cumulation { axis, .. }) = op else { wrong_row(op) };
     rules::axis(op, *axis, operands[0].rank(), &[0])?;
     match cumulate.row().combine {
         Combine::Monoid(_) => {
-            rules::taken(op, Takes::Numbers, operands, 0)?;
+            rules::check_dtype(op, Takes::Numbers, operands, 0)?;
             Ok(operands[0].clone())
         }
         Combine::Recurrence => elementwise::of_one_type(op, Takes::Floats, [operands[0], operands[1]]),

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Derivative, Field, FieldKind, KERNEL, Make, OpInfo, Profile,
     fields::{exactly, listed, not_these_fields},
-    rules::foreign,
+    rules::wrong_row,
     sample::{Case, Sampling},
 };
 use crate::ir::{Effect, Op};
@@ -35,7 +35,7 @@ static INSPECT: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     fields: &[Field::place("label", FieldKind::Text)],
     attributes: |op| {
-        let Op::Effect(Effect::Inspect { label }) = op else { foreign(op) };
+        let Op::Effect(Effect::Inspect { label }) = op else { wrong_row(op) };
         listed([Attribute::Text(label.clone())])
     },
     make: Make::Of(|attributes| {

@@ -3,7 +3,7 @@
 use super::{
     Class, Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
     fields::Attributes,
-    rules::{broadcast, broadcast_origin, foreign, infer_broadcast, same_dtype, same_origin, taken},
+    rules::{broadcast, broadcast_origin, check_dtype, infer_broadcast, same_dtype, same_origin, wrong_row},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -42,23 +42,23 @@ const fn of(map: Map) -> OpInfo {
 }
 
 fn known(op: &Op) -> &'static Row {
-    if let Op::Map(map) = op { map.row() } else { foreign(op) }
+    if let Op::Map(map) = op { map.row() } else { wrong_row(op) }
 }
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let row = known(op);
     let ty = match (operands, row.shapes) {
         ([x], _) => {
-            taken(op, row.takes, operands, 0)?;
+            check_dtype(op, row.takes, operands, 0)?;
             (*x).clone()
         }
         (_, Shapes::Broadcast) => {
             let ty = infer_broadcast(op, operands)?;
-            taken(op, row.takes, operands, 0)?;
+            check_dtype(op, row.takes, operands, 0)?;
             ty
         }
         (_, Shapes::Equal) => {
-            let [a, b] = operands else { foreign(op) };
+            let [a, b] = operands else { wrong_row(op) };
             of_one_type(op, row.takes, [a, b])?
         }
         (_, Shapes::Choice) => choice(op, operands)?,
@@ -69,8 +69,8 @@ fn infer(op: &Op, operands: &[&Type]) -> Inferred {
 
 /// The type of a selection between two operands by truth values.
 fn choice(op: &Op, operands: &[&Type]) -> Inferred {
-    let [condition, a, b] = operands else { foreign(op) };
-    taken(op, Takes::Truths, operands, 0)?;
+    let [condition, a, b] = operands else { wrong_row(op) };
+    check_dtype(op, Takes::Truths, operands, 0)?;
     if a.dtype != b.dtype {
         return Err(OpError::mixed(op, a, b).operands(&[1, 2]).into());
     }
@@ -92,7 +92,7 @@ fn choice(op: &Op, operands: &[&Type]) -> Inferred {
 /// The common type of two operands, or an error if their types differ.
 pub(super) fn of_one_type(op: &Op, takes: Takes, [a, b]: [&Type; 2]) -> Inferred {
     same_dtype(op, a, b)?;
-    taken(op, takes, &[a, b], 0)?;
+    check_dtype(op, takes, &[a, b], 0)?;
     same_shape(op, a, b)?;
     Ok(a.clone())
 }

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Derivative, Field, FieldKind, Focus, KERNEL, Make, OpError, OpInfo, Profile, VARIADIC,
     fields::{SHAPE, exactly, listed, not_these_fields},
-    rules::foreign,
+    rules::wrong_row,
 };
 use crate::{
     diag::Code,
@@ -36,7 +36,7 @@ static EXTERN: OpInfo = OpInfo {
     mnemonic: "extern",
     label: "extern",
     infer: |op, operands| {
-        let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Call { function, shape })) = op else { wrong_row(op) };
         check_path(op, function)?;
         check_count(op, operands.len())?;
         Ok(Type::new(float(op, operands)?, shape.clone()))
@@ -44,7 +44,7 @@ static EXTERN: OpInfo = OpInfo {
     derivative: Derivative::Rule,
     fields: &[FUNCTION, SHAPE],
     attributes: |op| {
-        let Op::Own(Own::External(External::Call { function, shape })) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Call { function, shape })) = op else { wrong_row(op) };
         listed([Attribute::Text(function.clone()), Attribute::Dims(shape.to_vec())])
     },
     make: Make::Of(|attributes| {
@@ -80,7 +80,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     mnemonic: "extern_grad",
     label: "extern_grad",
     infer: |op, operands| {
-        let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Grad { function, order })) = op else { wrong_row(op) };
         check_path(op, function)?;
         check_count(op, operands.len())?;
         let orders =
@@ -113,7 +113,7 @@ static EXTERN_GRAD: OpInfo = OpInfo {
     derivative: Derivative::Rule,
     fields: &[FUNCTION, Field::place("order", FieldKind::I64)],
     attributes: |op| {
-        let Op::Own(Own::External(External::Grad { function, order })) = op else { foreign(op) };
+        let Op::Own(Own::External(External::Grad { function, order })) = op else { wrong_row(op) };
         listed([Attribute::Text(function.clone()), Attribute::I64(*order)])
     },
     make: Make::Of(|attributes| {

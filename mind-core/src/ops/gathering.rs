@@ -4,7 +4,7 @@ use super::{
     Attribute, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     fields::{SHAPE, exactly, listed, not_these_fields},
     indexing::unproved,
-    rules::{self, foreign, position},
+    rules::{self, position, wrong_row},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -90,7 +90,7 @@ static SCATTER_ADD: OpInfo = OpInfo {
     flops: |_, operands, _| operands[1].shape.element_count(),
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Rows(Rows::ScatterAdd { shape }) = op else { foreign(op) };
+        let Op::Rows(Rows::ScatterAdd { shape }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec())])
     },
     fields: &[SHAPE],
@@ -135,13 +135,13 @@ static TAKE_ALONG: OpInfo = OpInfo {
     arity: 2,
     infer: infer_take_along,
     origin: |op, _, axis| {
-        let Op::Rows(Rows::TakeAlong { axis: along }) = op else { foreign(op) };
+        let Op::Rows(Rows::TakeAlong { axis: along }) = op else { wrong_row(op) };
         Some((usize::from(axis == position(*along)), axis))
     },
     derivative: Derivative::Linear,
     fields: &[AXIS],
     attributes: |op| {
-        let Op::Rows(Rows::TakeAlong { axis }) = op else { foreign(op) };
+        let Op::Rows(Rows::TakeAlong { axis }) = op else { wrong_row(op) };
         listed([Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
@@ -188,7 +188,7 @@ static ADD_ALONG: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     fields: &[SHAPE, AXIS],
     attributes: |op| {
-        let Op::Rows(Rows::AddAlong { shape, axis }) = op else { foreign(op) };
+        let Op::Rows(Rows::AddAlong { shape, axis }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec()), Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
@@ -232,18 +232,18 @@ static DYNAMIC_SLICE: OpInfo = OpInfo {
     arity: 2,
     infer: infer_dynamic_slice,
     requirements: |op, operands| {
-        let Op::Rows(Rows::DynamicSlice { shape, axis }) = op else { foreign(op) };
+        let Op::Rows(Rows::DynamicSlice { shape, axis }) = op else { wrong_row(op) };
         let (count, extent) = (&shape[position(*axis)], &operands[0].shape[position(*axis)]);
         unproved(count, extent).into_iter().collect()
     },
     origin: |op, _, axis| {
-        let Op::Rows(Rows::DynamicSlice { axis: along, .. }) = op else { foreign(op) };
+        let Op::Rows(Rows::DynamicSlice { axis: along, .. }) = op else { wrong_row(op) };
         (axis != position(*along)).then_some((0, axis))
     },
     derivative: Derivative::Linear,
     fields: &[SHAPE, AXIS],
     attributes: |op| {
-        let Op::Rows(Rows::DynamicSlice { shape, axis }) = op else { foreign(op) };
+        let Op::Rows(Rows::DynamicSlice { shape, axis }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec()), Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
@@ -283,7 +283,7 @@ static DYNAMIC_UPDATE: OpInfo = OpInfo {
     arity: 3,
     infer: infer_dynamic_update,
     requirements: |op, operands| {
-        let Op::Rows(Rows::DynamicUpdate { axis }) = op else { foreign(op) };
+        let Op::Rows(Rows::DynamicUpdate { axis }) = op else { wrong_row(op) };
         let along = |operand: usize| &operands[operand].shape[position(*axis)];
         unproved(along(2), along(0)).into_iter().collect()
     },
@@ -291,7 +291,7 @@ static DYNAMIC_UPDATE: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     fields: &[AXIS],
     attributes: |op| {
-        let Op::Rows(Rows::DynamicUpdate { axis }) = op else { foreign(op) };
+        let Op::Rows(Rows::DynamicUpdate { axis }) = op else { wrong_row(op) };
         listed([Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
@@ -391,7 +391,7 @@ impl Rows {
 }
 
 fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {
-    let [table, indices] = operands else { foreign(op) };
+    let [table, indices] = operands else { wrong_row(op) };
     index_dtype(op, operands, 1)?;
     let Some((_, row)) = table.shape.split_first() else {
         return Err(OpError::new(op, Code::E3002)
@@ -404,9 +404,9 @@ fn infer_gather(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_scatter(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::Rows(Rows::ScatterAdd { shape }), [indices, updates]) = (op, operands) else { foreign(op) };
+    let (Op::Rows(Rows::ScatterAdd { shape }), [indices, updates]) = (op, operands) else { wrong_row(op) };
     index_dtype(op, operands, 0)?;
-    rules::taken(op, Takes::Numbers, operands, 1)?;
+    rules::check_dtype(op, Takes::Numbers, operands, 1)?;
     rules::positive(op, shape)?;
     let Some((_, row)) = shape.split_first() else {
         return Err(OpError::new(op, Code::E3002)
@@ -419,28 +419,30 @@ fn infer_scatter(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_take_along(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::Rows(Rows::TakeAlong { axis }), [x, indices]) = (op, operands) else { foreign(op) };
+    let (Op::Rows(Rows::TakeAlong { axis }), [x, indices]) = (op, operands) else { wrong_row(op) };
     rules::axis(op, *axis, x.rank(), &[0])?;
     index_dtype(op, operands, 1)?;
     rules::rank(op, operands, 1, x.rank())?;
-    rules::alike(op, [&x.shape, &indices.shape], [Some(0), Some(1)], position(*axis))?;
+    rules::same_extents(op, [&x.shape, &indices.shape], [Some(0), Some(1)], position(*axis))?;
     Ok(x.with_shape(indices.shape.clone()))
 }
 
 fn infer_add_along(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::Rows(Rows::AddAlong { shape, axis }), [indices, updates]) = (op, operands) else { foreign(op) };
+    let (Op::Rows(Rows::AddAlong { shape, axis }), [indices, updates]) = (op, operands) else {
+        wrong_row(op)
+    };
     rules::positive(op, shape)?;
     rules::axis(op, *axis, shape.rank(), &[])?;
     index_dtype(op, operands, 0)?;
     rules::rank(op, operands, 0, shape.rank())?;
-    rules::alike(op, [shape, &indices.shape], [None, Some(0)], position(*axis))?;
-    rules::taken(op, Takes::Numbers, operands, 1)?;
+    rules::same_extents(op, [shape, &indices.shape], [None, Some(0)], position(*axis))?;
+    rules::check_dtype(op, Takes::Numbers, operands, 1)?;
     rules::expect_shape(op, operands, 1, &indices.shape)?;
     Ok(updates.with_shape(shape.clone()))
 }
 
 fn infer_dynamic_slice(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::Rows(Rows::DynamicSlice { shape, axis }), [x, _]) = (op, operands) else { foreign(op) };
+    let (Op::Rows(Rows::DynamicSlice { shape, axis }), [x, _]) = (op, operands) else { wrong_row(op) };
     rules::axis(op, *axis, x.rank(), &[0])?;
     if shape.rank() != x.rank() {
         return Err(OpError::new(op, Code::E3002)
@@ -449,7 +451,7 @@ fn infer_dynamic_slice(op: &Op, operands: &[&Type]) -> Inferred {
             .operands(&[0])
             .into());
     }
-    rules::alike(op, [&x.shape, shape], [Some(0), None], position(*axis))?;
+    rules::same_extents(op, [&x.shape, shape], [Some(0), None], position(*axis))?;
     rules::positive(op, shape)?;
     let result = x.with_shape(shape.clone());
     within(op, operands, &result, *axis, Focus::Attribute("shape"))?;
@@ -458,12 +460,12 @@ fn infer_dynamic_slice(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_dynamic_update(op: &Op, operands: &[&Type]) -> Inferred {
-    let (Op::Rows(Rows::DynamicUpdate { axis }), [x, _, updates]) = (op, operands) else { foreign(op) };
+    let (Op::Rows(Rows::DynamicUpdate { axis }), [x, _, updates]) = (op, operands) else { wrong_row(op) };
     rules::axis(op, *axis, x.rank(), &[0])?;
     start(op, operands)?;
     rules::same_dtype(op, x, updates)?;
     rules::rank(op, operands, 2, x.rank())?;
-    rules::alike(op, [&x.shape, &updates.shape], [Some(0), Some(2)], position(*axis))?;
+    rules::same_extents(op, [&x.shape, &updates.shape], [Some(0), Some(2)], position(*axis))?;
     within(op, operands, updates, *axis, Focus::Operand(2))?;
     Ok((*x).clone())
 }

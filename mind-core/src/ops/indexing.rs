@@ -6,7 +6,7 @@ use super::{
     Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
     Profile, Requirement,
     fields::{SHAPE, exactly, listed, not_these_fields},
-    rules::{self, foreign},
+    rules::{self, wrong_row},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -85,15 +85,15 @@ static SLICE: OpInfo = OpInfo {
     label: "slice",
     class: Class::View,
     infer: |op, operands| {
-        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { wrong_row(op) };
         Ok(operands[0].with_shape(sliced(op, slice, &operands[0].shape, &[0])?))
     },
     requirements: |op, operands| {
-        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { wrong_row(op) };
         slice_requirements(slice, &operands[0].shape)
     },
     origin: |op, operands, axis| {
-        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { wrong_row(op) };
         let whole = slice.starts[axis] == Dim::ZERO
             && slice.ends[axis] == operands[0].shape[axis]
             && slice.steps[axis] == 1;
@@ -101,7 +101,7 @@ static SLICE: OpInfo = OpInfo {
     },
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Part(Part::Slice(slice)) = op else { foreign(op) };
+        let Op::Part(Part::Slice(slice)) = op else { wrong_row(op) };
         listed([Attribute::Slice(slice.clone())])
     },
     fields: &[Field::place("slice", FieldKind::Slice)],
@@ -137,12 +137,12 @@ static SLICE_GRAD: OpInfo = OpInfo {
     profile: Profile::Extended,
     infer: infer_slice_grad,
     requirements: |op, _| {
-        let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
+        let Op::Part(Part::SliceGrad { shape, slice }) = op else { wrong_row(op) };
         slice_requirements(slice, shape)
     },
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
+        let Op::Part(Part::SliceGrad { shape, slice }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec()), Attribute::Slice(slice.clone())])
     },
     fields: &[SHAPE, Field::place("slice", FieldKind::Slice)],
@@ -185,7 +185,7 @@ impl Part {
 }
 
 fn indices(op: &Op) -> &[Dim] {
-    if let Op::Part(Part::Index { indices }) = op { indices } else { foreign(op) }
+    if let Op::Part(Part::Index { indices }) = op { indices } else { wrong_row(op) }
 }
 
 /// The requirement `lhs <= rhs`, unless it holds for all symbols.
@@ -320,8 +320,8 @@ fn slice_dim(extent: &Dim, start: &Dim, end: &Dim, step: i64) -> Result<Result<D
 }
 
 fn infer_slice_grad(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::Part(Part::SliceGrad { shape, slice }) = op else { foreign(op) };
-    rules::taken(op, Takes::Numbers, operands, 0)?;
+    let Op::Part(Part::SliceGrad { shape, slice }) = op else { wrong_row(op) };
+    rules::check_dtype(op, Takes::Numbers, operands, 0)?;
     rules::positive(op, shape)?;
     let taken = sliced(op, slice, shape, &[])?;
     rules::expect_shape(op, operands, 0, &taken)?;

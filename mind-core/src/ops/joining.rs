@@ -62,7 +62,7 @@ static CONCAT: OpInfo = OpInfo {
 };
 
 fn axis_of(op: &Op) -> i64 {
-    if let Op::Join(Join::Concat { axis }) = op { *axis } else { rules::foreign(op) }
+    if let Op::Join(Join::Concat { axis }) = op { *axis } else { rules::wrong_row(op) }
 }
 
 fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
@@ -80,7 +80,7 @@ fn infer_concat(op: &Op, operands: &[&Type]) -> Inferred {
                 .into());
         }
         rules::rank(op, operands, at, rank)?;
-        rules::alike(op, [&first.shape, &other.shape], [Some(0), Some(at)], axis)?;
+        rules::same_extents(op, [&first.shape, &other.shape], [Some(0), Some(at)], axis)?;
         dims[axis] =
             dims[axis].add(&other.shape[axis]).map_err(|overflow| OpError::overflow(op, overflow))?;
     }

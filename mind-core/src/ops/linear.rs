@@ -2,7 +2,7 @@
 
 use super::{
     Derivative, Focus, Inferred, KERNEL, Make, OpError, OpInfo,
-    rules::{self, foreign, same_numbers},
+    rules::{self, same_numbers, wrong_row},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -73,7 +73,7 @@ static MAT_MUL: OpInfo = OpInfo {
     make: Make::Plain(|| Op::Product(Product::MatMul)),
     infer: infer_matmul,
     origin: |op, operands, axis| {
-        let [lhs, rhs] = operands else { foreign(op) };
+        let [lhs, rhs] = operands else { wrong_row(op) };
         let rank = lhs.rank().max(rhs.rank());
         if axis + 1 == rank {
             Some((1, rhs.rank() - 1))
@@ -128,7 +128,7 @@ const PRODUCT: OpInfo = OpInfo {
 };
 
 fn infer_dot(op: &Op, operands: &[&Type]) -> Inferred {
-    let [lhs, rhs] = operands else { foreign(op) };
+    let [lhs, rhs] = operands else { wrong_row(op) };
     for (position, operand) in operands.iter().enumerate() {
         if !matches!(operand.rank(), 1 | 2) {
             let problem = format!("operand of rank {}, needed rank 1 or 2", operand.rank());
@@ -149,7 +149,7 @@ fn infer_dot(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_matmul(op: &Op, operands: &[&Type]) -> Inferred {
-    let [lhs, rhs] = operands else { foreign(op) };
+    let [lhs, rhs] = operands else { wrong_row(op) };
     for (position, operand) in operands.iter().enumerate() {
         if operand.rank() < 2 {
             let problem = format!("operand of rank {}, needed rank 2 or more", operand.rank());

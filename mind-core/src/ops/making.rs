@@ -4,7 +4,7 @@ use super::{
     Attribute, Class, Field, FieldKind, Inferred, Make, OpInfo, Profile,
     constant::NULLARY,
     fields::{SHAPE, exactly, listed, not_these_fields},
-    rules::{self, foreign},
+    rules::{self, wrong_row},
 };
 use crate::{
     ir::{Made, Op},
@@ -35,7 +35,7 @@ static IOTA: OpInfo = OpInfo {
     infer: infer_iota,
     fields: &[SHAPE, Field::key("axis", "ax", FieldKind::I64)],
     attributes: |op| {
-        let Op::Made(Made::Iota { shape, axis }) = op else { foreign(op) };
+        let Op::Made(Made::Iota { shape, axis }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.clone()), Attribute::I64(*axis)])
     },
     make: Make::Of(|attributes| {
@@ -46,7 +46,7 @@ static IOTA: OpInfo = OpInfo {
 };
 
 fn infer_iota(op: &Op, _: &[&Type]) -> Inferred {
-    let Op::Made(Made::Iota { shape, axis }) = op else { foreign(op) };
+    let Op::Made(Made::Iota { shape, axis }) = op else { wrong_row(op) };
     let shape = Shape::from_slice(shape);
     rules::positive(op, &shape)?;
     rules::axis(op, *axis, shape.rank(), &[])?;

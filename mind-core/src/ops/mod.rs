@@ -258,7 +258,7 @@ static INPUT: OpInfo = OpInfo {
     class: Class::Input,
     fields: &[Field::place("name", FieldKind::Text)],
     attributes: |op| {
-        let Some(name) = op.input_name() else { rules::foreign(op) };
+        let Some(name) = op.input_name() else { rules::wrong_row(op) };
         listed([Attribute::Text(name.clone())])
     },
     make: Make::Of(|attributes| {
@@ -268,7 +268,7 @@ static INPUT: OpInfo = OpInfo {
     ..constant::NULLARY
 };
 
-/// Checks the rules for an input beyond those for every type: its name is not empty and not taken, and only inputs
+/// Checks the rules for an input beyond those for every type: its name is not empty and not check_dtype, and only inputs
 /// precede it. `before` is the operation that precedes it, and `taken` says whether another input has its name.
 pub(crate) fn check_input(
     before: Option<&Op>,

@@ -4,7 +4,7 @@ use super::{
     Attribute, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpError, OpInfo, Profile,
     VARIADIC,
     fields::{exactly, listed, not_these_fields},
-    rules::foreign,
+    rules::wrong_row,
     scan::{self, SCAN, WHEN, WHILE},
 };
 use crate::{
@@ -126,7 +126,7 @@ pub(super) const HOLDING: OpInfo = OpInfo {
 pub(super) const MODULE: Field = Field::place("module", FieldKind::Module);
 
 fn nested(op: &Op) -> &Nested {
-    op.nested().unwrap_or_else(|| foreign(op))
+    op.nested().unwrap_or_else(|| wrong_row(op))
 }
 
 fn module_of(op: &Op) -> super::Attributes {
@@ -134,7 +134,7 @@ fn module_of(op: &Op) -> super::Attributes {
 }
 
 fn position(op: &Op) -> i64 {
-    let Op::Own(Own::Nesting(Nesting::Result { position })) = op else { foreign(op) };
+    let Op::Own(Own::Nesting(Nesting::Result { position })) = op else { wrong_row(op) };
     *position
 }
 

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Attributes, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
     fields::{exactly, listed, not_these_fields},
-    rules::{self, foreign},
+    rules::{self, wrong_row},
     sample::{Case, Domain, Sampling},
 };
 use crate::{
@@ -65,7 +65,7 @@ static ROLL: OpInfo = OpInfo {
     derivative: Derivative::Linear,
     fields: &[AXIS, Field::key("shift", "sh", FieldKind::I64)],
     attributes: |op| {
-        let Op::Reorder(Reorder::Roll { shift, axis }) = op else { foreign(op) };
+        let Op::Reorder(Reorder::Roll { shift, axis }) = op else { wrong_row(op) };
         listed([Attribute::I64(*axis), Attribute::I64(*shift)])
     },
     make: Make::Of(|given| {
@@ -134,7 +134,7 @@ const SORTED: OpInfo = OpInfo {
     attributes: |op| {
         let Op::Reorder(Reorder::Sort { axis, descending } | Reorder::ArgSort { axis, descending }) = op
         else {
-            foreign(op)
+            wrong_row(op)
         };
         listed([Attribute::I64(*axis), Attribute::Flag(*descending)])
     },
@@ -168,7 +168,7 @@ fn axis(op: &Op) -> i64 {
             | Reorder::Sort { axis, .. }
             | Reorder::ArgSort { axis, .. },
         ) => *axis,
-        _ => foreign(op),
+        _ => wrong_row(op),
     }
 }
 
@@ -181,9 +181,9 @@ fn each_form(dtype: DType, op: impl Fn(i64) -> Op) -> Vec<Case> {
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let x = operands[0];
     rules::axis(op, axis(op), x.rank(), &[0])?;
-    let Op::Reorder(reorder) = op else { foreign(op) };
+    let Op::Reorder(reorder) = op else { wrong_row(op) };
     if reorder.compares() {
-        rules::taken(op, Takes::Numbers, operands, 0)?;
+        rules::check_dtype(op, Takes::Numbers, operands, 0)?;
     }
     let dtype = if matches!(reorder, Reorder::ArgSort { .. }) { DType::I64 } else { x.dtype };
     Ok(Type::new(dtype, x.shape.clone()))

@@ -3,7 +3,7 @@
 use super::{
     Attribute, Attributes, Class, Derivative, Field, FieldKind, Inferred, KERNEL, Make, OpInfo,
     fields::{exactly, listed, not_these_fields},
-    rules::{self, foreign, position, taken},
+    rules::{self, check_dtype, position, wrong_row},
     sample::{Case, Domain, Sampling},
 };
 use crate::{
@@ -105,12 +105,12 @@ fn known(op: &Op) -> (Takes, &Reduction) {
     match op {
         Op::Reduce(reduce, reduction) => (reduce.row().takes, reduction),
         Op::ArgReduce(_, reduction) => (Takes::Numbers, reduction),
-        _ => foreign(op),
+        _ => wrong_row(op),
     }
 }
 
 fn flops(op: &Op, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
-    let Op::Reduce(reduce, _) = op else { foreign(op) };
+    let Op::Reduce(reduce, _) = op else { wrong_row(op) };
     let count = operands[0].shape.element_count()?;
     if reduce.row().divides { Ok(count) } else { count.sub(&result.shape.element_count()?) }
 }
@@ -135,7 +135,7 @@ impl Reduction {
 
 fn infer(op: &Op, operands: &[&Type]) -> Inferred {
     let ((takes, reduction), operand) = (known(op), operands[0]);
-    taken(op, takes, operands, 0)?;
+    check_dtype(op, takes, operands, 0)?;
     rules::axes(op, &reduction.axes, operand.rank(), &[0])?;
     let reduced = reduction.positions(operand.rank());
     let dims = operand.shape.iter().enumerate();

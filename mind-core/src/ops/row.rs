@@ -85,7 +85,7 @@ pub(super) const KERNEL: OpInfo = OpInfo {
     class: Class::Kernel,
     commutative: false,
     arity: 1,
-    infer: |op, _| rules::foreign(op),
+    infer: |op, _| rules::wrong_row(op),
     requirements: no_requirements,
     origin: no_origin,
     derivative: Derivative::Zero,

@@ -13,12 +13,17 @@ use crate::{
 
 /// Panics because a row was asked about another row's operation.
 #[track_caller]
-pub(super) fn foreign(op: &Op) -> ! {
+pub(super) fn wrong_row(op: &Op) -> ! {
     unreachable!("the table asks each row about its own operation only, not about `{}`", op.info().name)
 }
 
 /// Reports E2005 unless `takes` admits the element type of the operand.
-pub(super) fn taken(op: &Op, takes: Takes, operands: &[&Type], position: usize) -> Result<(), Box<OpError>> {
+pub(super) fn check_dtype(
+    op: &Op,
+    takes: Takes,
+    operands: &[&Type],
+    position: usize,
+) -> Result<(), Box<OpError>> {
     let dtype = operands[position].dtype;
     if takes.admits(dtype) { Ok(()) } else { Err(OpError::dtype(op, position, dtype, takes).into()) }
 }
@@ -26,7 +31,7 @@ pub(super) fn taken(op: &Op, takes: Takes, operands: &[&Type], position: usize) 
 /// Reports E2004 unless both operands have the same element type, and E2005 unless it is numeric.
 pub(super) fn same_numbers(op: &Op, operands: &[&Type]) -> Result<(), Box<OpError>> {
     same_dtype(op, operands[0], operands[1])?;
-    taken(op, Takes::Numbers, operands, 0)
+    check_dtype(op, Takes::Numbers, operands, 0)
 }
 
 /// Reports E2004 unless both operands have the same element type.
@@ -50,7 +55,7 @@ pub(super) fn rank(op: &Op, operands: &[&Type], position: usize, needed: usize) 
 
 /// The type of the result for two operands of the same element type that broadcast.
 pub(super) fn infer_broadcast(op: &Op, operands: &[&Type]) -> Inferred {
-    let [lhs, rhs] = operands else { foreign(op) };
+    let [lhs, rhs] = operands else { wrong_row(op) };
     same_dtype(op, lhs, rhs)?;
     // In most cases one operand already has the shape of the result. Its shape is shared instead of built again.
     for (whole, part) in [(lhs, rhs), (rhs, lhs)] {
@@ -171,7 +176,7 @@ pub(crate) fn position(axis: i64) -> usize {
 
 /// Reports E3003 unless two shapes of the same rank have equal extents along every axis except `but`. The shapes belong
 /// to `operands`, where they belong to any. The error underlines the second operand.
-pub(super) fn alike(
+pub(super) fn same_extents(
     op: &Op,
     [a, b]: [&Shape; 2],
     operands: [Option<usize>; 2],

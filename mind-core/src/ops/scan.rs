@@ -4,7 +4,7 @@ use super::{
     Attribute, Attributes, Field, FieldKind, Inferred, Make, OpError, OpInfo, check_type,
     fields::{exactly, listed, not_these_fields},
     nesting::{HOLDING, MODULE, counted, flops, output},
-    rules::foreign,
+    rules::wrong_row,
 };
 use crate::{
     diag::Code,
@@ -132,7 +132,7 @@ fn made(given: Attributes, guard: Guard) -> Op {
 }
 
 fn scan(op: &Op) -> &Scan {
-    op.as_loop().unwrap_or_else(|| foreign(op))
+    op.as_loop().unwrap_or_else(|| wrong_row(op))
 }
 
 fn accesses(scan: &Scan, operands: &[&Type]) -> Vec<Access> {

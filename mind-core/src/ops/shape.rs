@@ -6,7 +6,7 @@ use super::{
     Attribute, Class, Derivative, Field, FieldKind, Focus, Inferred, KERNEL, Make, Motion, OpError, OpInfo,
     Profile,
     fields::{SHAPE, exactly, listed, not_these_fields},
-    rules::{self, broadcast_dim, foreign, position},
+    rules::{self, broadcast_dim, position, wrong_row},
     sample::{Case, Sampling},
 };
 use crate::{
@@ -42,7 +42,7 @@ static RESHAPE: OpInfo = OpInfo {
     infer: infer_reshape,
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Arrange(Arrange::Reshape { shape }) = op else { foreign(op) };
+        let Op::Arrange(Arrange::Reshape { shape }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec())])
     },
     fields: &[Field::place("new_shape", FieldKind::Dims)],
@@ -190,13 +190,13 @@ static BROADCAST_TO: OpInfo = OpInfo {
     profile: Profile::Extended,
     infer: infer_broadcast_to,
     origin: |op, operands, axis| {
-        let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
+        let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { wrong_row(op) };
         let axis = (axis + operands[0].rank()).checked_sub(shape.rank())?;
         (!operands[0].shape[axis].is_one()).then_some((0, axis))
     },
     derivative: Derivative::Linear,
     attributes: |op| {
-        let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
+        let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { wrong_row(op) };
         listed([Attribute::Dims(shape.to_vec())])
     },
     fields: &[SHAPE],
@@ -276,14 +276,14 @@ impl Arrange {
 const VIEW: OpInfo = OpInfo { class: Class::View, ..KERNEL };
 
 fn permutation(op: &Op) -> &[i64] {
-    if let Op::Arrange(Arrange::Transpose { permutation }) = op { permutation } else { foreign(op) }
+    if let Op::Arrange(Arrange::Transpose { permutation }) = op { permutation } else { wrong_row(op) }
 }
 
 fn axes(op: &Op) -> &[i64] {
     if let Op::Arrange(Arrange::ExpandDims { axes }) | Op::Arrange(Arrange::Squeeze { axes }) = op {
         axes
     } else {
-        foreign(op)
+        wrong_row(op)
     }
 }
 
@@ -297,7 +297,7 @@ pub(crate) fn inverse(permutation: &[i64]) -> Vec<i64> {
 }
 
 fn infer_reshape(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::Arrange(Arrange::Reshape { shape }) = op else { foreign(op) };
+    let Op::Arrange(Arrange::Reshape { shape }) = op else { wrong_row(op) };
     let operand = operands[0];
     rules::positive(op, shape)?;
     let count = |shape: &Shape| shape.element_count().map_err(|overflow| OpError::overflow(op, overflow));
@@ -356,7 +356,7 @@ fn infer_squeeze(op: &Op, operands: &[&Type]) -> Inferred {
 }
 
 fn infer_broadcast_to(op: &Op, operands: &[&Type]) -> Inferred {
-    let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { foreign(op) };
+    let Op::Arrange(Arrange::BroadcastTo { shape }) = op else { wrong_row(op) };
     let operand = operands[0];
     rules::positive(op, shape)?;
     let error = |problem: String| {

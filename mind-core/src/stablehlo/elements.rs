@@ -44,7 +44,7 @@ pub(super) fn apply(writer: &mut Writer, map: Map, operands: &[SsaValue]) -> Ssa
         }
         Hlo::Between { before, operation, of, after } => {
             all(writer, before, &mut names);
-            let operands: Vec<_> = of.iter().map(|text| play(writer, text, &names)).collect();
+            let operands: Vec<_> = of.iter().map(|text| evaluate(writer, text, &names)).collect();
             names.push(("own", of_elements(writer, operation, &operands, to)));
             all(writer, after, &mut names)
         }
@@ -65,7 +65,7 @@ fn of_unsigned(
     }
     match map {
         Map::Abs => Some(operands[0]),
-        Map::Sign => Some(play(writer, "minimum(x, 1.0)", &[("x", operands[0])])),
+        Map::Sign => Some(evaluate(writer, "minimum(x, 1.0)", &[("x", operands[0])])),
         Map::Shr => Some(of_elements(writer, "stablehlo.shift_right_logical", operands, to.clone())),
         // Engines convert a float out of range in different ways, except to wide integers. A wide integer is clamped
         // here.
@@ -75,7 +75,7 @@ fn of_unsigned(
             let [least, greatest] = [Neutral::Least, Neutral::Greatest]
                 .map(|end| writer.constant(&neutral(end, to.dtype), as_wide.clone()));
             let names = [("x", wide), ("least", least), ("greatest", greatest)];
-            let cut = play(writer, "maximum(minimum(x, greatest), least)", &names);
+            let cut = evaluate(writer, "maximum(minimum(x, greatest), least)", &names);
             Some(of_elements(writer, "stablehlo.convert", &[cut], to.clone()))
         }
         _ => None,
@@ -93,16 +93,16 @@ fn quotient(writer: &mut Writer, operation: &str, operands: [SsaValue; 2], to: T
         return result;
     }
     // The scale is 2^-64 where the reciprocal would be subnormal, since engines flush subnormal numbers to 0.
-    let scale = play(
+    let scale = evaluate(
         writer,
         "where(gt(abs(rhs), 1e30), 0.000000000000000000054210108624275222, 1.0)",
         &[("rhs", rhs)],
     );
     let one = writer.constant(&number(1.0, to.dtype), to.clone());
-    let scaled = play(writer, "rhs * scale", &[("rhs", rhs), ("scale", scale)]);
+    let scaled = evaluate(writer, "rhs * scale", &[("rhs", rhs), ("scale", scale)]);
     let reciprocal = of_elements(writer, operation, &[one, scaled], to);
     let names = [("lhs", lhs), ("scale", scale), ("reciprocal", reciprocal)];
-    let result = play(writer, "lhs * scale * reciprocal", &names);
+    let result = evaluate(writer, "lhs * scale * reciprocal", &names);
     writer.mark_quotient(result);
     result
 }
@@ -114,7 +114,7 @@ fn all(
     names: &mut Vec<(&'static str, SsaValue)>,
 ) -> SsaValue {
     for (name, text) in formulas {
-        let value = play(writer, text, names);
+        let value = evaluate(writer, text, names);
         names.push((name, value));
     }
     names.last().expect("a function has operands").1
@@ -139,7 +139,7 @@ pub(super) fn of_elements(
 }
 
 /// Plays a formula and returns its value.
-pub(super) fn play(writer: &mut Writer, text: &'static str, names: &[(&str, SsaValue)]) -> SsaValue {
+pub(super) fn evaluate(writer: &mut Writer, text: &'static str, names: &[(&str, SsaValue)]) -> SsaValue {
     let Ok(value) = formula(writer, text, names);
     value
 }

@@ -229,7 +229,7 @@ impl Lowering<'_> {
         let under_way = self.writer.start(&start);
         let (count, now) = (under_way.now[0], under_way.now.clone());
         let outer = self.writer.open();
-        let is_left = elements::play(&mut self.writer, "lt(at, end)", &[("at", count), ("end", end)]);
+        let is_left = elements::evaluate(&mut self.writer, "lt(at, end)", &[("at", count), ("end", end)]);
         let guard = match scan.guard {
             Guard::Always => None,
             Guard::Carry => Some(now[1]),
@@ -243,7 +243,7 @@ impl Lowering<'_> {
         let condition = self.writer.close(outer, &[goes_on]);
         let outer = self.writer.open();
         let at = last.map_or(count, |last| {
-            elements::play(&mut self.writer, "last - at", &[("last", last), ("at", count)])
+            elements::evaluate(&mut self.writer, "last - at", &[("last", last), ("at", count)])
         });
         let (carried, stacked) = now[1..].split_at(carries);
         let mut inputs = carried.to_vec();
@@ -251,7 +251,7 @@ impl Lowering<'_> {
             let is_iterated = *access == Access::Element;
             inputs.push(if is_iterated { self.element(*operand, at, zero) } else { *operand });
         }
-        let mut next = vec![elements::play(&mut self.writer, "at + one", &[("at", count), ("one", one)])];
+        let mut next = vec![elements::evaluate(&mut self.writer, "at + one", &[("at", count), ("one", one)])];
         let is_optional = scan.guard == Guard::Operand && guard.is_none();
         let runs = is_optional.then(|| (inputs[carries], self.writer.open()));
         let results = self.module(&scan.body, inputs);

@@ -69,12 +69,12 @@ fn with_nan(
     any: impl FnOnce(&mut Writer, SsaValue, SsaValue, Tensor) -> SsaValue,
 ) -> SsaValue {
     let to = Tensor::new(DType::Bool, &*writer.tensor(result).shape);
-    let is_nan = elements::play(writer, "ne(x, x)", &[("x", operand)]);
+    let is_nan = elements::evaluate(writer, "ne(x, x)", &[("x", operand)]);
     let no = writer.constant(&false.to_string(), Tensor::scalar(DType::Bool));
     let any = any(writer, is_nan, no, to);
     let result_type = writer.tensor(result).clone();
     let nan = writer.constant(&number(f64::NAN, result_type.dtype), result_type);
-    elements::play(writer, "where(any, nan, y)", &[("any", any), ("nan", nan), ("y", result)])
+    elements::evaluate(writer, "where(any, nan, y)", &[("any", any), ("nan", nan), ("y", result)])
 }
 
 /// Reduces pairs of an element and its position. The first NaN wins, else the first of the best elements. The position

@@ -221,7 +221,7 @@ impl Writer {
         }
     }
 
-    /// `%0, %1`
+    /// A comma-separated list of values, such as `%0, %1`.
     pub(super) fn names(&self, values: &[SsaValue]) -> String {
         let names: Vec<_> = values.iter().map(|value| self.name(*value)).collect();
         names.join(", ")

@@ -113,9 +113,9 @@ impl<'a> Scanner<'a> {
 
     /// Reports the innermost bracket that is open at the end, with the brackets around it.
     fn unclosed(&mut self) {
-        let (told, open): (Vec<_>, Vec<_>) =
+        let (reported, open): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.open).into_iter().partition(|open| open.foreign.is_some());
-        for open in told.into_iter().rev() {
+        for open in reported.into_iter().rev() {
             self.left_open(open, "");
         }
         self.open = open;

@@ -49,13 +49,14 @@ pub fn random_expression(seed: u64, size: usize, dtype: DType) -> RandomExpressi
 /// # Errors
 /// The mistakes in the expression.
 pub fn open_program(source: &str) -> Result<Program, String> {
-    let told = |diags: crate::diag::Diags| diags.into_iter().map(|diag| diag.to_string()).collect::<Vec<_>>();
+    let messages =
+        |diags: crate::diag::Diags| diags.into_iter().map(|diag| diag.to_string()).collect::<Vec<_>>();
     let tokens = source.parse().map_err(|error| format!("{error}"))?;
     let (expression, diags) = parse_expression(tokens);
-    let diags = told(diags);
+    let diags = messages(diags);
     let Some(expression) = expression.filter(|_| diags.is_empty()) else { return Err(diags.join("\n")) };
     let (program, diags) = open::lower(&expression);
-    program.ok_or_else(|| told(diags).join("\n"))
+    program.ok_or_else(|| messages(diags).join("\n"))
 }
 
 /// The types of a program's leaves, found by name.

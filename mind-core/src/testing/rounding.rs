@@ -261,7 +261,7 @@ impl RoundedInst<'_> {
                 | Rows::DynamicSlice { .. }
                 | Rows::DynamicUpdate { .. },
             ) => self.apply([|x: Near| x.bound, |x: Near| x.bound])?,
-            Op::Reduce(reduce, reduction) if !reduce.row().monoid.settles => {
+            Op::Reduce(reduce, reduction) if !reduce.row().monoid.is_compensated => {
                 let of = |reduce| Op::Reduce(reduce, reduction.clone());
                 let count = (self.length(0) / self.result.elements.len()) as f64;
                 match reduce.row().monoid.combine.row().exactness {
@@ -279,7 +279,7 @@ impl RoundedInst<'_> {
                 // The documented bound for the largest number of elements.
                 let count = self.shape(0)[position(cumulation.axis)] as f64;
                 match cumulate.row().combine {
-                    Combine::Monoid(monoid) if monoid.settles => {
+                    Combine::Monoid(monoid) if monoid.is_compensated => {
                         self.sums(count.min(4.0 * count.log2()) + 1.0)?
                     }
                     Combine::Monoid(monoid) if monoid.combine.row().exactness == Exactness::Exact => {

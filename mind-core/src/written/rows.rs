@@ -78,7 +78,7 @@ pub(crate) enum Kind {
     /// A function of each element that is about as fast as reading the element.
     Cheap,
     /// A function of each element that is slower.
-    Dear,
+    Expensive,
     /// Each element is known, or is an element of the operand at another position. It is computed wherever it is
     /// needed.
     Free,
@@ -110,7 +110,7 @@ impl Row {
             (Gives::Operand, 0) => Elements::All,
             (Gives::Operand, leading) => Elements::From(leading),
         };
-        Self { elements, ..Self::of(if row.cost.is_series() { Kind::Dear } else { Kind::Cheap }) }
+        Self { elements, ..Self::of(if row.cost.is_series() { Kind::Expensive } else { Kind::Cheap }) }
     }
 
     pub(super) fn axes(self, axes: Axes) -> Self {

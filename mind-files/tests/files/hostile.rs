@@ -109,7 +109,10 @@ fn headers_of_safetensors_are_checked_before_they_are_believed() {
     let found = 8 + one(huge).len();
     let message = of_safetensors(&with_header(&one(huge), 0));
     assert_eq!(message, format!("the data is truncated: got {found} bytes, needed {}", found as u64 + huge));
-    assert_eq!(of_safetensors(&with_header("{}", 3)), "unexpected data after the tensors: got 13 bytes, needed 10");
+    assert_eq!(
+        of_safetensors(&with_header("{}", 3)),
+        "unexpected data after the tensors: got 13 bytes, needed 10"
+    );
     assert_eq!(
         of_safetensors(&with_header("{}", 0)),
         "the arrays do not match the parameters: the tensor without a name f32[2, 2] is missing"

@@ -28,7 +28,7 @@ pub(super) fn body(program: &Program, plan: &Plan, values: &Values<'_>) -> Strin
         );
     }
     if plan.each().any(|step| matches!(step, Step::Watch(node) if !program.node(*node).op.is_effect())) {
-        let (_, place) = watch::told(program.site);
+        let (_, place) = watch::source_text(program.site);
         let _ =
             writeln!(text, "let __watched = rt::watch::begin({:?});", format!("the expression at {place}"));
     }
@@ -241,9 +241,9 @@ fn said(program: &Program, node: NodeId) -> WatchedText {
     let text = match (&operands[..], spot.is_operator) {
         ([a, b], true) => format!("{a} {} {b}", spot.label),
         ([a], true) => format!("{}{a}", spot.label),
-        (_, _) => watch::told(spot.site).0,
+        (_, _) => watch::source_text(spot.site).0,
     };
-    let (_, place) = watch::told(spot.site);
+    let (_, place) = watch::source_text(spot.site);
     WatchedText { text, name: String::new(), place, derivative }
 }
 

@@ -116,9 +116,9 @@ impl<'a> Values<'a> {
     pub(super) fn result_type(&self, position: usize) -> (String, Option<String>) {
         let node = self.program.result.nodes()[position];
         match &self.results.0[position] {
-            ResultType::Number => (self.told(self.program.node(node).class), None),
+            ResultType::Number => (self.caller_element(self.program.node(node).class), None),
             ResultType::Inferred(entry) | ResultType::Broadcast(entry, _) => {
-                (self.told(self.program.node(node).class), Some(format!("R{entry}")))
+                (self.caller_element(self.program.node(node).class), Some(format!("R{entry}")))
             }
             ResultType::Written(ty) if ty.rank() == 0 => (ty.dtype.name().to_string(), None),
             ResultType::Written(ty) => {
@@ -139,7 +139,7 @@ impl<'a> Values<'a> {
     }
 
     /// The Rust type of the elements of a class, for the caller.
-    fn told(&self, class: ClassId) -> String {
+    fn caller_element(&self, class: ClassId) -> String {
         match self.program.classes[class.index()] {
             Class::NumbersOf(leaf) | Class::Of(leaf) => format!("T{}", leaf.index()),
             Class::Fixed(dtype) => dtype.name().to_string(),

@@ -21,7 +21,7 @@ impl WatchedText {
     /// The expression `rt::watch::Watched { … }` for a search for NaN.
     pub fn watched(&self, search: &Search, is_given: bool) -> String {
         let Self { text, name, place, derivative } = self;
-        let comes = match (is_given, derivative) {
+        let origin = match (is_given, derivative) {
             (true, _) => "Given",
             (false, true) => "Derived",
             (false, false) => "Computed",
@@ -32,7 +32,7 @@ impl WatchedText {
         }
         format!(
             "rt::watch::Watched {{ value: {}, made_of: &[{made_of}], text: {text:?}, name: {name:?}, place: {place:?}, \
-             comes: rt::watch::Comes::{comes}, delivered: {} }}",
+             origin: rt::watch::Origin::{origin}, delivered: {} }}",
             search.value.index(),
             search.delivered
         )

@@ -135,7 +135,7 @@ impl<T> Rows<'_, T> {
 
 /// Folds each row by a function. The function is named, not passed as a value: a value would be compiled once, for no
 /// SIMD level.
-macro_rules! each {
+macro_rules! unroll {
     ($rows:expr, $($fold:tt)+) => {
         for i in 0..$rows.sums.len() {
             $rows.sums[i] = $($fold)+($rows.row(i));
@@ -151,11 +151,11 @@ impl<M: Monoid<T>, T: SumRows> Kernel for OneByOne<'_, M, T> {
     #[inline(always)]
     fn run(self) {
         match self.0.len {
-            len if len > LANE_BYTES / size_of::<T>() => each!(self.0, T::lane_fold::<M>),
-            0..=4 => each!(self.0, fold_short::<M, T, 4>),
-            5..=8 => each!(self.0, fold_short::<M, T, 8>),
-            9..=16 => each!(self.0, fold_short::<M, T, 16>),
-            _ => each!(self.0, fold_short::<M, T, 32>),
+            len if len > LANE_BYTES / size_of::<T>() => unroll!(self.0, T::lane_fold::<M>),
+            0..=4 => unroll!(self.0, fold_short::<M, T, 4>),
+            5..=8 => unroll!(self.0, fold_short::<M, T, 8>),
+            9..=16 => unroll!(self.0, fold_short::<M, T, 16>),
+            _ => unroll!(self.0, fold_short::<M, T, 32>),
         }
     }
 }

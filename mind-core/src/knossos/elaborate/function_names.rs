@@ -277,7 +277,7 @@ impl<'a> Elaborator<'_, 'a> {
             format!("`{name}` takes {parameters} and returns {}", types.show(result))
         };
         for (parameters, result) in prelude::overloads(name).filter(|(parameters, _)| !is_own(parameters)) {
-            diag = diag.note(takes(&parameters, result));
+            diag = diag.note(takes(parameters, result));
         }
         for id in own {
             let function = self.program.function(*id);

@@ -27,13 +27,13 @@ pub(super) enum Target<'a> {
 }
 
 /// A number that all iterations add to.
-struct Still {
+struct SharedSum {
     /// The sum of the added terms.
     sum: String,
-    to: StillPlace,
+    to: SharedSumPlace,
 }
 
-enum StillPlace {
+enum SharedSumPlace {
     /// A variable of an enclosing loop.
     Variable(String),
     /// A part of an accumulator.
@@ -55,7 +55,7 @@ impl Writer<'_> {
     /// rustc can vectorise it.
     pub(super) fn pointwise(&self, instruction: &Instruction) -> Option<Pointwise> {
         pointwise(&self.kinds.program.types, self.body, &self.made, instruction)
-            .filter(|parts| parts.is_dear || self.loops.is_empty())
+            .filter(|parts| parts.is_expensive || self.loops.is_empty())
     }
 
     /// The statements for the instructions shared by all iterations of a loop of `count` iterations.
@@ -124,9 +124,9 @@ impl Writer<'_> {
             let repr = self.element_of_rows(&tensor, &index, &mut parameters.rows)?;
             self.set(instruction.result, repr);
         }
-        let (mut still, own) = (Vec::new(), self.elements.len());
+        let (mut shared_sums, own) = (Vec::new(), self.elements.len());
         let places = parts.numbers.iter().map(at);
-        let sums = places.map(|instruction| self.note_sums(instruction, around.elements, &mut still));
+        let sums = places.map(|instruction| self.note_sums(instruction, around.elements, &mut shared_sums));
         if sums.collect::<Option<()>>().is_none() {
             self.elements.truncate(own);
             return None;
@@ -158,7 +158,7 @@ impl Writer<'_> {
         let elements = around.elements..self.elements.len();
         let turn = self.turn(&parameters, elements.clone(), &statements, &results, target);
         let call = self.call_of_turns(&turn, &parameters, elements, count, target);
-        Some(call + &self.add_sums(&still, count))
+        Some(call + &self.add_sums(&shared_sums, count))
     }
 
     /// The element of each leaf of a tensor at an index that contains the counter, as a parameter of an iteration.
@@ -189,12 +189,12 @@ impl Writer<'_> {
         &mut self,
         instruction: &Instruction,
         first_element: usize,
-        still: &mut Vec<Still>,
+        shared_sums: &mut Vec<SharedSum>,
     ) -> Option<()> {
         let body = self.body;
         for block in instruction.operation.blocks() {
             for inner in &body.block(block).instructions {
-                self.note_sums(inner, first_element, still)?;
+                self.note_sums(inner, first_element, shared_sums)?;
             }
         }
         let Operation::AddTo(steps) = &instruction.operation else { return Some(()) };
@@ -208,8 +208,8 @@ impl Writer<'_> {
             let known = self.element_of(place).map(|(at, element)| (at, element.variable.clone()));
             let to = match known {
                 Some((position, _)) if position >= first_element => continue,
-                Some((_, variable)) => StillPlace::Variable(variable),
-                None => StillPlace::AccumulatorPart(place.clone()),
+                Some((_, variable)) => SharedSumPlace::Variable(variable),
+                None => SharedSumPlace::AccumulatorPart(place.clone()),
             };
             let index = match place.steps.as_slice() {
                 [] => Vec::new(),
@@ -219,7 +219,7 @@ impl Writer<'_> {
             let sum = self.fresh("s");
             let (base, row) = (place.base.clone(), None);
             self.elements.push(Element { base, index, variable: sum.clone(), row });
-            still.push(Still { sum, to });
+            shared_sums.push(SharedSum { sum, to });
         }
         Some(())
     }
@@ -355,15 +355,15 @@ impl Writer<'_> {
     }
 
     /// The statements that add the iterations' sums to accumulators. Without iterations, nothing is looked up.
-    fn add_sums(&mut self, still: &[Still], count: &str) -> String {
+    fn add_sums(&mut self, shared_sums: &[SharedSum], count: &str) -> String {
         let mut text = String::new();
-        for Still { sum, to } in still {
+        for SharedSum { sum, to } in shared_sums {
             let place = match to {
-                StillPlace::Variable(variable) => {
+                SharedSumPlace::Variable(variable) => {
                     text += &format!("{variable} += {sum};\n");
                     continue;
                 }
-                StillPlace::AccumulatorPart(place) => place,
+                SharedSumPlace::AccumulatorPart(place) => place,
             };
             let (statements, ()) = self.nested(|this| {
                 let target = this.place_text(place);

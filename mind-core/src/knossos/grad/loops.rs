@@ -33,7 +33,7 @@ impl<'p> Reverse<'p> {
     ) {
         let size = self.need(Key::Value(instruction.operands[0]));
         let own = self.source.block(body).parameters[0];
-        let again = !self.is_dear(body);
+        let again = !self.is_expensive(body);
         let tapes = (!again).then(|| self.need(Key::Record(instruction.result)));
         let counter = self.b.begin(&[self.source.ty(own)])[0];
         let tape = match tapes {
@@ -57,10 +57,10 @@ impl<'p> Reverse<'p> {
     }
 
     /// Whether an iteration should not be run again: it calls functions, or prints.
-    fn is_dear(&self, block: BlockId) -> bool {
+    fn is_expensive(&self, block: BlockId) -> bool {
         self.source.block(block).instructions.iter().any(|instruction| match &instruction.operation {
             Operation::Call(_) | Operation::Print => true,
-            operation => operation.blocks().any(|inner| self.is_dear(inner)),
+            operation => operation.blocks().any(|inner| self.is_expensive(inner)),
         })
     }
 

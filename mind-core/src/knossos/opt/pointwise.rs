@@ -31,7 +31,7 @@ pub(in crate::knossos) struct Pointwise {
     pub captured: Vec<ValueId>,
     /// Whether iterations compute exponentials or similar functions, or are summed. The compiler does not vectorise
     /// such loops in their original form.
-    pub is_dear: bool,
+    pub is_expensive: bool,
     /// Whether iterations compute exponentials or similar functions.
     pub has_functions: bool,
 }
@@ -78,7 +78,7 @@ pub(in crate::knossos) fn pointwise(
     }
     let is_sum = matches!(instruction.operation, Operation::Loop(Loop::Sum, _)) && element == TypeId::FLOAT;
     found.has_functions = has_functions(body, block);
-    found.is_dear = is_sum || found.has_functions;
+    found.is_expensive = is_sum || found.has_functions;
     finder.capture(result, &mut found.captured);
     for position in &found.numbers {
         finder.captures(&body.block(block).instructions[*position], &mut found.captured);

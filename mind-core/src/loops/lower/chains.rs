@@ -75,7 +75,7 @@ pub(super) fn in_memory(nest: &Nest, cut: Option<usize>) -> Vec<MemoryFold<'_>> 
         let depth = depth(nest, view);
         let added = (depth..nest.row_axes).filter(|axis| view.strides[*axis] == Dim::ZERO);
         let chain = Chain::of(CHAIN, added.map(|axis| (axis, turns(nest, cut, axis))));
-        let chain = chain.filter(|_| fold.monoid.settles);
+        let chain = chain.filter(|_| fold.monoid.is_compensated);
         let place = match (few(nest, cut, view, depth), chain) {
             (Some(len), _) => PartialSums::Arrays(len),
             (None, None) => PartialSums::Target,

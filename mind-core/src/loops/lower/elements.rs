@@ -179,7 +179,7 @@ impl Lowering<'_> {
             }
             let (of, at) = (self.captures.loads[load], self.row_position(view, false));
             match Along::of(view, inner) {
-                Along::Still => self.load_number(variables, load, at),
+                Along::Fixed => self.load_number(variables, load, at),
                 along @ (Along::Consecutive | Along::Strided) => {
                     let var = self.out.derived(of, "row", Holds::Borrowed(self.out.dtype(of)));
                     let part = Part { of, at: Some(at), len: run(along) };
@@ -510,7 +510,7 @@ impl Lowering<'_> {
         let inner = self.rank() - 1;
         let at = || at.expect("what moves along the elements is read at one").clone();
         let index = match Along::of(view, inner) {
-            Along::Still => Size::known(0),
+            Along::Fixed => Size::known(0),
             Along::Consecutive => at(),
             Along::Strided => {
                 let start = variables.start.map(Size::from);

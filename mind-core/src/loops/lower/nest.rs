@@ -11,7 +11,7 @@ pub(super) const WORTH_DISPATCHING: i64 = 64;
 
 /// How a view moves along an axis.
 pub(super) enum Along {
-    Still,
+    Fixed,
     Consecutive,
     Strided,
 }
@@ -19,7 +19,7 @@ pub(super) enum Along {
 impl Along {
     pub(super) fn of(view: &View, axis: usize) -> Self {
         match &view.strides[axis] {
-            stride if *stride == Dim::ZERO => Self::Still,
+            stride if *stride == Dim::ZERO => Self::Fixed,
             stride if stride.is_one() => Self::Consecutive,
             _ => Self::Strided,
         }

@@ -322,7 +322,7 @@ impl<'a> Lowering<'a> {
         };
         let mut parts = vec![self.position_from(view, 0..inner, first.filter(|_| written))];
         match Along::of(view, inner) {
-            Along::Still => {}
+            Along::Fixed => {}
             Along::Consecutive => parts.push(column.into()),
             Along::Strided => parts.push(Size::from(column).times((&view.strides[inner]).into())),
         }

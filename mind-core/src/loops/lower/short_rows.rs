@@ -225,7 +225,7 @@ pub(super) fn flat_view(view: &View, inner_len: &Dim, extents: &[Dim]) -> Option
 
 /// Whether the run time has kernels for the fold over many rows at once.
 fn is_sum(fold: &Fold) -> bool {
-    fold.monoid.settles
+    fold.monoid.is_compensated
 }
 
 /// The place of elements in memory.

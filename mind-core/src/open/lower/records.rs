@@ -48,16 +48,16 @@ impl Records for Lowering<'_> {
         let structure = Structure::Struct((*record.ty).clone());
         let nodes = record.sound()?.leaves();
         let leaves = structure.named_leaves();
-        let mut told = Bindings::new();
+        let mut bindings = Bindings::new();
         let mut others = Vec::new();
         for (leaf, node) in leaves.iter().zip(&nodes) {
             for (axis, dim) in leaf.ty.shape.iter().enumerate() {
                 let from_end = leaf.ty.rank() - axis;
                 match dim.as_symbol() {
-                    Some(symbol) if !told.contains_key(symbol) => {
+                    Some(symbol) if !bindings.contains_key(symbol) => {
                         let axis = -i64::try_from(from_end).expect("a rank is small");
                         let own = self.extent_symbol(symbol, *node, ExtentRef::Axis(axis), expr);
-                        told.insert(symbol.clone(), own);
+                        bindings.insert(symbol.clone(), own);
                     }
                     _ if dim.as_literal().is_some() => {}
                     _ => others.push((leaf, *node, from_end, dim.clone())),
@@ -65,7 +65,7 @@ impl Records for Lowering<'_> {
             }
         }
         for (leaf, node, axis, dim) in others {
-            let needed = dim.substitute(&told).map_err(|overflow| {
+            let needed = dim.substitute(&bindings).map_err(|overflow| {
                 Diag::new(Code::E1008, self.site(expr), format!("`{name}`: {overflow}"))
             })?;
             let mut lenders = Vec::new();

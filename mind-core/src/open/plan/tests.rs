@@ -22,18 +22,18 @@ fn planned(source: &str) -> String {
     let list = |nodes: &[NodeId]| nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let stored = |node: &NodeId| format!("{node} -> {:?}", plan.places[node.index()].unwrap());
     let mut text = program.to_string();
-    let told = |fused: &Fused| {
+    let listing = |fused: &Fused| {
         let outputs: Vec<_> = fused.outputs.iter().map(stored).collect();
         format!("loop over {}: {}; {}", list(&fused.inputs), list(&fused.nodes), outputs.join(", "))
     };
     let tell = |step: &Step, text: &mut String, indent: &str| match step {
         Step::Kernel(node) => writeln!(text, "{indent}kernel {}", stored(node)).unwrap(),
         Step::Watch(node) => writeln!(text, "{indent}watch {node}").unwrap(),
-        Step::Fused(fused) => writeln!(text, "{indent}{}", told(fused)).unwrap(),
+        Step::Fused(fused) => writeln!(text, "{indent}{}", listing(fused)).unwrap(),
         Step::Alike { same, fused, apart } => {
-            writeln!(text, "{indent}if {} are alike\n{indent}  {}\n{indent}else", list(same), told(fused))
+            writeln!(text, "{indent}if {} are alike\n{indent}  {}\n{indent}else", list(same), listing(fused))
                 .unwrap();
-            apart.iter().for_each(|fused| writeln!(text, "{indent}  {}", told(fused)).unwrap());
+            apart.iter().for_each(|fused| writeln!(text, "{indent}  {}", listing(fused)).unwrap());
         }
         Step::ByRow(_) => unreachable!("no group stands in another"),
     };
@@ -102,8 +102,8 @@ pub(crate) fn check(program: &Program, plan: &Plan) {
                 );
                 assert!(elementwise, "{node}");
                 // A node that is slower to compute than to read is computed once per element of its shape.
-                let is_dear = matches!(op, Op::Map(map) if map.row().cost.is_series());
-                assert!(alike || !is_dear || program.node(*node).shape == space.shape, "{node}");
+                let is_expensive = matches!(op, Op::Map(map) if map.row().cost.is_series());
+                assert!(alike || !is_expensive || program.node(*node).shape == space.shape, "{node}");
             }
             for output in &fused.outputs {
                 assert!(fused.nodes.contains(output));

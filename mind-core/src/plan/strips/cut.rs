@@ -124,8 +124,12 @@ pub(super) fn place_of_cut(rows: &Rows, elements: i64) -> Option<(usize, i64)> {
 }
 
 /// The buffers that a step writes.
-fn written(laid: &[RowView<'_>]) -> Vec<BufferId> {
-    laid.iter().filter(|laid| laid.is_written).filter_map(|laid| laid.view.buffer()).collect()
+fn written(row_views: &[RowView<'_>]) -> Vec<BufferId> {
+    row_views
+        .iter()
+        .filter(|row_view| row_view.is_written)
+        .filter_map(|row_view| row_view.view.buffer())
+        .collect()
 }
 
 struct Cutter<'g> {
@@ -150,16 +154,16 @@ struct Cutter<'g> {
 
 impl Cutter<'_> {
     fn step(&mut self, step: &Step, along: &Along) -> Option<Step> {
-        let laid = self.rows.laid(step, along)?;
+        let row_views = self.rows.row_views(step, along)?;
         match (step, along) {
-            (Step::Nest(nest), Along::Rows(covered)) => self.nest(nest, covered, &laid).map(Step::Nest),
-            (Step::MatMul(product), Along::Rows(_)) => self.product(product, &laid).map(Step::MatMul),
-            (Step::MatMul(product), Along::Sums) => self.sums(product, &laid).map(Step::MatMul),
+            (Step::Nest(nest), Along::Rows(covered)) => self.nest(nest, covered, &row_views).map(Step::Nest),
+            (Step::MatMul(product), Along::Rows(_)) => self.product(product, &row_views).map(Step::MatMul),
+            (Step::MatMul(product), Along::Sums) => self.sums(product, &row_views).map(Step::MatMul),
             _ => None,
         }
     }
 
-    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[RowView<'_>]) -> Option<Nest> {
+    fn nest(&mut self, nest: &Nest, covered: &[Covered], row_views: &[RowView<'_>]) -> Option<Nest> {
         let mut cut = nest.clone();
         for (extent, covered) in cut.extents.iter_mut().zip(covered) {
             if !covered.axes.is_empty() {
@@ -168,9 +172,10 @@ impl Cutter<'_> {
                     left.chain([covered.within.clone()]).try_fold(Dim::ONE, |all, own| all.mul(&own)).ok()?;
             }
         }
-        let written = written(laid);
-        let mut moved = laid.iter().map(|laid| self.view(laid, &written)).collect::<Option<Vec<_>>>()?;
-        match seen::columns_of(self.rows, nest, covered, laid, &self.shortened)? {
+        let written = written(row_views);
+        let mut moved =
+            row_views.iter().map(|row_view| self.view(row_view, &written)).collect::<Option<Vec<_>>>()?;
+        match seen::columns_of(self.rows, nest, covered, row_views, &self.shortened)? {
             Columns::None => {}
             Columns::Own(axis) => {
                 cut.extents[axis] = self.columns.clone();
@@ -198,11 +203,11 @@ impl Cutter<'_> {
     }
 
     /// A product of some rows of each matrix, or of some matrices.
-    fn product(&mut self, product: &MatMul, laid: &[RowView<'_>]) -> Option<MatMul> {
+    fn product(&mut self, product: &MatMul, row_views: &[RowView<'_>]) -> Option<MatMul> {
         let rows = self.is_of_rows();
         let mut cut = product.clone();
-        let written = written(laid);
-        let [lhs, rhs, others @ ..] = laid else { return None };
+        let written = written(row_views);
+        let [lhs, rhs, others @ ..] = row_views else { return None };
         let lhs_axis = rows.then_some(0);
         (cut.lhs, cut.rhs) = (self.operand(lhs, lhs_axis)?, self.operand(rhs, None)?);
         (cut.batch, cut.extents[0]) =
@@ -212,7 +217,7 @@ impl Cutter<'_> {
             cut.extents[1] = self.columns.clone();
             self.shorten(&mut cut.lhs, Some(0));
         }
-        if others.iter().any(|laid| laid.is_written && self.is_shortened(laid)) {
+        if others.iter().any(|row_view| row_view.is_written && self.is_shortened(row_view)) {
             cut.extents[2] = self.columns.clone();
             cut.finish.extents[1] = self.columns.clone();
         }
@@ -220,8 +225,8 @@ impl Cutter<'_> {
         let batch = cut.batch.iter();
         cut.lhs.shape = batch.clone().chain([m, k]).cloned().collect();
         cut.rhs.shape = batch.chain([k, n]).cloned().collect();
-        let mut views = others.iter().map(|laid| {
-            let mut view = self.view(laid, &written)?;
+        let mut views = others.iter().map(|row_view| {
+            let mut view = self.view(row_view, &written)?;
             self.shorten(&mut view, Some(0));
             Some(View { shape: Shape::from_slice(&cut.finish.extents), ..view })
         });
@@ -233,9 +238,9 @@ impl Cutter<'_> {
     }
 
     /// A product that adds up rows. Its sums continue from strip to strip, or are those of some matrices.
-    fn sums(&mut self, product: &MatMul, laid: &[RowView<'_>]) -> Option<MatMul> {
+    fn sums(&mut self, product: &MatMul, row_views: &[RowView<'_>]) -> Option<MatMul> {
         let rows = self.is_of_rows();
-        let [lhs, rhs, ..] = laid else { return None };
+        let [lhs, rhs, ..] = row_views else { return None };
         let mut cut = product.clone();
         (cut.lhs, cut.rhs) = (self.operand(lhs, rows.then_some(1))?, self.operand(rhs, rows.then_some(0))?);
         cut.batch = self.batch();
@@ -249,7 +254,7 @@ impl Cutter<'_> {
         }
         let of = self.sum_of(product)?;
         // Whatever the target is, the sums have the layout of a product's matrices, one below the other.
-        let from = self.from(&laid.iter().find(|laid| laid.is_written)?.along)?;
+        let from = self.from(&row_views.iter().find(|row_view| row_view.is_written)?.along)?;
         let matrices = Dim::product(&cut.batch).ok()?;
         let extents = [matrices.mul(&cut.extents[0]).ok()?, product.extents[2].clone()];
         let shape = Shape::from_slice(&extents);
@@ -313,8 +318,8 @@ impl Cutter<'_> {
         Some(sums)
     }
 
-    fn is_shortened(&self, laid: &RowView<'_>) -> bool {
-        laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
+    fn is_shortened(&self, row_view: &RowView<'_>) -> bool {
+        row_view.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
     }
 
     /// Sets the stride from row to row of a view whose buffer may have fewer columns.
@@ -355,11 +360,11 @@ impl Cutter<'_> {
     }
 
     /// An operand of a product. If its axis `rows` counts rows, the operand begins at the first row of the strip.
-    fn operand(&self, laid: &RowView<'_>, rows: Option<usize>) -> Option<View> {
-        let view = laid.view;
+    fn operand(&self, row_view: &RowView<'_>, rows: Option<usize>) -> Option<View> {
+        let view = row_view.view;
         let batch = self.rows.axes.len() - 1;
         let outer = self.axis.min(batch);
-        let mut cut = self.moved(laid)?;
+        let mut cut = self.moved(row_view)?;
         cut.strides.drain(..outer);
         let mut shape: Vec<Dim> = view.shape.iter().skip(outer).cloned().collect();
         for (extent, axis) in shape.iter_mut().zip(outer..batch) {
@@ -374,29 +379,29 @@ impl Cutter<'_> {
 
     /// A view for the current strip. A view that the step writes is replaced by one of a separate part, from its first
     /// element on.
-    fn view(&mut self, laid: &RowView<'_>, written: &[BufferId]) -> Option<View> {
-        let Some(buffer) = laid.view.buffer().filter(|buffer| written.contains(buffer)) else {
-            return self.moved(laid);
+    fn view(&mut self, row_view: &RowView<'_>, written: &[BufferId]) -> Option<View> {
+        let Some(buffer) = row_view.view.buffer().filter(|buffer| written.contains(buffer)) else {
+            return self.moved(row_view);
         };
         if self.group.local.contains(&buffer) {
-            return Some(laid.view.clone());
+            return Some(row_view.view.clone());
         }
         let part = match self.known.get(&buffer) {
             Some(part) => *part,
             None => {
-                let (ty, from) = (self.part_type(buffer)?, self.from(&laid.along)?);
+                let (ty, from) = (self.part_type(buffer)?, self.from(&row_view.along)?);
                 self.part(buffer, from, ty)
             }
         };
-        Some(laid.view.of(part))
+        Some(row_view.view.of(part))
     }
 
-    fn moved(&self, laid: &RowView<'_>) -> Option<View> {
-        if laid.view.buffer().is_some_and(|buffer| self.group.local.contains(&buffer)) {
-            return Some(laid.view.clone());
+    fn moved(&self, row_view: &RowView<'_>) -> Option<View> {
+        if row_view.view.buffer().is_some_and(|buffer| self.group.local.contains(&buffer)) {
+            return Some(row_view.view.clone());
         }
-        let offset = laid.view.offset.add(&self.from(&laid.along)?).ok()?;
-        Some(View { offset, ..laid.view.clone() })
+        let offset = row_view.view.offset.add(&self.from(&row_view.along)?).ok()?;
+        Some(View { offset, ..row_view.view.clone() })
     }
 
     fn part(&mut self, of: BufferId, from: Dim, ty: Type) -> BufferId {

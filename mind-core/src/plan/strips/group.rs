@@ -194,18 +194,18 @@ impl<'s> Search<'s> {
     fn fitting(&self, rows: &Rows, step: usize) -> Option<Along> {
         let step = &self.steps[step];
         rows.along(step).into_iter().find(|along| {
-            let Some(laid) = rows.laid(step, along) else { return false };
-            let fits = |laid: &RowView<'_>| {
-                let Some(buffer) = laid.view.buffer() else { return true };
+            let Some(row_views) = rows.row_views(step, along) else { return false };
+            let fits = |row_view: &RowView<'_>| {
+                let Some(buffer) = row_view.view.buffer() else { return true };
                 let buffer = &self.buffers[buffer.0];
                 let is_large = rows.are_of(buffer);
-                match (laid.is_written, along) {
+                match (row_view.is_written, along) {
                     (true, Along::Sums) => !is_large,
-                    (true, Along::Rows(_)) => rows.is_row_of(laid, buffer),
-                    (false, _) => !is_large || rows.is_row_of(laid, buffer),
+                    (true, Along::Rows(_)) => rows.is_row_of(row_view, buffer),
+                    (false, _) => !is_large || rows.is_row_of(row_view, buffer),
                 }
             };
-            laid.iter().all(fits)
+            row_views.iter().all(fits)
         })
     }
 
@@ -214,13 +214,13 @@ impl<'s> Search<'s> {
     fn may_join(&self, group: usize, step: usize, along: &Along) -> bool {
         let group_of = &self.groups[group];
         let rows = &group_of.rows;
-        let laid = rows.laid(&self.steps[step], along).expect("it goes along the rows");
-        let reads_rows = laid.iter().filter(|laid| !laid.is_written).all(|laid| {
-            let Some(buffer) = laid.view.buffer() else { return true };
+        let row_views = rows.row_views(&self.steps[step], along).expect("it goes along the rows");
+        let reads_rows = row_views.iter().filter(|row_view| !row_view.is_written).all(|row_view| {
+            let Some(buffer) = row_view.view.buffer() else { return true };
             let writer = self.users.writer[buffer.0];
             let writer = group_of.steps.iter().find(|(member, _)| Some(*member) == writer);
             writer.is_none_or(|(_, along)| {
-                *along != Along::Sums && rows.is_row_of(laid, &self.buffers[buffer.0])
+                *along != Along::Sums && rows.is_row_of(row_view, &self.buffers[buffer.0])
             })
         });
         let feeds_check = |step: usize| self.feeds_check.contains(&self.origin[step]);

@@ -112,7 +112,7 @@ impl Rows {
     }
 
     /// The views of a step that processes the rows in this way.
-    pub(super) fn laid<'s>(&self, step: &'s Step, along: &Along) -> Option<Vec<RowView<'s>>> {
+    pub(super) fn row_views<'s>(&self, step: &'s Step, along: &Along) -> Option<Vec<RowView<'s>>> {
         match (step, along) {
             (Step::Nest(nest), Along::Rows(covered)) => {
                 let loads = nest.loads.iter().map(|view| (view, false));
@@ -129,24 +129,24 @@ impl Rows {
     }
 
     fn in_nest<'s>(&self, view: &'s View, covered: &[Covered], is_written: bool) -> Option<RowView<'s>> {
-        let mut laid =
+        let mut row_view =
             RowView { view, along: vec![Dim::ZERO; self.axes.len()], within: Vec::new(), is_written };
         for ((stride, extent), covered) in view.strides.iter().zip(view.shape.iter()).zip(covered) {
             let mut step = stride.mul(&covered.within).ok()?;
             for axis in covered.axes.clone().rev() {
-                laid.along[axis] = step.clone();
+                row_view.along[axis] = step.clone();
                 step = step.mul(&self.axes[axis]).ok()?;
             }
             let within = if covered.axes.is_empty() { extent } else { &covered.within };
-            laid.within.push((within.clone(), stride.clone()));
+            row_view.within.push((within.clone(), stride.clone()));
         }
-        Some(laid)
+        Some(row_view)
     }
 
     fn in_product<'s>(&self, product: &'s MatMul, along: &Along) -> Option<Vec<RowView<'s>>> {
         let batch = product.batch.len();
         let operand = |view: &'s View, [row, column]: [bool; 2]| {
-            let mut laid = RowView {
+            let mut row_view = RowView {
                 view,
                 along: view.strides[..batch].to_vec(),
                 within: Vec::new(),
@@ -157,11 +157,11 @@ impl Rows {
                 if counts {
                     of_rows = view.strides[axis].clone();
                 } else {
-                    laid.within.push((view.shape[axis].clone(), view.strides[axis].clone()));
+                    row_view.within.push((view.shape[axis].clone(), view.strides[axis].clone()));
                 }
             }
-            laid.along.push(of_rows);
-            laid
+            row_view.along.push(of_rows);
+            row_view
         };
         let (lhs, rhs) = match along {
             Along::Rows(_) => ([true, false], [false, false]),
@@ -172,23 +172,23 @@ impl Rows {
         let loads = loads.iter().map(|view| (view, false));
         for (view, is_written) in loads.chain(stores.iter().map(|store| (&store.target, true))) {
             let [row, column] = [&view.strides[0], &view.strides[1]];
-            let mut laid = RowView { view, along: Vec::new(), within: Vec::new(), is_written };
-            laid.within.push((view.shape[1].clone(), column.clone()));
+            let mut row_view = RowView { view, along: Vec::new(), within: Vec::new(), is_written };
+            row_view.within.push((view.shape[1].clone(), column.clone()));
             let mut step = match along {
                 Along::Rows(_) => row.clone(),
                 Along::Sums => {
-                    laid.within.push((product.extents[0].clone(), row.clone()));
-                    laid.along.push(Dim::ZERO);
+                    row_view.within.push((product.extents[0].clone(), row.clone()));
+                    row_view.along.push(Dim::ZERO);
                     row.mul(&product.extents[0]).ok()?
                 }
             };
-            let axes = self.axes.len() - laid.along.len();
+            let axes = self.axes.len() - row_view.along.len();
             for axis in (0..axes).rev() {
-                laid.along.push(step.clone());
+                row_view.along.push(step.clone());
                 step = step.mul(&self.axes[axis]).ok()?;
             }
-            laid.along.reverse();
-            all.push(laid);
+            row_view.along.reverse();
+            all.push(row_view);
         }
         Some(all)
     }
@@ -200,13 +200,13 @@ impl Rows {
     }
 
     /// Whether a view accesses at each row only that row of a buffer.
-    pub(super) fn is_row_of(&self, laid: &RowView<'_>, buffer: &Buffer) -> bool {
+    pub(super) fn is_row_of(&self, row_view: &RowView<'_>, buffer: &Buffer) -> bool {
         let Some(len) = self.len_of_row(buffer) else { return false };
         let in_order = (0..self.axes.len()).all(|axis| {
             let step = self.behind(axis).and_then(|behind| behind.mul(&len).ok());
-            self.axes[axis].is_one() || step.as_ref() == Some(&laid.along[axis])
+            self.axes[axis].is_one() || step.as_ref() == Some(&row_view.along[axis])
         });
-        laid.view.offset == Dim::ZERO && in_order && is_inside(&laid.within, &len)
+        row_view.view.offset == Dim::ZERO && in_order && is_inside(&row_view.within, &len)
     }
 }
 

@@ -77,12 +77,12 @@ pub(super) fn columns_of(
     rows: &Rows,
     nest: &Nest,
     covered: &[Covered],
-    laid: &[RowView<'_>],
+    row_views: &[RowView<'_>],
     shortened: &BTreeSet<BufferId>,
 ) -> Option<Columns> {
     let is_shortened =
-        |laid: &RowView<'_>| laid.view.buffer().is_some_and(|buffer| shortened.contains(&buffer));
-    if !laid.iter().any(is_shortened) {
+        |row_view: &RowView<'_>| row_view.view.buffer().is_some_and(|buffer| shortened.contains(&buffer));
+    if !row_views.iter().any(is_shortened) {
         return Some(Columns::None);
     }
     let mut own = (0..covered.len()).filter(|axis| covered[*axis].axes.is_empty());
@@ -95,8 +95,9 @@ pub(super) fn columns_of(
         }
         (None, None) => {
             let axis = covered.iter().position(|covered| covered.axes.contains(&last))?;
-            let others_stand_still =
-                laid.iter().all(|laid| is_shortened(laid) || laid.view.strides[axis] == Dim::ZERO);
+            let others_stand_still = row_views
+                .iter()
+                .all(|row_view| is_shortened(row_view) || row_view.view.strides[axis] == Dim::ZERO);
             (covered[axis].within == rows.columns && others_stand_still).then_some(Columns::WithRows(axis))
         }
         _ => None,
@@ -151,26 +152,26 @@ impl<'s> Behind<'s> {
 
     /// Whether the elements after the columns that are seen change no result of a step.
     fn step(&mut self, step: &Step, along: &Along) -> bool {
-        let Some(laid) = self.rows.laid(step, along) else { return false };
+        let Some(row_views) = self.rows.row_views(step, along) else { return false };
         match (step, along) {
-            (Step::Nest(nest), Along::Rows(covered)) => self.nest(nest, covered, &laid),
-            (Step::MatMul(product), along) => self.product(product, along, &laid),
+            (Step::Nest(nest), Along::Rows(covered)) => self.nest(nest, covered, &row_views),
+            (Step::MatMul(product), along) => self.product(product, along, &row_views),
             _ => false,
         }
     }
 
-    fn nest(&mut self, nest: &Nest, covered: &[Covered], laid: &[RowView<'_>]) -> bool {
-        let columns = match columns_of(self.rows, nest, covered, laid, self.shortened) {
+    fn nest(&mut self, nest: &Nest, covered: &[Covered], row_views: &[RowView<'_>]) -> bool {
+        let columns = match columns_of(self.rows, nest, covered, row_views, self.shortened) {
             Some(Columns::None) => return true,
             Some(columns) => columns,
             None => return false,
         };
         let column = if let Columns::Own(axis) = columns { Some(axis) } else { None };
-        let loads = &laid[..nest.loads.len()];
+        let loads = &row_views[..nest.loads.len()];
         let mut numbers = Numbers::default();
         let mut holds = true;
         for pass in &nest.passes {
-            let loaded: Vec<Fact> = loads.iter().map(|laid| self.loaded(laid, column)).collect();
+            let loaded: Vec<Fact> = loads.iter().map(|row_view| self.loaded(row_view, column)).collect();
             let Pass { elements, stores, folds, numbers: of_row, row_stores: _, row_folds } = pass;
             let facts = self.elements(elements, &loaded, &numbers);
             let of =
@@ -187,8 +188,8 @@ impl<'s> Behind<'s> {
         holds
     }
 
-    fn product(&mut self, product: &MatMul, along: &Along, laid: &[RowView<'_>]) -> bool {
-        let [lhs, rhs, others @ ..] = laid else { return false };
+    fn product(&mut self, product: &MatMul, along: &Along, row_views: &[RowView<'_>]) -> bool {
+        let [lhs, rhs, others @ ..] = row_views else { return false };
         if self.is_shortened(rhs) {
             return false;
         }
@@ -200,13 +201,13 @@ impl<'s> Behind<'s> {
             return false;
         }
         if *along == Along::Sums {
-            return !others.iter().any(|laid| self.is_shortened(laid));
+            return !others.iter().any(|row_view| self.is_shortened(row_view));
         }
         let (loads, stores) = others.split_at(product.finish.loads.len());
-        if !stores.iter().any(|laid| self.is_shortened(laid)) {
-            return !loads.iter().any(|laid| self.is_shortened(laid));
+        if !stores.iter().any(|row_view| self.is_shortened(row_view)) {
+            return !loads.iter().any(|row_view| self.is_shortened(row_view));
         }
-        let loaded: Vec<Fact> = loads.iter().map(|laid| self.loaded(laid, Some(1))).collect();
+        let loaded: Vec<Fact> = loads.iter().map(|row_view| self.loaded(row_view, Some(1))).collect();
         let numbers = Numbers::default();
         let facts = self.elements(&product.finish.nodes, &loaded, &numbers);
         let stores = product.finish.stores.iter();
@@ -218,8 +219,8 @@ impl<'s> Behind<'s> {
         stored.into_iter().all(|(buffer, fact)| self.stored(buffer, fact))
     }
 
-    fn is_shortened(&self, laid: &RowView<'_>) -> bool {
-        laid.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
+    fn is_shortened(&self, row_view: &RowView<'_>) -> bool {
+        row_view.view.buffer().is_some_and(|buffer| self.shortened.contains(&buffer))
     }
 
     /// Records the fact about a stored element. Returns `false` for a buffer that is not shortened: it needs all
@@ -232,16 +233,16 @@ impl<'s> Behind<'s> {
 
     /// The fact about an element of a shortened buffer. `column` is the axis of the view along the columns, if it has a
     /// separate one. A view that is constant along this axis reads another column, which may be seen.
-    fn element(&self, laid: &RowView<'_>, column: Option<usize>) -> Fact {
-        let goes_along = column.is_none_or(|axis| laid.view.strides[axis].is_one());
-        let fact = laid.view.buffer().and_then(|buffer| self.facts.get(&buffer)).filter(|_| goes_along);
+    fn element(&self, row_view: &RowView<'_>, column: Option<usize>) -> Fact {
+        let goes_along = column.is_none_or(|axis| row_view.view.strides[axis].is_one());
+        let fact = row_view.view.buffer().and_then(|buffer| self.facts.get(&buffer)).filter(|_| goes_along);
         fact.copied().unwrap_or(Fact::Any)
     }
 
     /// Whether the strips can check before they begin that a factor is finite. Its buffer is then recorded for the
     /// check.
-    fn asks_for_finite(&mut self, laid: &RowView<'_>) -> bool {
-        let Some(buffer) = laid.view.buffer() else { return false };
+    fn asks_for_finite(&mut self, row_view: &RowView<'_>) -> bool {
+        let Some(buffer) = row_view.view.buffer() else { return false };
         let Buffer { ty, place, .. } = &self.buffers[buffer.0];
         if !ty.dtype.is_float() {
             return true;
@@ -254,15 +255,15 @@ impl<'s> Behind<'s> {
     }
 
     /// The fact about a loaded element. `column` is the axis of its view along the columns.
-    fn loaded(&self, laid: &RowView<'_>, column: Option<usize>) -> Fact {
-        match &laid.view.source {
+    fn loaded(&self, row_view: &RowView<'_>, column: Option<usize>) -> Fact {
+        match &row_view.view.source {
             Source::Scalar(scalar) => Fact::of(scalar),
-            Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(laid, column),
+            Source::Buffer(buffer) if self.shortened.contains(buffer) => self.element(row_view, column),
             Source::Buffer(buffer) if self.iotas.contains(buffer) => {
-                let (row, batch) = laid.along.split_last().expect("matrices have rows");
-                let column = column.map_or(Some(0), |axis| laid.view.strides[axis].as_literal());
+                let (row, batch) = row_view.along.split_last().expect("matrices have rows");
+                let column = column.map_or(Some(0), |axis| row_view.view.strides[axis].as_literal());
                 let stands_still = batch.iter().all(|step| *step == Dim::ZERO);
-                match (row.as_literal(), column, laid.view.offset.as_literal()) {
+                match (row.as_literal(), column, row_view.view.offset.as_literal()) {
                     (Some(row), Some(column), Some(plus)) if stands_still => {
                         Fact::Place { row, column, plus }
                     }

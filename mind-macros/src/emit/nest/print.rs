@@ -70,9 +70,9 @@ impl<'a> Printer<'a> {
 
     fn block(&self, head: &Head, body: &[Statement], text: &mut String) {
         if let Head::For { index, from, to } = head
-            && let Some(asked) = self.loops.asked(body)
+            && let Some(checked) = self.loops.checked_loop(body)
         {
-            return self.runs((*index, from, to), asked, text);
+            return self.runs((*index, from, to), checked, text);
         }
         let _ = writeln!(text, "{}", self.head(head));
         self.statements(body, text);
@@ -82,8 +82,8 @@ impl<'a> Printer<'a> {
     /// Emits a loop whose iterations each ask whether their elements are in range. An inner loop runs consecutive
     /// iterations that are in range. The outer loop runs the one after them, which is not. In a single loop, LLVM would
     /// reload the constants of both variants in each iteration.
-    fn runs(&self, (index, from, to): (Var, &Size, &Size), asked: CheckedLoop<'_>, text: &mut String) {
-        let CheckedLoop { before, head, elements, ranges, after } = asked;
+    fn runs(&self, (index, from, to): (Var, &Size, &Size), checked: CheckedLoop<'_>, text: &mut String) {
+        let CheckedLoop { before, head, elements, ranges, after } = checked;
         let (index, from, to) = (self.name(index), self.size(from), self.size(to));
         let turn = |by: &Self, text: &mut String| {
             by.block(head, elements, text);

@@ -42,7 +42,7 @@ pub struct Axis {
 pub enum Direction {
     /// The output from the input.
     Forward,
-    /// The cotangent of the input from that of the output.
+    /// Computes the cotangent of the input from the cotangent of the output.
     GradInput,
 }
 

@@ -6,7 +6,7 @@
 //! copied: a row of a tile is a pointer, and the sum over filter positions, channels or pixels is up to three nested
 //! loops.
 
-use crate::kernels::tile::{self, Rows, Scattered, Tile, Vector, Walk, each};
+use crate::kernels::tile::{self, Rows, Scattered, Tile, Vector, Walk, unroll};
 use crate::simd::SimdLevel;
 
 /// The number of columns of the widest tile whose lanes are factors.
@@ -109,21 +109,21 @@ unsafe fn dots<V: Vector, const R: usize, const C: usize>(tile: &Tile<V::Element
             while at < count {
                 let part = at == whole;
                 let mut row = [V::zero(); C];
-                each!(c in C {
+                unroll!(c in C {
                     let from = first.rhs.add(c * tile.walk.column + at);
                     row[c] = if part { V::load_part(from, left) } else { V::load(from) };
                 });
-                each!(r in R {
+                unroll!(r in R {
                     let from = lhs[r].add(first.lhs + at);
                     let factors = if part { V::load_part(from, left) } else { V::load(from) };
-                    each!(c in C { sums[r][c] = sums[r][c].plus_product(factors, row[c]); });
+                    unroll!(c in C { sums[r][c] = sums[r][c].plus_product(factors, row[c]); });
                 });
                 at += V::LANES;
             }
             first
         });
-        each!(r in R {
-            each!(c in C { *tile.walk.to(r).add(c) = sums[r][c].sum(); });
+        unroll!(r in R {
+            unroll!(c in C { *tile.walk.to(r).add(c) = sums[r][c].sum(); });
         });
     }
 }
@@ -178,16 +178,16 @@ unsafe fn pixels<V: Vector, const P: usize, const W: usize, const DOTS: bool>(
         for &[left, right] in line.factors {
             let (lhs, rhs) = (lhs.add(left), line.rhs.add(right));
             let mut row = [V::zero(); W];
-            each!(w in W { row[w] = V::load(rhs.add(w * V::LANES)); });
-            each!(p in P {
+            unroll!(w in W { row[w] = V::load(rhs.add(w * V::LANES)); });
+            unroll!(p in P {
                 let from = lhs.add(p * read);
                 let factor = if DOTS { V::load(from) } else { V::splat(*from) };
-                each!(w in W { sums[p][w] = sums[p][w].plus_product(factor, row[w]); });
+                unroll!(w in W { sums[p][w] = sums[p][w].plus_product(factor, row[w]); });
             });
         }
-        each!(p in P {
+        unroll!(p in P {
             let to = to.add(p * write);
-            each!(w in W {
+            unroll!(w in W {
                 if DOTS { *to = sums[p][w].sum() } else { sums[p][w].store(to.add(w * V::LANES)) }
             });
         });

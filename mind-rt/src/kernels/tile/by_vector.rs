@@ -1,7 +1,7 @@
 //! Products of a matrix and vectors. No element of the matrix is read twice, so the speed depends on reading memory in
 //! long contiguous stretches.
 
-use super::{LINE, Vector, each};
+use super::{LINE, Vector, unroll};
 use crate::kernels::limit::limit;
 use crate::kernels::number::Number;
 use crate::kernels::prefetch::prefetch;
@@ -136,7 +136,7 @@ unsafe fn some_dots<V: Vector, const M: usize, const R: usize>(
                     prefetch(rows.wrapping_add(at + ahead));
                 }
                 let mut factors = [V::zero(); M];
-                each!(m in M { factors[m] = V::load(vectors.first.add(m * vectors.stride + at)); });
+                unroll!(m in M { factors[m] = V::load(vectors.first.add(m * vectors.stride + at)); });
                 for (r, sums) in sums.iter_mut().enumerate() {
                     let row = V::load(rows.add(r * stride + at));
                     for (sums, factor) in sums.iter_mut().zip(factors) {
@@ -149,7 +149,7 @@ unsafe fn some_dots<V: Vector, const M: usize, const R: usize>(
         while at < k {
             let lanes = V::LANES.min(k - at);
             let mut factors = [V::zero(); M];
-            each!(m in M { factors[m] = V::load_part(vectors.first.add(m * vectors.stride + at), lanes); });
+            unroll!(m in M { factors[m] = V::load_part(vectors.first.add(m * vectors.stride + at), lanes); });
             for (r, sums) in sums.iter_mut().enumerate() {
                 let row = V::load_part(rows.add(r * stride + at), lanes);
                 for (sums, factor) in sums.iter_mut().zip(factors) {
@@ -278,11 +278,11 @@ unsafe fn some_rows<V: Vector, const M: usize, const R: usize>(
         }
         while at + V::LANES <= len {
             let mut row = [V::zero(); R];
-            each!(r in R { row[r] = V::load(rows.add(r * stride + at)); });
-            each!(m in M {
+            unroll!(r in R { row[r] = V::load(rows.add(r * stride + at)); });
+            unroll!(m in M {
                 let to = to.add(m * to_stride + at);
                 let mut sum = if adds { V::load(to) } else { V::zero() };
-                each!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
+                unroll!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
                 sum.store(to);
             });
             at += V::LANES;
@@ -310,11 +310,11 @@ unsafe fn part_of_rows<V: Vector, const M: usize, const R: usize>(
     // SAFETY: the contract is the same.
     unsafe {
         let mut row = [V::zero(); R];
-        each!(r in R { row[r] = V::load_part(rows.add(r * stride), lanes); });
-        each!(m in M {
+        unroll!(r in R { row[r] = V::load_part(rows.add(r * stride), lanes); });
+        unroll!(m in M {
             let to = to.add(m * to_stride);
             let mut sum = if adds { V::load_part(to, lanes) } else { V::zero() };
-            each!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
+            unroll!(r in R { sum = sum.plus_product(factors[m][r], row[r]); });
             sum.store_part(to, lanes);
         });
     }

@@ -196,7 +196,7 @@ use whole;
 
 /// A loop over `0..extent` that the compiler unrolls. Hundreds of these are compiled, and with iterators they would
 /// take longer to compile than the sums themselves.
-macro_rules! each {
+macro_rules! unroll {
     ($i:ident in $extent:ident $body:block) => {
         let mut $i = 0;
         while $i < $extent {
@@ -205,7 +205,7 @@ macro_rules! each {
         }
     };
 }
-pub(in crate::kernels) use each;
+pub(in crate::kernels) use unroll;
 
 /// Sums a tile of `R` rows and `W` vectors. If `PART`, the last vector need not be full. `fetches`, whether operands of
 /// later tiles are prefetched, is known at compile time.
@@ -224,17 +224,17 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
     unsafe {
         let mut sums = [[V::zero(); W]; R];
         if tile.adds {
-            each!(r in R {
-                each!(w in W { sums[r][w] = load::<V, W, PART>(tile.walk.to(r), w, last); });
+            unroll!(r in R {
+                unroll!(w in W { sums[r][w] = load::<V, W, PART>(tile.walk.to(r), w, last); });
             });
         }
         tile.walk.for_each_stretch::<V, R, W>(tile.rhs, fetches, |mut place, count| {
             for _ in 0..count {
                 let mut row = [V::zero(); W];
-                each!(w in W { row[w] = load::<V, W, PART>(place.rhs, w, last); });
-                each!(r in R {
+                unroll!(w in W { row[w] = load::<V, W, PART>(place.rhs, w, last); });
+                unroll!(r in R {
                     let factor = V::splat(*lhs[r].add(place.lhs));
-                    each!(w in W { sums[r][w] = sums[r][w].plus_product(factor, row[w]); });
+                    unroll!(w in W { sums[r][w] = sums[r][w].plus_product(factor, row[w]); });
                 });
                 // After the last step these may point anywhere.
                 place.rhs = place.rhs.wrapping_add(steps.rhs);
@@ -244,17 +244,17 @@ unsafe fn sum<V: Vector, K: Walk<V::Element>, const R: usize, const W: usize, co
         });
         // A partial store takes longer than a full one, even where a partial load does not.
         if PART && last < V::LANES {
-            each!(r in R {
+            unroll!(r in R {
                 let to = tile.walk.to(r);
-                each!(w in W {
+                unroll!(w in W {
                     let to = to.add(w * V::LANES);
                     if w == W - 1 { sums[r][w].store_part(to, last) } else { sums[r][w].store(to) }
                 });
             });
         } else {
-            each!(r in R {
+            unroll!(r in R {
                 let to = tile.walk.to(r);
-                each!(w in W { sums[r][w].store(to.add(w * V::LANES)); });
+                unroll!(w in W { sums[r][w].store(to.add(w * V::LANES)); });
             });
         }
     }

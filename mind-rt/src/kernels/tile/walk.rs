@@ -1,6 +1,6 @@
 //! The operands and the destination of a tile, and two ways to walk them.
 
-use super::{LINE, TALLEST, Vector, each};
+use super::{LINE, TALLEST, Vector, unroll};
 use crate::kernels::limit::limit;
 use crate::kernels::prefetch::prefetch;
 
@@ -116,7 +116,7 @@ impl<T: Copy> Walk<T> for Straight<T> {
     #[inline(always)]
     fn lhs<const R: usize>(&self) -> [*const T; R] {
         let mut lhs = [self.lhs; R];
-        each!(r in R { lhs[r] = self.lhs.wrapping_add(r.wrapping_mul(self.lhs_stride)); });
+        unroll!(r in R { lhs[r] = self.lhs.wrapping_add(r.wrapping_mul(self.lhs_stride)); });
         lhs
     }
 
@@ -139,7 +139,7 @@ impl<T: Copy> Walk<T> for Straight<T> {
     ) {
         let steps = self.steps;
         if fetches && self.ahead.at_once {
-            each!(row in R { self.fetch_sums::<V, W>(self.ahead.to, row); });
+            unroll!(row in R { self.fetch_sums::<V, W>(self.ahead.to, row); });
         }
         let (mut place, mut left) = (Factors { lhs: 0, rhs }, steps.count);
         while left > 0 {
@@ -176,7 +176,7 @@ impl<T: Copy> Straight<T> {
     #[inline(always)]
     fn fetch_sums<V: Vector<Element = T>, const W: usize>(&self, to: *const T, row: usize) {
         let to = to.wrapping_add(row.wrapping_mul(reread(&self.ahead.to_stride)));
-        each!(w in W {
+        unroll!(w in W {
             // SAFETY: the tile's vectors are those of a level that the processor has.
             unsafe { V::prefetch(to.wrapping_add(w * V::LANES)) };
         });

@@ -46,7 +46,7 @@ pub(crate) struct Compiled {
 }
 
 const OWN: usize = 0;
-const NOBODY: usize = 1;
+const LIBRARY: usize = 1;
 
 impl Table {
     pub(crate) fn new(unread: Vec<String>) -> Self {
@@ -101,7 +101,7 @@ impl<'a> Scope<'a> {
 
     /// The scope of the library.
     pub(crate) fn of_library(self) -> Self {
-        Self { scope: NOBODY, ..self }
+        Self { scope: LIBRARY, ..self }
     }
 
     /// The scope of a template of another block, and the names that its dimensions may use.

@@ -276,6 +276,6 @@ fn at_import(diag: Diag, item: &ForeignItem, import: Option<&Import>) -> Diag {
     let (name, site) = item.name_and_site();
     let site = import.map_or(site, |import| import.site);
     let message = format!("in the imported function `{name}`: {}", diag.message);
-    let told = Diag { site, message, ..diag };
-    told.note_at(diag.site, "it stands")
+    let diag_at_call = Diag { site, message, ..diag };
+    diag_at_call.note_at(diag.site, "it stands")
 }

@@ -222,8 +222,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             fields: fields.ok().flatten(),
             form_data,
         };
-        let names = if is_sound { self.bound(&mut frame) } else { None };
-        let names = names.unwrap_or_else(|| self.unbound(&mut frame));
+        let names = if is_sound { self.bind_arguments(&mut frame) } else { None };
+        let names = names.unwrap_or_else(|| self.bind_unknown(&mut frame));
         frame.outside = std::mem::replace(self.names_mut(), names);
         self.change_scope(&mut frame.form_data);
         self.frames_mut().push(frame);
@@ -249,7 +249,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         let is_last = fields.results.len() == fields.names.len();
         if !is_poison
             && !is_last
-            && let Some(names) = self.bound(&mut frame)
+            && let Some(names) = self.bind_arguments(&mut frame)
         {
             *self.names_mut() = names;
             self.change_scope(&mut frame.form_data);
@@ -297,8 +297,11 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         Ok(Value::rebuilt(&fields.structure, &mut tensors.into_iter()))
     }
 
-    /// Binds the names of a template for a call. Returns `None` if an argument does not fit its parameter.
-    fn bound(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Option<Names<Self::Tensor>> {
+    /// Binds the names of a template for a call. Returns `None` if an argument does not match its parameter.
+    fn bind_arguments(
+        &mut self,
+        frame: &mut Frame<Self::Tensor, Self::FormData>,
+    ) -> Option<Names<Self::Tensor>> {
         let template = &*frame.template.clone();
         let (mut deduced, mut is_sound) = (Deduced::default(), true);
         let mut values = vec![Value::Poison; template.parameters.len()];
@@ -312,9 +315,9 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
             }
             let field = frame.fields.as_ref().and_then(|fields| fields.tensor(position));
             let value = field.map_or_else(|| self.value(argument).clone(), Value::Tensor);
-            let passed = self.passed(template, position, (value, argument), &mut deduced);
-            is_sound &= passed.is_ok();
-            values[position] = self.value_or_poison(passed);
+            let checked = self.check_argument(template, position, (value, argument), &mut deduced);
+            is_sound &= checked.is_ok();
+            values[position] = self.value_or_poison(checked);
         }
         if !is_sound {
             return None;
@@ -336,7 +339,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         });
         dims.elements = Arc::new(known.collect());
         for computed in &deduced.computed {
-            let checked = self.computed(template, computed, &dims);
+            let checked = self.check_computed_extent(template, computed, &dims);
             checked.map_err(|stop| self.report(stop)).ok()?;
         }
         let mut names = Names::default();
@@ -350,7 +353,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     }
 
     /// Binds the names of a template whose arguments are unknown.
-    fn unbound(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Names<Self::Tensor> {
+    fn bind_unknown(&mut self, frame: &mut Frame<Self::Tensor, Self::FormData>) -> Names<Self::Tensor> {
         let template = &*frame.template;
         let mut names = Names::default();
         for parameter in &template.parameters {
@@ -363,8 +366,8 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
         names
     }
 
-    /// The value of an argument; an error if the parameter does not accept it.
-    fn passed(
+    /// Checks that a parameter accepts an argument. Returns the value of the argument.
+    fn check_argument(
         &mut self,
         template: &Template,
         position: usize,
@@ -539,7 +542,7 @@ pub(crate) trait Templates: Lower + Attributes + ReadFields + ReadParams {
     }
 
     /// Checks an axis with a computed extent, once all names are known.
-    fn computed(
+    fn check_computed_extent(
         &mut self,
         template: &Template,
         computed: &Computed<Self::Tensor>,
