@@ -260,6 +260,13 @@ impl Arrange<Resolved> {
     }
 }
 
+impl Rows<Resolved> {
+    /// The first operand with a part along an axis replaced.
+    pub(crate) fn update(axis: usize) -> Self {
+        Self::DynamicUpdate { axis: axis as i64 }
+    }
+}
+
 impl Part<Resolved> {
     /// Zeros of a shape with the operand at the positions that a slice reads.
     pub(crate) fn among_zeros(shape: Shape, slice: Slice) -> Self {

@@ -169,7 +169,7 @@ fn of_kernel(row: &OpInfo, dtype: DType, at: usize, sampled: &Sampled) -> Vec<Ca
         let extents: Vec<usize> = ty.shape.iter().map(known).collect();
         match places {
             Some((indices, places)) if indices == position => {
-                filled(&extents, ty.dtype, |at| (at * 7 % places) as f64)
+                filled(&extents, ty.dtype, |at| ((at * 7 + 1) % places) as f64)
             }
             _ => draw(&extents, row.sample.domain, ty.dtype, position + 3),
         }
@@ -186,8 +186,16 @@ fn places(sampled: &Sampled) -> Option<(usize, usize)> {
         Op::Rows(Rows::TakeAlong { axis }) => (1, known(&table[*axis as usize])),
         Op::Rows(Rows::ScatterAdd { shape }) => (0, known(&shape[0])),
         Op::Rows(Rows::AddAlong { shape, axis }) => (0, known(&shape[*axis as usize])),
+        Op::Rows(Rows::DynamicSlice { shape, axis }) => (1, starts(table, shape, *axis)),
+        Op::Rows(Rows::DynamicUpdate { axis }) => (1, starts(table, &sampled.operands[2].shape, *axis)),
         _ => return None,
     })
+}
+
+/// The number of positions at which a part can begin.
+fn starts(whole: &Shape, part: &Shape, axis: i64) -> usize {
+    let along = |shape: &Shape| known(&shape[axis as usize]);
+    along(whole) - along(part) + 1
 }
 
 fn known(extent: &Dim) -> usize {

@@ -23,6 +23,10 @@ mind! {
     fn sums_of_many(x: f32[1000]) -> f32[1000] {
         fold s = x for t in 1..1000 { replace(s[t], s[t - 1] + s[t]) }
     }
+    /// The second carry is the first one before the last step.
+    fn before_the_last(x: f32[4]) -> (f32[4], f32[4]) {
+        fold (a, _) = (x, x) for t in 0..4 { (replace(a[t], f32(t)), a) }
+    }
     fn reversed<N>(xs: f32[N, 2]) -> f32[N, 2] {
         for t in 0..N { xs[N - 1 - t] }
     }
@@ -74,6 +78,8 @@ fn parts_are_replaced() {
 fn a_loop_replaces_parts_of_its_carry() {
     let x = Tensor::from_vec((5,), vec![1.0_f32, 2.0, 3.0, 4.0, 5.0]).unwrap();
     assert_eq!(sums(&x).as_slice(), [1.0, 3.0, 6.0, 10.0, 15.0]);
+    let (a, b) = before_the_last(&Tensor::from([7.0, 7.0, 7.0, 7.0]));
+    assert_eq!((a, b), (Tensor::from([0.0, 1.0, 2.0, 3.0]), Tensor::from([0.0, 1.0, 2.0, 7.0])));
     let xs = small_integers((3, Const::<2>), 1);
     let expected: Vec<f32> = (0..3).rev().flat_map(|i| [xs[[i, 0]], xs[[i, 1]]]).collect();
     assert_eq!(reversed(&xs).as_slice(), expected);
@@ -82,8 +88,8 @@ fn a_loop_replaces_parts_of_its_carry() {
 #[test]
 fn memory_is_updated_in_place() {
     const { assert!(put::PEAK_BYTES == 0) };
-    // The carry has one buffer, that of the result.
-    const { assert!(sums_of_many::PEAK_BYTES < 1000) };
+    // The indices take 7,992 bytes, and the carry 4,000. A second buffer of the carry would take another 4,000.
+    const { assert!(sums_of_many::PEAK_BYTES < 12_100) };
     let sums = sums_of_many(&Tensor::from_fn(|[_]| 1.0));
     assert_eq!(sums, Tensor::from_fn(|[k]| k as f32 + 1.0));
 }

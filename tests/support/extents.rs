@@ -39,6 +39,9 @@ pub fn variants(case: &Case, dims: &[Dim]) -> Vec<Case> {
                 Op::Rows(Rows::AddAlong { shape, axis }) => {
                     Op::Rows(Rows::AddAlong { shape: replace(&shape), axis })
                 }
+                Op::Rows(Rows::DynamicSlice { shape, axis }) => {
+                    Op::Rows(Rows::DynamicSlice { shape: replace(&shape), axis })
+                }
                 Op::Part(Part::SliceGrad { shape, slice }) => {
                     Op::Part(Part::SliceGrad { shape: replace(&shape), slice })
                 }

@@ -94,14 +94,12 @@ pub(crate) fn evaluate(op: &Op, operands: &[&Array], to: &Concrete<'_>) -> Resul
         }
         Op::Rows(Rows::DynamicSlice { axis, .. }) => {
             let (x, axis) = (operands[0], position(*axis));
-            let starts = (x.shape[axis] + 1).saturating_sub(to.shape[axis]);
-            let first = rows(op, operands[1], (axis, starts))?[0];
+            let first = first(op, operands[1], x.shape[axis], to.shape[axis])?;
             read(x, to, |at| shifted(at, axis, first))
         }
         Op::Rows(Rows::DynamicUpdate { axis }) => {
             let (x, updates, axis) = (operands[0], operands[2], position(*axis));
-            let starts = (x.shape[axis] + 1).saturating_sub(updates.shape[axis]);
-            let first = rows(op, operands[1], (axis, starts))?[0];
+            let first = first(op, operands[1], x.shape[axis], updates.shape[axis])?;
             updated(x, updates, to, |at| shifted(at, axis, first))
         }
         Op::Join(Join::Concat { axis }) => concatenated(operands, position(*axis), to),
@@ -476,6 +474,17 @@ fn rows(op: &Op, indices: &Array, (axis, extent): (usize, usize)) -> Result<Vec<
         })
     };
     (0..indices.elements.len()).map(|at| row(indices.elements.integer(at))).collect()
+}
+
+/// The position of the first of `count` elements. Returns E6001 if they are not all within `extent`.
+fn first(op: &Op, start: &Array, extent: usize, count: usize) -> Result<usize, RunError> {
+    let start = start.elements.integer(0);
+    let first = usize::try_from(start).ok();
+    let first = first.filter(|first| first.checked_add(count).is_some_and(|end| end <= extent));
+    first.ok_or_else(|| {
+        let (label, last) = (op.info().label, extent as i128 - count as i128);
+        RunError::new(Code::E6001, format!("`{label}`: index {start} is out of range, needed 0 to {last}"))
+    })
 }
 
 /// The place in a table that a position of the gathered result reads.

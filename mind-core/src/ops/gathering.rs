@@ -372,6 +372,13 @@ impl<A: Form> Rows<A> {
     }
 }
 
+impl Op {
+    /// The axis along which the operation replaces a part of its first operand and keeps the rest.
+    pub fn updated_axis(&self) -> Option<i64> {
+        if let Self::Rows(Rows::DynamicUpdate { axis }) = self { Some(*axis) } else { None }
+    }
+}
+
 impl Rows {
     /// The number of indices that are in range, counted from 0.
     pub(crate) fn extent_of_indices(&self, operands: &[&Type], result: &Type) -> Result<Dim, Overflow> {
@@ -463,7 +470,9 @@ fn infer_dynamic_update(op: &Op, operands: &[&Type]) -> Inferred {
     let (Op::Rows(Rows::DynamicUpdate { axis }), [x, _, updates]) = (op, operands) else { wrong_row(op) };
     rules::axis(op, *axis, x.rank(), &[0])?;
     start(op, operands)?;
-    rules::same_dtype(op, x, updates)?;
+    if x.dtype != updates.dtype {
+        return Err(OpError::mixed(op, x, updates).operands(&[0, 2]).into());
+    }
     rules::rank(op, operands, 2, x.rank())?;
     rules::same_extents(op, [&x.shape, &updates.shape], [Some(0), Some(2)], position(*axis))?;
     within(op, operands, updates, *axis, Focus::Operand(2))?;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{
-    ir::{Op, Rows, ValueId},
+    ir::ValueId,
     plan::{Argument, Buffer, BufferId, Location, Nest, Operand, Scalar, Step, View},
 };
 
@@ -143,7 +143,7 @@ pub(super) fn may_overwrite(step: &Step, result: BufferId, operand: BufferId) ->
                 && target.next().is_some_and(|target| is_own(&mut convolution.finish.loads.iter(), target))
         }
         // The run time updates the memory of the first operand.
-        Step::Call(call) if matches!(call.op, Op::Rows(Rows::DynamicUpdate { .. })) => {
+        Step::Call(call) if call.op.updated_axis().is_some() => {
             let is_operand = |argument: &Argument| argument.buffer() == Some(operand);
             call.result == result && !call.operands[1..].iter().any(is_operand)
         }

@@ -32,7 +32,7 @@ pub(crate) use extents::{ExtentRef, extent_symbol};
 pub(crate) use resolve::Unresolved;
 pub(crate) use rows::Kind;
 pub use rows::{Axes, Elements};
-pub(crate) use table::{FUNCTIONS, each, expanded, part, permuted_by, resolve, rule, spread};
+pub(crate) use table::{FUNCTIONS, each, expanded, part, permuted_by, resolve, rule, spread, squeeze};
 pub use table::{check_text, kernel_text, rule_text};
 
 macro_rules! ids {

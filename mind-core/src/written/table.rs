@@ -697,7 +697,7 @@ fn joined(types: &[&Type], part: &Type, axis: i64) -> Result<Box<Slice>, Unresol
 }
 
 /// The squeeze of these axes, if there are any.
-fn squeeze(axes: Vec<i64>) -> Option<ir::Op> {
+pub(crate) fn squeeze(axes: Vec<i64>) -> Option<ir::Op> {
     (!axes.is_empty()).then_some(ir::Op::Arrange(Arrange::Squeeze { axes }))
 }
 

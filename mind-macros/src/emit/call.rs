@@ -5,7 +5,6 @@ use std::fmt::Write;
 
 use mind_core::{
     dim::Dim,
-    ir::{Op, Rows},
     plan::{Argument, Call},
     ty::Type,
     written::{Texts, kernel_text, of_call},
@@ -27,7 +26,7 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
         said: &[],
         dim: Some(&signed),
     };
-    if let Op::Rows(Rows::DynamicUpdate { axis }) = &call.op
+    if let Some(axis) = call.op.updated_axis()
         && call.operands[0].buffer().is_some_and(|x| body.read(x) == target)
     {
         let [start, updates] = [&operands[1], &operands[2]];

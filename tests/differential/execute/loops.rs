@@ -533,7 +533,7 @@ impl<'m, 'p> Machine<'m, 'p> {
 fn settle(monoid: &Monoid, sums: &mut Elements, lost: &mut Elements, chains: &Elements) {
     each_number!(sums, sums => {
         let (lost, chains) = (Element::unwrap_mut(lost), Element::unwrap(chains));
-        match monoid.settles {
+        match monoid.is_compensated {
             true => rt::settle::<rt::Sum, _>(sums, lost, chains),
             false => {
                 assert_eq!(sums.len(), chains.len(), "as many chains as sums");

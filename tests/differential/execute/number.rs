@@ -71,7 +71,7 @@ macro_rules! number {
                 $apply(op, operands)
             }
             fn total(monoid: &Monoid, elements: &[Self]) -> Self {
-                if monoid.settles {
+                if monoid.is_compensated {
                     return rt::sum(elements);
                 }
                 let all = elements.iter().copied().reduce(|a, b| Self::apply(monoid.combine, &[a, b]));

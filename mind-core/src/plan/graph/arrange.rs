@@ -11,8 +11,7 @@ use crate::{
     data::TensorData,
     dim::{Dim, Symbol},
     ir::{
-        Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Rows, Scan, ValueId,
-        Window,
+        Const, Convolution, Inst, Made, Module, Nesting, Op, Own, Product, Reduction, Scan, ValueId, Window,
     },
     map::{self, Map},
     ops::{self, Motion, position},
@@ -78,7 +77,7 @@ struct Arranger<'m> {
 
 /// Whether the next value of a carry is the carry with a part replaced.
 fn is_updated(body: &Module, carry: usize) -> bool {
-    let is_update = |value: ValueId| matches!(body.inst(value).op, Op::Rows(Rows::DynamicUpdate { .. }));
+    let is_update = |value: ValueId| body.inst(value).op.updated_axis().is_some();
     let mut value = body.outputs()[carry];
     let is_own = |output: &ValueId| *output == value;
     if body.outputs().iter().filter(|output| is_own(output)).count() > 1 {

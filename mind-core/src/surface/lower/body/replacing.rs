@@ -143,7 +143,7 @@ impl BodyLowering<'_> {
             let part = self.counted(spot, whole, *axis, (from, &count))?;
             (self.replaced_along(spot, (part, whole.1), rest, taken, new)?, new.1)
         };
-        self.emit(spot, Op::Rows(Rows::DynamicUpdate { axis: *axis as i64 }), &[whole, from, new])
+        self.emit(spot, Op::Rows(Rows::update(*axis)), &[whole, from, new])
     }
 
     /// Emits a position that is known, as a number.

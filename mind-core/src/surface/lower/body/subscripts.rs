@@ -4,7 +4,7 @@ use super::lowering::{BodyLowering, Operand};
 use super::report::Spot;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::{Dim, Overflow};
-use crate::ir::{Arrange, Op, Rows, Slice, ValueId};
+use crate::ir::{Op, Rows, Slice, ValueId};
 use crate::surface::ast::{ExprId, Subscript, SubscriptKind, new_axes};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::declarations::structure::Structure;
@@ -13,7 +13,7 @@ use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::tensors::Tensors;
 use crate::surface::lower::values::{Lowered, Record, Stop, Value};
 use crate::ty::Shape;
-use crate::written::{expanded, part, resolve};
+use crate::written::{expanded, part, resolve, squeeze};
 
 /// What an index expression indexes: a tensor, or a stack of structs.
 pub(super) struct Indexed {
@@ -137,10 +137,7 @@ impl BodyLowering<'_> {
             value = self.counted(spot, (value, operand.1), axis, (from, &count))?;
         }
         let (_, dropped) = slice_of(taken.into_iter());
-        match dropped.is_empty() {
-            true => Ok(value),
-            false => self.emit(spot, Op::Arrange(Arrange::Squeeze { axes: dropped }), &[(value, operand.1)]),
-        }
+        self.emit_each(spot, squeeze(dropped).into_iter().collect(), vec![(value, operand.1)])
     }
 
     /// Emits `count` elements along an axis, from a position that the program computes.
@@ -176,7 +173,7 @@ impl BodyLowering<'_> {
                 SubscriptKind::New => {}
                 SubscriptKind::At(place) => taken.push(self.index(of, axis, place)?),
                 SubscriptKind::Counted { start, count } => {
-                    taken.push(self.from_start(of, axis, (start, count), subscript)?);
+                    taken.push(self.counted_from(of, axis, (start, count), subscript)?);
                 }
                 SubscriptKind::Range { start, end, step } => {
                     let place = (&subscript.kind, subscript.site);
@@ -303,7 +300,7 @@ impl BodyLowering<'_> {
     }
 
     /// `start ..+ count`
-    fn from_start(
+    fn counted_from(
         &self,
         of: &Indexed,
         axis: usize,
