@@ -139,7 +139,7 @@ impl BodyLowering<'_> {
         let new = if rest.is_empty() {
             new
         } else {
-            let count = end.sub(start).expect("both bounds lie in one extent");
+            let count = end.sub(start).expect("the part was read, so its extent fits");
             let part = self.counted(spot, whole, *axis, (from, &count))?;
             (self.replaced_along(spot, (part, whole.1), rest, taken, new)?, new.1)
         };

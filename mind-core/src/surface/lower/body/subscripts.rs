@@ -119,8 +119,8 @@ impl BodyLowering<'_> {
     fn part(&mut self, spot: &Spot, operand: Operand, taken: Vec<Taken>) -> Lowered<ValueId> {
         let shape = self.builder.ty(operand.0).shape.clone();
         let computed = taken.iter().enumerate().filter_map(|(axis, taken)| {
-            let count = taken.end.sub(&taken.start).expect("the start is 0");
-            Some((axis, count, taken.from?))
+            // The start is 0, so the end is the number of elements.
+            Some((axis, taken.end.clone(), taken.from?))
         });
         let computed: Vec<_> = computed.collect();
         if computed.is_empty() {
