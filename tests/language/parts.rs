@@ -14,6 +14,9 @@ mind! {
     fn put(x: &mut f32[6, 3], i: i64, u: f32[2, 3]) { x[i ..+ 2] = u; }
     fn add(x: &mut f32[4, 3], i: i64, j: i64) { x[i, j] += 1.0; }
     fn clear(x: &mut f32[4, 3], j: i64) { x[1..3, j] = 0.0; }
+    /// Updates a parameter and has a result.
+    fn shift(x: &mut f32[3]) -> f32 { x += 1.0; 5.0 }
+    fn shifted(x: &mut f32[3], y: &mut f32[3]) { x[0] = shift(x); y[1] += shift(y); }
     fn replaced(x: f32[5], i: i64, u: f32) -> f32[5] { replace(x[i], u) }
 
     /// Running sums, each from the one before it.
@@ -72,6 +75,14 @@ fn parts_are_replaced() {
         replaced(&Tensor::from([1.0, 2.0, 3.0, 4.0, 5.0]), 0, 7.0).as_slice(),
         [7.0, 2.0, 3.0, 4.0, 5.0]
     );
+}
+
+#[test]
+fn a_part_is_assigned_after_its_value_has_updated_the_tensor() {
+    let (mut x, mut y) = (Tensor::from([1.0, 2.0, 3.0]), Tensor::from([1.0, 2.0, 3.0]));
+    shifted(&mut x, &mut y);
+    assert_eq!(x, Tensor::from([5.0, 3.0, 4.0]));
+    assert_eq!(y, Tensor::from([2.0, 8.0, 4.0]));
 }
 
 #[test]

@@ -221,12 +221,8 @@ impl BodyLowering<'_> {
                 self.bind_declared(pattern, ty.as_ref(), *value);
                 Ok(Value::unit())
             }
-            NodeKind::Assign { target, part: None, op, operator, value } => {
-                self.assign(target, *op, *operator, *value, expr)?;
-                Ok(Value::unit())
-            }
-            NodeKind::Assign { target, part: Some(part), op, operator, value } => {
-                self.assign_part((target, *part), *op, *operator, *value, expr)?;
+            NodeKind::Assign { target, part, op, operator, value } => {
+                self.assign((target, *part), op.map(|op| (op, *operator)), *value, expr)?;
                 Ok(Value::unit())
             }
             NodeKind::Discard(value) => self.discard(*value),
@@ -374,54 +370,36 @@ impl BodyLowering<'_> {
         }
     }
 
+    /// Lowers `w = value`, `w += value`, and the same for a part `w[i]`.
     fn assign(
         &mut self,
-        target: &Path,
-        op: Option<BinaryOp>,
-        operator: Site,
+        (target, part): (&Path, Option<ExprId>),
+        op: Option<(BinaryOp, Site)>,
         value: ExprId,
         expr: ExprId,
     ) -> Lowered<()> {
-        let place = self.writable(target)?;
-        let new = self.values[value.index()].clone();
-        let assigned = match op {
-            None => new,
-            Some(op) => {
-                // The old version is the value of this node while the operator is lowered.
-                let old = self.version(&place);
-                self.values.push(old);
+        let place = match part {
+            Some(part) => self.writable_part(target, part)?,
+            None => self.writable(target)?,
+        };
+        // The value may have updated the target.
+        let old = self.version(&place);
+        let of_part = part.map(|part| self.read_again(part, &old)).transpose()?;
+        let new = match op {
+            None => self.values[value.index()].clone(),
+            Some((op, operator)) => {
+                // The old value is that of this node while the operator is lowered.
+                self.values.push(of_part.unwrap_or(old));
                 let updated = self.binary(op, operator, (expr, value), expr);
                 self.values.pop();
                 updated?
             }
         };
-        let what = format!("`{target}`");
         let site_of = if op.is_some() { expr } else { value };
-        let assigned = self.coerce(&assigned, &place.structure, site_of, &what)?;
-        self.write(&place, assigned);
-        self.updated[place.inputs].fill(true);
-        Ok(())
-    }
-
-    /// Lowers `w[i] = value` and `w[i] += value`.
-    fn assign_part(
-        &mut self,
-        (target, part): (&Path, ExprId),
-        op: Option<BinaryOp>,
-        operator: Site,
-        value: ExprId,
-        expr: ExprId,
-    ) -> Lowered<()> {
-        let place = self.writable(target).map_err(|stop| {
-            let is_local = matches!(self.names.get(&target.name.to_string()), Some(Binding::Local(_)));
-            let help = format!("write `let {target} = replace({}, …);`", self.body.text(part));
-            stop.map(|diag| if is_local { diag.help(help) } else { diag })
-        })?;
-        let new = match op {
-            None => self.values[value.index()].clone(),
-            Some(op) => self.binary(op, operator, (part, value), expr)?,
+        let new = match part {
+            Some(part) => self.with_part(part, new, (site_of, expr))?,
+            None => self.coerce(&new, &place.structure, site_of, &format!("`{target}`"))?,
         };
-        let new = self.with_part(part, new, (value, expr))?;
         self.write(&place, new);
         self.updated[place.inputs].fill(true);
         Ok(())

@@ -1,20 +1,43 @@
 //! Parts of values that are replaced: `x[i] = value`, `replace(x[i], value)`.
 
 use super::lowering::{BodyLowering, Operand};
+use super::records::ParameterPart;
 use super::report::Spot;
 use super::subscripts::{Indexed, Taken, slice_of};
 use crate::diag::{Code, Diag};
 use crate::dim::Dim;
 use crate::ir::{Arrange, Const, Op, Rows, ValueId};
 use crate::map::Map;
-use crate::surface::ast::{ExprId, NodeKind, Subscript, SubscriptKind};
+use crate::surface::ast::{ExprId, NodeKind, Path, Subscript, SubscriptKind};
 use crate::surface::lower::declarations::structure::Structure;
 use crate::surface::lower::values::expressions::Expressions;
 use crate::surface::lower::values::tensors::Tensors;
-use crate::surface::lower::values::{Lowered, Stop, Value};
+use crate::surface::lower::values::{Binding, Lowered, Stop, Value};
 use crate::ty::{DType, Shape};
 
 impl BodyLowering<'_> {
+    /// The part of a parameter that a path names, if a part `w[i]` of it may be assigned to.
+    pub(crate) fn writable_part(&mut self, target: &Path, part: ExprId) -> Lowered<ParameterPart> {
+        self.writable(target).map_err(|stop| {
+            let is_local = matches!(self.names.get(&target.name.to_string()), Some(Binding::Local(_)));
+            let help = format!("write `let {target} = replace({}, …);`", self.body.text(part));
+            stop.map(|diag| if is_local { diag.help(help) } else { diag })
+        })
+    }
+
+    /// The value of a part `w[i]` where `w` is `whole`, which may be another value than when the part was read.
+    pub(crate) fn read_again(&mut self, part: ExprId, whole: &Value) -> Lowered<Value> {
+        let body = self.body;
+        let NodeKind::Subscript { base, subscripts } = &body[part].kind else {
+            unreachable!("the parser assigns to index expressions")
+        };
+        if self.values[base.index()].leaves() != whole.leaves() {
+            self.values[base.index()] = whole.clone();
+            self.values[part.index()] = self.subscript(*base, subscripts, part)?;
+        }
+        Ok(self.values[part.index()].clone())
+    }
+
     /// The value that `part` is a part of, with the part replaced by `new`, which is the value of the expression
     /// `value`. A tensor or a number is broadcast to the shape of the part.
     pub(crate) fn with_part(
@@ -90,7 +113,7 @@ impl BodyLowering<'_> {
             Some(range) if taken.iter().any(|taken| taken.step != 1) => fault(
                 Code::E4008,
                 range,
-                "has a step, and only neighbouring elements can be replaced",
+                "has a step, and only consecutive elements can be replaced",
                 "replace the elements in a loop, one in each step",
             ),
             _ => Ok(()),

@@ -150,8 +150,7 @@ impl BodyLowering<'_> {
     ) -> Lowered<ValueId> {
         let mut shape = self.builder.ty(operand.0).shape.to_vec();
         shape[axis] = count.clone();
-        let slice = Rows::DynamicSlice { shape: Shape::new(shape), axis: axis as i64 };
-        self.emit(spot, Op::Rows(slice), &[operand, from])
+        self.emit(spot, Op::Rows(Rows::part(Shape::new(shape), axis)), &[operand, from])
     }
 
     /// The elements taken from each axis. Bounds are resolved, and checked as far as they are known.

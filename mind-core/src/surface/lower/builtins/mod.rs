@@ -59,11 +59,11 @@ const LITERALS: &[Builtin] = &[
     builtin("extent", &["x", "axis"], 2, Function::Extent),
 ];
 
-/// The functions of a part of a tensor, which is written as an index expression.
-const OF_PARTS: &[Builtin] = &[builtin("replace", &["part", "value"], 2, Function::Replace)];
-
 /// The functions that consist of several operations.
-const COMPOSITES: &[Builtin] = &[builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot)];
+const COMPOSITES: &[Builtin] = &[
+    builtin("one_hot", &["indices", "n", "dtype"], 2, Function::OneHot),
+    builtin("replace", &["part", "value"], 2, Function::Replace),
+];
 
 /// The operations over axes whose result or operand has a fixed element type.
 const OVER: &[Builtin] = &[
@@ -139,7 +139,6 @@ fn all() -> impl Iterator<Item = &'static Builtin> {
         .iter()
         .chain(LITERALS)
         .chain(COMPOSITES)
-        .chain(OF_PARTS)
         .chain(OVER)
         .chain(&REDUCTIONS)
         .chain(MAPS.iter().flatten())
