@@ -261,3 +261,17 @@ fn the_peak_is_what_an_allocator_sees_and_no_more_than_activations_and_cotangent
         }
     }
 }
+
+mind! {
+    fn remember(cache: &mut f32[8, 4096, 16], row: f32[8, 16], t: i64) { cache[0.., t] = row; }
+}
+
+/// A part of a parameter is replaced where it is: a call allocates nothing and needs no workspace.
+#[test]
+fn a_part_of_a_parameter_is_replaced_in_place() {
+    let (mut cache, row) = (Tensor::<f32, _>::full(0.0), Tensor::full(1.0));
+    let (count, _) = allocations(|| remember(&mut cache, &row, 4095));
+    assert_eq!((count, remember::PEAK_BYTES), (0, 0));
+    assert_eq!(cache.as_slice().iter().sum::<f32>(), 128.0);
+    assert_eq!((cache[[7, 4095, 15]], cache[[7, 4094, 15]]), (1.0, 0.0));
+}

@@ -99,6 +99,11 @@ impl Body<'_> {
         }
     }
 
+    /// Whether two buffers of one type have the same memory, one after the other.
+    pub(super) fn is_same_memory(&self, a: BufferId, b: BufferId) -> bool {
+        self.plan.buffers[a.0].place == self.plan.buffers[b.0].place
+    }
+
     /// A buffer's variable, to write to.
     pub(super) fn write(&self, buffer: BufferId) -> String {
         assert!(

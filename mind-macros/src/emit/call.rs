@@ -27,7 +27,7 @@ pub(super) fn emit(body: &mut Body<'_>, call: &Call) {
         dim: Some(&signed),
     };
     if let Some(axis) = call.op.updated_axis()
-        && call.operands[0].buffer().is_some_and(|x| body.read(x) == target)
+        && call.operands[0].buffer().is_some_and(|x| body.is_same_memory(x, call.result))
     {
         let [start, updates] = [&operands[1], &operands[2]];
         let arguments = format!("{own}, {start}, {updates}, {axis}, {target}");
