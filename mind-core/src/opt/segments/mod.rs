@@ -9,7 +9,7 @@
 //! If T is not known to be a multiple of K, operands are padded to whole segments. The steps after the last one do not
 //! run.
 
-mod moves;
+mod layout;
 mod uses;
 mod writer;
 

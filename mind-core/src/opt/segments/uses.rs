@@ -1,4 +1,4 @@
-//! Which results of loops are read, and the parts of loops that compute them.
+//! Finds the results of loops that other instructions read, and the parts of loops that compute them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

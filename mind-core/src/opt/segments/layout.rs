@@ -1,4 +1,4 @@
-//! Positions of steps, and values with a leading axis split into segments.
+//! Emits positions of steps, and splits the leading axis of values into segments.
 
 use super::{
     Loop,
@@ -52,7 +52,7 @@ impl Writer<'_> {
         let slice = first(&ty.shape, &of.steps);
         let rest = ty.shape[1..].iter().cloned();
         let shape = [of.padded()?].into_iter().chain(rest).collect();
-        within_limits(self.builder.push(Op::Part(Part::among_zeros(shape, slice)), &[value]))
+        within_limits(self.builder.push(Op::Part(Part::slice_grad(shape, slice)), &[value]))
     }
 
     /// Joins the stacked results of all segments to the stacked result of the loop.
