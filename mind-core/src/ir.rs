@@ -233,47 +233,6 @@ impl Reorder {
     }
 }
 
-impl Arrange<Resolved> {
-    /// The transpose of a matrix.
-    pub(crate) fn transposed() -> Self {
-        Self::Transpose { permutation: vec![1, 0] }
-    }
-
-    /// The axes in another order.
-    pub(crate) fn transpose(permutation: Vec<i64>) -> Self {
-        Self::Transpose { permutation }
-    }
-
-    /// A broadcast to a shape.
-    pub(crate) fn broadcast(shape: Shape) -> Self {
-        Self::BroadcastTo { shape }
-    }
-
-    /// The same elements in another shape.
-    pub(crate) fn reshape(shape: Shape) -> Self {
-        Self::Reshape { shape }
-    }
-
-    /// New axes of extent 1 at these positions of the result.
-    pub(crate) fn expand(axes: Vec<i64>) -> Self {
-        Self::ExpandDims { axes }
-    }
-}
-
-impl Rows<Resolved> {
-    /// The first operand with a part along an axis replaced.
-    pub(crate) fn update(axis: usize) -> Self {
-        Self::DynamicUpdate { axis: axis as i64 }
-    }
-}
-
-impl Part<Resolved> {
-    /// Zeros of a shape with the operand at the positions that a slice reads.
-    pub(crate) fn among_zeros(shape: Shape, slice: Slice) -> Self {
-        Self::SliceGrad { shape, slice: slice.into() }
-    }
-}
-
 /// Operations that arrange the same elements in another shape. Their rows are in `ops/shape.rs`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Arrange<A: Form = Resolved> {
@@ -558,12 +517,6 @@ impl Slice {
         self.starts.iter().all(|start| *start == Dim::ZERO)
             && self.ends.iter().eq(shape.iter())
             && self.steps.iter().all(|step| *step == 1)
-    }
-}
-
-impl From<Slice> for Op {
-    fn from(slice: Slice) -> Self {
-        Self::Part(Part::Slice(slice.into()))
     }
 }
 

@@ -10,7 +10,7 @@ use mind_core::{
     dim::Dim,
     grad::{Cotangent, GradientOptions, Wrt, differentiate},
     interp::{Array, Elements},
-    ir::{Op, Product, Reduction, Rows, ValueId},
+    ir::{Op, Product, Reduction, ValueId},
     map::{Domain, Map, Notation, Takes},
     ops::{self, Class, OpInfo, Profile, sample::Case as Sampled},
     opt::optimise,
@@ -164,7 +164,7 @@ fn of_kernel(row: &OpInfo, dtype: DType, at: usize, sampled: &Sampled) -> Vec<Ca
     let inputs = inputs.map(|(name, ty)| b.input(name.as_str(), ty.clone()).expect("each has its own name"));
     let inputs: Vec<ValueId> = inputs.collect();
     let result = b.push(sampled.op.clone(), &inputs).expect("a row takes what it samples");
-    let places = places(sampled);
+    let places = places(sampled, b.ty(result));
     let drawn = sampled.operands.iter().enumerate().map(|(position, ty)| {
         let extents: Vec<usize> = ty.shape.iter().map(known).collect();
         match places {
@@ -179,23 +179,11 @@ fn of_kernel(row: &OpInfo, dtype: DType, at: usize, sampled: &Sampled) -> Vec<Ca
 }
 
 /// The operand that holds indices, and their upper bound.
-fn places(sampled: &Sampled) -> Option<(usize, usize)> {
-    let table = &sampled.operands[0].shape;
-    Some(match &sampled.op {
-        Op::Rows(Rows::Gather) => (1, known(&table[0])),
-        Op::Rows(Rows::TakeAlong { axis }) => (1, known(&table[*axis as usize])),
-        Op::Rows(Rows::ScatterAdd { shape }) => (0, known(&shape[0])),
-        Op::Rows(Rows::AddAlong { shape, axis }) => (0, known(&shape[*axis as usize])),
-        Op::Rows(Rows::DynamicSlice { shape, axis }) => (1, starts(table, shape, *axis)),
-        Op::Rows(Rows::DynamicUpdate { axis }) => (1, starts(table, &sampled.operands[2].shape, *axis)),
-        _ => return None,
-    })
-}
-
-/// The number of positions at which a part can begin.
-fn starts(whole: &Shape, part: &Shape, axis: i64) -> usize {
-    let along = |shape: &Shape| known(&shape[axis as usize]);
-    along(whole) - along(part) + 1
+fn places(sampled: &Sampled, result: &Type) -> Option<(usize, usize)> {
+    let Op::Rows(rows) = &sampled.op else { return None };
+    let operands: Vec<&Type> = sampled.operands.iter().collect();
+    let extent = rows.extent_of_indices(&operands, result).expect("rows sample small extents");
+    Some((rows.indices(), known(&extent)))
 }
 
 fn known(extent: &Dim) -> usize {

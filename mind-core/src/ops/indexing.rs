@@ -173,7 +173,18 @@ static SLICE_GRAD: OpInfo = OpInfo {
     ..KERNEL
 };
 
+impl From<Slice> for Op {
+    fn from(slice: Slice) -> Self {
+        Self::Part(Part::Slice(slice.into()))
+    }
+}
+
 impl Part {
+    /// Zeros of a shape with the operand at the positions that a slice reads.
+    pub(crate) fn slice_grad(shape: Shape, slice: Slice) -> Self {
+        Self::SliceGrad { shape, slice: slice.into() }
+    }
+
     /// The position in the operand of each element of the result.
     pub(crate) fn motion(&self) -> Motion<'_> {
         match self {

@@ -43,6 +43,7 @@ macro_rules! rows_of {
 mod constant;
 mod convolution;
 mod cumulative;
+mod dynamic;
 mod effects;
 mod elementwise;
 mod error;

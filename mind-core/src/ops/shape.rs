@@ -217,6 +217,33 @@ static BROADCAST_TO: OpInfo = OpInfo {
 };
 
 impl Arrange {
+    /// The transpose of a matrix.
+    pub(crate) fn transposed() -> Self {
+        Self::Transpose { permutation: vec![1, 0] }
+    }
+
+    /// The axes in another order.
+    pub(crate) fn transpose(permutation: Vec<i64>) -> Self {
+        Self::Transpose { permutation }
+    }
+
+    /// A broadcast to a shape.
+    pub(crate) fn broadcast(shape: Shape) -> Self {
+        Self::BroadcastTo { shape }
+    }
+
+    /// The same elements in another shape.
+    pub(crate) fn reshape(shape: Shape) -> Self {
+        Self::Reshape { shape }
+    }
+
+    /// New axes of extent 1 at these positions of the result.
+    pub(crate) fn expand(axes: Vec<i64>) -> Self {
+        Self::ExpandDims { axes }
+    }
+}
+
+impl Arrange {
     /// The position in the operand of each element of the result.
     pub(crate) fn motion(&self) -> Motion<'_> {
         match self {

@@ -375,6 +375,7 @@ fn documentation() -> BTreeMap<&'static str, (String, Vec<Part>)> {
         include_str!("../../src/cumulate.rs"),
         include_str!("../../src/ops/effects.rs"),
         include_str!("../../src/ops/external.rs"),
+        include_str!("../../src/ops/dynamic.rs"),
         include_str!("../../src/ops/gathering.rs"),
         include_str!("../../src/ops/indexing.rs"),
         include_str!("../../src/ops/joining.rs"),

@@ -7,7 +7,7 @@ use mind_core::{
     dim::{Bindings, Dim, Symbol},
     grad::{AutodiffError, Cotangent, Gradient, GradientOptions, Wrt, differentiate},
     interp::{self, Array, Elements},
-    ir::{Const, Module, Nested, Op, Rows, ValueId},
+    ir::{Const, Module, Nested, Op, ValueId},
     map::Map,
     ops::{
         Profile,
@@ -256,24 +256,19 @@ pub fn arguments(rng: &mut Rng, types: &[Type], domain: Domain, index_bound: i64
         .collect()
 }
 
-/// The upper bound of the indices among a case's operands: the first extent of the tensor that they index, or the number
-/// of positions at which a part of it can begin.
+/// The number of indices that are in range, for a case whose operands include indices; 1 for other cases.
 pub fn rows(case: &Case) -> i64 {
-    let starts = |axis: i64, part: &Shape| {
-        let along = |shape: &Shape| bound(shape)[axis as usize] as i64;
-        along(&case.operands[0].shape) - along(part) + 1
+    let Op::Rows(rows) = &case.op else {
+        return case
+            .operands
+            .first()
+            .and_then(|ty| bound(&ty.shape).first().copied())
+            .map_or(1, |rows| rows as i64);
     };
-    match &case.op {
-        Op::Rows(Rows::DynamicSlice { shape, axis }) => return starts(*axis, shape),
-        Op::Rows(Rows::DynamicUpdate { axis }) => return starts(*axis, &case.operands[2].shape),
-        _ => {}
-    }
-    let indexed = match &case.op {
-        Op::Rows(Rows::ScatterAdd { shape } | Rows::AddAlong { shape, .. }) => Some(shape),
-        _ => None,
-    };
-    let indexed = indexed.or(case.operands.first().map(|ty| &ty.shape));
-    indexed.and_then(|shape| bound(shape).first().copied()).map_or(1, |rows| rows as i64)
+    let operands: Vec<&Type> = case.operands.iter().collect();
+    let result = (case.op.info().infer)(&case.op, &operands).expect("a case obeys the rules");
+    let extent = rows.extent_of_indices(&operands, &result).expect("small extents");
+    bound(&Shape::new(vec![extent]))[0] as i64
 }
 
 pub fn filled(dtype: DType, shape: &[usize], mut element: impl FnMut(usize) -> f64) -> Array {
