@@ -360,6 +360,8 @@ its `dot` lays the picture out, else this command does; --renderer chooses.
 Examples:
   mind graph net.mic -o net.svg
   mind graph loss.mic --wrt w,b -o loss_grad.svg      with its gradient, coloured
+  mind graph lstm.mind -o lstm.svg --expand           with what its loops hold
+  mind graph net.mic -o net.svg --costs --dim N=32    where the work is
   mind graph net.mic -o net.dot")]
 pub struct GraphArguments {
     #[command(flatten)]
@@ -373,6 +375,15 @@ pub struct GraphArguments {
     /// Treat the program as a gradient: colour what only the outputs after the first COUNT need
     #[arg(long, value_name = "COUNT", conflicts_with = "wrt")]
     pub primal_outputs: Option<usize>,
+    /// Draw what loops and conditions hold, inside their boxes, down to LEVELS of them [default: all levels]
+    #[arg(long, value_name = "LEVELS", num_args = 0..=1, require_equals = true, default_missing_value = "16")]
+    pub expand: Option<usize>,
+    /// Show what part of the arithmetic each operation is, and the memory of its result
+    #[arg(long)]
+    pub costs: bool,
+    /// The extent of a symbol, such as N=32, which --costs needs
+    #[arg(long = "dim", value_name = "NAME=EXTENT", requires = "costs")]
+    pub dims: Vec<String>,
     #[command(flatten)]
     pub gradient: GradientOptions,
     /// The program that lays out the picture

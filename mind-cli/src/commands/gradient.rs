@@ -51,7 +51,7 @@ pub fn picture_of(program: &Module, context: &Context, wrt: &[String]) -> Subjec
     let mut output_names: Vec<_> = (0..primal).map(|position| context.output_name(position)).collect();
     output_names.extend(wrt.iter().map(|name| format!("gradient of {name}")));
     let title = format!("{} with its gradient by {}", context.title(), wrt.join(", "));
-    Subject { title, primal_outputs: Some(primal), output_names }
+    Subject { title, primal_outputs: Some(primal), output_names, ..Subject::default() }
 }
 
 fn parameters(module: &Module, context: &Context, names: &[String], zero_ok: bool) -> Outcome<Vec<Wrt>> {

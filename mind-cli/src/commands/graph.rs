@@ -7,13 +7,18 @@ use std::{
     process::{Command, Stdio},
 };
 
-use mind_core::ops::Profile;
+use mind_core::{
+    dim::{Bindings, Dim},
+    ir::Module,
+    ops::Profile,
+};
 
 use super::gradient::{gradient, picture_of};
 use crate::{
     args::{GraphArguments, Renderer},
-    graph::{Picture, Subject, dot, svg},
-    input::Program,
+    dims,
+    graph::{Picture, Subject, costs::Costs, dot, svg},
+    input::{Context, Program},
     output,
     report::{Failure, Outcome},
     source::reason,
@@ -23,17 +28,21 @@ use crate::{
 pub fn run(arguments: &GraphArguments) -> Outcome {
     let target = Target::of(&arguments.output)?;
     let (program, context) = Program::read(&arguments.input)?.verified(Profile::Extended)?;
+    let bindings = bindings(&program, &context, arguments)?;
     let (module, subject) = if arguments.wrt.is_empty() {
         let output_names =
             (0..program.outputs().len()).map(|position| context.output_name(position)).collect();
         let title = context.title();
-        let subject = Subject { title, primal_outputs: arguments.primal_outputs, output_names };
+        let subject =
+            Subject { title, primal_outputs: arguments.primal_outputs, output_names, ..Subject::default() };
         (program.into_module(), subject)
     } else {
         let subject = picture_of(&program, &context, &arguments.wrt);
         let module = gradient(program, &context, &arguments.wrt, &arguments.gradient)?;
         (module.into_verified().into_module(), subject)
     };
+    let costs = arguments.costs.then(|| Costs::of(&module, bindings));
+    let subject = Subject { expand: arguments.expand.unwrap_or(0), costs, ..subject };
     let picture = Picture::of(&module, &subject);
     let text = match (target, arguments.renderer) {
         (Target::Dot, _) => dot::render(&picture),
@@ -43,6 +52,19 @@ pub fn run(arguments: &GraphArguments) -> Outcome {
         (Target::Svg, Renderer::Auto) => svg::render(&picture),
     };
     output::write(&arguments.output, &text)
+}
+
+/// The extents of symbols. Costs need all of them.
+fn bindings(module: &Module, context: &Context, arguments: &GraphArguments) -> Outcome<Bindings> {
+    let given = dims::given(module, context, &arguments.dims)?;
+    let unknown: Vec<_> =
+        dims::symbols(module).into_iter().filter(|symbol| !given.contains_key(symbol)).collect();
+    if arguments.costs && !unknown.is_empty() {
+        let message = format!("--costs needs the extents of {}", unknown.join(", "));
+        let help = unknown.iter().map(|symbol| format!("--dim {symbol}=32")).collect::<Vec<_>>();
+        return Err(Failure::with_help(message, format!("add {}", help.join(" "))));
+    }
+    Ok(given.into_iter().map(|(symbol, extent)| (symbol, Dim::literal(extent))).collect())
 }
 
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Kind, Node, Picture};
+use super::{Kind, Node, Picture, svg::heat};
 
 /// The text of a picture. Equal pictures give equal texts.
 pub fn render(picture: &Picture) -> String {
@@ -24,15 +24,36 @@ fn write_graph(picture: &Picture, text: &mut String) -> fmt::Result {
         text,
         "  edge [fontname=\"monospace\", fontsize=9, color=\"#64748b\", fontcolor=\"#475569\", arrowsize=0.7];"
     )?;
+    write_boxes(picture, "n", text)?;
+    writeln!(text, "}}")
+}
+
+/// Writes boxes and arrows. The name of each box begins with `prefix`. A box that holds a picture is a cluster with the
+/// box at its top.
+fn write_boxes(picture: &Picture, prefix: &str, text: &mut String) -> fmt::Result {
     for (position, node) in picture.nodes.iter().enumerate() {
+        let name = format!("{prefix}{position}");
         let label = node.lines.join("\n");
         let Look { style, fill, line } = look(node);
+        let fill = heat(node.share).unwrap_or_else(|| fill.to_owned());
+        let is_open = node.inside.is_some();
+        if is_open {
+            writeln!(text, "  subgraph cluster_{name} {{\n  label=\"\"; style=rounded; color=\"{line}\";")?;
+        }
         writeln!(
             text,
-            "  n{position} [label={}, tooltip={}, style=\"{style}\", fillcolor=\"{fill}\", color=\"{line}\"];",
+            "  {name} [label={}, tooltip={}, style=\"{style}\", fillcolor=\"{fill}\", color=\"{line}\"];",
             Quoted(&label),
             Quoted(&node.tooltip)
         )?;
+        if let Some(inside) = &node.inside {
+            write_boxes(inside, &format!("{name}_"), text)?;
+            let inputs = inside.nodes.iter().enumerate().filter(|(_, node)| node.kind == Kind::Input);
+            for (input, _) in inputs {
+                writeln!(text, "  {name} -> {name}_{input} [style=dotted, arrowhead=none];")?;
+            }
+            writeln!(text, "  }}")?;
+        }
     }
     for edge in &picture.edges {
         let from = &picture.nodes[edge.from];
@@ -45,9 +66,9 @@ fn write_graph(picture: &Picture, text: &mut String) -> fmt::Result {
         }
         let attributes =
             if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(", ")) };
-        writeln!(text, "  n{} -> n{}{attributes};", edge.from, edge.to)?;
+        writeln!(text, "  {prefix}{} -> {prefix}{}{attributes};", edge.from, edge.to)?;
     }
-    writeln!(text, "}}")
+    Ok(())
 }
 
 struct Look {

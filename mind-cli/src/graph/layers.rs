@@ -20,7 +20,9 @@ pub fn assign(picture: &mut Picture) -> Vec<usize> {
         }
         let Node { lines, ty, gradient, tooltip, .. } = picture.nodes[from].clone();
         let lines = lines.into_iter().take(1).map(|name| format!("↑ {name}")).collect();
-        picture.nodes.push(Node { kind: Kind::Reference, lines, ty, gradient, tooltip });
+        let reference =
+            Node { kind: Kind::Reference, lines, ty, gradient, tooltip, share: 0.0, inside: None };
+        picture.nodes.push(reference);
         rows.push(rows[to] - 1);
         picture.edges[position].from = picture.nodes.len() - 1;
     }
@@ -105,6 +107,8 @@ mod tests {
             ty: None,
             gradient: false,
             tooltip: String::new(),
+            share: 0.0,
+            inside: None,
         };
         let edges = edges.iter().map(|(from, to)| Edge { from: *from, to: *to, operand: 0, of: 1 }).collect();
         Picture { title: String::new(), nodes: vec![node; count], edges }

@@ -1,5 +1,6 @@
 //! Draws a module: first boxes and arrows, then their coordinates, then SVG or the language of Graphviz.
 
+pub mod costs;
 pub mod dot;
 mod layers;
 mod order;
@@ -8,9 +9,12 @@ pub mod svg;
 
 use std::fmt::Write;
 
+use costs::Costs;
+
 use crate::numbers;
 use mind_core::{
-    ir::{Inst, Module, Padding, Slice, ValueId},
+    dim::Dim,
+    ir::{Access, Guard, Inst, Module, Nesting, Op, Own, Padding, Scan, Slice, ValueId},
     ops::Attribute,
     text::core_ir,
     ty::Type,
@@ -40,6 +44,10 @@ pub struct Node {
     pub gradient: bool,
     /// The full description, which is shown when the pointer is over the box.
     pub tooltip: String,
+    /// Its part of the arithmetic of the program, from 0 to 1, which darkens the box.
+    pub share: f64,
+    /// The module in the box, if it is drawn.
+    pub inside: Option<Box<Picture>>,
 }
 
 /// The kind of a box.
@@ -79,6 +87,12 @@ pub struct Subject {
     pub primal_outputs: Option<usize>,
     /// The name of each output. An output without a name is shown by its number.
     pub output_names: Vec<String>,
+    /// The lines in the boxes of the inputs of a nested module. Inputs that nothing reads are left out there.
+    pub inputs_in_loop: Option<Vec<Vec<String>>>,
+    /// The levels of nested modules that are drawn inside their boxes.
+    pub expand: usize,
+    /// The costs of the operations, if boxes show them.
+    pub costs: Option<Costs>,
 }
 
 /// The maximum length of a line in a box, in characters.
@@ -90,14 +104,25 @@ impl Picture {
     pub fn of(module: &Module, subject: &Subject) -> Self {
         let is_gradient = gradients(module, subject);
         let mut picture = Self { title: subject.title.clone(), ..Self::default() };
+        let is_read = read(module);
         let mut boxes: Vec<Option<usize>> = Vec::with_capacity(module.insts().len());
         for (value, inst) in module.iter() {
-            if is_single_constant(inst) {
+            let lines = subject.inputs_in_loop.as_ref().and_then(|lines| lines.get(value.index()));
+            if is_single_constant(inst) || (lines.is_some() && !is_read[value.index()]) {
                 boxes.push(None);
                 continue;
             }
-            let node = node(module, value, is_gradient[value.index()]);
+            let mut node = node(module, value, is_gradient[value.index()]);
+            if let Some(lines) = lines {
+                node.lines.clone_from(lines);
+            }
+            if let Some(cost) = subject.costs.as_ref().filter(|_| node.kind == Kind::Operation) {
+                let cost = cost.cost(module, inst);
+                node.lines.push(shorten(cost.line()));
+                node.share = cost.share;
+            }
             let arrows = picture.arrows(module, &boxes, &inst.operands, &is_gradient);
+            node.inside = picture.inside(module, inst, &arrows, subject).map(Box::new);
             boxes.push(Some(picture.add(node, &arrows)));
         }
         for (position, output) in module.outputs().iter().enumerate() {
@@ -108,6 +133,8 @@ impl Picture {
                 ty: None,
                 gradient: subject.primal_outputs.is_some_and(|primal| position >= primal),
                 tooltip: format!("output {position} is {output}: {}", module.ty(*output)),
+                share: 0.0,
+                inside: None,
             };
             let arrows = picture.arrows(module, &boxes, &[*output], &is_gradient);
             picture.add(node, &arrows);
@@ -132,6 +159,39 @@ impl Picture {
             });
         }
         from
+    }
+
+    /// The picture of the module that an instruction holds, if it is to be drawn. `operands` are the boxes of the
+    /// operands. Inputs and outputs in the picture say what they are in the loop.
+    fn inside(&self, module: &Module, inst: &Inst, operands: &[usize], subject: &Subject) -> Option<Self> {
+        let expand = subject.expand.checked_sub(1)?;
+        let nested = inst.op.nested()?;
+        let costs = subject.costs.as_ref().map(|costs| costs.inside(module, inst));
+        let is_one = steps(module, inst).is_some_and(|steps| steps.as_literal() == Some(1));
+        let carries = inst.op.as_loop().map_or(0, Scan::carry_count);
+        let accesses = inst.op.as_loop().map(|scan| accesses(module, inst, scan)).unwrap_or_default();
+        let inputs = operands.iter().enumerate().map(|(position, operand)| {
+            let outer = &self.nodes[*operand];
+            let name = (outer.kind == Kind::Input).then(|| outer.lines[0].clone());
+            let role = match accesses.get(position) {
+                Some(Access::Carry) if is_one => None,
+                Some(Access::Carry) => Some(format!("state {position}")),
+                Some(Access::Element) if !is_one => Some("of this step".to_owned()),
+                _ => None,
+            };
+            let lines: Vec<_> = name.into_iter().chain(role).collect();
+            if lines.is_empty() { vec![outer.lines[0].clone()] } else { lines }
+        });
+        let inputs: Vec<_> = inputs.collect();
+        let output = |position| match (inst.op.as_loop(), is_one) {
+            (Some(_), false) if position < carries => format!("next state {position}"),
+            (Some(_), false) => "of each step".to_owned(),
+            _ => format!("output {position}"),
+        };
+        let output_names = (0..nested.outputs().len()).map(output).collect();
+        let inside =
+            Subject { expand, costs, output_names, inputs_in_loop: Some(inputs), ..Subject::default() };
+        Some(Self::of(nested, &inside))
     }
 
     fn add(&mut self, node: Node, operands: &[usize]) -> usize {
@@ -186,7 +246,54 @@ fn node(module: &Module, value: ValueId, gradient: bool) -> Node {
         Kind::Operation
     };
     let ty = (!is_single_constant(inst)).then(|| shape(&inst.ty));
-    Node { kind, lines: lines(inst).into_iter().map(shorten).collect(), ty, gradient, tooltip }
+    let lines = lines(module, inst).into_iter().map(shorten).collect();
+    Node { kind, lines, ty, gradient, tooltip, share: 0.0, inside: None }
+}
+
+/// For each value, whether an instruction or an output reads it.
+fn read(module: &Module) -> Vec<bool> {
+    let mut is_read = vec![false; module.insts().len()];
+    let operands = module.insts().iter().flat_map(|inst| inst.operands.iter());
+    operands.chain(module.outputs()).for_each(|value| is_read[value.index()] = true);
+    is_read
+}
+
+fn accesses(module: &Module, inst: &Inst, scan: &Scan) -> Vec<Access> {
+    scan.accesses(inst.operands.iter().map(|operand| module.ty(*operand).rank()))
+}
+
+/// The number of steps of a loop over operands.
+fn steps<'a>(module: &'a Module, inst: &Inst) -> Option<&'a Dim> {
+    let counted = Scan::counted(&accesses(module, inst, inst.op.as_loop()?))?;
+    Some(&module.ty(inst.operands[counted]).shape[0])
+}
+
+/// The text in the box of a loop, a conditional or a call: what it is, how often it runs and how much it holds.
+fn lines_of_nested(module: &Module, inst: &Inst, nested: &Module) -> Vec<String> {
+    let count = nested.insts().iter().filter(|inst| !inst.op.is_input() && !is_single_constant(inst)).count();
+    let operations = format!("{count} operation{}", if count == 1 { "" } else { "s" });
+    let Some(scan) = inst.op.as_loop() else { return vec![inst.op.info().name.to_owned(), operations] };
+    let steps = steps(module, inst);
+    let is_one = steps.is_some_and(|steps| steps.as_literal() == Some(1));
+    let name = match scan.guard {
+        Guard::Always => "loop",
+        Guard::Carry => "while",
+        Guard::Operand if is_one => "if",
+        Guard::Operand => "loop with a condition",
+    };
+    let mut details = Vec::new();
+    if let Some(steps) = steps.filter(|_| !is_one) {
+        let most = if scan.guard == Guard::Always { "" } else { "at most " };
+        details.push(format!("{most}{steps:#} steps"));
+    }
+    if scan.reverse && !is_one {
+        details.push("in reverse".to_owned());
+    }
+    if scan.checkpoint > 0 {
+        details.push(format!("checkpoint {}", scan.checkpoint));
+    }
+    let details = (!details.is_empty()).then(|| details.join(", "));
+    [name.to_owned()].into_iter().chain(details).chain([operations]).collect()
 }
 
 /// The type as text for arrows: without spaces, to save space.
@@ -195,14 +302,21 @@ fn shape(ty: &Type) -> String {
 }
 
 /// The text in the box of an instruction: its name, and attributes that its type and operands do not show.
-fn lines(inst: &Inst) -> Vec<String> {
+fn lines(module: &Module, inst: &Inst) -> Vec<String> {
+    if let Some(nested) = inst.op.nested() {
+        return lines_of_nested(module, inst, nested);
+    }
+    if let Op::Own(Own::Nesting(Nesting::Result { position })) = &inst.op {
+        return vec![format!("result {position}")];
+    }
     let row = inst.op.info();
     let mut details = Vec::new();
     for (field, attribute) in row.fields.iter().zip((row.attributes)(&inst.op).into_iter().flatten()) {
         let name = field.name;
         match attribute {
             Attribute::Text(name) => return vec![name.to_string()],
-            Attribute::I64(value) => return vec![value.to_string()],
+            Attribute::I64(value) if name == "value" => return vec![value.to_string()],
+            Attribute::I64(value) => details.push(format!("{name} {value}")),
             Attribute::F32(value) => return vec![format!("{value:?}")],
             Attribute::F64(value) => return vec![format!("{value:?}")],
             Attribute::Data(data) if data.stored() == 1 && inst.ty.rank() == 0 => {

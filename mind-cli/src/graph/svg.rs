@@ -19,41 +19,65 @@ const STRAIGHT: f64 = 20.0;
 const TITLE: f64 = 30.0;
 const LEGEND: f64 = 46.0;
 
+/// The space between the border of a box and the picture in it, at the left, the right and the bottom.
+const FRAME: f64 = 4.0;
+
 /// The text of a picture. Equal pictures give equal texts.
 pub fn render(picture: &Picture) -> String {
-    let mut picture = picture.clone();
-    let rows = layers::assign(&mut picture);
-    let layered = order::arrange(&picture, &rows);
-    let measures: Vec<Measures> = picture.nodes.iter().map(measure).collect();
-    let placed = place::place(&picture, &layered, &measures);
-    let mut drawing = Drawing { picture: &picture, layered, measures, placed, svg: String::new() };
-    drawing.draw(&rows).expect("writing to a string cannot fail");
-    drawing.svg
+    let mut svg = String::new();
+    Drawing::of(picture).document(&mut svg).expect("writing to a string cannot fail");
+    svg
 }
 
-fn measure(node: &Node) -> Measures {
+/// The size of a box, which holds the drawing of its module if there is one.
+fn measure(node: &Node, inside: Option<&Drawing>) -> Measures {
     let widths = node.lines.iter().enumerate().map(|(line, text)| {
         let (width, _) = if line == 0 { NAME } else { DETAIL };
         width * text.chars().count() as f64
     });
     let small = node.kind == Kind::Constant && node.lines.len() == 1;
-    let (padding, lines) = (if small { 8.0 } else { PADDING.0 }, node.lines.len().saturating_sub(1) as f64);
-    let width = (widths.fold(0.0, f64::max) + 2.0 * padding).max(if small { 26.0 } else { 54.0 });
-    let height = NAME.1 + lines * DETAIL.1 + 2.0 * if small { 2.0 } else { PADDING.1 };
+    let padding = if small { 8.0 } else { PADDING.0 };
+    let mut width = (widths.fold(0.0, f64::max) + 2.0 * padding).max(if small { 26.0 } else { 54.0 });
+    let mut height = text_height(node) + 2.0 * if small { 2.0 } else { PADDING.1 };
+    if let Some(inside) = inside {
+        width = width.max(inside.placed.size.0 + 2.0 * FRAME);
+        height += inside.placed.size.1 + FRAME;
+    }
     let written = node.ty.as_ref().map_or(0.0, |ty| 8.0 + DETAIL.0 * ty.chars().count() as f64);
     Measures { left: width / 2.0, right: written.max(width / 2.0), width, height }
 }
 
-struct Drawing<'a> {
-    picture: &'a Picture,
+/// The height of the lines in a box.
+fn text_height(node: &Node) -> f64 {
+    NAME.1 + node.lines.len().saturating_sub(1) as f64 * DETAIL.1
+}
+
+/// A picture with its layout.
+struct Drawing {
+    picture: Picture,
+    /// The row of each box.
+    rows: Vec<usize>,
     layered: Layered,
     measures: Vec<Measures>,
     placed: Placed,
-    svg: String,
+    /// The drawing in each box.
+    inside: Vec<Option<Self>>,
 }
 
-impl Drawing<'_> {
-    fn draw(&mut self, rows: &[usize]) -> fmt::Result {
+impl Drawing {
+    fn of(picture: &Picture) -> Self {
+        let mut picture = picture.clone();
+        let rows = layers::assign(&mut picture);
+        let layered = order::arrange(&picture, &rows);
+        let inside: Vec<_> = picture.nodes.iter().map(|node| node.inside.as_deref().map(Self::of)).collect();
+        let measures: Vec<_> =
+            picture.nodes.iter().zip(&inside).map(|(node, inside)| measure(node, inside.as_ref())).collect();
+        let placed = place::place(&picture, &layered, &measures);
+        Self { picture, rows, layered, measures, placed, inside }
+    }
+
+    /// The whole file: title, boxes and arrows, legend.
+    fn document(&self, svg: &mut String) -> fmt::Result {
         let legend = self.legend();
         let legend_width = legend.iter().map(|(_, _, text)| legend_step(text)).sum::<f64>() + 2.0 * MARGIN;
         let title_width = NAME.0 * 1.1 * self.picture.title.chars().count() as f64 + 2.0 * MARGIN;
@@ -61,26 +85,19 @@ impl Drawing<'_> {
         let height = (self.placed.size.1 + TITLE + LEGEND).ceil();
         let title = Escaped(&self.picture.title);
         writeln!(
-            self.svg,
+            svg,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
              <title>{title}</title>\n{STYLE}\n\
              <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
              <text class=\"title\" x=\"{MARGIN}\" y=\"26\">{title}</text>"
         )?;
         let left = ((width - self.placed.size.0) / 2.0).max(0.0);
-        writeln!(self.svg, "<g transform=\"translate({left:.1} {TITLE})\">")?;
-        for edge in 0..self.picture.edges.len() {
-            self.arrow(edge, rows)?;
-        }
-        for (node, row) in rows.iter().enumerate() {
-            self.node(node, *row)?;
-        }
-        writeln!(self.svg, "</g>")?;
+        self.at(left, TITLE, svg)?;
         let mut x = MARGIN;
         let y = height - LEGEND + 14.0;
         for (class, shape, text) in legend {
             writeln!(
-                self.svg,
+                svg,
                 "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"18\" height=\"14\" rx=\"{shape}\"/>\
                  <text class=\"legend\" x=\"{:.1}\" y=\"{:.1}\">{text}</text>",
                 x + 24.0,
@@ -88,45 +105,62 @@ impl Drawing<'_> {
             )?;
             x += legend_step(text);
         }
-        writeln!(self.svg, "</svg>")
+        writeln!(svg, "</svg>")
     }
 
-    fn node(&mut self, node: usize, row: usize) -> fmt::Result {
+    /// The boxes and arrows, with their corner at these coordinates.
+    fn at(&self, x: f64, y: f64, svg: &mut String) -> fmt::Result {
+        writeln!(svg, "<g transform=\"translate({x:.1} {y:.0})\">")?;
+        for edge in 0..self.picture.edges.len() {
+            self.arrow(edge, svg)?;
+        }
+        for node in 0..self.rows.len() {
+            self.node(node, svg)?;
+        }
+        writeln!(svg, "</g>")
+    }
+
+    fn node(&self, node: usize, svg: &mut String) -> fmt::Result {
+        let (row, inside) = (self.rows[node], &self.inside[node]);
         let Measures { width, height, .. } = self.measures[node];
-        let (x, top) = (self.placed.x[node], self.top(node, row));
-        let Node { kind, lines, ty, gradient, tooltip } = &self.picture.nodes[node];
+        let (x, top) = (self.placed.x[node], self.top(node));
+        let Node { kind, lines, ty, gradient, tooltip, share, .. } = &self.picture.nodes[node];
         let (class, round) = class(*kind, *gradient);
         let round = if round { height / 2.0 } else { 4.0 };
+        // A box that holds a drawing stays as light as the boxes in it.
+        let heat = heat(*share).filter(|_| inside.is_none());
+        let heat = heat.map_or(String::new(), |colour| format!(" style=\"fill:{colour}\""));
         write!(
-            self.svg,
-            "<g><title>{}</title><rect class=\"{class}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{round:.1}\"/>",
+            svg,
+            "<g><title>{}</title><rect class=\"{class}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"{round:.1}\"{heat}/>",
             Escaped(tooltip),
             x - width / 2.0
         )?;
-        let text_height = NAME.1 + lines.len().saturating_sub(1) as f64 * DETAIL.1;
-        let mut baseline = top + (height - text_height) / 2.0 + NAME.1 - 4.5;
+        let text_height = text_height(&self.picture.nodes[node]);
+        let above = if inside.is_some() { PADDING.1 } else { (height - text_height) / 2.0 };
+        let mut baseline = top + above + NAME.1 - 4.5;
         for (line, text) in lines.iter().enumerate() {
             let class = if line == 0 { "name" } else { "detail" };
-            write!(
-                self.svg,
-                "<text class=\"{class}\" x=\"{x:.1}\" y=\"{baseline:.1}\">{}</text>",
-                Escaped(text)
-            )?;
+            write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{baseline:.1}\">{}</text>", Escaped(text))?;
             baseline += DETAIL.1;
         }
         let has_arrows = !self.layered.below[node].is_empty();
         if let Some(ty) = ty.as_ref().filter(|_| has_arrows) {
             let (x, y) = (x + 5.0, self.bottom(row) + 13.0);
             let class = if *gradient { "type of-gradient" } else { "type" };
-            write!(self.svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", Escaped(ty))?;
+            write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", Escaped(ty))?;
         }
-        writeln!(self.svg, "</g>")
+        if let Some(inside) = inside {
+            let left = x - inside.placed.size.0 / 2.0;
+            inside.at(left, top + text_height + 2.0 * PADDING.1, svg)?;
+        }
+        writeln!(svg, "</g>")
     }
 
-    fn arrow(&mut self, edge: usize, rows: &[usize]) -> fmt::Result {
+    fn arrow(&self, edge: usize, svg: &mut String) -> fmt::Result {
         let (ends, path) = (self.picture.edges[edge], &self.layered.paths[edge]);
-        let (row, x) = (rows[ends.from], self.placed.x[ends.from]);
-        let mut line = format!("M{x:.1} {:.1}", self.top(ends.from, row) + self.measures[ends.from].height);
+        let (row, x) = (self.rows[ends.from], self.placed.x[ends.from]);
+        let mut line = format!("M{x:.1} {:.1}", self.top(ends.from) + self.measures[ends.from].height);
         let mut from = x;
         for (step, place) in path.iter().enumerate().skip(1) {
             let last = step + 1 == path.len();
@@ -138,17 +172,18 @@ impl Drawing<'_> {
             let middle = (start + end) / 2.0;
             write!(line, "V{start:.1}C{from:.1} {middle:.1} {to:.1} {middle:.1} {to:.1} {end:.1}")?;
             if last {
-                write!(line, "V{:.1}", self.top(ends.to, above + 1) - 1.5)?;
+                write!(line, "V{:.1}", self.top(ends.to) - 1.5)?;
             }
             from = to;
         }
         let class = if self.picture.nodes[ends.from].gradient { "arrow of-gradient" } else { "arrow" };
         let head = if self.picture.nodes[ends.from].gradient { "gradient-head" } else { "head" };
-        writeln!(self.svg, "<path class=\"{class}\" marker-end=\"url(#{head})\" d=\"{line}\"/>")
+        writeln!(svg, "<path class=\"{class}\" marker-end=\"url(#{head})\" d=\"{line}\"/>")
     }
 
     /// The top of a box. Boxes are in the middle of their row.
-    fn top(&self, node: usize, row: usize) -> f64 {
+    fn top(&self, node: usize) -> f64 {
+        let row = self.rows[node];
         self.placed.tops[row] + (self.placed.heights[row] - self.measures[node].height) / 2.0
     }
 
@@ -158,17 +193,16 @@ impl Drawing<'_> {
 
     /// The class, corner radius and meaning of each kind of box in the picture.
     fn legend(&self) -> Vec<(&'static str, f64, &'static str)> {
-        let has = |kind: Kind, gradient: bool| {
-            self.picture.nodes.iter().any(|node| node.kind == kind && node.gradient == gradient)
-        };
-        let gradients = self.picture.nodes.iter().any(|node| node.gradient);
+        let mut boxes = Vec::new();
+        self.kinds(&mut boxes);
+        let has = |kind: Kind| boxes.iter().any(|(other, _)| *other == kind);
         let entries = [
-            (has(Kind::Input, false), "input", 7.0, "input"),
-            (has(Kind::Constant, false) || has(Kind::Constant, true), "constant", 7.0, "constant"),
-            (has(Kind::Operation, false), "operation", 3.0, "operation"),
-            (gradients, "operation gradient", 3.0, "only for gradients"),
-            (has(Kind::Reference, false) || has(Kind::Reference, true), "reference", 3.0, "value from above"),
-            (has(Kind::Output, false) || has(Kind::Output, true), "output", 7.0, "output"),
+            (boxes.contains(&(Kind::Input, false)), "input", 7.0, "input"),
+            (has(Kind::Constant), "constant", 7.0, "constant"),
+            (boxes.contains(&(Kind::Operation, false)), "operation", 3.0, "operation"),
+            (boxes.iter().any(|(_, gradient)| *gradient), "operation gradient", 3.0, "only for gradients"),
+            (has(Kind::Reference), "reference", 3.0, "value from above"),
+            (has(Kind::Output), "output", 7.0, "output"),
         ];
         entries
             .into_iter()
@@ -176,6 +210,18 @@ impl Drawing<'_> {
             .map(|(_, class, round, text)| (class, round, text))
             .collect()
     }
+
+    /// The kinds of all boxes, and whether only gradients need them.
+    fn kinds(&self, kinds: &mut Vec<(Kind, bool)>) {
+        kinds.extend(self.picture.nodes.iter().map(|node| (node.kind, node.gradient)));
+        self.inside.iter().flatten().for_each(|inside| inside.kinds(kinds));
+    }
+}
+
+/// The colour of a box with this part of the arithmetic, from white to amber. `None` below one percent.
+pub fn heat(share: f64) -> Option<String> {
+    let mixed = |full: f64| (255.0 + (full - 255.0) * share.sqrt().min(1.0)).round() as u8;
+    (share >= 0.01).then(|| format!("#{:02x}{:02x}{:02x}", mixed(251.0), mixed(191.0), mixed(36.0)))
 }
 
 fn legend_step(text: &str) -> f64 {

@@ -169,3 +169,63 @@ fn constants_and_attributes_are_shown_in_boxes() {
         assert!(svg.contains(text), "{text}: {svg}");
     }
 }
+
+const CELL: &str = "\
+fn cell<T>(xs: f32[T, 8], h: f32[8], w: f32[8, 8]) -> f32[8] {
+    fold h = h for x in xs { if sum(h) < 100.0 { tanh(h @ w + x) } else { h } }
+}
+";
+
+#[test]
+fn a_loop_is_one_box_that_opens() {
+    let folder = Folder::new().with("cell.mind", CELL);
+    let closed = folder.mind("graph cell.mind -o - --renderer own").fine();
+    for text in [">loop<", ">T steps<", "operations<"] {
+        assert!(closed.contains(text), "{text}");
+    }
+    assert!(!closed.contains(">Tanh<") && !closed.contains(">if<"), "{closed}");
+
+    let one = folder.mind("graph cell.mind -o - --renderer own --expand=1").fine();
+    for text in [">state 0<", ">xs<", ">of this step<", ">next state 0<", ">if<"] {
+        assert!(one.contains(text), "{text}");
+    }
+    assert!(!one.contains(">Tanh<"), "{one}");
+
+    let all = folder.mind("graph cell.mind -o - --renderer own --expand").fine();
+    assert!(all.contains(">Tanh<") && all.contains(">Dot<"));
+    assert_eq!(all.matches("<svg").count(), 1);
+    assert_eq!(all.matches("<g ").count() + all.matches("<g>").count(), all.matches("</g>").count());
+
+    folder.mind("graph cell.mind -o cell.dot --expand").fine();
+    let dot = folder.read("cell.dot");
+    assert_eq!(dot.matches("subgraph cluster_").count(), 3);
+    assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+}
+
+#[test]
+fn costs_show_where_the_work_is() {
+    let text = "fn f<N>(x: f32[N, 64], w: f32[64, 64]) -> f32[N, 64] { tanh(x @ w) }";
+    let folder = Folder::new().with("f.mind", text);
+    let svg = folder.mind("graph f.mind -o - --renderer own --costs --dim N=100").fine();
+    assert!(svg.contains(">99 % of work, 26 kB<"), "{svg}");
+    assert!(svg.contains("style=\"fill:#fbb"), "{svg}");
+    let said = folder.mind("graph f.mind -o f.svg --costs").misuse();
+    assert_eq!(said, "error: --costs needs the extents of N\n  help: add --dim N=32\n");
+    let said = folder.mind("graph f.mind -o f.svg --dim N=3").misuse();
+    assert!(said.contains("--costs"), "{said}");
+
+    // A step of a loop counts as often as it runs.
+    let text = "fn f(x: f32[50, 8], h: f32[8], w: f32[8, 8]) -> f32[8] { (fold h = h for x in x { tanh(h @ w + x) }) @ w }";
+    let folder = folder.with("f.mind", text);
+    let svg = folder.mind("graph f.mind -o - --renderer own --costs --expand").fine();
+    assert!(svg.contains(">98 % of work, 32 B<"), "{svg}");
+}
+
+#[test]
+fn operations_along_an_axis_are_named() {
+    let text = "fn f(x: f32[2, 3]) -> f32[2, 6] { concat([cumsum(x, axis = 1), x], axis = 1) }";
+    let svg = Folder::new().with("f.mind", text).mind("graph f.mind -o - --renderer own").fine();
+    for text in [">CumSum<", ">Concat<", ">axis 1<"] {
+        assert!(svg.contains(text), "{text}: {svg}");
+    }
+}
