@@ -206,14 +206,67 @@ impl Lowering<'_> {
         }
     }
 
-    /// Lowers a loop and returns its results. The loop of StableHLO carries the step count, the carries, and the
-    /// stacked results. Each step writes one element of the stacked results. The loop reads other operands from
-    /// outside.
+    /// Lowers a loop and returns its results.
     fn scan(&mut self, scan: &Scan, operands: &[SsaValue]) -> Vec<SsaValue> {
-        let carries = scan.carry_count();
         let accesses = scan.accesses(operands.iter().map(|operand| self.writer.tensor(*operand).rank()));
         let counted = Scan::counted(&accesses);
-        let steps = counted.map_or(1, |counted| self.writer.tensor(operands[counted]).shape[0]);
+        let steps = counted.map(|counted| self.writer.tensor(operands[counted]).shape[0]);
+        match steps {
+            Some(1) if scan.guard != Guard::Carry => self.one_step(scan, operands, &accesses),
+            _ => self.steps(scan, operands, &accesses, steps),
+        }
+    }
+
+    /// Lowers a loop of at most one step without a loop: its body, or a conditional with the body in a branch. The
+    /// branches of an `if` are such loops.
+    fn one_step(&mut self, scan: &Scan, operands: &[SsaValue], accesses: &[Access]) -> Vec<SsaValue> {
+        let carries = scan.carry_count();
+        let mut inputs = Vec::with_capacity(operands.len());
+        for (operand, access) in operands.iter().zip(accesses) {
+            let element = self.writer.tensor(*operand).shape.get(1..).unwrap_or_default().to_vec();
+            let is_iterated = *access == Access::Element;
+            inputs.push(if is_iterated { self.writer.reshaped(*operand, &element) } else { *operand });
+        }
+        if scan.guard == Guard::Always {
+            return self.results_of_step(scan, inputs);
+        }
+        let runs = inputs[carries];
+        let outer = self.writer.open();
+        let results = self.results_of_step(scan, inputs);
+        let tensors: Vec<_> = results.iter().map(|value| self.writer.tensor(*value).clone()).collect();
+        let then = self.writer.close(outer, &results);
+        let outer = self.writer.open();
+        let mut unchanged = operands[..carries].to_vec();
+        for tensor in &tensors[carries..] {
+            unchanged.push(self.writer.constant(&number(0.0, tensor.dtype), tensor.clone()));
+        }
+        let otherwise = self.writer.close(outer, &unchanged);
+        self.writer.either(runs, [&then, &otherwise], tensors)
+    }
+
+    /// The carries after the only step, and its stacked results.
+    fn results_of_step(&mut self, scan: &Scan, inputs: Vec<SsaValue>) -> Vec<SsaValue> {
+        let mut results = self.module(&scan.body, inputs);
+        for result in &mut results[scan.carry_count()..] {
+            let shape = self.writer.tensor(*result).shape.clone();
+            let stacked: Vec<i64> = [1].into_iter().chain(shape).collect();
+            *result = self.writer.reshaped(*result, &stacked);
+        }
+        results
+    }
+
+    /// Lowers a loop of `steps` steps, or of as many as its guard lets run. The loop of StableHLO carries the step count,
+    /// the carries, and the stacked results. Each step writes one element of the stacked results. The loop reads other
+    /// operands from outside.
+    fn steps(
+        &mut self,
+        scan: &Scan,
+        operands: &[SsaValue],
+        accesses: &[Access],
+        steps: Option<i64>,
+    ) -> Vec<SsaValue> {
+        let (carries, is_counted) = (scan.carry_count(), steps.is_some());
+        let steps = steps.unwrap_or(1);
         let place = Tensor::scalar(DType::I64);
         let mut number_of = |number: i64| self.writer.constant(&number.to_string(), place.clone());
         let [zero, one, end] = [0, 1, steps].map(&mut number_of);
@@ -237,7 +290,7 @@ impl Lowering<'_> {
         };
         let goes_on = match guard {
             None => is_left,
-            Some(guard) if counted.is_none() => guard,
+            Some(guard) if !is_counted => guard,
             Some(guard) => elements::apply(&mut self.writer, Map::And, &[is_left, guard]),
         };
         let condition = self.writer.close(outer, &[goes_on]);
@@ -247,7 +300,7 @@ impl Lowering<'_> {
         });
         let (carried, stacked) = now[1..].split_at(carries);
         let mut inputs = carried.to_vec();
-        for (operand, access) in operands.iter().zip(&accesses).skip(carries) {
+        for (operand, access) in operands.iter().zip(accesses).skip(carries) {
             let is_iterated = *access == Access::Element;
             inputs.push(if is_iterated { self.element(*operand, at, zero) } else { *operand });
         }

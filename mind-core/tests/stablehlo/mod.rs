@@ -24,7 +24,7 @@ use crate::recorded;
 
 #[test]
 fn programs_become_what_is_recorded() {
-    recorded::check("stablehlo", 5, texts);
+    recorded::check("stablehlo", 6, texts);
 }
 
 #[test]
