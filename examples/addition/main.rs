@@ -40,8 +40,12 @@ mind! {
     const WIDTH: dim = 64;
     /// The number of attention heads in each block.
     const HEADS: dim = 4;
+    /// The number of features of each head.
+    const SIZE: dim = WIDTH / HEADS;
     /// The width of the hidden layer of each block's feed-forward network.
     const INNER: dim = 256;
+    /// The number of transformer blocks. A loop runs them, so a deeper network is the same program.
+    const LAYERS: dim = 2;
 
     /// The parameters of a transformer block, with the fields that `nn::transformer_block_causal` reads.
     #[derive(Clone)]
@@ -60,16 +64,21 @@ mind! {
         b2: f32[WIDTH],
     }
 
-    /// Embeddings of symbols and positions, two blocks, a final layer norm and the output layer.
+    /// Embeddings of symbols and positions, the blocks, a final layer norm and the output layer.
     #[derive(Clone)]
     struct Gpt {
         symbols: f32[SYMBOLS, WIDTH],
         places: f32[PLACES, WIDTH],
-        first: Block,
-        second: Block,
+        blocks: Block[LAYERS],
         scale: f32[WIDTH],
         bias: f32[WIDTH],
         head: f32[WIDTH, SYMBOLS],
+    }
+
+    /// The keys and values of the positions that were read so far, for each block and head.
+    struct Cache<N> {
+        keys: f32[LAYERS, N, HEADS, PLACES, SIZE],
+        values: f32[LAYERS, N, HEADS, PLACES, SIZE],
     }
 
     fn embed<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[N, PLACES, WIDTH] {
@@ -78,15 +87,35 @@ mind! {
 
     /// The logits of each symbol at each position of the answer.
     fn scores<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[N, DIGITS, SYMBOLS] {
-        let h = nn::transformer_block_causal(embed(x, gpt), gpt.first, heads = HEADS);
-        let h = nn::transformer_block_causal(h, gpt.second, heads = HEADS);
+        let h = fold h = embed(x, gpt) for block in gpt.blocks {
+            nn::transformer_block_causal(h, block, heads = HEADS)
+        };
         nn::layer_norm(h[0.., -DIGITS..], gpt.scale, gpt.bias) @ gpt.head
     }
 
-    /// The most likely symbol at each position of the answer.
-    fn next<N>(x: i64[N, PLACES], gpt: Gpt) -> i64[N, DIGITS] {
-        argmax(scores(x, gpt), axis = -1)
+    /// Reads one symbol of each text, at position `place`, and returns the logits of the next. It writes the keys and
+    /// values of this position to the cache, and attends to those of earlier positions there.
+    fn read<N>(symbol: i64[N], place: i64, gpt: Gpt, cache: &mut Cache<N>) -> f32[N, SYMBOLS] {
+        let h = nn::embedding(reshape(symbol, [N, 1]), gpt.symbols) + gpt.places[place];
+        let see = iota([PLACES], axis = 0) <= place;
+        let (h, (keys, values)) = scan h = h for (block, keys, values) in (gpt.blocks, cache.keys, cache.values) {
+            let x = nn::layer_norm(h, block.scale1, block.bias1);
+            let k = nn::split_heads(x @ block.wk, heads = HEADS);
+            let v = nn::split_heads(x @ block.wv, heads = HEADS);
+            let keys = replace(keys[0.., 0.., place ..+ 1], k);
+            let values = replace(values[0.., 0.., place ..+ 1], v);
+            let q = nn::split_heads(x @ block.wq, heads = HEADS);
+            let h = h + nn::merge_heads(nn::attention_masked(q, keys, values, see)) @ block.wo;
+            let x = nn::layer_norm(h, block.scale2, block.bias2);
+            (h + nn::feed_forward(x, block.w1, block.b1, block.w2, block.b2), (k, v))
+        };
+        cache.keys[0.., 0.., 0.., place ..+ 1] = keys;
+        cache.values[0.., 0.., 0.., place ..+ 1] = values;
+        nn::layer_norm(h[0.., 0], gpt.scale, gpt.bias) @ gpt.head
     }
+
+    /// The most likely symbol.
+    fn most_likely<N>(logits: f32[N, SYMBOLS]) -> i64[N] { argmax(logits, axis = -1) }
 
     /// The mean cross-entropy against the answers' symbols `y`, and the share of answers with all symbols right.
     #[grad(gpt)]
@@ -116,10 +145,12 @@ mind! {
         nn::softmax(where(see, q @ k.mT / sqrt(f32(WIDTH / HEADS)), -inf))
     }
 
-    /// The attention weights of both blocks for the input `x`.
-    fn attention<N>(x: i64[N, PLACES], gpt: Gpt) -> (f32[N, HEADS, PLACES, PLACES], f32[N, HEADS, PLACES, PLACES]) {
-        let h = embed(x, gpt);
-        (looks(h, gpt.first), looks(nn::transformer_block_causal(h, gpt.first, heads = HEADS), gpt.second))
+    /// The attention weights of each block for the input `x`.
+    fn attention<N>(x: i64[N, PLACES], gpt: Gpt) -> f32[LAYERS, N, HEADS, PLACES, PLACES] {
+        let (_, weights) = scan h = embed(x, gpt) for block in gpt.blocks {
+            (nn::transformer_block_causal(h, block, heads = HEADS), looks(h, block))
+        };
+        weights
     }
 }
 
@@ -153,9 +184,9 @@ fn run() -> Outcome {
 
     let shown = Sum(657, 368);
     let text = (shown.question() + &shown.answer())[..QUESTION + ANSWER - 1].to_owned();
-    let (first, second) = attention(&batch(&[&text], 0), &gpt);
+    let weights = attention(&batch(&[&text], 0), &gpt);
     let path = Path::new(PICTURE);
-    pictures::attention(path, &text, &[first.as_slice(), second.as_slice()])?;
+    pictures::attention(path, &text, LAYERS, weights.as_slice())?;
     println!("\nattention: {}", program::shown(path));
     Ok(())
 }
@@ -163,10 +194,9 @@ fn run() -> Outcome {
 impl Gpt {
     fn new(random: &mut Xoshiro256) -> Self {
         let mut gpt = Self::glorot_uniform(random);
-        let Self { first, second, scale, .. } = &mut gpt;
-        for scale in [&mut first.scale1, &mut first.scale2, &mut second.scale1, &mut second.scale2, scale] {
-            *scale = Tensor::full(1.0);
-        }
+        gpt.blocks.scale1 = Tensor::full(1.0);
+        gpt.blocks.scale2 = Tensor::full(1.0);
+        gpt.scale = Tensor::full(1.0);
         gpt
     }
 }
@@ -214,22 +244,38 @@ fn wrong(gpt: &Gpt, sums: &[Sum]) -> impl Iterator<Item = (Sum, String)> {
     pairs.into_iter()
 }
 
-/// The network's answers, generated one symbol at a time: each symbol is appended to the input of the next.
+/// The network's answers, generated one symbol at a time. Each symbol is read once, into the cache.
 fn answers(gpt: &Gpt, sums: &[Sum]) -> Vec<String> {
     let mut answers = Vec::with_capacity(sums.len());
-    // Batches are no larger than in training, so this needs no more memory.
     for sums in sums.chunks(BATCH) {
         let mut texts: Vec<_> = sums.iter().map(|sum| sum.question()).collect();
-        for place in 0..ANSWER {
-            // Attention is causal, so the padding behind the text does not matter.
-            let said = next(&batch(&texts, 0), gpt);
-            for (row, text) in texts.iter_mut().enumerate() {
-                text.push(sums::symbol(said[[row, place]]));
+        let mut cache = Cache::empty(sums.len());
+        for place in 0..QUESTION + ANSWER - 1 {
+            let last = symbols_at(&texts, place);
+            let next = most_likely(&read(&last, place as i64, gpt, &mut cache));
+            if place + 1 >= QUESTION {
+                for (text, symbol) in texts.iter_mut().zip(next.as_slice()) {
+                    text.push(sums::symbol(*symbol));
+                }
             }
         }
         answers.extend(texts.into_iter().map(|text| text[QUESTION..].to_owned()));
     }
     answers
+}
+
+/// The token of each text at a position.
+fn symbols_at(texts: &[String], place: usize) -> Tensor![i64; ?] {
+    let tokens: Vec<_> = texts.iter().filter_map(|text| sums::tokens(text).nth(place)).collect();
+    Tensor::from(tokens)
+}
+
+impl Cache<usize> {
+    /// A cache for `texts` texts, of which nothing was read.
+    fn empty(texts: usize) -> Self {
+        let zeros = || Tensor::zeros_with((Const, texts, Const, Const, Const));
+        Self { keys: zeros(), values: zeros() }
+    }
 }
 
 #[cfg(test)]
@@ -268,7 +314,31 @@ mod tests {
         assert_eq!(state.steps, 12);
         assert!(losses[11] < 0.7 * losses[0], "{losses:?}");
         let (again, remembered, same) = learn();
-        assert_eq!((losses, gpt.head, state.square.first.w1), (same, again.head, remembered.square.first.w1));
+        assert_eq!(
+            (losses, gpt.head, state.square.blocks.w1),
+            (same, again.head, remembered.square.blocks.w1)
+        );
+    }
+
+    #[test]
+    fn what_the_cache_gives_is_what_the_whole_text_gives() {
+        let (gpt, sums) = some(3);
+        let texts: Vec<_> = sums.iter().map(|sum| sum.question() + &sum.answer()).collect();
+        let whole = scores(&batch(&texts, 0), &gpt);
+        let mut cache = Cache::empty(texts.len());
+        for place in 0..QUESTION + ANSWER - 1 {
+            let logits = read(&symbols_at(&texts, place), place as i64, &gpt, &mut cache);
+            if let Some(digit) = (place + 1).checked_sub(QUESTION) {
+                for (row, symbol) in (0..texts.len()).flat_map(|row| (0..12).map(move |symbol| (row, symbol)))
+                {
+                    let (one, all) = (logits[[row, symbol]], whole[[row, digit, symbol]]);
+                    assert!(
+                        (one - all).abs() < 1e-5,
+                        "row {row}, digit {digit}, symbol {symbol}: {one} {all}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]
@@ -276,22 +346,23 @@ mod tests {
         let (gpt, sums) = some(3);
         for (sum, said) in sums.iter().zip(answers(&gpt, &sums)) {
             let text = [sum.question() + &said];
-            let best = next(&batch(&text, 0), &gpt);
-            assert_eq!(best, batch(&text, QUESTION));
+            let scores = scores(&batch(&text, 0), &gpt);
+            let answer: Answers = batch(&text, QUESTION);
+            for (digit, symbol) in answer.as_slice().iter().enumerate() {
+                let best = scores[[0, digit, *symbol as usize]];
+                assert!((0..12).all(|other| scores[[0, digit, other]] <= best + 1e-5));
+            }
         }
     }
 
     #[test]
     fn each_place_looks_at_itself_and_those_before_it() {
         let (gpt, sums) = some(2);
-        let (first, second) = attention(&questions(&sums).0, &gpt);
-        for weights in [first, second] {
-            for (row, looks) in weights.as_slice().chunks(QUESTION + ANSWER - 1).enumerate() {
-                let place = row % looks.len();
-                assert!((looks.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-                assert!(looks[..=place].iter().all(|weight| *weight > 0.0), "{looks:?}");
-                assert!(looks[place + 1..].iter().all(|weight| *weight == 0.0), "{looks:?}");
-            }
+        for (row, looks) in attention(&questions(&sums).0, &gpt).as_slice().chunks(PLACES).enumerate() {
+            let place = row % PLACES;
+            assert!((looks.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            assert!(looks[..=place].iter().all(|weight| *weight > 0.0), "{looks:?}");
+            assert!(looks[place + 1..].iter().all(|weight| *weight == 0.0), "{looks:?}");
         }
     }
 }

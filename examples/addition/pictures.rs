@@ -9,23 +9,23 @@ use crate::canvas::{BLUE, Canvas, FAINT, GREY, INK, PAPER, blend};
 use crate::sums::QUESTION;
 
 /// Draws the attention weights over the positions of `text`: a row of squares per layer, with a square per head. In a
-/// square, rows are the positions that attend and columns the positions they attend to. Each of `layers` is
-/// `[heads, places, places]` in row-major order.
-pub fn attention(path: &Path, text: &str, layers: &[&[f32]]) -> io::Result<()> {
+/// square, rows are the positions that attend and columns the positions they attend to. `weights` is
+/// `[layers, heads, places, places]` in row-major order.
+pub fn attention(path: &Path, text: &str, layers: usize, weights: &[f32]) -> io::Result<()> {
     let symbols: Vec<String> = text.chars().map(String::from).collect();
     let (places, cell, margin, head) = (symbols.len(), 18.0, 24.0, 54.0);
     let side = cell * places as f32;
-    let heads = layers.iter().map(|weights| weights.len() / (places * places)).max().unwrap_or(0);
+    let heads = weights.len() / (layers * places * places);
     let corner = |layer: usize, head_number: usize| {
         let left = margin + 20.0 + (side + 44.0) * head_number as f32;
         (left, head + 44.0 + (side + 64.0) * layer as f32)
     };
-    let (right, bottom) = corner(layers.len(), heads);
+    let (right, bottom) = corner(layers, heads);
     let mut canvas = Canvas::new((right - 44.0 + margin) as usize, (bottom - 64.0 + margin) as usize);
     let title = format!("What each place of {text} looks at: a row who looks, a column what at");
     canvas.text(margin, 18.0, &title, FontWeight::Bold, INK);
 
-    for (layer, weights) in layers.iter().enumerate() {
+    for (layer, weights) in weights.chunks(heads * places * places).enumerate() {
         for (number, weights) in weights.chunks(places * places).enumerate() {
             let (left, top) = corner(layer, number);
             let name = format!("layer {}, head {}", layer + 1, number + 1);
@@ -57,10 +57,12 @@ mod tests {
     #[test]
     fn a_picture_of_attention_has_a_square_for_each_head_that_is_dark_where_it_looks() {
         let text = "123+456=975";
-        let looks = |heads: usize, weight: f32| vec![weight; heads * text.len() * text.len()];
-        let drawn = |layers: &[&[f32]]| written("attention", |path| attention(path, text, layers));
-        let (wide, low, faint) = drawn(&[&looks(4, 0.0)]);
-        let (same, high, dark) = drawn(&[&looks(4, 1.0), &looks(4, 1.0)]);
+        let drawn = |layers: usize, weight: f32| {
+            let weights = vec![weight; layers * 4 * text.len() * text.len()];
+            written("attention", |path| attention(path, text, layers, &weights))
+        };
+        let (wide, low, faint) = drawn(1, 0.0);
+        let (same, high, dark) = drawn(2, 1.0);
         assert_eq!((wide, same), (992, 992));
         assert_eq!(high - low, 262);
         // A channel counts as dark for two of the three channels of blue.
