@@ -1,14 +1,14 @@
 //! Times recurrences as loops, forward and with their gradient: `cargo bench -p mind-benches --bench recurrence`.
 //! `peers/recurrence.py` has the same rows in PyTorch and JAX.
 //!
-//! The rows are a GRU of 128 states over 128 steps of 64 features, and a loop with a tiny body compared with the loop
-//! by hand. All rows are measured in turn, many times, and the shortest time of each is kept, so that the rows are
-//! comparable.
+//! The rows are an LSTM and a GRU of 128 states over 128 steps of 64 features, 12 transformer blocks as a loop and as
+//! 12 calls, and a loop with a tiny body compared with the loop by hand. All rows are measured in turn, many times, and
+//! the shortest time of each is kept, so that the rows are comparable. Words after `--` select rows.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use mind::{Const, Tensor, mind};
+use mind::{Const, Tensor, Xoshiro256, mind};
 
 #[path = "timing/rows.rs"]
 mod rows;
@@ -37,6 +37,56 @@ mind! {
         sum(hs * hs)
     }
 
+    fn lstm<T, B>(
+        h: f32[B, 128], c: f32[B, 128], xs: f32[T, B, 64], w: f32[64, 512], u: f32[128, 512], b: f32[512]
+    ) -> f32[T, B, 128] {
+        let (_, hs) = scan (h, c) = (h, c) for x in xs {
+            let (h, c) = nn::lstm_cell(x, h, c, w, u, b);
+            ((h, c), h)
+        };
+        hs
+    }
+
+    #[grad(w, u, b)]
+    fn lstm_loss<T, B>(
+        h: f32[B, 128], c: f32[B, 128], xs: f32[T, B, 64], w: f32[64, 512], u: f32[128, 512], b: f32[512]
+    ) -> f32 {
+        let hs = lstm(h, c, xs, w, u, b);
+        sum(hs * hs)
+    }
+
+    /// A transformer block.
+    #[derive(Clone)]
+    struct Block {
+        scale1: f32[64], bias1: f32[64], wq: f32[64, 64], wk: f32[64, 64], wv: f32[64, 64], wo: f32[64, 64],
+        scale2: f32[64], bias2: f32[64], w1: f32[64, 256], b1: f32[256], w2: f32[256, 64], b2: f32[64],
+    }
+
+    /// Twelve transformer blocks as a loop.
+    #[grad(blocks)]
+    fn looped(x: f32[8, 64, 64], blocks: Block[12]) -> f32 {
+        let y = fold x = x for block in blocks { nn::transformer_block_causal(x, block, heads = 4) };
+        mean(y * y)
+    }
+
+    /// The same blocks as twelve calls.
+    #[grad(blocks)]
+    fn unrolled(x: f32[8, 64, 64], blocks: Block[12]) -> f32 {
+        let x = nn::transformer_block_causal(x, blocks[0], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[1], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[2], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[3], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[4], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[5], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[6], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[7], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[8], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[9], heads = 4);
+        let x = nn::transformer_block_causal(x, blocks[10], heads = 4);
+        let y = nn::transformer_block_causal(x, blocks[11], heads = 4);
+        mean(y * y)
+    }
+
     fn decay<T>(h: f64[4], xs: f64[T, 4], w: f64[4]) -> f64[4] { fold h = h for x in xs { h * w + x } }
 
     #[grad(w)]
@@ -57,6 +107,23 @@ fn main() -> Result<(), mind::Error> {
     let (h, w) = (Tensor::from([0.1, 0.2, 0.3, 0.4]), Tensor::from([0.5, 0.6, 0.7, 0.8]));
     let mut rows = Vec::new();
     for batch in [1, 32] {
+        let (h, c) = (numbers(batch * 128, 0.5), numbers(batch * 128, 0.25));
+        let h = Tensor::from_vec((batch, Const::<128>), h)?;
+        let c = Tensor::from_vec((batch, Const::<128>), c)?;
+        let xs = Tensor::from_vec((128, batch, Const::<64>), numbers(128 * batch * 64, 0.5))?;
+        let w = Tensor::from_vec((Const::<64>, Const::<512>), numbers(64 * 512, 0.1))?;
+        let u = Tensor::from_vec((Const::<128>, Const::<512>), numbers(128 * 512, 0.1))?;
+        let b = Tensor::from_vec((Const::<512>,), numbers(512, 0.1))?;
+        let again = (h.clone(), c.clone(), xs.clone(), w.clone(), u.clone(), b.clone());
+        rows.push(Row::new(format!("LSTM, batch {batch}"), move || {
+            black_box(lstm(&h, &c, &xs, &w, &u, &b));
+        }));
+        rows.push(Row::new(format!("LSTM, batch {batch}, gradient"), move || {
+            let (h, c, xs, w, u, b) = &again;
+            black_box(lstm_loss_grad(h, c, xs, w, u, b));
+        }));
+    }
+    for batch in [1, 32] {
         let h = Tensor::from_vec((batch, Const::<128>), numbers(batch * 128, 0.5))?;
         let xs = Tensor::from_vec((128, batch, Const::<64>), numbers(128 * batch * 64, 0.5))?;
         let w = Tensor::from_vec((Const::<64>, Const::<384>), numbers(64 * 384, 0.1))?;
@@ -71,6 +138,23 @@ fn main() -> Result<(), mind::Error> {
             black_box(loss_grad(h, xs, w, u, b));
         }));
     }
+    let blocks = BlockStack::<Const<12>>::glorot_normal(&mut Xoshiro256::new(1));
+    let x = Tensor::randn(&mut Xoshiro256::new(2));
+    // Both compute the same.
+    let (in_loop, apart) = (looped_grad(&x, &blocks), unrolled_grad(&x, &blocks));
+    assert!((in_loop.0 - apart.0).abs() <= 1e-5 * apart.0.abs());
+    rows.push(Row::new("12 transformer blocks, loop", || {
+        black_box(looped(&x, &blocks));
+    }));
+    rows.push(Row::new("12 transformer blocks, calls", || {
+        black_box(unrolled(&x, &blocks));
+    }));
+    rows.push(Row::new("12 transformer blocks, loop, gradient", || {
+        black_box(looped_grad(&x, &blocks));
+    }));
+    rows.push(Row::new("12 transformer blocks, calls, gradient", || {
+        black_box(unrolled_grad(&x, &blocks));
+    }));
     rows.push(Row::new("a million steps of 4 numbers, by hand", || {
         let (mut h, w) = ([0.1, 0.2, 0.3, 0.4], black_box([0.5, 0.6, 0.7, 0.8]));
         for x in elements.chunks_exact(4) {
@@ -86,6 +170,8 @@ fn main() -> Result<(), mind::Error> {
     rows.push(Row::new("a million steps of 4 numbers, gradient", || {
         black_box(decay_loss_grad(&h, &xs, &w));
     }));
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    rows.retain(|row| words.is_empty() || words.iter().any(|word| row.name.contains(word.as_str())));
     measure(&mut rows, 15, Duration::from_millis(20));
     println!("| recurrence | µs |\n| --- | --- |");
     for Row { name, best, .. } in rows {
