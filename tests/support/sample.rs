@@ -29,16 +29,22 @@ impl Tier {
     }
 }
 
-/// Selects one in twenty cases in their order, one in five in the gate, and every case with `MIND_TESTS=all`. It is for
+/// Selects one in twenty cases in their order, one in ten in the gate, and every case with `MIND_TESTS=all`. It is for
 /// cases that each take much compile time, and for thousands of seeds. It prints the number of selected cases, even if
 /// the test passes.
 pub fn sample<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
-    one_in([20, 5], of, cases)
+    one_in([20, 10], of, cases)
 }
 
-/// As [`sample`], one in fifty, or one in ten in the gate. It is for cases that each start a process or rustc.
+/// As [`sample`], one in fifty, or one in twenty in the gate. It is for cases that each start a process or rustc.
 pub fn few<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
-    one_in([50, 10], of, cases)
+    one_in([50, 20], of, cases)
+}
+
+/// As [`sample`], one in ten, or one in four in the gate. It is for cases that are unlike each other, of which each
+/// takes a fraction of a second.
+pub fn different<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
+    one_in([10, 4], of, cases)
 }
 
 /// As [`sample`], one in four, or every case in the gate. It is for cases that take seconds together.
