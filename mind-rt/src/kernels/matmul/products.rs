@@ -23,7 +23,7 @@ use crate::simd::{SimdLevel, simd_level};
 fn worth_a_thread() -> usize {
     match simd_level() {
         SimdLevel::Avx512 => limit(2 << 20, 64),
-        SimdLevel::Avx2 => limit(1 << 20, 64),
+        SimdLevel::Avx2 => limit(3 << 18, 64),
         SimdLevel::Portable => limit(1 << 19, 64),
     }
 }
