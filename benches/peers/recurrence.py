@@ -85,7 +85,7 @@ class Steps(torch.nn.Module):
         return torch.stack(hs)
 
 
-def rows(name, batch, layer, in_jax, operands, compiled):
+def rows(name, batch, layer, recurrence, operands, compiled):
     """Prints the rows of one recurrence, forward and with the gradient of its weights."""
     h, *rest = operands
     c, (xs, w, u, b) = (rest[0], rest[1:]) if name == "LSTM" else (None, rest)
@@ -99,8 +99,8 @@ def rows(name, batch, layer, in_jax, operands, compiled):
     start = first[None] if c is None else (first[None], cell[None])
     given = [jnp.asarray(operand) for operand in operands]
     weights = tuple(range(len(given) - 3, len(given)))
-    forward = jax.jit(in_jax)
-    gradient = jax.jit(jax.grad(lambda *all: (in_jax(*all) ** 2).sum(), argnums=weights))
+    forward = jax.jit(recurrence)
+    gradient = jax.jit(jax.grad(lambda *all: (recurrence(*all) ** 2).sum(), argnums=weights))
     np.testing.assert_allclose(forward(*given), layer(steps, start)[0].detach(), atol=1e-5)
     parameters = list(layer.parameters())
 
