@@ -21,7 +21,7 @@ use std::{
 };
 
 use project::folder_of_crates;
-use sample::{different, is_in_gate};
+use sample::{a_quarter, is_in_gate};
 
 #[test]
 fn every_mistake_is_reported_as_recorded() {
@@ -39,7 +39,7 @@ fn every_mistake_is_reported_as_recorded() {
     if is_asked_for {
         cases.compile_fail("ui/*.rs");
     } else {
-        different("programs that rustc refuses", programs("ui"))
+        a_quarter("programs that rustc refuses", programs("ui"))
             .iter()
             .for_each(|program| cases.compile_fail(program));
     }

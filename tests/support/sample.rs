@@ -43,7 +43,7 @@ pub fn few<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
 
 /// As [`sample`], one in ten, or one in four in the gate. It is for cases that are unlike each other, of which each
 /// takes a fraction of a second.
-pub fn different<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
+pub fn a_quarter<T>(of: &str, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     one_in([10, 4], of, cases)
 }
 

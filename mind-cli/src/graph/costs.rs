@@ -7,18 +7,18 @@ use mind_core::{
     ty::Type,
 };
 
-/// What the operations of a module cost, beside a whole program.
+/// Computes the cost of each operation of a module.
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// The extents of all symbols.
     bindings: Bindings,
     /// The arithmetic operations of the whole program.
     total: f64,
-    /// How often the module runs.
+    /// The number of times that the module runs.
     times: f64,
 }
 
-/// What one operation costs.
+/// The cost of one operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// Its part of the arithmetic of the whole program, from 0 to 1.
