@@ -240,3 +240,37 @@ fn literals_of_first_carries_have_the_type_of_the_loop() {
     assert_eq!(of_parameters(0.1), 0.1 * 0.1 * 0.1);
     assert_eq!(integers(&Tensor::from([0.5, 0.25])), 2);
 }
+
+#[test]
+fn a_loop_along_another_axis_has_the_values_and_gradients_of_one_over_transposed_tensors() {
+    mind! {
+        fn along<B, T>(xs: f64[B, T, 3], w: f64[B, 3]) -> (f64[B], f64[B, T]) {
+            scan h = zeros([B]) for x in xs, axis = 1, out = -1 { let h = tanh(sum(x * w, axis = 1) + h); (h, h) }
+        }
+        fn leading<B, T>(xs: f64[B, T, 3], w: f64[B, 3]) -> (f64[B], f64[B, T]) {
+            let (h, hs) = scan h = zeros([B]) for x in transpose(xs, [1, 0, 2]) {
+                let h = tanh(sum(x * w, axis = 1) + h);
+                (h, h)
+            };
+            (h, hs.T)
+        }
+        fn of_along<B, T>(xs: f64[B, T, 3], w: f64[B, 3]) -> f64 { let (h, hs) = along(xs, w); sum(h) + sum(hs * hs) }
+        fn of_leading<B, T>(xs: f64[B, T, 3], w: f64[B, 3]) -> f64 { let (h, hs) = leading(xs, w); sum(h) + sum(hs * hs) }
+        fn slopes<B, T>(xs: f64[B, T, 3], w: f64[B, 3]) -> ((f64[B, T, 3], f64[B, 3]), (f64[B, T, 3], f64[B, 3])) {
+            (grad(of_along, wrt = (xs, w))(xs, w), grad(of_leading, wrt = (xs, w))(xs, w))
+        }
+        fn columns(x: f64[2, 3]) -> f64[2, 3] { for c in x, axis = -1, out = 1, reverse = true { 2.0 * c } }
+    }
+    for (batch, steps) in [(1, 1), (2, 5), (5, 2)] {
+        let xs = Tensor::from_vec((batch, steps, Const), sample(batch * steps * 3, 2.0)).unwrap();
+        let w = Tensor::from_vec((batch, Const), sample(batch * 3, 1.0)).unwrap();
+        let (found, expected) = (along(&xs, &w), leading(&xs, &w));
+        assert_eq!(found.0.as_slice(), expected.0.as_slice());
+        assert_eq!(found.1.as_slice(), expected.1.as_slice());
+        let ((dxs, dw), (expected_dxs, expected_dw)) = slopes(&xs, &w);
+        assert_eq!(dxs.as_slice(), expected_dxs.as_slice());
+        assert_eq!(dw.as_slice(), expected_dw.as_slice());
+    }
+    let x = Tensor::from([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    assert_eq!(columns(&x).as_slice(), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+}

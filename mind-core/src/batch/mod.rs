@@ -107,7 +107,7 @@ fn last_output(module: &Module) -> ValueId {
 }
 
 /// Moves an axis to another position.
-fn moved(builder: &mut Builder, value: ValueId, from: usize, to: usize) -> Emitted {
+pub(crate) fn moved(builder: &mut Builder, value: ValueId, from: usize, to: usize) -> Emitted {
     if from == to {
         return Ok(value);
     }

@@ -168,7 +168,12 @@ fn backward<'a>(primal: &'a Module, options: &GradientOptions) -> Result<Backwar
         if cotangents[value.index()].is_none() && is_further {
             cotangents[value.index()] = Some(zeros(&mut builder, copies[value.index()])?);
         }
-        let Some(cotangent) = cotangents[value.index()] else { continue };
+        let Some(mut cotangent) = cotangents[value.index()] else { continue };
+        // Core v1 has no operation that joins.
+        if options.profile == Profile::Extended {
+            cotangent = typed::joined(&mut builder, cotangent)?;
+            cotangents[value.index()] = Some(cotangent);
+        }
         made_for.resize(builder.insts().len(), None);
         let (builder, cotangents, further) = (&mut builder, &mut cotangents[..], &mut further);
         let mut pullback = Pullback {

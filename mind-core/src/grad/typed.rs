@@ -1,11 +1,13 @@
 //! Parts of gradients that depend on types, in operations of Core IR.
 
+use std::collections::BTreeMap;
+
 use crate::{
     build::Builder,
     dim::Dim,
     grad::{AutodiffError, core_v1, push, rules::Factor},
-    ir::{Arrange, Const, Op, Product, Reduction, ValueId},
-    map::formula,
+    ir::{Arrange, Const, Inst, Join, Op, Part, Product, Reduction, ValueId},
+    map::{Map, formula},
     reduce::Reduce,
     ty::Shape,
 };
@@ -104,6 +106,60 @@ pub(crate) fn product_grad(
             let summed = sum_to(builder, value, &shape)?;
             Ok(summed.expect("the batch of a factor broadcasts to that of the product"))
         }
+    }
+}
+
+/// The parts joined along an axis, if `sum` adds parts that cover the axis without overlap, each placed among zeros by a
+/// `SliceGrad`; else `sum`. Only the sign of a zero may differ.
+pub(super) fn joined(builder: &mut Builder, sum: ValueId) -> Emitted {
+    let mut parts = BTreeMap::new();
+    let mut joined_axis = None;
+    let mut next = Some(sum);
+    while let Some(term) = next {
+        let inst = builder.inst(term);
+        let (placed, rest) = match (&inst.op, &inst.operands[..]) {
+            (Op::Map(Map::Add), [rest, placed]) => (*placed, Some(*rest)),
+            _ => (term, None),
+        };
+        let Some(Placed { axis, start, end, part }) = Placed::of(builder, placed) else { return Ok(sum) };
+        if *joined_axis.get_or_insert(axis) != axis || parts.insert(start, (end, part)).is_some() {
+            return Ok(sum);
+        }
+        next = rest;
+    }
+    let Some(axis) = joined_axis.filter(|_| parts.len() > 1) else { return Ok(sum) };
+    let mut operands = Vec::with_capacity(parts.len());
+    let mut covered = Dim::ZERO;
+    while let Some((end, part)) = parts.remove(&covered) {
+        operands.push(part);
+        covered = end;
+    }
+    if !parts.is_empty() || covered != builder.ty(sum).shape[axis] {
+        return Ok(sum);
+    }
+    push(builder, Op::Join(Join::Concat { axis: axis as i64 }), &operands)
+}
+
+/// A part that a `SliceGrad` of step 1 places among zeros along one axis.
+struct Placed {
+    axis: usize,
+    start: Dim,
+    end: Dim,
+    part: ValueId,
+}
+
+impl Placed {
+    fn of(builder: &Builder, value: ValueId) -> Option<Self> {
+        let Inst { op: Op::Part(Part::SliceGrad { shape, slice }), operands, .. } = builder.inst(value)
+        else {
+            return None;
+        };
+        let part = operands[0];
+        let extents = &builder.ty(part).shape;
+        let mut cut = (0..shape.rank()).filter(|axis| extents[*axis] != shape[*axis]);
+        let axis = cut.next().filter(|axis| slice.steps[*axis] == 1)?;
+        let (start, end) = (slice.starts[axis].clone(), slice.ends[axis].clone());
+        cut.next().is_none().then_some(Self { axis, start, end, part })
     }
 }
 

@@ -19,7 +19,7 @@ pub use body::{
     Pattern, Subscript, SubscriptKind, Transposed,
 };
 pub use callee::Callee;
-pub use loops::{Loop, LoopKind};
+pub use loops::{Loop, LoopKind, LoopOptions};
 use proc_macro2::{Ident, TokenStream};
 pub use templates::{
     ConstantKind, Declared, DeclaredKind, ElementClass, ElementPattern, Formal, Home, Pack, Template,

@@ -293,7 +293,15 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
         Replacement::Words("a loop with a condition has a form of its own: `while n = … if … { … }`"),
     ),
     (&["cond"], Replacement::Words("a branch has a form of its own: `if … { … } else { … }`")),
-    (&["associative_scan"], Replacement::Words("call a function for one step in a Rust loop")),
+    (
+        &["associative_scan"],
+        Replacement::Words("write `associative_scan(f)(xs)` with a function of two elements"),
+    ),
+    (
+        &["zip"],
+        Replacement::Words("a loop over several tensors has them in a tuple: `for (a, b) in (x, y) { … }`"),
+    ),
+    (&["enumerate"], Replacement::Words("iterate over the indices too: `for (i, e) in (iota(n), x) { … }`")),
     // Truth values.
     (&["isnan"], Replacement::Named("is_nan")),
     (&["isfinite"], Replacement::Named("is_finite")),
@@ -502,7 +510,6 @@ const FUNCTIONS: &[(&[&str], Replacement)] = &[
             "fold_axis",
             "for_each",
             "iter",
-            "zip",
             "into_iter",
             "fold",
             "collect",

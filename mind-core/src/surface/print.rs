@@ -4,7 +4,9 @@ mod items;
 
 use std::fmt::{self, Write};
 
-use super::ast::{Argument, BinaryOp, Body, Callee, Derivative, ExprId, NodeKind, Subscript, SubscriptKind};
+use super::ast::{
+    Argument, BinaryOp, Body, Callee, Derivative, ExprId, LoopOptions, NodeKind, Subscript, SubscriptKind,
+};
 use crate::map::Tightness;
 
 /// The beginning of the line that ends a body and begins its pullback.
@@ -277,9 +279,17 @@ impl Printer {
                 if let Some(end) = of.end {
                     text.extend(["..", &self.take(end)]);
                 }
-                text.push_str(if of.reverse { ", reverse = true" } else { "" });
-                if let Some(checkpoint) = of.checkpoint {
-                    text.extend([", checkpoint = ", &self.take(checkpoint)]);
+                let LoopOptions { reverse, checkpoint, axis, out } = &of.options;
+                if let Some(reverse) = reverse {
+                    text.push_str(&format!(", reverse = {reverse}"));
+                }
+                if let Some(checkpoint) = checkpoint {
+                    text.extend([", checkpoint = ", &self.take(*checkpoint)]);
+                }
+                for (name, axis) in [("axis", axis), ("out", out)] {
+                    if let Some(axis) = axis {
+                        text.push_str(&format!(", {name} = {axis}"));
+                    }
                 }
                 (text, Binding::Atom)
             }

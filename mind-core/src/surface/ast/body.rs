@@ -407,8 +407,9 @@ impl NodeKind {
             Self::Array(elements) | Self::Tuple(elements) => elements.iter_mut().collect(),
             Self::Close { tail } | Self::PulledBack { tail } => tail.iter_mut().collect(),
             Self::Pullback { of, .. } => of.iter_mut().collect(),
-            Self::Loop(Loop { carry, over, end, checkpoint, .. }) => {
-                carry.iter_mut().map(|(_, first)| first).chain([over]).chain(end).chain(checkpoint).collect()
+            Self::Loop(Loop { carry, over, end, options, .. }) => {
+                let first = carry.iter_mut().map(|(_, first)| first);
+                first.chain([over]).chain(end).chain(&mut options.checkpoint).collect()
             }
             Self::While { first, .. } => vec![first],
             Self::Tested { head, test, most, checkpoint } => {

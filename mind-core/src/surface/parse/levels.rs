@@ -6,8 +6,8 @@ use syn::buffer::Cursor;
 use crate::diag::Site;
 use crate::map::Map;
 use crate::surface::ast::{
-    Argument, BinaryOp, Callee, Derivative, ExprId, FieldValue, GradientKind, LoopKind, Path, Pattern,
-    Subscript, Transform, TypeExpr,
+    Argument, BinaryOp, Callee, Derivative, ExprId, FieldValue, GradientKind, LoopKind, LoopOptions, Path,
+    Pattern, Subscript, Transform, TypeExpr,
 };
 
 /// An expression that has been read.
@@ -210,8 +210,7 @@ pub(super) struct LoopHead {
     pub(super) element: Pattern,
     pub(super) over: ExprId,
     pub(super) end: Option<ExprId>,
-    pub(super) reverse: bool,
-    pub(super) checkpoint: Option<ExprId>,
+    pub(super) options: LoopOptions,
 }
 
 /// A struct expression whose fields are being read.

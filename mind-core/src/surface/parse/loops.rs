@@ -7,7 +7,7 @@ use syn::buffer::Cursor;
 use super::levels::{LevelKind, LoopHead, LoopPart, OpenKind, OpenLoop, Operand, State};
 use super::parser::{Parser, is_keyword};
 use crate::diag::Diag;
-use crate::surface::ast::{ExprId, Loop, LoopKind, NodeKind, Pattern};
+use crate::surface::ast::{ExprId, Loop, LoopKind, LoopOptions, NodeKind, Pattern};
 
 const HEAD: &str = "write a loop as `fold h = h0 for x in xs { … }`, `scan h = h0 for x in xs { (h, y) }` or `for x \
     in xs { … }`";
@@ -78,7 +78,10 @@ impl Parser<'_> {
             }
             LoopPart::Over { first, element } => LoopHead::new(first, element, operand.id, None),
             LoopPart::End { first, element, over } => LoopHead::new(first, element, over, Some(operand.id)),
-            LoopPart::Checkpoint { head } => LoopHead { checkpoint: Some(operand.id), ..*head },
+            LoopPart::Checkpoint { mut head } => {
+                head.options.checkpoint = Some(operand.id);
+                *head
+            }
             LoopPart::Test { head: None } => {
                 let head = self.add_head(NodeKind::If { test: operand.id }, "an operator or `{`")?;
                 return Ok(self.enter_body(LoopPart::Then { head }));
@@ -182,33 +185,44 @@ impl Parser<'_> {
 
     /// Reads the options after the iterated value, and enters the body.
     fn loop_body(&mut self, mut head: LoopHead) -> Result<State, Diag> {
+        let LevelKind::Loop(OpenLoop { kind: OpenKind::Loop { kind, .. }, .. }) = self.level().kind else {
+            unreachable!("the caller has seen the loop")
+        };
         while self.take(",").is_some() {
-            if head.checkpoint.is_none() && self.take_word("checkpoint").is_some() {
-                self.expect("=")?;
-                self.set_loop_part(LoopPart::Checkpoint { head: Box::new(head) });
-                return Ok(State::Operand);
-            }
-            if self.take_word("reverse").is_none() {
-                let option = match head.checkpoint {
-                    None => "`reverse = true` or `checkpoint = 16`",
-                    Some(_) => "`reverse = true`",
-                };
-                return Err(self.unexpected(option));
-            }
-            self.expect("=")?;
-            head.reverse = match (self.take_word("true"), self.take_word("false")) {
-                (Some(_), _) => true,
-                (None, Some(_)) => false,
-                (None, None) => return Err(self.unexpected("`true` or `false`")),
+            let left = head.options.left(kind);
+            let Some(option) = left.iter().find(|option| self.take_word(option.0).is_some()) else {
+                let left: Vec<_> = left.iter().map(|(name, value)| format!("`{name} = {value}`")).collect();
+                return Err(self.unexpected(&match left.split_last() {
+                    Some((last, [])) => last.clone(),
+                    Some((last, others)) => format!("{} or {last}", others.join(", ")),
+                    None => "`{`".to_owned(),
+                }));
             };
+            self.expect("=")?;
+            let options = &mut head.options;
+            match option.0 {
+                "axis" => options.axis = Some(self.axis()?),
+                "out" => options.out = Some(self.axis()?),
+                "reverse" => {
+                    options.reverse = match (self.take_word("true"), self.take_word("false")) {
+                        (Some(_), _) => Some(true),
+                        (None, Some(_)) => Some(false),
+                        (None, None) => return Err(self.unexpected("`true` or `false`")),
+                    };
+                }
+                _ => {
+                    self.set_loop_part(LoopPart::Checkpoint { head: Box::new(head) });
+                    return Ok(State::Operand);
+                }
+            }
         }
-        let LoopHead { first, element, over, end, reverse, checkpoint } = head;
-        let LevelKind::Loop(OpenLoop { kind: OpenKind::Loop { kind, carry }, .. }) = &mut self.level().kind
+        let LoopHead { first, element, over, end, options } = head;
+        let LevelKind::Loop(OpenLoop { kind: OpenKind::Loop { carry, .. }, .. }) = &mut self.level().kind
         else {
             unreachable!("the caller has seen the loop")
         };
-        let (kind, carry) = (*kind, carry.take().zip(first));
-        let head = NodeKind::Loop(Loop { kind, carry, element, over, end, reverse, checkpoint });
+        let carry = carry.take().zip(first);
+        let head = NodeKind::Loop(Loop { kind, carry, element, over, end, options });
         let head = self.add_head(head, "an operator, `,` or `{`").map_err(|diag| diag.help(HEAD))?;
         Ok(self.enter_body(LoopPart::Body { head }))
     }
@@ -248,15 +262,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether braces at this point are the body of a loop.
+    /// Whether braces at this point are the body of a loop. None follows the first value of a carry.
     pub(super) fn is_before_body(&mut self) -> bool {
-        matches!(self.level().kind, LevelKind::Loop(_))
+        matches!(&self.level().kind, LevelKind::Loop(open) if !matches!(open.part, LoopPart::First))
     }
 }
 
 impl LoopHead {
     fn new(first: Option<ExprId>, element: Pattern, over: ExprId, end: Option<ExprId>) -> Self {
-        Self { first, element, over, end, reverse: false, checkpoint: None }
+        Self { first, element, over, end, options: LoopOptions::default() }
     }
 }
 

@@ -9,7 +9,10 @@ pub(super) fn word(word: &str) -> Option<&'static str> {
                 `while n = n0 if n < 8 { … }`"
         }
         "as" => "convert with the element type as a function, as in `f32(x)`",
-        "mut" => "remove `mut`: bind the new value with another `let` of the same name",
+        "mut" => {
+            "remove `mut`: bind the new value with another `let` of the same name, or in a loop carry it, as in \
+            `fold s = 0.0 for x in xs { s + x }`"
+        }
         "in" => "write a comparison, such as `any(x == 0.0)`",
         "return" => "end the body with the value, without `;`",
         "move" | "ref" => "remove it: tensors are borrowed automatically",
@@ -114,7 +117,10 @@ pub(super) fn operator(operator: &str) -> Option<&'static str> {
         "&" => "write only the name: tensors are borrowed automatically",
         "?" => "remove it: the generated `try_` function returns the `Result`",
         "::" => "put Rust expressions outside the block and pass their values as parameters",
-        ".." => "a range is only allowed in the subscripts of a tensor, as in `x[.., 0]`",
+        ".." => {
+            "a range stands alone after the `in` of a loop, or in the subscripts of a tensor, as in `x[.., 0]`; elsewhere \
+            write `iota(n)`"
+        }
         "..=" => "a range excludes its end: write `a..b` with an end larger by one",
         "**" => "a power is a function call: write `pow(…, …)`",
         "|" => {

@@ -163,7 +163,7 @@ impl Parser<'_> {
     }
 
     /// Reads the number of an axis.
-    fn axis(&mut self) -> Result<i64, Diag> {
+    pub(super) fn axis(&mut self) -> Result<i64, Diag> {
         let is_negative = self.take("-").is_some();
         let number = self.cursor.literal().and_then(|(literal, _)| match syn::Lit::new(literal) {
             syn::Lit::Int(number) => number.base10_parse::<i64>().ok(),

@@ -7,7 +7,7 @@ use crate::dim::Dim;
 use crate::ir::{Arrange, Op, Product, ValueId};
 use crate::map::Map;
 use crate::ops::{OpError, infer};
-use crate::surface::ast::{ExprId, NodeKind, NumberValue, Subscript, SubscriptKind, Transposed};
+use crate::surface::ast::{ExprId, NodeKind, NumberValue, Pattern, Subscript, SubscriptKind, Transposed};
 use crate::surface::lower::builtins;
 use crate::surface::lower::builtins::foreign::no_choice;
 use crate::surface::lower::builtins::foreign_arguments::ForeignArguments;
@@ -276,7 +276,13 @@ impl BodyLowering<'_> {
     /// The suggestion to convert an operand to the needed element type.
     fn other_element_type(&self, error: &OpError, operands: &[Operand]) -> Option<String> {
         let converted = |operand: Operand, dtype: DType| {
-            Some(format!("convert it: write `{dtype}({})`", self.full_text(operand.1)))
+            let text = self.full_text(operand.1);
+            if dtype.is_float()
+                && let Some(first) = self.integer_first_carry(&text)
+            {
+                return Some(format!("begin with a float: write `{text} = {first}.0`"));
+            }
+            Some(format!("convert it: write `{dtype}({text})`"))
         };
         if error.code == Code::E4011 {
             if let [table, indices, ..] = operands
@@ -295,6 +301,19 @@ impl BodyLowering<'_> {
         let (a, b) = (self.ty(lhs).dtype, self.ty(rhs).dtype);
         // Convert to the type that loses less: floats before integers, integers before truth values.
         if a < b { converted(lhs, b) } else { converted(rhs, a) }
+    }
+
+    /// The integer, as written, with which a carry of this name begins in the loops that are open.
+    fn integer_first_carry(&self, name: &str) -> Option<&str> {
+        let nodes = self.loops.iter().rev().filter_map(|open| open.carried_from.as_ref());
+        let (_, first) =
+            { nodes }.find(|(pattern, _)| matches!(pattern, Pattern::Name(carry) if carry == name))?;
+        match &self.body[*first].kind {
+            NodeKind::Number(number) if matches!(number.value, NumberValue::Integer(_)) => {
+                number.suffix.is_none().then_some(&number.text)
+            }
+            _ => None,
+        }
     }
 
     /// The suggestion for a value whose type is not the expected one.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::hoist::hoisted;
 use super::lowering::{BodyLowering, OpenLoop, Versions};
 use super::report::Spot;
+use crate::batch::moved;
 use crate::build::extracted;
 use crate::diag::{Code, Diag, Site};
 use crate::dim::Dim;
@@ -50,7 +51,8 @@ impl BodyLowering<'_> {
             None => (None, self.builder.insts().len(), Structure::UNIT, 0),
         };
         let versions = (self.versions.clone(), self.updated.clone());
-        self.loops.push(OpenLoop { inputs, start, carry, checkpoint, versions });
+        let carried_from = of.carry.clone();
+        self.loops.push(OpenLoop { inputs, start, carry, carried_from, checkpoint, versions });
     }
 
     /// Ends a loop. `tail` is the value of its body.
@@ -75,7 +77,7 @@ impl BodyLowering<'_> {
             i64::try_from(open.carry.leaves().len()).expect("a value has a bounded number of tensors");
         let (body, operands) = self.module_of(open.start, &body, &inputs, &outputs, expr)?;
         let scan = Scan {
-            reverse: of.reverse,
+            reverse: of.options.reverse.unwrap_or_default(),
             checkpoint: open.checkpoint,
             ..Scan::new(body, carries, Guard::Always)
         };
@@ -89,6 +91,7 @@ impl BodyLowering<'_> {
         let mut results = self.results_of(scan, &operands, head)?.into_iter();
         let last = Value::rebuilt(&open.carry, &mut results);
         let all = self.stack_of(&stacked, &mut results);
+        let all = self.with_axis_moved(&all, Move::FromLeading(of.options.out.unwrap_or_default()), head)?;
         match of.kind {
             LoopKind::Fold => Ok(last),
             LoopKind::Scan => self.tuple(vec![last, all], expr),
@@ -102,6 +105,8 @@ impl BodyLowering<'_> {
             Some(end) => Value::Tensor(self.integers(of.over, end, expr)?),
             None => self.values[of.over.index()].clone(),
         };
+        let over =
+            self.with_axis_moved(&over, Move::ToLeading(of.options.axis.unwrap_or_default()), of.over)?;
         let (element, _) = self.element_of(&over, of.over)?;
         let (carry, first) = match &of.carry {
             None => (Structure::UNIT, Vec::new()),
@@ -110,7 +115,7 @@ impl BodyLowering<'_> {
                 (self.structure_of(&value), value.leaves())
             }
         };
-        let checkpoint = self.checkpoint(of.checkpoint)?;
+        let checkpoint = self.checkpoint(of.options.checkpoint)?;
         Ok(Head { carry, first, element, iterated: over.leaves(), checkpoint })
     }
 
@@ -199,6 +204,54 @@ impl BodyLowering<'_> {
         self.materialise(id, DType::I64)
     }
 
+    /// A value whose tensors have the leading axis moved to or from another axis.
+    fn with_axis_moved(&mut self, value: &Value, to: Move, expr: ExprId) -> Lowered<Value> {
+        let (Move::ToLeading(axis) | Move::FromLeading(axis)) = to;
+        if axis == 0 {
+            return Ok(value.clone());
+        }
+        match value {
+            Value::Tensor(tensor) => {
+                let ty = self.builder.ty(*tensor).clone();
+                let (rank, site) = (ty.rank() as i64, self.body[expr].site);
+                let position = if axis < 0 { axis + rank } else { axis };
+                if !(0..rank).contains(&position) {
+                    let message = match to {
+                        Move::ToLeading(_) => format!("a loop iterates over axis {axis}, found {ty}"),
+                        Move::FromLeading(_) => {
+                            format!(
+                                "the steps of a loop are stacked along axis {axis}, but the result is {ty}"
+                            )
+                        }
+                    };
+                    let help = format!("the axes are {} to {}", -rank, rank - 1);
+                    let diag = Diag::new(Code::E3004, site, message);
+                    return Err(if rank > 0 { diag.help(help) } else { diag }.into());
+                }
+                let position = position as usize;
+                let (from, to) = match to {
+                    Move::ToLeading(_) => (position, 0),
+                    Move::FromLeading(_) => (0, position),
+                };
+                let moved = moved(&mut self.builder, *tensor, from, to)
+                    .map_err(|error| Diag::new(error.code, site, error.to_string()))?;
+                self.made.resize(self.builder.insts().len(), Some(expr));
+                Ok(Value::Tensor(moved))
+            }
+            Value::Tuple(tuple) => {
+                let elements = tuple.elements.iter();
+                let elements = elements.map(|element| self.with_axis_moved(element, to, expr));
+                let elements = elements.collect::<Lowered<Vec<_>>>()?;
+                self.tuple(elements, expr)
+            }
+            Value::Struct(record) => {
+                let message = format!("`{}` has elements along axis 0 only, found axis {axis}", record.ty);
+                Err(Diag::new(Code::E2001, self.body[expr].site, message).into())
+            }
+            Value::Poison | Value::Literal(_) | Value::Word(_) => Ok(value.clone()),
+        }
+    }
+
     /// The type of an element along the leading axis, and the number of elements.
     fn element_of(&self, over: &Value, expr: ExprId) -> Lowered<(Structure, Dim)> {
         let site = self.body[expr].site;
@@ -225,21 +278,31 @@ impl BodyLowering<'_> {
                 }
             }
             Value::Tuple(tuple) => {
+                let parts = match &self.body[expr].kind {
+                    NodeKind::Tuple(parts) if parts.len() == tuple.elements.len() => parts.clone(),
+                    _ => vec![expr; tuple.elements.len()],
+                };
                 let mut elements = Vec::new();
-                let mut steps: Option<Dim> = None;
-                for part in tuple.elements.iter() {
-                    let (element, own) = self.element_of(part, expr)?;
-                    if let Some(steps) = steps.as_ref().filter(|steps| **steps != own) {
-                        let message = format!(
-                            "a loop iterates over all its tensors at once, but one has {steps} elements and another \
-                                {own}"
-                        );
+                let mut first: Option<(ExprId, Dim)> = None;
+                for (part, own_expr) in tuple.elements.iter().zip(parts) {
+                    let (element, steps) = self.element_of(part, own_expr)?;
+                    elements.push(element);
+                    let Some((other_expr, other)) = &first else {
+                        first = Some((own_expr, steps));
+                        continue;
+                    };
+                    if *other != steps {
+                        let [other_text, text] =
+                            [*other_expr, own_expr].map(|expr| self.body.short_text(expr));
+                        let message = match other_text == text {
+                            true => format!("one has {other} elements and another {steps}"),
+                            false => format!("{other_text} has {other} elements and {text} has {steps}"),
+                        };
+                        let message = format!("a loop iterates over all its tensors at once, but {message}");
                         return Err(Diag::new(Code::E3003, site, message).into());
                     }
-                    steps = Some(own);
-                    elements.push(element);
                 }
-                let steps = steps.ok_or_else(|| found("`()`", None))?;
+                let (_, steps) = first.ok_or_else(|| found("`()`", None))?;
                 Ok((Structure::Tuple(elements), steps))
             }
             Value::Struct(record) => match record.ty.element() {
@@ -328,7 +391,14 @@ impl BodyLowering<'_> {
         let carry = next.map_or_else(Vec::new, |next| next.leaves());
         if carry.is_empty() && stacked.leaves().is_empty() {
             let message = format!("the body of `{}` does not return a tensor", of.kind.name());
-            return Err(Diag::new(Code::E2001, self.body[tail].site, message).into());
+            let help = match of.kind {
+                LoopKind::For => {
+                    "a `for` stacks the values of its steps; a loop that updates a value is `fold s = 0.0 for x in xs { s \
+                        + x }`"
+                }
+                LoopKind::Fold | LoopKind::Scan => "end the body with the next carry",
+            };
+            return Err(Diag::new(Code::E2001, self.body[tail].site, message).help(help).into());
         }
         Ok(OfStep { carry, stacked })
     }
@@ -453,6 +523,15 @@ pub(crate) fn next_carry(pattern: &Pattern) -> String {
         Pattern::Name(name) => format!("next `{name}`"),
         _ => "next carry".to_owned(),
     }
+}
+
+/// A move of an axis.
+#[derive(Clone, Copy)]
+enum Move {
+    /// This axis becomes the leading one.
+    ToLeading(i64),
+    /// The leading axis becomes this one.
+    FromLeading(i64),
 }
 
 /// The operands of a loop that its head specifies.

@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 use crate::build::Builder;
 use crate::diag::{Code, Diag, Diags, Site};
 use crate::ir::{Inst, Nested, ValueId};
-use crate::surface::ast::{Argument, Body, Callee, ExprId, Home};
+use crate::surface::ast::{Argument, Body, Callee, ExprId, Home, Pattern};
 use crate::surface::lower::builtins::foreign::Foreign;
 use crate::surface::lower::callees::table::Scope;
 use crate::surface::lower::declarations::lowered::{Local, Origin, Seen};
@@ -74,6 +74,8 @@ pub(crate) struct OpenLoop {
     pub(crate) start: usize,
     /// The type of the carry.
     pub(crate) carry: Structure,
+    /// The pattern of the carry and its first value, as written.
+    pub(crate) carried_from: Option<(Pattern, ExprId)>,
     /// The steps between two kept carries; 0 for none.
     pub(crate) checkpoint: i64,
     /// The parameters as they were before the loop, and whether each input had been assigned to.

@@ -144,10 +144,17 @@ impl BodyLowering<'_> {
                         parameter.written
                     ))
             }
-            Some(Binding::Local(_)) => {
-                Diag::new(Code::E2010, site, format!("`{text}` is bound by `let` and cannot be assigned to"))
-                    .help(format!("bind the new value with another `let {text} = …`"))
-            }
+            Some(Binding::Local(_)) => Diag::new(
+                Code::E2010,
+                site,
+                format!("`{text}` is bound by `let` and cannot be assigned to"),
+            )
+            .help(match self.loops.is_empty() {
+                true => format!("bind the new value with another `let {text} = …`"),
+                false => format!(
+                    "make it the carry of the loop: `let {text} = fold {text} = {text} for … {{ … }};`"
+                ),
+            }),
             None => {
                 let names = self.signature.parameters.iter().filter(|parameter| parameter.update);
                 let mut diag = undefined("name", &text, site, names.map(|parameter| parameter.name.as_str()));

@@ -143,9 +143,16 @@ pub(crate) trait Foreign: ForeignReductions {
         known: impl IntoIterator<Item = &'a str>,
     ) -> Diag {
         let (name, site) = (callee.to_string(), callee.site());
+        let without_path = |builtin: &Builtin| {
+            format!("functions have no path: write `{}`", self.written_call(builtin, arguments, method))
+        };
         if let [file] = &callee.path[..]
             && callee.of_library
         {
+            if let Some(builtin) = builtins::find(&callee.name.to_string()) {
+                let diag = Diag::new(Code::E2002, site, format!("undefined function `{name}`"));
+                return diag.help(without_path(builtin));
+            }
             let diag = no_function_of(&file.to_string(), &name, site);
             return match habits::function(&callee.name.to_string()) {
                 Some(way) if diag.help.is_none() => diag.help(self.way(way, arguments, method, expr)),
@@ -162,10 +169,7 @@ pub(crate) trait Foreign: ForeignReductions {
         let way = if method { habits::method(&alone) } else { habits::function(&alone) };
         match (way, builtins::find(&alone)) {
             (Some(way), _) => diag.help(self.way(way, arguments, method, expr)),
-            (None, Some(builtin)) if of_library => diag.help(format!(
-                "functions have no path: write `{}`",
-                self.written_call(builtin, arguments, method)
-            )),
+            (None, Some(builtin)) if of_library => diag.help(without_path(builtin)),
             (None, _) => self.undefined_call((callee, arguments), diag, known),
         }
     }
